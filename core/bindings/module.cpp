@@ -1,0 +1,18 @@
+#include "common.hpp"
+
+namespace tacit::bindings {
+
+bool signal_pending() {
+  const nb::gil_scoped_acquire acquire;
+  return PyErr_CheckSignals() != 0;
+}
+
+}  // namespace tacit::bindings
+
+NB_MODULE(_core, m) {
+  m.doc() = "tacit's kernels. Arguments are trusted: tacit.table checks them first.";
+  tacit::bindings::register_check(m);
+  tacit::bindings::register_arrange(m);
+  tacit::bindings::register_encode(m);
+  tacit::bindings::register_counts(m);
+}

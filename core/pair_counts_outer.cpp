@@ -1,0 +1,132 @@
+#include <type_traits>
+
+#include "one_way.hpp"
+#include "outer.hpp"
+#include "pair_counts.hpp"
+
+namespace tacit {
+namespace {
+
+// A tile's cells should stay in a core's share of the last-level cache.
+constexpr std::int64_t kTileBytes = std::int64_t{4} << 20;
+constexpr std::int64_t kBeat = 1 << 14;  // records between two looks at the clock
+constexpr std::int64_t kMirror = 32;     // edge of the squares that mirroring moves at a time
+
+template <class V>
+std::vector<std::int64_t> cut_tiles(const Records<V>& records, std::int64_t bytes, int n_jobs,
+                                    Poll poll) {
+  const std::int64_t n = records.n_values;
+  std::int64_t n_tiles = (bytes + kTileBytes - 1) / kTileBytes;
+  if (n_jobs > 1) n_tiles = std::max<std::int64_t>(n_tiles, 4 * n_jobs);
+  n_tiles = std::clamp<std::int64_t>(n_tiles, 1, std::max<std::int64_t>(n, 1));
+  if (n_tiles == 1) return {0, n};
+  std::vector<std::int64_t> counts(static_cast<std::size_t>(n));
+  one_way(records, counts.data(), n_jobs, poll);
+  return triangle_tiles({counts.begin(), counts.end()}, n_tiles);
+}
+
+template <class V, class Cells, class Count>
+void fill_tiles(const Records<V>& records, const std::vector<std::int64_t>& tiles, Cells cells,
+                Count one, int n_jobs, Poll poll) {
+  for_blocks(static_cast<std::int64_t>(tiles.size()) - 1, n_jobs, poll,
+             [&](std::int64_t tile, Pulse& pulse) {
+               const std::int64_t lo = tiles[static_cast<std::size_t>(tile)];
+               const std::int64_t hi = tiles[static_cast<std::size_t>(tile) + 1];
+               for (std::int64_t k = 0; k < records.size(); ++k) {
+                 if (k % kBeat == 0) pulse.beat();
+                 const std::int64_t r = records.record(k);
+                 Count w = one;
+                 if constexpr (std::is_floating_point_v<Count>)
+                   if (records.weights) w = records.weights[r];
+                 add_outer(records.begin(r), records.end(r), lo, hi, cells, w);
+               }
+             });
+}
+
+// Runs body(I, J) for all pairs of bands of kMirror rows with J <= I.
+template <class Body>
+void for_bands(std::int64_t n, int n_jobs, Poll poll, const Body& body) {
+  const std::int64_t n_bands = (n + kMirror - 1) / kMirror;
+  for_blocks(n_bands, n_jobs, poll, [&](std::int64_t band, Pulse&) {
+    for (std::int64_t other = 0; other <= band; ++other)
+      body(band * kMirror, other * kMirror);
+  });
+}
+
+}  // namespace
+
+std::vector<std::int64_t> triangle_tiles(const std::vector<double>& occurrences,
+                                         std::int64_t n_tiles) {
+  const auto n = static_cast<std::int64_t>(occurrences.size());
+  // A record that holds i meets each later value about as often as that value occurs.
+  double later = 0, total = 0;
+  for (const double c : occurrences) later += c;
+  std::vector<double> work(occurrences.size());
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    work[i] = occurrences[i] * later + 1;
+    later -= occurrences[i];
+    total += work[i];
+  }
+  std::vector<std::int64_t> bounds{0};
+  double done = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    done += work[static_cast<std::size_t>(i)];
+    const auto wanted = static_cast<double>(bounds.size());
+    if (done * static_cast<double>(n_tiles) >= wanted * total && i + 1 < n &&
+        static_cast<std::int64_t>(bounds.size()) < n_tiles)
+      bounds.push_back(i + 1);
+  }
+  bounds.push_back(n);
+  return bounds;
+}
+
+template <class Count>
+void mirror(Count* square, std::int64_t n, int n_jobs, Poll poll) {
+  for_bands(n, n_jobs, poll, [&](std::int64_t I, std::int64_t J) {
+    for (std::int64_t i = I; i < std::min(I + kMirror, n); ++i)
+      for (std::int64_t j = J; j < std::min(J + kMirror, i); ++j)
+        square[i * n + j] = square[j * n + i];
+  });
+}
+
+template <class V, class Count>
+void pair_counts_outer(const Records<V>& records, Count* square, int n_jobs, Poll poll) {
+  const std::int64_t n = records.n_values;
+  if constexpr (std::is_integral_v<Count>) {
+    // Counts fit 32 bits while they are gathered: a quarter of the cache lines of the result.
+    if (records.size() <= INT64_C(0xffffffff)) {
+      const std::int64_t size = Triangle<std::uint32_t>::size(n);
+      Buffer<std::uint32_t> cells(static_cast<std::size_t>(size));
+      std::fill_n(cells.data(), size, 0u);
+      const Triangle<std::uint32_t> triangle{cells.data(), n};
+      fill_tiles(records, cut_tiles(records, size * 4, n_jobs, poll), triangle, std::uint32_t{1},
+                 n_jobs, poll);
+      for_bands(n, n_jobs, poll, [&](std::int64_t I, std::int64_t J) {
+        const std::int64_t rows = std::min(I + kMirror, n), cols = std::min(J + kMirror, n);
+        for (std::int64_t j = J; j < cols; ++j) {
+          const std::uint32_t* from = triangle.row(j);
+          for (std::int64_t i = std::max(I, j); i < rows; ++i) square[j * n + i] = from[i];
+        }
+        for (std::int64_t i = I; i < rows; ++i)
+          for (std::int64_t j = J; j < std::min(cols, i); ++j) square[i * n + j] = triangle.row(j)[i];
+      });
+      return;
+    }
+  }
+  std::fill_n(square, n * n, Count{0});
+  const auto tiles = cut_tiles(records, n * n / 2 * static_cast<std::int64_t>(sizeof(Count)),
+                               n_jobs, poll);
+  fill_tiles(records, tiles, UpperSquare<Count>{square, n}, Count{1}, n_jobs, poll);
+  mirror(square, n, n_jobs, poll);
+}
+
+template void mirror(std::int64_t*, std::int64_t, int, Poll);
+template void mirror(double*, std::int64_t, int, Poll);
+#define TACIT_INSTANTIATE(V)                                                        \
+  template void pair_counts_outer(const Records<V>&, std::int64_t*, int, Poll);     \
+  template void pair_counts_outer(const Records<V>&, double*, int, Poll);
+TACIT_INSTANTIATE(std::uint16_t)
+TACIT_INSTANTIATE(std::uint32_t)
+#undef TACIT_INSTANTIATE
+
+}  // namespace tacit

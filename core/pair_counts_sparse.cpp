@@ -1,0 +1,361 @@
+// Sparse pair counts. A few popular values take part in most pairs: theirs are counted by outer
+// products in a small dense triangle. For every other value ("rare") the records that hold it are
+// written one after another into a bucket, and one pass over the bucket is that value's whole row
+// of the result. The popular rows' other half comes out of the rare rows, in ascending order.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <type_traits>
+#include <vector>
+
+#include "one_way.hpp"
+#include "outer.hpp"
+#include "pair_counts.hpp"
+
+namespace tacit {
+namespace {
+
+constexpr std::int64_t kMostPopular = 1024;                      // 2 MiB of 32-bit cells
+constexpr std::int64_t kBucketBytes = std::int64_t{8} << 20;     // of one group of rare values
+constexpr std::int64_t kPad = 16;                                // a copy may run over by this many
+constexpr std::int64_t kBeat = 1 << 14;
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+// Which values are popular, and where: slot[v] is the place of v among them, or, for a rare value,
+// their number. That last slot is a real place wherever slots are counted or written to, so that
+// telling popular from rare, which no branch predictor can do, needs no branch.
+struct Popular {
+  std::vector<std::uint16_t> slot;
+  std::vector<std::int64_t> values;
+  bool has(std::int64_t v) const { return slot[static_cast<std::size_t>(v)] < values.size(); }
+};
+
+Popular choose_popular(const std::vector<std::int64_t>& occurrences) {
+  const auto n = static_cast<std::int64_t>(occurrences.size());
+  const std::int64_t total = std::accumulate(occurrences.begin(), occurrences.end(), INT64_C(0));
+  const std::int64_t least = std::max<std::int64_t>(4 * total / std::max<std::int64_t>(n, 1), 64);
+  Popular popular;
+  for (std::int64_t v = 0; v < n; ++v)
+    if (occurrences[at(v)] >= least) popular.values.push_back(v);
+  if (static_cast<std::int64_t>(popular.values.size()) > kMostPopular) {
+    std::nth_element(popular.values.begin(), popular.values.begin() + kMostPopular,
+                     popular.values.end(), [&](std::int64_t a, std::int64_t b) {
+                       return occurrences[at(a)] != occurrences[at(b)]
+                                  ? occurrences[at(a)] > occurrences[at(b)]
+                                  : a < b;
+                     });
+    popular.values.resize(kMostPopular);
+    std::sort(popular.values.begin(), popular.values.end());
+  }
+  popular.slot.assign(at(n), static_cast<std::uint16_t>(popular.values.size()));
+  for (std::size_t k = 0; k < popular.values.size(); ++k)
+    popular.slot[at(popular.values[k])] = static_cast<std::uint16_t>(k);
+  return popular;
+}
+
+// The rows of the rare values in [lo, hi), one after another.
+template <class V, class Cell>
+struct Group {
+  std::int64_t lo, hi;
+  Buffer<V> columns;
+  Buffer<Cell> counts;
+  std::vector<std::int64_t> length;         // of each row in [lo, hi); 0 for popular ones
+  std::vector<std::int64_t> popular_links;  // how many rows hold each popular value
+};
+
+template <class V, class Cell>
+class SparseCounter {
+  using Count = std::conditional_t<std::is_floating_point_v<Cell>, double, std::int64_t>;
+
+ public:
+  SparseCounter(const Records<V>& records, int n_jobs, Poll poll)
+      : records_(records), n_(records.n_values), n_jobs_(n_jobs), poll_(poll) {
+    std::vector<std::int64_t> occurrences(at(n_));
+    one_way(records_, occurrences.data(), n_jobs, poll);
+    popular_ = choose_popular(occurrences);
+    for (const std::int64_t v : popular_.values)
+      popular_occurrences_.push_back(static_cast<double>(occurrences[at(v)]));
+  }
+
+  SparsePairs<Count> run() {
+    n_popular_ = static_cast<std::int64_t>(popular_.values.size());
+    const std::int64_t n_cells = Triangle<Cell>::size(n_popular_);
+    cells_ = Buffer<Cell>(at(n_cells));
+    std::fill_n(cells_.data(), n_cells, Cell{0});
+    make_groups();
+    const auto tiles = triangle_tiles(popular_occurrences_, n_jobs_ > 1 ? 2 * n_jobs_ : 1);
+    const std::int64_t n_tiles = static_cast<std::int64_t>(tiles.size()) - 1;
+    const auto n_groups = static_cast<std::int64_t>(groups_.size());
+    for_blocks(n_tiles + n_groups, n_jobs_, poll_, [&](std::int64_t block, Pulse& pulse) {
+      if (block < n_tiles)
+        count_popular(tiles[at(block)], tiles[at(block) + 1], pulse);
+      else
+        count_group(groups_[at(block - n_tiles)], pulse);
+    });
+    return assemble();
+  }
+
+ private:
+  // Groups of consecutive values whose buckets fit kBucketBytes together (or a single value).
+  void make_groups() {
+    entries_.assign(at(n_), 0);
+    for (std::int64_t k = 0; k < records_.size(); ++k) {
+      const std::int64_t r = records_.record(k);
+      const std::int64_t length = records_.end(r) - records_.begin(r);
+      for (const V* p = records_.begin(r); p < records_.end(r); ++p) entries_[*p] += length;
+    }
+    const auto bytes = static_cast<std::int64_t>(sizeof(V)) + (weighted() ? 8 : 0);
+    std::int64_t lo = 0, held = 0, total = 0;
+    for (std::int64_t v = 0; v < n_; ++v) {
+      if (popular_.has(v)) entries_[at(v)] = 0;
+      total += entries_[at(v)];
+    }
+    // Several threads want several groups, each worth the pass over the records that it costs.
+    std::int64_t budget = kBucketBytes / bytes;
+    if (n_jobs_ > 1) budget = std::min(budget, std::max<std::int64_t>(total / (2 * n_jobs_), 1 << 16));
+    for (std::int64_t v = 0; v < n_; ++v) {
+      if (held > 0 && held + entries_[at(v)] > budget) {
+        groups_.push_back({lo, v, {}, {}, {}, {}});
+        lo = v;
+        held = 0;
+      }
+      held += entries_[at(v)];
+    }
+    if (n_ > 0) groups_.push_back({lo, n_, {}, {}, {}, {}});
+  }
+
+  bool weighted() const { return std::is_floating_point_v<Cell> && records_.weights; }
+
+  Cell weight(std::int64_t r) const {
+    if constexpr (std::is_floating_point_v<Cell>)
+      return records_.weights ? records_.weights[r] : 1.0;
+    else
+      return 1;
+  }
+
+  void count_popular(std::int64_t lo, std::int64_t hi, Pulse& pulse) {
+    const Triangle<Cell> triangle{cells_.data(), n_popular_};
+    std::vector<std::uint16_t> slots(at(n_popular_) + 1);
+    for (std::int64_t k = 0; k < records_.size(); ++k) {
+      if (k % kBeat == 0) pulse.beat();
+      const std::int64_t r = records_.record(k);
+      std::int64_t found = 0;
+      for (const V* p = records_.begin(r); p < records_.end(r); ++p) {
+        slots[at(found)] = popular_.slot[*p];
+        found += popular_.slot[*p] < n_popular_;
+      }
+      add_outer(slots.data(), slots.data() + found, lo, hi, triangle, weight(r));
+    }
+  }
+
+  void count_group(Group<V, Cell>& group, Pulse& pulse) {
+    const std::int64_t rows = group.hi - group.lo;
+    std::vector<std::int64_t> start(at(rows) + 1), place;
+    std::int64_t size = 0;
+    for (std::int64_t v = 0; v < rows; ++v) {
+      start[at(v)] = size;
+      const std::int64_t entries = entries_[at(group.lo + v)];
+      if (entries) size += entries + kPad;
+    }
+    place.assign(start.begin(), start.end());
+    Buffer<V> bucket(at(size + kPad));
+    Buffer<double> bucket_weights(weighted() ? at(size + kPad) : 0);
+    for (std::int64_t k = 0; k < records_.size(); ++k) {
+      if (k % kBeat == 0) pulse.beat();
+      const std::int64_t r = records_.record(k);
+      drop_record(group, r, place, bucket.data(), bucket_weights.data());
+    }
+    group.length.assign(at(rows), 0);
+    group.popular_links.assign(at(n_popular_ + 1), 0);
+    gather_rows(group, start, place, bucket.data(), bucket_weights.data(), pulse);
+  }
+
+  // Appends the whole record to the bucket of each rare value of the group that it holds.
+  void drop_record(const Group<V, Cell>& group, std::int64_t r, std::vector<std::int64_t>& place,
+                   V* bucket, double* bucket_weights) const {
+    const V* const begin = records_.begin(r);
+    const V* const end = records_.end(r);
+    const std::int64_t length = end - begin;
+    // Copying a fixed stretch beats copying `length` values, but must not read past the array.
+    const bool roomy = end + kPad <= records_.values + records_.indptr[records_.n_records];
+    for (const V* p = begin; p < end; ++p) {
+      const auto v = static_cast<std::int64_t>(*p);
+      if (v < group.lo) continue;
+      if (v >= group.hi) break;
+      if (popular_.has(v)) continue;
+      std::int64_t& to = place[at(v - group.lo)];
+      if (roomy)
+        for (std::int64_t k = 0; k < length; k += kPad)
+          std::memcpy(bucket + to + k, begin + k, kPad * sizeof(V));
+      else
+        std::memcpy(bucket + to, begin, at(length) * sizeof(V));
+      if (weighted()) std::fill_n(bucket_weights + to, length, records_.weights[r]);
+      to += length;
+    }
+  }
+
+  void gather_rows(Group<V, Cell>& group, const std::vector<std::int64_t>& start,
+                   const std::vector<std::int64_t>& place, const V* bucket,
+                   const double* bucket_weights, Pulse& pulse) {
+    std::int64_t bound = 0;
+    for (std::int64_t v = group.lo; v < group.hi; ++v) bound += std::min(entries_[at(v)], n_);
+    group.columns = Buffer<V>(at(bound));  // untouched pages cost nothing
+    group.counts = Buffer<Cell>(at(bound));
+    V* column = group.columns.data();
+    Cell* count = group.counts.data();
+    const std::int64_t n_words = (n_ + 63) / 64;
+    std::vector<Cell> sums(at(n_), Cell{0});
+    std::vector<std::uint64_t> seen(at(n_words), 0);
+    std::vector<std::uint32_t> hit(at(n_words) + 1);
+    for (std::int64_t v = group.lo; v < group.hi; ++v) {
+      if (v % 256 == 0) pulse.beat();
+      const std::int64_t row = v - group.lo;
+      const V* const end = bucket + place[at(row)];
+      const double* w = weighted() ? bucket_weights + start[at(row)] : nullptr;
+      for (const V* p = bucket + start[at(row)]; p < end; ++p) {
+        if constexpr (std::is_floating_point_v<Cell>)
+          sums[*p] += w ? *w++ : 1.0;
+        else
+          sums[*p] += 1;
+        seen[*p / 64u] |= std::uint64_t{1} << (*p % 64u);
+      }
+      // Words with anything in them first, without a branch: few are hit and which is a lottery.
+      std::int64_t n_hit = 0;
+      if (end > bucket + start[at(row)])
+        for (std::int64_t word = 0; word < n_words; ++word) {
+          hit[at(n_hit)] = static_cast<std::uint32_t>(word);
+          n_hit += seen[at(word)] != 0;
+        }
+      const V* const row_begin = column;
+      for (std::int64_t h = 0; h < n_hit; ++h) {
+        const std::uint32_t word = hit[at(h)];
+        std::uint64_t bits = seen[word];
+        seen[word] = 0;
+        do {
+          const std::uint32_t j = 64 * word + static_cast<std::uint32_t>(std::countr_zero(bits));
+          bits &= bits - 1;
+          *column++ = static_cast<V>(j);
+          *count++ = sums[j];
+          sums[j] = Cell{0};
+        } while (bits);
+      }
+      group.length[at(row)] = column - row_begin;
+      for (const V* p = row_begin; p < column; ++p) ++group.popular_links[popular_.slot[*p]];
+    }
+  }
+
+  SparsePairs<Count> assemble() {
+    SparsePairs<Count> pairs{Buffer<std::int64_t>(at(n_ + 1)), {}, {}};
+    std::vector<std::int64_t> links(at(n_popular_), 0);
+    for (const auto& group : groups_)
+      for (std::int64_t s = 0; s < n_popular_; ++s) links[at(s)] += group.popular_links[at(s)];
+    const Triangle<Cell> triangle{cells_.data(), n_popular_};
+    for (std::int64_t i = 0; i < n_popular_; ++i)
+      for (std::int64_t j = i; j < n_popular_; ++j) {
+        const bool linked = triangle.row(i)[j] != Cell{0};
+        links[at(i)] += linked;
+        links[at(j)] += linked && i != j;
+      }
+    pairs.indptr[0] = 0;
+    for (const auto& group : groups_)
+      for (std::int64_t v = group.lo; v < group.hi; ++v) {
+        std::int64_t length = group.length[at(v - group.lo)];
+        if (popular_.has(v)) length = links[popular_.slot[at(v)]];
+        pairs.indptr[at(v + 1)] = pairs.indptr[at(v)] + length;
+      }
+    const std::int64_t total = pairs.indptr[at(n_)];
+    pairs.indices = Buffer<std::int32_t>(at(total + 1));  // one more, for what is thrown away
+    pairs.counts = Buffer<Count>(at(total + 1));
+    std::vector<std::int64_t> place(at(n_popular_));
+    for (std::int64_t s = 0; s < n_popular_; ++s) place[at(s)] = pairs.indptr[at(popular_.values[at(s)])];
+    for (auto& group : groups_) {
+      // Block 0 copies the rare rows, the others each complete a share of the popular ones.
+      for_blocks(1 + (n_popular_ ? n_jobs_ : 0), n_jobs_, poll_, [&](std::int64_t block, Pulse&) {
+        if (block == 0)
+          copy_rare(group, pairs);
+        else
+          extend_popular(group, block_range(n_popular_, n_jobs_, block - 1), place, pairs);
+      });
+      group.columns = {};  // so that no more than one group is held beside the result
+      group.counts = {};
+    }
+    return pairs;
+  }
+
+  void copy_rare(const Group<V, Cell>& group, SparsePairs<Count>& pairs) const {
+    std::int64_t from = 0;
+    for (std::int64_t v = group.lo; v < group.hi; ++v) {
+      const std::int64_t length = group.length[at(v - group.lo)], to = pairs.indptr[at(v)];
+      for (std::int64_t k = 0; k < length; ++k) {
+        pairs.indices[at(to + k)] = static_cast<std::int32_t>(group.columns[at(from + k)]);
+        pairs.counts[at(to + k)] = static_cast<Count>(group.counts[at(from + k)]);
+      }
+      from += length;
+    }
+  }
+
+  // Visits the values of the group in ascending order and appends each to the popular rows (those
+  // of the given slots) that it shares records with: every row grows in ascending order.
+  void extend_popular(const Group<V, Cell>& group, Range slots, std::vector<std::int64_t>& place,
+                      SparsePairs<Count>& pairs) const {
+    const std::int64_t nowhere = pairs.indptr[at(n_)];
+    std::vector<std::int64_t> to(at(n_popular_ + 1), nowhere), step(at(n_popular_ + 1), 0);
+    for (std::int64_t s = slots.begin; s < slots.end; ++s) {
+      to[at(s)] = place[at(s)];
+      step[at(s)] = 1;
+    }
+    const auto append = [&](std::size_t s, std::int64_t v, Cell count) {
+      pairs.indices[at(to[s])] = static_cast<std::int32_t>(v);
+      pairs.counts[at(to[s])] = static_cast<Count>(count);
+      to[s] += step[s];
+    };
+    const Triangle<const Cell> triangle{cells_.data(), n_popular_};
+    const V* column = group.columns.data();
+    const Cell* count = group.counts.data();
+    for (std::int64_t v = group.lo; v < group.hi; ++v) {
+      if (popular_.has(v)) {
+        const std::int64_t own = popular_.slot[at(v)];
+        for (std::int64_t s = slots.begin; s < slots.end; ++s) {
+          const Cell shared = triangle.row(std::min(s, own))[std::max(s, own)];
+          if (shared != Cell{0}) append(at(s), v, shared);
+        }
+        continue;
+      }
+      const V* const end = column + group.length[at(v - group.lo)];
+      for (; column < end; ++column, ++count) append(popular_.slot[*column], v, *count);
+    }
+    for (std::int64_t s = slots.begin; s < slots.end; ++s) place[at(s)] = to[at(s)];
+  }
+
+  const Records<V>& records_;
+  const std::int64_t n_;
+  const int n_jobs_;
+  const Poll poll_;
+  Popular popular_;
+  std::vector<double> popular_occurrences_;
+  std::int64_t n_popular_ = 0;
+  Buffer<Cell> cells_;
+  std::vector<std::int64_t> entries_;  // length of each rare value's bucket
+  std::vector<Group<V, Cell>> groups_;
+};
+
+}  // namespace
+
+template <class V, class Count>
+SparsePairs<Count> pair_counts_sparse(const Records<V>& records, int n_jobs, Poll poll) {
+  if constexpr (std::is_floating_point_v<Count>)
+    return SparseCounter<V, double>(records, n_jobs, poll).run();
+  else
+    return SparseCounter<V, std::uint32_t>(records, n_jobs, poll).run();
+}
+
+#define TACIT_INSTANTIATE(V)                                                                  \
+  template SparsePairs<std::int64_t> pair_counts_sparse(const Records<V>&, int, Poll);        \
+  template SparsePairs<double> pair_counts_sparse(const Records<V>&, int, Poll);
+TACIT_INSTANTIATE(std::uint16_t)
+TACIT_INSTANTIATE(std::uint32_t)
+#undef TACIT_INSTANTIATE
+
+}  // namespace tacit

@@ -1,0 +1,45 @@
+// Deterministic block parallelism, used by every kernel.
+//
+// Work is cut into blocks by the caller; threads are started for the call and joined before it
+// returns, so nothing survives into a fork. Which thread runs a block is left open: a kernel keeps
+// its answer independent of that by giving each block its own output, or by merging in block order.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+
+namespace tacit {
+
+// Asked now and then, on the calling thread only: true means "stop" (Ctrl-C was pressed).
+using Poll = bool (*)();
+
+struct Interrupted : std::exception {
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
+// Handed to each block. A block that may run for more than a few dozen milliseconds calls beat()
+// now and then, so that an interruption or a failure elsewhere ends it early.
+class Pulse {
+ public:
+  virtual ~Pulse() = default;
+  virtual void beat() = 0;
+};
+
+// Runs body(0, pulse), …, body(n_blocks - 1, pulse), each once, on at most n_jobs threads. The first
+// exception thrown by a block stops the rest and is rethrown here; Interrupted is thrown when poll
+// says so.
+void for_blocks(std::int64_t n_blocks, int n_jobs, Poll poll,
+                const std::function<void(std::int64_t, Pulse&)>& body);
+
+// The half-open range of block b when n items are cut into n_blocks nearly equal parts.
+struct Range {
+  std::int64_t begin, end;
+};
+inline Range block_range(std::int64_t n, std::int64_t n_blocks, std::int64_t b) {
+  const std::int64_t size = n / n_blocks, rest = n % n_blocks;
+  const std::int64_t begin = b * size + (b < rest ? b : rest);
+  return {begin, begin + size + (b < rest ? 1 : 0)};
+}
+
+}  // namespace tacit

@@ -1,0 +1,94 @@
+#include "popcount.hpp"
+
+#include <bit>
+
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define TACIT_X86 1
+#include <immintrin.h>
+#endif
+
+namespace tacit {
+namespace {
+
+std::int64_t plain(const std::uint64_t* a, const std::uint64_t* b, std::int64_t n) {
+  std::int64_t total = 0;
+  for (std::int64_t k = 0; k < n; ++k) total += std::popcount(a[k] & b[k]);
+  return total;
+}
+
+#ifdef TACIT_X86
+#define TACIT_AVX2 __attribute__((target("avx2"), always_inline)) inline
+
+// Adds three bits in each position: low gets the sum, the return value the carry.
+TACIT_AVX2 __m256i carry_save(__m256i& low, __m256i a, __m256i b) {
+  const __m256i u = _mm256_xor_si256(low, a);
+  const __m256i carry = _mm256_or_si256(_mm256_and_si256(low, a), _mm256_and_si256(u, b));
+  low = _mm256_xor_si256(u, b);
+  return carry;
+}
+
+// Population count of each 64-bit lane, by table look-up of half bytes.
+TACIT_AVX2 __m256i count_lanes(__m256i v) {
+  const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2,
+                                         1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+  const __m256i mask = _mm256_set1_epi8(15);
+  const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(v, mask));
+  const __m256i high =
+      _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), mask));
+  return _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256());
+}
+
+// Harley–Seal: sixteen vectors are added with carry-save adders before one of them is counted.
+__attribute__((target("avx2"))) std::int64_t avx2(const std::uint64_t* a, const std::uint64_t* b,
+                                                  std::int64_t n) {
+  const auto* pa = reinterpret_cast<const __m256i*>(a);
+  const auto* pb = reinterpret_cast<const __m256i*>(b);
+  const auto both = [&](std::int64_t k) __attribute__((target("avx2"), always_inline)) {
+    return _mm256_and_si256(_mm256_loadu_si256(pa + k), _mm256_loadu_si256(pb + k));
+  };
+  __m256i ones = _mm256_setzero_si256(), twos = ones, fours = ones, eights = ones, total = ones;
+  const std::int64_t vectors = n / 4;
+  for (std::int64_t k = 0; k < vectors; k += 16) {
+    __m256i t[2], f[2], e[2];
+    for (int half = 0; half < 2; ++half) {
+      for (int quarter = 0; quarter < 2; ++quarter) {
+        const std::int64_t at = k + 8 * half + 4 * quarter;
+        t[0] = carry_save(ones, both(at), both(at + 1));
+        t[1] = carry_save(ones, both(at + 2), both(at + 3));
+        f[quarter] = carry_save(twos, t[0], t[1]);
+      }
+      e[half] = carry_save(fours, f[0], f[1]);
+    }
+    total = _mm256_add_epi64(total, count_lanes(carry_save(eights, e[0], e[1])));
+  }
+  total = _mm256_slli_epi64(total, 4);
+  total = _mm256_add_epi64(total, _mm256_slli_epi64(count_lanes(eights), 3));
+  total = _mm256_add_epi64(total, _mm256_slli_epi64(count_lanes(fours), 2));
+  total = _mm256_add_epi64(total, _mm256_slli_epi64(count_lanes(twos), 1));
+  total = _mm256_add_epi64(total, count_lanes(ones));
+  alignas(32) std::int64_t lanes[4];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), total);
+  return lanes[0] + lanes[1] + lanes[2] + lanes[3];
+}
+#undef TACIT_AVX2
+
+__attribute__((target("popcnt"))) std::int64_t scalar_popcnt(const std::uint64_t* a,
+                                                             const std::uint64_t* b,
+                                                             std::int64_t n) {
+  std::int64_t total = 0;
+  for (std::int64_t k = 0; k < n; ++k) total += __builtin_popcountll(a[k] & b[k]);
+  return total;
+}
+#endif
+
+}  // namespace
+
+AndPopcount and_popcount() {
+#ifdef TACIT_X86
+  if (__builtin_cpu_supports("avx2")) return avx2;
+  if (__builtin_cpu_supports("popcnt")) return scalar_popcnt;
+#endif
+  return plain;
+}
+
+}  // namespace tacit

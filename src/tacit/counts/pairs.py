@@ -1,0 +1,213 @@
+"""Counts of all pairs of columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from tacit import _core
+from tacit.counts.contingency import ContingencyTable
+from tacit.counts.records import Counts, StoredRecords, Subset, derive
+from tacit.errors import InputError
+from tacit.machine import check_fits
+
+if TYPE_CHECKING:
+    from tacit.counts.one_way import OneWay
+    from tacit.schema import Schema
+
+__all__ = ["Layout", "Method", "Pairs", "pairs"]
+
+Layout: TypeAlias = Literal["auto", "dense", "sparse"]
+Method: TypeAlias = Literal["auto", "outer", "bitmap"]
+
+# Measured costs in nanoseconds: one cell of a row outer product; one 64-record word of the AND of
+# two bitmaps; one bit set. Only their ratios matter.
+_OUTER, _WORD, _BIT = 1.2, 0.16, 1.0
+_SMALL = 64_000_000  # bytes of a dense result that nobody minds
+
+
+def row_lengths(records: StoredRecords, chosen: Subset) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return how many values each chosen record stores."""
+    lengths = np.diff(records.indptr)
+    return lengths if chosen is None else lengths[chosen]
+
+
+def plan(
+    records: StoredRecords, chosen: Subset, layout: Layout, method: Method
+) -> tuple[Literal["dense", "sparse"], Literal["outer", "bitmap"]]:
+    """Choose how to hold the counts and how to count, from n_values, density and memory."""
+    if layout not in ("auto", "dense", "sparse"):
+        raise InputError(f"layout must be 'auto', 'dense' or 'sparse', got {layout!r}")
+    if method not in ("auto", "outer", "bitmap"):
+        raise InputError(f"method must be 'auto', 'outer' or 'bitmap', got {method!r}")
+    if method == "bitmap" and records.weights is not None:
+        raise InputError("method='bitmap' counts records, but the table has weights; use 'outer'")
+    if method == "bitmap" and layout == "sparse":
+        raise InputError("method='bitmap' fills a dense result; use layout='dense'")
+    n = records.schema.n_values
+    lengths = row_lengths(records, chosen).astype(float)
+    joint = float(lengths @ lengths)  # ordered pairs within records: a bound on cells in use
+    dense_bytes = 8.0 * n * n
+    if layout == "auto":
+        fits = dense_bytes <= max(_SMALL, 12 * joint)
+        layout = "dense" if fits or method == "bitmap" else "sparse"
+    if layout == "dense":
+        check_fits(
+            int(dense_bytes),
+            f"a dense square of {n:,} stored values",
+            "use layout='sparse' or select fewer columns",
+        )
+    if method == "auto":
+        outer = _OUTER * joint / 2
+        bitmap = _WORD * (n / 2) * n * (len(lengths) / 64) + _BIT * float(lengths.sum())
+        denser = layout == "dense" and records.weights is None and bitmap < outer
+        method = "bitmap" if denser else "outer"
+    return layout, method
+
+
+def pairs(
+    records: StoredRecords,
+    chosen: Subset,
+    singles: OneWay,
+    n_jobs: int,
+    layout: Layout = "auto",
+    method: Method = "auto",
+) -> Pairs:
+    """Count all pairs of stored values; `singles` are the one-way counts of the same records."""
+    held, way = plan(records, chosen, layout, method)
+    n = records.schema.n_values
+    stored: Counts | sparse.csr_array
+    if held == "sparse":
+        indptr, indices, counts = _core.pair_counts_sparse(
+            records.indptr, records.values, n, chosen, records.weights, n_jobs
+        )
+        stored = sparse.csr_array((counts, indices, indptr), shape=(n, n))
+        stored.has_canonical_format = True
+    elif way == "bitmap":
+        stored = _core.pair_counts_bitmap(records.indptr, records.values, n, chosen, n_jobs)
+    else:
+        stored = _core.pair_counts_outer(
+            records.indptr, records.values, n, chosen, records.weights, n_jobs
+        )
+    return Pairs(records.schema, stored, singles)
+
+
+class Pairs:
+    """Counts of all pairs of columns.
+
+    Only co-occurrences of stored values are held; the rest of any two-way table follows from
+    them and the one-way counts by subtraction.
+
+    Attributes
+    ----------
+    schema : Schema
+    stored : ndarray or scipy.sparse.csr_array of shape (n_values, n_values)
+        ``stored[i, j]`` is the (weighted) number of records that hold the values with ids i and
+        j. Symmetric; its diagonal holds the one-way counts.
+    singles : OneWay
+        The one-way counts of the same records.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> visits = tacit.Table.from_baskets([["home", "news"], ["home"], ["sports", "home"], []])
+    >>> pairs = visits.pairs()
+    >>> pairs["home", "news"]
+    home × news, 4 records
+    home \\ news  False  True
+    False            1     0
+    True             2     1
+    """
+
+    def __init__(
+        self, schema: Schema, stored: Counts | sparse.csr_array, singles: OneWay
+    ) -> None:
+        self.schema = schema
+        self.stored = stored
+        self.singles = singles
+
+    @property
+    def total(self) -> int | float:
+        """The (weighted) number of records counted."""
+        return self.singles.total
+
+    def __getitem__(self, key: tuple[str | int, str | int]) -> ContingencyTable:
+        if not isinstance(key, tuple) or len(key) != 2:
+            raise InputError("pairs takes two columns, as in pairs['home', 'sports']")
+        schema, singles = self.schema, self.singles
+        a, b = (schema.position(k) for k in key)
+        ids_a, ids_b = schema.values_of(a), schema.values_of(b)
+        part = self.stored[ids_a.start : ids_a.stop, ids_b.start : ids_b.stop]
+        block = part.toarray() if sparse.issparse(part) else part
+        counts = np.empty((schema.arities[a], schema.arities[b]), block.dtype)
+        codes_a, codes_b = schema.codes_of(a), schema.codes_of(b)
+        da, db = int(schema.defaults[a]), int(schema.defaults[b])
+        counts[np.ix_(codes_a, codes_b)] = block
+        if a == b:
+            counts[da, codes_b] = counts[codes_a, db] = 0
+        else:
+            counts[da, codes_b] = derive(singles.array(b)[codes_b], block.sum(axis=0))
+            counts[codes_a, db] = derive(singles.array(a)[codes_a], block.sum(axis=1))
+        counts[da, db] = derive(singles.array(a)[da], counts[da, codes_b].sum())
+        return ContingencyTable((schema.column(a), schema.column(b)), counts)
+
+    def strongest(
+        self,
+        n: int = 10,
+        *,
+        by: Literal["leverage", "lift", "count"] = "leverage",
+        min_count: float = 1,
+    ) -> pl.DataFrame:
+        """Return the pairs of stored values that go together most.
+
+        Parameters
+        ----------
+        n : int, default 10
+        by : {"leverage", "lift", "count"}
+            Records beyond what independence would give, as a difference or as a ratio; or simply
+            how often the two occur together.
+        min_count : float, default 1
+            Leave out pairs that occur less often.
+
+        Returns
+        -------
+        polars.DataFrame
+            One row a pair, the strongest first: the two values, their count together, the count
+            expected of independent columns, and the lift.
+        """
+        if by not in ("leverage", "lift", "count"):
+            raise InputError(f"by must be 'leverage', 'lift' or 'count', got {by!r}")
+        if not isinstance(n, (int, np.integer)) or n < 1:
+            raise InputError(f"n must be a positive integer, got {n!r}")
+        upper = sparse.triu(sparse.coo_array(self.stored), 1, format="coo")
+        columns = self.schema.value_columns
+        kept = (columns[upper.row] != columns[upper.col]) & (upper.data >= max(min_count, 1e-300))
+        i, j, count = upper.row[kept], upper.col[kept], upper.data[kept]
+        expected = self.singles.stored[i] * (self.singles.stored[j] / self.total)
+        score = {"leverage": count - expected, "lift": count / expected, "count": count}[by]
+        best = np.lexsort((j, i, -count, -score))[:n]
+        left = [self.schema.value_label(v) for v in i[best].tolist()]
+        right = [self.schema.value_label(v) for v in j[best].tolist()]
+        return pl.DataFrame(
+            {
+                "a": [_show_value(v) for v in left],
+                "b": [_show_value(v) for v in right],
+                "count": count[best],
+                "expected": expected[best],
+                "lift": count[best] / expected[best],
+            },
+            schema_overrides={"a": pl.String, "b": pl.String},
+        )
+
+    def __repr__(self) -> str:
+        n = len(self.schema)
+        held = "sparse" if sparse.issparse(self.stored) else "dense"
+        return f"Pairs of {n:,} columns ({held}), {self.total:,} records\n{self.strongest()}"
+
+
+def _show_value(value: tuple[str, object]) -> str:
+    name, label = value
+    return name if label is True or label == 1 else f"{name}={label}"

@@ -1,0 +1,49 @@
+"""What counting needs to know of a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from tacit.schema import Schema
+
+__all__ = ["Counts", "StoredRecords", "Subset", "derive", "total_weight"]
+
+Subset: TypeAlias = NDArray[np.int64] | None  # ascending record numbers, or all records
+Counts: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+
+
+class StoredRecords(Protocol):
+    """Records as sorted value ids: a :class:`tacit.Table`, or a part of one somewhere else."""
+
+    @property
+    def schema(self) -> Schema: ...
+    @property
+    def indptr(self) -> NDArray[np.int64]: ...
+    @property
+    def values(self) -> NDArray[Any]: ...
+    @property
+    def weights(self) -> NDArray[np.float64] | None: ...
+    @property
+    def n_records(self) -> int: ...
+    @property
+    def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+
+
+def total_weight(records: StoredRecords, chosen: Subset) -> float | int:
+    """Return the (weighted) number of the chosen records."""
+    if records.weights is None:
+        return records.n_records if chosen is None else len(chosen)
+    return float(records.weights.sum() if chosen is None else records.weights[chosen].sum())
+
+
+def derive(whole: Any, parts: Any) -> Any:
+    """Return the count of the default: what is left of the whole.
+
+    Sums of weights are rounded, so what should be nothing can come out just below it.
+    """
+    rest = whole - parts
+    return np.maximum(rest, 0) if np.issubdtype(np.asarray(rest).dtype, np.floating) else rest

@@ -1,0 +1,110 @@
+"""Counts of one target column against every other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from tacit import _core
+from tacit.counts.contingency import ContingencyTable
+from tacit.counts.one_way import OneWay, sum_by_column
+from tacit.counts.records import Counts, StoredRecords, Subset, derive
+
+if TYPE_CHECKING:
+    from tacit.schema import Schema
+
+__all__ = ["TwoWay", "two_way"]
+
+
+def two_way(
+    records: StoredRecords, target: int, chosen: Subset, singles: OneWay, n_jobs: int
+) -> TwoWay:
+    """Count a target's values against those of all columns (figure 3 of the paper).
+
+    `singles` are the one-way counts of the same chosen records.
+    """
+    ids = records.schema.values_of(target)
+    stored = _core.two_way(
+        records.indptr,
+        records.values,
+        records.schema.n_values,
+        ids.start,
+        len(ids),
+        chosen,
+        records.weights,
+        n_jobs,
+    )
+    return TwoWay(records.schema, target, stored, singles)
+
+
+class TwoWay:
+    """Counts of a target against every other column.
+
+    Attributes
+    ----------
+    schema : Schema
+    target : int
+        Place of the target column.
+    counts : ndarray of shape (target's arity, total arity)
+        Row t holds the counts of all values of all columns among the records whose target has
+        code t; columns follow each other as in :attr:`OneWay.counts`.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> table = tacit.Table({"A": [1, 2, 1, 1, 0, 1, 1], "C": [0, 0, 2, 1, 0, 2, 0]})
+    >>> table.two_way("A")["C"]
+    A × C, 7 records
+    A \\ C  0  1  2
+    0      1  0  0
+    1      2  1  2
+    2      1  0  0
+    """
+
+    def __init__(self, schema: Schema, target: int, stored: Counts, singles: OneWay) -> None:
+        self.schema = schema
+        self.target = target
+        self.singles = singles
+        default = int(schema.defaults[target])
+        codes = schema.codes_of(target)
+        cells = schema.value_cells
+        counts = np.empty((int(schema.arities[target]), int(schema.cells[-1])), stored.dtype)
+        counts[np.ix_(codes, cells)] = stored
+        # Equation 2: a stored value's records that are not with another state of the target.
+        counts[default, cells] = derive(singles.stored, stored.sum(axis=0))
+        # Equations 3 and 4: the target's records that hold none of a column's stored values.
+        by_column = sum_by_column(schema, counts[:, cells])
+        counts[:, schema.default_cells] = derive(singles.array(target)[:, None], by_column)
+        self.counts = counts
+
+    def __getitem__(self, column: str | int) -> ContingencyTable:
+        c = self.schema.position(column)
+        part = self.counts[:, self.schema.cells[c] : self.schema.cells[c + 1]]
+        columns = (self.schema.column(self.target), self.schema.column(c))
+        return ContingencyTable(columns, part)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a Polars frame with a row for each pair of labels that occurs."""
+        schema, t = self.schema, self.target
+        codes, cells = np.nonzero(self.counts)
+        columns = np.searchsorted(schema.cells, cells, side="right") - 1
+        other = columns != t
+        codes, cells, columns = codes[other], cells[other], columns[other]
+        labels = [
+            str(schema.labels[c][k])
+            for c, k in zip(columns.tolist(), (cells - schema.cells[columns]).tolist(), strict=True)
+        ]
+        return pl.DataFrame(
+            {
+                schema.names[t]: [str(schema.labels[t][k]) for k in codes.tolist()],
+                "column": [schema.names[c] for c in columns.tolist()],
+                "label": labels,
+                "count": self.counts[codes, cells],
+            }
+        )
+
+    def __repr__(self) -> str:
+        name = self.schema.names[self.target]
+        return f"TwoWay of {name!r} against {len(self.schema) - 1} columns\n{self.to_frame()}"

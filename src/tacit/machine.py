@@ -1,0 +1,63 @@
+"""What this machine offers: threads and memory."""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral
+from pathlib import Path
+
+from tacit.errors import InputError
+
+__all__ = ["available_memory", "check_fits", "count_jobs", "human_bytes"]
+
+
+def count_jobs(n_jobs: int | None) -> int:
+    """Turn scikit-learn's ``n_jobs`` into a number of threads.
+
+    ``None`` is one thread, -1 all cores, -2 all but one. The answer never depends on it.
+
+    >>> count_jobs(None), count_jobs(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise InputError(f"n_jobs must be a non-zero integer or None, got {n_jobs!r}")
+    if n_jobs > 0:
+        return int(n_jobs)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return max(1, (cores or 1) + 1 + int(n_jobs))
+
+
+def available_memory() -> int | None:
+    """Bytes that can be had without swapping, or ``None`` where the system does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def check_fits(n_bytes: int, what: str, instead: str) -> None:
+    """Refuse a result that would not fit in memory, before anything is allocated."""
+    available = available_memory()
+    if available is not None and n_bytes > available:
+        raise InputError(
+            f"{what} would take {human_bytes(n_bytes)}, but {human_bytes(available)} of memory "
+            f"are available; {instead}"
+        )
+
+
+def human_bytes(n_bytes: float) -> str:
+    """Write a number of bytes as people do.
+
+    >>> human_bytes(512), human_bytes(25_300_000)
+    ('512 B', '25.3 MB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.1f} TB"

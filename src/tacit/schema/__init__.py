@@ -1,0 +1,6 @@
+"""Columns, their labels, and the numbering of stored values."""
+
+from tacit.schema.labels import Label, Labels
+from tacit.schema.schema import Column, Schema
+
+__all__ = ["Column", "Label", "Labels", "Schema"]

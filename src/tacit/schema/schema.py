@@ -1,0 +1,217 @@
+"""The columns of a table, and how their stored values are numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.schema.labels import Label, Labels
+
+__all__ = ["Column", "Schema"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its name, its labels, and the code of its default.
+
+    Attributes
+    ----------
+    name : str
+    labels : Labels
+        What the codes 0, 1, … stand for.
+    default : int
+        The code that is never stored.
+    """
+
+    name: str
+    labels: Labels
+    default: int
+
+    @property
+    def arity(self) -> int:
+        """Number of labels."""
+        return len(self.labels)
+
+    @property
+    def default_label(self) -> Label:
+        """The label that is never stored."""
+        return self.labels[self.default]
+
+    def code(self, label: Any) -> int:
+        """Return the code of a label, or say which labels there are.
+
+        Parameters
+        ----------
+        label
+            One of the column's labels.
+        """
+        try:
+            return self.labels.code(label)
+        except (KeyError, TypeError):
+            pass
+        shown = ", ".join(repr(x) for x in self.labels[:8])
+        more = f", … ({self.arity} in all)" if self.arity > 8 else ""
+        raise InputError(
+            f"column {self.name!r} has no label {label!r}; its labels are {shown}{more}"
+        ) from None
+
+
+class Schema(Sequence[Column]):
+    """All columns of a table.
+
+    A *value id* numbers the (column, non-default code) pairs, column after column. It is what a
+    table stores and what kernels see.
+
+    Parameters
+    ----------
+    names : sequence of str
+    labels : sequence of Labels
+    defaults : sequence of int
+        The default code of each column.
+
+    Examples
+    --------
+    >>> from tacit.schema import Labels
+    >>> schema = Schema(["A", "B"], [Labels([0, 1, 2], "Int64"), Labels([0, 1], "Int64")], [1, 0])
+    >>> schema.n_values, schema.value_id(0, 2), schema.value_id(0, 1)
+    (3, 1, None)
+    """
+
+    def __init__(
+        self, names: Sequence[str], labels: Sequence[Labels], defaults: Sequence[int] | NDArray[Any]
+    ) -> None:
+        self.names = tuple(names)
+        self.labels = tuple(labels)
+        self.defaults = np.ascontiguousarray(defaults, dtype=np.int64)
+        if not len(self.names) == len(self.labels) == len(self.defaults):
+            raise InputError("names, labels and defaults must be equally many")
+        if len(self._positions) < len(self.names):
+            twice = next(n for i, n in enumerate(self.names) if self._positions[n] != i)
+            raise InputError(f"column names must be distinct, but {twice!r} occurs twice")
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: position for position, name in enumerate(self.names)}
+
+    @cached_property
+    def arities(self) -> NDArray[np.int64]:
+        """Number of labels of each column."""
+        return np.fromiter((len(labels) for labels in self.labels), np.int64, len(self.labels))
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """First value id of each column, and one past the last."""
+        return np.concatenate(([0], np.cumsum(self.arities - 1)))
+
+    @cached_property
+    def cells(self) -> NDArray[np.int64]:
+        """First cell of each column where all codes, the default too, have one each."""
+        return np.concatenate(([0], np.cumsum(self.arities)))
+
+    @property
+    def n_values(self) -> int:
+        """Number of value ids."""
+        return int(self.offsets[-1])
+
+    @cached_property
+    def value_columns(self) -> NDArray[np.int64]:
+        """The column of each value id."""
+        return np.repeat(np.arange(len(self.names)), self.arities - 1)
+
+    @cached_property
+    def value_codes(self) -> NDArray[np.int64]:
+        """The code of each value id."""
+        columns = self.value_columns
+        rank = np.arange(self.n_values) - self.offsets[columns]
+        return rank + (rank >= self.defaults[columns])
+
+    @property
+    def value_cells(self) -> NDArray[np.int64]:
+        """The cell of each value id."""
+        return self.cells[self.value_columns] + self.value_codes
+
+    @property
+    def default_cells(self) -> NDArray[np.int64]:
+        """The cell of each column's default."""
+        return self.cells[:-1] + self.defaults
+
+    def value_id(self, column: int, code: int) -> int | None:
+        """Return the id of a column's code, or ``None`` for the default."""
+        default = int(self.defaults[column])
+        if code == default:
+            return None
+        return int(self.offsets[column]) + code - (code > default)
+
+    def values_of(self, column: int) -> range:
+        """Return the value ids of a column."""
+        return range(int(self.offsets[column]), int(self.offsets[column + 1]))
+
+    def codes_of(self, column: int) -> NDArray[np.int64]:
+        """Return the non-default codes of a column, in the order of their value ids."""
+        codes = np.arange(self.arities[column])
+        return codes[codes != self.defaults[column]]
+
+    def value_label(self, value: int) -> tuple[str, Label]:
+        """Return the column name and the label of a value id."""
+        column = int(self.value_columns[value])
+        return self.names[column], self.labels[column][int(self.value_codes[value])]
+
+    def position(self, column: str | int, argument: str = "column") -> int:
+        """Return the place of a column given by name or place.
+
+        Parameters
+        ----------
+        column : str or int
+        argument : str
+            What the caller calls it, for the error message.
+        """
+        if isinstance(column, str):
+            if column in self._positions:
+                return self._positions[column]
+            near = get_close_matches(column, self.names[:100_000], n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InputError(f"{argument}: there is no column {column!r}{hint}")
+        if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
+            if -len(self) <= column < len(self):
+                return int(column) % len(self)
+            raise InputError(f"{argument}: column {column} is not among the {len(self)} columns")
+        raise InputError(f"{argument} must be a column's name or place, got {column!r}")
+
+    def column(self, position: int) -> Column:
+        """Return the column at a place."""
+        return Column(self.names[position], self.labels[position], int(self.defaults[position]))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            return [self.column(i) for i in range(*key.indices(len(self)))]
+        return self.column(self.position(key))
+
+    def __iter__(self) -> Iterator[Column]:
+        return (self.column(i) for i in range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Schema):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and self.labels == other.labels
+            and bool(np.array_equal(self.defaults, other.defaults))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Schema({len(self)} columns, {self.n_values} non-default values)"

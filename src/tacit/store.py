@@ -1,0 +1,154 @@
+"""One file format for tables and models: safetensors, checked in full before it is believed.
+
+A file holds named arrays and, in its header, the format version, the kind of object and a checksum
+of each array. Nothing in it is ever executed. Arrays are memory-mapped when read.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
+
+from tacit.errors import FileError, InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["load", "loads", "read_arrays", "write_arrays"]
+
+FORMAT = "1"
+Arrays = Mapping[str, "NDArray[Any]"]
+
+_LOADERS: dict[str, Callable[[str | os.PathLike[str], dict[str, NDArray[Any]]], Any]] = {}
+_DTYPES = {
+    "F64": np.float64, "F32": np.float32, "I64": np.int64, "I32": np.int32, "I16": np.int16,
+    "I8": np.int8, "U64": np.uint64, "U32": np.uint32, "U16": np.uint16, "U8": np.uint8,
+    "BOOL": np.bool_,
+}  # fmt: skip
+
+
+def loads(kind: str) -> Callable[[Any], Any]:
+    """Register the decorated function as the loader of a kind of file."""
+
+    def register(loader: Any) -> Any:
+        _LOADERS[kind] = loader
+        return loader
+
+    return register
+
+
+def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
+    """Load what :meth:`save` wrote: a table or a fitted model.
+
+    Parameters
+    ----------
+    path : path-like
+    verify : bool, default True
+        Compare every array with its checksum first, which reads the whole file once. Without it,
+        only the structure is checked and arrays are read when they are needed.
+
+    Returns
+    -------
+    Table or model
+    """
+    kind, arrays = read_arrays(path, verify=verify)
+    if kind not in _LOADERS:
+        raise FileError(path, f"holds a {kind!r}, which this version of tacit does not know")
+    return _LOADERS[kind](path, arrays)
+
+
+def write_arrays(path: str | os.PathLike[str], kind: str, arrays: Arrays) -> None:
+    """Write arrays under a kind, atomically: the file is there in full or not at all."""
+    target = Path(path)
+    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    metadata = {"tacit": FORMAT, "kind": kind}
+    metadata |= {f"crc32:{name}": f"{_checksum(array):08x}" for name, array in whole.items()}
+    if not target.parent.is_dir():
+        raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    os.close(handle)
+    try:
+        save_file(whole, name, metadata=metadata)
+        with Path(name).open("rb+") as file:
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(target)
+    except SafetensorError as error:
+        raise InputError(f"cannot write {target}: {error}") from error
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def read_arrays(
+    path: str | os.PathLike[str], *, verify: bool = True
+) -> tuple[str, dict[str, NDArray[Any]]]:
+    """Map a file's arrays into memory, read-only, after checking that it is what it says.
+
+    Returns
+    -------
+    kind : str
+    arrays : dict of str to read-only ndarray
+    """
+    if not Path(path).is_file():
+        raise FileError(path, "no such file")
+    size = Path(path).stat().st_size
+    if size < 8:
+        raise FileError(path, f"not a tacit file: only {size} bytes long")
+    data = np.memmap(path, np.uint8, "r")
+    length = int.from_bytes(data[:8].tobytes(), "little")
+    if length > size - 8:
+        raise FileError(path, "not a tacit file, or cut off inside its header")
+    try:
+        header = json.loads(data[8 : 8 + length].tobytes())
+        metadata = header.pop("__metadata__")
+        version, kind = metadata["tacit"], metadata["kind"]
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
+        raise FileError(path, "not a tacit file: its header cannot be read") from None
+    if version != FORMAT:
+        raise FileError(path, f"has format {version!r}; this version of tacit reads {FORMAT!r}")
+    arrays = {}
+    for name, entry in header.items():
+        array = _slice(path, data[8 + length :], name, entry)
+        expected = metadata.get(f"crc32:{name}")
+        if verify and expected != f"{_checksum(array):08x}":
+            raise FileError(path, f"is damaged: the checksum of {name!r} does not match")
+        arrays[name] = array
+    return str(kind), arrays
+
+
+def _slice(path: str | os.PathLike[str], body: Any, name: str, entry: Any) -> NDArray[Any]:
+    """Return one array of the file as a view, or say why that cannot be."""
+    try:
+        dtype = np.dtype(_DTYPES[entry["dtype"]])
+        shape = tuple(entry["shape"])
+        begin, end = entry["data_offsets"]
+        counts = [*shape, begin, end]
+        fine = all(isinstance(n, int) and n >= 0 for n in counts)
+    except (KeyError, TypeError, ValueError):
+        raise FileError(path, f"is damaged: the header's entry for {name!r} is not valid") from None
+    if not fine or end - begin != math.prod(shape) * dtype.itemsize:
+        raise FileError(path, f"is damaged: the size of {name!r} does not fit its shape")
+    if end > len(body):
+        raise FileError(path, f"is cut off: {name!r} ends {end - len(body):,} bytes past the end")
+    array: NDArray[Any] = body[begin:end].view(np.ndarray)
+    if array.ctypes.data % dtype.alignment:
+        array = array.copy()
+    array = array.view(dtype).reshape(shape)
+    array.flags.writeable = False
+    return array
+
+
+def _checksum(array: NDArray[Any]) -> int:
+    return zlib.crc32(array.reshape(-1).view(np.uint8))

@@ -1,0 +1,23 @@
+"""Tables of discrete records, and the many ways to make one."""
+
+from tacit.table.discretise import MDL, Edges, EqualFrequency, EqualWidth
+from tacit.table.gateway import as_table
+from tacit.table.read import read, read_arff, read_baskets, read_csv, read_msweb, read_svmlight
+from tacit.table.summary import Summary
+from tacit.table.table import Table
+
+__all__ = [
+    "MDL",
+    "Edges",
+    "EqualFrequency",
+    "EqualWidth",
+    "Summary",
+    "Table",
+    "as_table",
+    "read",
+    "read_arff",
+    "read_baskets",
+    "read_csv",
+    "read_msweb",
+    "read_svmlight",
+]

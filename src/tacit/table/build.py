@@ -1,0 +1,111 @@
+"""From codes to stored values: the last step of every way to make a Table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.schema import Schema
+from tacit.table.gateway import value_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.schema import Labels
+
+__all__ = ["Coded", "Native", "Parts", "choose_defaults", "store_codes", "value_type"]
+
+Native: TypeAlias = tuple[str, dict[str, Any]]  # the kind of frame, and its columns' own types
+
+
+@dataclass
+class Parts:
+    """What a Table is made of."""
+
+    schema: Schema
+    indptr: NDArray[np.int64]
+    values: NDArray[Any]
+    weights: Any = None
+    native: Native | None = None
+
+
+@dataclass
+class Coded:
+    """One column on its way into a Table.
+
+    Attributes
+    ----------
+    labels : Labels
+        In their final order.
+    codes : uint32 array
+        A raw code for each record.
+    ranks : int64 array
+        The place in `labels` of each raw code, or -1 for "whatever is the default".
+    counts : int64 array
+        How often each label occurs.
+    """
+
+    name: str
+    labels: Labels
+    codes: NDArray[np.uint32]
+    ranks: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+def choose_defaults(
+    names: Sequence[str],
+    labels: Sequence[Labels],
+    counts: Sequence[NDArray[Any]],
+    defaults: Any,
+) -> NDArray[np.int64]:
+    """Return each column's default: the label asked for, or the most common (then the first)."""
+    chosen = np.fromiter((int(np.argmax(n)) for n in counts), np.int64, len(names))
+    if defaults is None:
+        return chosen
+    probe = Schema(names, labels, chosen)
+    if isinstance(defaults, Mapping):
+        for column, label in defaults.items():
+            position = probe.position(column, "defaults")
+            chosen[position] = probe.column(position).code(label)
+        return chosen
+    known: dict[int, int] = {}  # columns mostly share their labels
+    for position, own in enumerate(labels):
+        if id(own) not in known:
+            try:
+                known[id(own)] = own.code(defaults)
+            except (KeyError, TypeError):
+                raise InputError(
+                    f"defaults: column {names[position]!r} has no label {defaults!r}"
+                ) from None
+        chosen[position] = known[id(own)]
+    return chosen
+
+
+def store_codes(columns: Sequence[Coded], defaults: Any, n_jobs: int) -> Parts:
+    """Lay the codes of all columns out as stored values, record by record."""
+    names = [column.name for column in columns]
+    labels = [column.labels for column in columns]
+    schema = Schema(
+        names, labels, choose_defaults(names, labels, [c.counts for c in columns], defaults)
+    )
+    dtype = value_type(schema.n_values)
+    ids = []
+    for c, column in enumerate(columns):
+        default, first = int(schema.defaults[c]), int(schema.offsets[c])
+        own = first + column.ranks - (column.ranks > default)
+        own[(column.ranks == default) | (column.ranks < 0)] = -1
+        ids.append(own.astype(np.int32))
+    codes = [column.codes for column in columns]
+    n_records = len(codes[0])
+    indptr = np.zeros(n_records + 1, np.int64)
+    np.cumsum(_core.stored_lengths(codes, ids, n_records, n_jobs), out=indptr[1:])
+    values = np.empty(indptr[-1], dtype)
+    _core.stored_values(codes, ids, indptr, values, n_jobs)
+    return Parts(schema, indptr, values)

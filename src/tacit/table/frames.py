@@ -1,0 +1,300 @@
+"""Frames in, frames out: pandas, Polars, Arrow and plain mappings of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.machine import check_fits
+from tacit.schema import Labels
+from tacit.table.build import Coded, Native, Parts, store_codes
+from tacit.table.discretise import MDL, apply_cuts, as_spec, bin_labels, cut_points
+from tacit.table.gateway import check_size
+
+if TYPE_CHECKING:
+    from tacit.table.table import Table
+
+__all__ = ["decode_frame", "encode_frame"]
+
+_KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
+_MISSING = ("state", "default", "error")
+
+
+def encode_frame(
+    data: Any,
+    *,
+    columns: Sequence[str] | None,
+    defaults: Any,
+    weights: Any,
+    missing: str,
+    discretise: Any,
+    target: str | None,
+    n_jobs: int,
+) -> Parts:
+    """Turn a frame into the parts of a Table; see :class:`tacit.Table` for the arguments."""
+    if missing not in _MISSING:
+        raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
+    if columns is not None:
+        raise InputError("columns names the columns of an array; a frame brings its own names")
+    frame, native = _to_polars(data)
+    check_size(frame.height, frame.width or (0 if frame.height == 0 else 1))
+    taken = None
+    if isinstance(weights, str):
+        taken = _numbers(_column(frame, weights, "weights"), "weights")
+        frame = frame.drop(weights)
+    check_size(frame.height, frame.width)
+    coded = _encode(frame, missing, _specs(frame, discretise, target), target, n_jobs)
+    parts = store_codes(coded, defaults, n_jobs)
+    parts.weights, parts.native = taken, native
+    return parts
+
+
+def _to_polars(data: Any) -> tuple[pl.DataFrame, Native | None]:
+    """Return any eager frame as Polars, with what it takes to go back."""
+    if isinstance(data, pl.DataFrame):
+        return data, None
+    if isinstance(data, Mapping):
+        try:
+            return pl.DataFrame(dict(data), strict=True), None
+        except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
+            raise InputError(f"data: the mapping does not make a frame: {error}") from None
+    try:
+        frame = nw.from_native(data, eager_only=True)
+    except TypeError:
+        raise InputError(
+            "data must be a frame (pandas, Polars, Arrow), a mapping of columns, a NumPy array of "
+            f"whole numbers or a SciPy sparse array, got {type(data).__name__}"
+        ) from None
+    backend = str(frame.implementation.name).lower()
+    types = {}
+    if backend == "pandas":
+        for name in data.columns:
+            if not isinstance(name, str):
+                raise InputError(f"data: column names must be strings, got {name!r}")
+        types = {name: data.dtypes.iloc[k] for k, name in enumerate(data.columns)}
+    try:
+        return frame.to_polars(), (backend, types)
+    except ModuleNotFoundError:
+        return pl.DataFrame({c.name: c.to_list() for c in frame.iter_columns()}), (backend, types)
+    except Exception as error:
+        # Arrow refuses columns of mixed Python objects; its message names the column.
+        raise InputError(f"data: a column cannot be read: {error}") from None
+
+
+def _column(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
+    if name not in frame.columns:
+        raise InputError(f"{argument}: there is no column {name!r}")
+    return frame.get_column(name)
+
+
+def _numbers(series: pl.Series, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    if not series.dtype.is_numeric():
+        raise InputError(
+            f"{argument}: column {series.name!r} holds {series.dtype}, not numbers"
+        )
+    return series.cast(pl.Float64).to_numpy().astype(np.float64)
+
+
+def _specs(frame: pl.DataFrame, discretise: Any, target: str | None) -> dict[str, Any]:
+    """Return the discretisation spec of each column that gets one."""
+    if discretise is None:
+        return {}
+    if isinstance(discretise, Mapping):
+        for name in discretise:
+            _column(frame, name, "discretise")
+        specs = {name: as_spec(spec) for name, spec in discretise.items()}
+    else:
+        spec = as_spec(discretise)
+        specs = {s.name: spec for s in frame.iter_columns() if s.dtype.is_float()}
+        specs.pop(target or "", None)
+    if any(isinstance(spec, MDL) for spec in specs.values()) and target is None:
+        raise InputError("discretise='mdl' needs target, the column to tell apart")
+    return specs
+
+
+def _encode(
+    frame: pl.DataFrame, missing: str, specs: dict[str, Any], target: str | None, n_jobs: int
+) -> list[Coded]:
+    target_codes = None
+    if target is not None:
+        series = _column(frame, target, "target")
+        [(target_codes, _, _, _)] = _core.encode_columns([_key(series)], n_jobs)
+    ready: dict[str, Coded] = {}
+    plain = []
+    for series in frame.iter_columns():
+        if missing == "error":
+            _refuse_missing(series)
+        if series.name in specs:
+            ready[series.name] = _cut(series, specs[series.name], target_codes, missing)
+        else:
+            plain.append(series)
+    encoded = _core.encode_columns([_key(series) for series in plain], n_jobs)
+    for series, (codes, first, counts, lost) in zip(plain, encoded, strict=True):
+        ready[series.name] = _label(series, codes, first, counts, lost, missing)
+    return [ready[name] for name in frame.columns]
+
+
+def _refuse_missing(series: pl.Series) -> None:
+    lost = series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()
+    if lost.any():
+        raise InputError(
+            f"column {series.name!r} has a missing value at record {lost.arg_max()}, "
+            "and missing='error'"
+        )
+
+
+def _key(series: pl.Series) -> Any:
+    """Return what the encoder takes: string views, or 64-bit keys and validity."""
+    dtype = series.dtype
+    if dtype == pl.String:
+        return series.__arrow_c_stream__()
+    if dtype.is_float():
+        return _float_key(series)
+    if dtype == pl.Null:
+        keys = pl.repeat(0, len(series), dtype=pl.Int64, eager=True)
+        return keys.to_numpy(), np.zeros(len(series), np.uint8)
+    if dtype in (pl.Categorical, pl.Enum) or dtype in _KEYS:
+        whole = series.to_physical().cast(pl.Int64)
+    elif dtype == pl.UInt64:
+        whole = series.reinterpret(signed=True)
+    elif dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
+        whole = series.cast(pl.Int64)
+    else:
+        raise InputError(
+            f"column {series.name!r} has the type {dtype}, which is not discrete; "
+            "turn it into strings, integers or bins first"
+        )
+    if not series.null_count():
+        return np.ascontiguousarray(whole.to_numpy()), None
+    valid = series.is_not_null().cast(pl.UInt8).to_numpy()
+    return np.ascontiguousarray(whole.fill_null(0).to_numpy()), np.ascontiguousarray(valid)
+
+
+def _float_key(series: pl.Series) -> Any:
+    """Whole floats are codes with a point behind; anything else is a number to be cut first."""
+    numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    valid = ~np.isnan(numbers)
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        raise InputError(
+            f"column {series.name!r} holds {numbers[infinite][0]} at record "
+            f"{int(np.argmax(infinite))}"
+        )
+    broken = valid & (numbers != np.floor(numbers))
+    if broken.any():
+        raise InputError(
+            f"column {series.name!r} holds real numbers (record {int(np.argmax(broken))}: "
+            f"{numbers[broken][0]}); say how to cut it with discretise={{{series.name!r}: …}}"
+        )
+    keys = np.where(valid, numbers, 0.0) + 0.0  # the sum turns -0.0 into 0.0
+    return keys.view(np.int64), None if valid.all() else valid.astype(np.uint8)
+
+
+def _label(
+    series: pl.Series, codes: Any, first: Any, counts: Any, lost: int, missing: str
+) -> Coded:
+    """Sort the labels of an encoded column; missing comes last, or becomes the default."""
+    if series.dtype == pl.Enum:
+        return _label_enum(series, codes, first, counts, lost, missing)
+    found = series.gather(first).to_list()
+    seen = [k for k in range(len(found)) if k != lost]
+    seen.sort(key=lambda k: found[k])
+    if lost >= 0 and (missing == "state" or not seen):
+        seen.append(lost)
+    items = [None if k == lost else found[k] for k in seen]
+    ranks = np.full(len(found), -1, np.int64)
+    ranks[seen] = np.arange(len(seen))
+    labels = Labels(items, str(series.dtype))
+    return Coded(series.name, labels, codes, ranks, counts[seen])
+
+
+def _label_enum(
+    series: pl.Series, codes: Any, first: Any, counts: Any, lost: int, missing: str
+) -> Coded:
+    """An enumeration declares its labels and their order, also of those that do not occur."""
+    items: list[str | None] = series.cat.get_categories().to_list()
+    place = {item: k for k, item in enumerate(items)}
+    if lost >= 0 and (missing == "state" or not items):
+        place[None] = len(items)
+        items.append(None)
+    ranks = np.array([place.get(x, -1) for x in series.gather(first).to_list()], np.int64)
+    totals = np.zeros(len(items), np.int64)
+    totals[ranks[ranks >= 0]] = counts[ranks >= 0]
+    return Coded(series.name, Labels(items, "Enum"), codes, ranks, totals)
+
+
+def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str) -> Coded:
+    """Cut a numeric column into bins."""
+    if not series.dtype.is_numeric():
+        raise InputError(
+            f"discretise: column {series.name!r} holds {series.dtype}, not numbers"
+        )
+    numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    target = None if target_codes is None else target_codes.astype(np.int64)
+    cuts = cut_points(numbers, spec, target=target, column=series.name)
+    bins = apply_cuts(numbers, cuts)
+    items: list[Any] = list(bin_labels(cuts))
+    lost = bins < 0
+    codes = np.where(lost, len(items), bins).astype(np.uint32)
+    counts = np.bincount(codes, minlength=len(items) + 1).astype(np.int64)
+    ranks = np.arange(len(items) + 1)
+    if lost.any() and missing == "state":
+        items.append(None)
+    else:
+        ranks[-1], counts = -1, counts[:-1]
+    return Coded(series.name, Labels(items, "String"), codes, ranks, counts)
+
+
+def decode_frame(table: Table, backend: str | None, native: Native | None) -> Any:
+    """Give a table's data back as a frame of the kind asked for, or of the kind it came from."""
+    schema = table.schema
+    kind = backend or (native[0] if native else "polars")
+    if kind not in ("polars", "pandas", "pyarrow"):
+        raise InputError(f"backend must be 'polars', 'pandas' or 'pyarrow', got {kind!r}")
+    check_fits(
+        8 * table.n_records * table.n_columns, "the dense frame", "take fewer records or columns"
+    )
+    shared: dict[int, pl.Series] = {}
+    columns = []
+    for c, name in enumerate(schema.names):
+        labels = schema.labels[c]
+        if id(labels) not in shared:
+            shared[id(labels)] = _series(labels)
+        columns.append(shared[id(labels)].gather(table.codes(c)).alias(name))
+    frame = pl.DataFrame(columns)
+    if kind == "polars":
+        return frame
+    if kind == "pyarrow":
+        return frame.to_arrow()
+    types = native[1] if native and native[0] == "pandas" else {}
+    result = frame.to_pandas()
+    for name, dtype in types.items():
+        if name in result.columns and result[name].dtype != dtype:
+            result[name] = result[name].astype(dtype)
+    return result
+
+
+def _series(labels: Labels) -> pl.Series:
+    """Return the labels as a Polars series of the type they came in."""
+    items = list(labels)
+    if labels.dtype == "Enum":
+        return pl.Series(items, dtype=pl.Enum([x for x in items if x is not None]))
+    dtype = _parse_type(labels.dtype)
+    return pl.Series(items, dtype=dtype, strict=False)
+
+
+def _parse_type(name: str) -> Any:
+    if name.startswith("Datetime("):
+        unit = name.split("'")[1]
+        zone = name.split("time_zone=")[1].rstrip(")").strip("'") if "time_zone=" in name else None
+        return pl.Datetime(unit, None if zone in (None, "None") else zone)  # type: ignore[arg-type]
+    if name.startswith("Duration("):
+        return pl.Duration(name.split("'")[1])  # type: ignore[arg-type]
+    plain = getattr(pl, name.split("(")[0], None)
+    return plain if plain is not None else pl.String

@@ -1,0 +1,190 @@
+"""Arrays in: NumPy integers, SciPy sparse arrays and matrices, and lists of items."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.errors import InputError
+from tacit.schema import Labels, Schema
+from tacit.table.build import Parts, choose_defaults, value_type
+from tacit.table.gateway import check_codes, check_size, check_sparse
+from tacit.table.recode import restore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["encode_baskets", "encode_matrix", "is_matrix", "presence_parts"]
+
+_BINARY = Labels([0, 1], "Int64")
+_PRESENCE = Labels([False, True], "Boolean")
+
+
+def is_matrix(data: Any) -> bool:
+    """Return whether this module is the one to encode `data`."""
+    return isinstance(data, np.ndarray) or sparse.issparse(data)
+
+
+def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Parts:
+    """Turn a two-dimensional array of codes, dense or sparse, into the parts of a Table."""
+    if data.ndim != 2:
+        raise InputError(f"data must have two dimensions, got {data.ndim}")
+    m, n = data.shape
+    check_size(m, n)
+    if columns is None:
+        columns = [str(c) for c in range(n)]
+    elif isinstance(columns, str) or len(columns) != n:
+        raise InputError(f"columns must be {n} names, one for each column of data")
+    elif not all(isinstance(name, str) for name in columns):
+        raise InputError("columns must be names, that is strings")
+    indptr, indices, codes = _sparse_codes(data) if sparse.issparse(data) else _dense_codes(data)
+    return _store(list(columns), m, indptr, indices, codes, defaults)
+
+
+def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+    """Return sorted CSR arrays without zeros; `data` itself is left as it is."""
+    if data.format == "coo":
+        _check_coo(data)
+    elif data.format in ("csr", "csc"):
+        # Checked as it stands: conversion would read past a bad index.
+        minor = data.shape[1 if data.format == "csr" else 0]
+        check_sparse(data.indptr, data.indices, minor, argument="data")
+        if len(data.data) < len(data.indices):
+            raise InputError(
+                f"data: {len(data.indices)} indices but only {len(data.data)} values"
+            )
+        if len(data.indptr) != data.shape[0 if data.format == "csr" else 1] + 1:
+            raise InputError(f"data: indptr has {len(data.indptr)} entries for shape {data.shape}")
+    rows = data.tocsr()
+    if not check_sparse(rows.indptr, rows.indices, rows.shape[1], argument="data"):
+        rows = rows.copy()
+        rows.sort_indices()
+    indptr = rows.indptr.astype(np.int64)
+
+    def locate(place: int) -> str:
+        row = int(np.searchsorted(indptr, place, side="right")) - 1
+        return f"row {row}, column {rows.indices[place]}"
+
+    codes = check_codes(rows.data, "data", locate)
+    indices = rows.indices
+    if not codes.all():  # zeros that are written out are still zeros
+        kept = codes != 0
+        indptr = np.concatenate(([0], np.cumsum(kept)))[indptr]
+        indices, codes = indices[kept], codes[kept]
+    return indptr, indices, codes
+
+
+def _check_coo(data: Any) -> None:
+    """Refuse what conversion to CSR would silently add up or crash on."""
+    row, col = (np.asarray(a) for a in data.coords)
+    for name, index, size in (("row", row, data.shape[0]), ("column", col, data.shape[1])):
+        wrong = (index < 0) | (index >= size)
+        if wrong.any():
+            raise InputError(f"data: the {name} index {index[wrong][0]} is not in [0, {size})")
+    order = np.lexsort((col, row))
+    same = (np.diff(row[order]) == 0) & (np.diff(col[order]) == 0)
+    if same.any():
+        k = order[int(np.argmax(same))]
+        raise InputError(
+            f"data: row {row[k]} has the column index {col[k]} twice; sum or drop duplicates first"
+        )
+
+
+def _dense_codes(data: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
+    if data.dtype.kind not in "biuf":
+        raise InputError(f"data must hold whole numbers, got {data.dtype}; give strings as a frame")
+    n = data.shape[1]
+    flat = np.ascontiguousarray(data).reshape(-1)
+    codes = check_codes(flat, "data", lambda place: f"row {place // n}, column {place % n}")
+    place = np.flatnonzero(codes)
+    indptr = np.searchsorted(place, np.arange(data.shape[0] + 1) * n).astype(np.int64)
+    return indptr, place % n, codes[place]
+
+
+def _store(
+    names: list[str],
+    m: int,
+    indptr: NDArray[np.int64],
+    indices: NDArray[Any],
+    codes: NDArray[np.int64],
+    defaults: Any,
+) -> Parts:
+    """Number the (column, code) pairs that occur and store them with zero as the default.
+
+    All columns are 0/1 if nothing above 1 occurs; else each has the codes it holds, and 0.
+    """
+    n = len(names)
+    if len(codes) == 0 or codes.max() <= 1:
+        labels = [_BINARY] * n
+        ids = indices
+        held = np.bincount(indices, minlength=n)
+    else:
+        top = int(codes.max()) + 1
+        if n > (2**63 - 1) // top:
+            raise InputError(f"data: the code {top - 1} is too large for {n} columns")
+        keys, ids, held = np.unique(
+            indices.astype(np.int64) * top + codes, return_inverse=True, return_counts=True
+        )
+        bounds = np.searchsorted(keys, np.arange(n + 1) * top)
+        own = (keys % top).tolist()
+        shared: dict[tuple[int, ...], Labels] = {}
+        labels = []
+        for lo, hi in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+            items = (0, *own[lo:hi])
+            if items not in shared:
+                shared[items] = Labels(items, "Int64")
+            labels.append(shared[items])
+    return _with_defaults(names, labels, m, indptr, ids, held, defaults)
+
+
+def _with_defaults(
+    names: list[str],
+    labels: list[Labels],
+    m: int,
+    indptr: NDArray[np.int64],
+    ids: NDArray[Any],
+    held: NDArray[Any],
+    defaults: Any,
+) -> Parts:
+    """Store value ids whose default is code 0 under the defaults that were asked for."""
+    schema = Schema(names, labels, np.zeros(len(names), np.int64))
+    values = ids.astype(value_type(schema.n_values))
+    parts = Parts(schema, indptr, values)
+    counts = []
+    for c in range(len(names)):
+        own = held[schema.offsets[c] : schema.offsets[c + 1]]
+        counts.append(np.concatenate(([m - own.sum()], own)))
+    chosen = choose_defaults(names, labels, counts, defaults)
+    if chosen.any():
+        return restore(parts, Schema(names, labels, chosen))
+    return parts
+
+
+def encode_baskets(baskets: Iterable[Iterable[Any]], defaults: Any) -> Parts:
+    """Turn collections of items into the parts of a Table of True and False."""
+    lists = []
+    for k, basket in enumerate(baskets):
+        if isinstance(basket, str):
+            raise InputError(f"baskets: basket {k} is a string; give a list of items")
+        lists.append(sorted({str(item) for item in basket}))
+    names = sorted(set(chain.from_iterable(lists)))
+    place = {name: k for k, name in enumerate(names)}
+    indptr = np.zeros(len(lists) + 1, np.int64)
+    np.cumsum([len(items) for items in lists], out=indptr[1:])
+    ids = np.fromiter((place[x] for items in lists for x in items), np.int64, int(indptr[-1]))
+    return presence_parts(names, indptr, ids, defaults)
+
+
+def presence_parts(
+    names: list[str], indptr: NDArray[np.int64], ids: NDArray[Any], defaults: Any
+) -> Parts:
+    """Return the parts of a Table of True and False; `ids` are sorted, distinct column places."""
+    check_size(len(indptr) - 1, len(names))
+    held = np.bincount(ids, minlength=len(names))
+    labels = [_PRESENCE] * len(names)
+    return _with_defaults(names, labels, len(indptr) - 1, indptr, ids, held, defaults)

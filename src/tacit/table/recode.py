@@ -1,0 +1,172 @@
+"""The same records under other value ids: new defaults, fewer columns, several tables as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit import _core, counts
+from tacit.errors import InputError
+from tacit.schema import Labels, Schema
+from tacit.table.build import Parts, choose_defaults, value_type
+from tacit.table.gateway import check_size
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.counts import Subset
+    from tacit.table.table import Table
+
+__all__ = ["change_defaults", "concat_tables", "restore", "select_columns", "take_records"]
+
+
+@dataclass
+class _Plan:
+    """How the value ids of one schema become those of another (see core/arrange.hpp)."""
+
+    ids: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    fill: NDArray[np.int64]
+
+    def lengths(self, part: Any, chosen: Subset) -> NDArray[np.int64]:
+        return _core.recoded_lengths(
+            part.indptr, part.values, chosen, self.ids, self.first, self.last, self.fill, 1
+        )
+
+    def write(
+        self, part: Any, chosen: Subset, indptr: NDArray[np.int64], out: NDArray[Any]
+    ) -> None:
+        _core.recoded_values(
+            part.indptr, part.values, chosen, self.ids, self.first, self.last, self.fill,
+            indptr, out, 1,
+        )  # fmt: skip
+
+
+def _plan(old: Schema, new: Schema, places: Sequence[int] | NDArray[Any]) -> _Plan:
+    """Plan the way from `old` to `new`, where column c of `new` is column places[c] of `old`."""
+    ids = np.full(old.n_values, -1, np.int64)
+    fills = []
+    same: dict[tuple[int, int], NDArray[np.int64]] = {}  # columns mostly share their labels
+    for c, place in enumerate(places):
+        was, now = old.labels[place], new.labels[c]
+        if (id(was), id(now)) not in same:
+            if was is now or was.items == now.items:
+                same[id(was), id(now)] = np.arange(len(was))
+            else:
+                same[id(was), id(now)] = np.array([now.code(label) for label in was], np.int64)
+        codes = same[id(was), id(now)]
+        default = int(new.defaults[c])
+        own = new.offsets[c] + codes - (codes > default)
+        own[codes == default] = -1
+        lo, hi = old.offsets[place], old.offsets[place + 1]
+        ids[lo:hi] = own[old.codes_of(place)]
+        filled = int(own[old.defaults[place]])
+        if filled >= 0:
+            fills.append((int(lo), int(hi), filled))
+    fills.sort()
+    first, last, fill = (np.array([f[k] for f in fills], np.int64) for k in range(3))
+    return _Plan(ids, first, last, fill)
+
+
+def _rewrite(part: Any, new: Schema, plan: _Plan, chosen: Subset = None) -> Parts:
+    lengths = plan.lengths(part, chosen)
+    indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
+    values = np.empty(indptr[-1], value_type(new.n_values))
+    plan.write(part, chosen, indptr, values)
+    return Parts(new, indptr, values)
+
+
+def restore(part: Any, new: Schema) -> Parts:
+    """Store the same data under a schema that differs in its defaults only."""
+    return _rewrite(part, new, _plan(part.schema, new, range(len(new))))
+
+
+def change_defaults(table: Table, defaults: Any) -> Parts:
+    """Return the parts of a table with other defaults."""
+    schema = table.schema
+    singles = table.with_weights(None).one_way()
+    totals = [singles.array(c) for c in range(len(schema))]
+    chosen = choose_defaults(schema.names, schema.labels, totals, defaults)
+    parts = restore(table, Schema(schema.names, schema.labels, chosen))
+    parts.weights, parts.native = table.weights, table._native
+    return parts
+
+
+def take_records(table: Table, chosen: NDArray[np.int64]) -> Parts:
+    """Return the parts of a table with the chosen records only."""
+    check_size(len(chosen), table.n_columns)
+    schema = table.schema
+    parts = _rewrite(table, schema, _plan(schema, schema, range(len(schema))), chosen)
+    parts.weights = None if table.weights is None else table.weights[chosen]
+    parts.native = table._native
+    return parts
+
+
+def select_columns(table: Table, places: Sequence[int]) -> Parts:
+    """Return the parts of a table with the given columns only."""
+    check_size(table.n_records, len(places))
+    old = table.schema
+    new = Schema(
+        [old.names[p] for p in places], [old.labels[p] for p in places], old.defaults[places]
+    )
+    parts = _rewrite(table, new, _plan(old, new, places))
+    parts.weights, parts.native = table.weights, table._native
+    return parts
+
+
+def concat_tables(tables: list[Table], defaults: Any = None) -> Parts:
+    """Return the parts of one table with the records of all, most common values as defaults.
+
+    The list is emptied as it goes, so that what the caller let go of is freed on the way.
+    """
+    if not tables:
+        raise InputError("tables must not be empty")
+    names = tables[0].schema.names
+    for k, table in enumerate(tables):
+        if table.schema.names != names:
+            raise InputError(f"tables: the columns of table {k} are not those of table 0")
+        if (table.weights is None) != (tables[0].weights is None):
+            raise InputError("tables: some have weights and some have none")
+    labels = [_merge([t.schema.labels[c] for t in tables], names[c]) for c in range(len(names))]
+    totals = [np.zeros(len(ls), np.int64) for ls in labels]
+    for table in tables:
+        singles = counts.one_way(table.with_weights(None), None, 1)
+        for c, ls in enumerate(labels):
+            own = table.schema.labels[c]
+            codes = slice(None) if own is ls else [ls.code(label) for label in own]
+            totals[c][codes] += singles.array(c)
+    new = Schema(names, labels, choose_defaults(names, labels, totals, defaults))
+    plans = [_plan(table.schema, new, range(len(new))) for table in tables]
+    lengths = [p.lengths(t, None) for p, t in zip(plans, tables, strict=True)]
+    indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
+    values = np.empty(indptr[-1], value_type(new.n_values))
+    weights = (
+        None if tables[0].weights is None else np.concatenate([t.weights for t in tables])  # type: ignore[misc]
+    )
+    native = tables[0]._native
+    start = 0
+    for plan in plans:
+        table = tables.pop(0)
+        piece = indptr[start : start + table.n_records + 1]
+        plan.write(table, None, piece, values[piece[0] : piece[-1]])
+        start += table.n_records
+    return Parts(new, indptr, values, weights, native)
+
+
+def _merge(several: list[Labels], name: str) -> Labels:
+    """Return the union of labels, sorted with missing last; the same object if all are the same."""
+    head = several[0]
+    if all(labels is head or labels == head for labels in several[1:]):
+        return head
+    kinds = sorted({labels.dtype for labels in several if labels.dtype != "Null"})
+    if len(kinds) > 1:
+        raise InputError(f"tables: column {name!r} is {kinds[0]} in one and {kinds[1]} in another")
+    items = set().union(*(labels.items for labels in several))
+    lost = None in items
+    items.discard(None)
+    merged = sorted(items, key=lambda label: label)  # type: ignore[arg-type, return-value]
+    return Labels([*merged, *([None] if lost else [])], kinds[0] if kinds else "Null")

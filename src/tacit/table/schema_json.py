@@ -1,0 +1,74 @@
+"""A schema as JSON, for files: labels keep their types."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import Any
+
+from tacit.errors import InputError
+from tacit.schema import Label, Labels, Schema
+
+__all__ = ["schema_from_json", "schema_to_json"]
+
+
+def _pack(label: Label) -> Any:
+    """JSON has no dates: they travel as a one-entry object that says what they are."""
+    if isinstance(label, dt.datetime):
+        return {"datetime": label.isoformat()}
+    if isinstance(label, dt.date):
+        return {"date": label.isoformat()}
+    if isinstance(label, dt.time):
+        return {"time": label.isoformat()}
+    if isinstance(label, dt.timedelta):
+        return {"timedelta": [label.days, label.seconds, label.microseconds]}
+    return label
+
+
+def _unpack(item: Any) -> Label:
+    if isinstance(item, dict):
+        ((kind, text),) = item.items()
+        if kind == "timedelta":
+            return dt.timedelta(*text)
+        types: dict[str, Any] = {"datetime": dt.datetime, "date": dt.date, "time": dt.time}
+        unpacked: Label = types[kind].fromisoformat(text)
+        return unpacked
+    if item is not None and not isinstance(item, (str, int, float, bool)):
+        raise ValueError("a label is not a scalar")
+    return item
+
+
+def schema_to_json(schema: Schema) -> bytes:
+    """Write a schema; labels that columns share are written once."""
+    shared: dict[int, int] = {}
+    sets: list[Any] = []
+    for labels in schema.labels:
+        if id(labels) not in shared:
+            shared[id(labels)] = len(sets)
+            sets.append({"dtype": labels.dtype, "items": [_pack(x) for x in labels]})
+    content = {
+        "names": schema.names,
+        "labels": [shared[id(labels)] for labels in schema.labels],
+        "defaults": schema.defaults.tolist(),
+        "sets": sets,
+    }
+    return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+
+
+def schema_from_json(data: bytes) -> Schema:
+    """Read what :func:`schema_to_json` wrote, and believe none of it unchecked."""
+    try:
+        content = json.loads(data)
+        sets = [Labels([_unpack(x) for x in s["items"]], str(s["dtype"])) for s in content["sets"]]
+        names = content["names"]
+        labels = [sets[k] for k in content["labels"]]
+        defaults = content["defaults"]
+        fine = all(isinstance(name, str) for name in names) and all(
+            isinstance(d, int) and 0 <= d < len(ls)
+            for d, ls in zip(defaults, labels, strict=True)
+        )
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"its schema cannot be read ({error})") from None
+    if not fine:
+        raise InputError("its schema names a column or a default that cannot be")
+    return Schema(names, labels, defaults)

@@ -1,0 +1,119 @@
+"""What a table looks like, in a few numbers."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.machine import human_bytes
+
+if TYPE_CHECKING:
+    from tacit.table.table import Table
+
+__all__ = ["Summary"]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Size, sparsity and memory of a table.
+
+    Attributes
+    ----------
+    records, columns, stored : int
+        The papers' m, n and l.
+    factor : float
+        m·n/l: how much less there is to look at than the dense view holds.
+    values : int
+        Different (column, non-default label) pairs.
+    largest_arity : int
+    missing_columns : int
+        Columns with missing values as a label.
+    weighted : bool
+    n_bytes : int
+        Memory of the table.
+    dense_bytes : int
+        Memory of its dense view, at one byte a cell (more where arities ask for it).
+    """
+
+    records: int
+    columns: int
+    stored: int
+    factor: float
+    values: int
+    largest_arity: int
+    missing_columns: int
+    weighted: bool
+    n_bytes: int
+    dense_bytes: int
+
+    @classmethod
+    def of(cls, table: Table) -> Summary:
+        """Summarise a table."""
+        m, n = table.shape
+        arity = int(table.schema.arities.max())
+        width = 1 if arity <= 2**8 else 2 if arity <= 2**16 else 4
+        return cls(
+            records=m,
+            columns=n,
+            stored=table.n_stored,
+            factor=m * n / table.n_stored if table.n_stored else float("inf"),
+            values=table.schema.n_values,
+            largest_arity=arity,
+            missing_columns=sum(ls.missing is not None for ls in table.schema.labels),
+            weighted=table.weights is not None,
+            n_bytes=table.nbytes,
+            dense_bytes=m * n * width,
+        )
+
+    def line(self) -> str:
+        """Return the summary in one line."""
+        weighted = ", weighted" if self.weighted else ""
+        return (
+            f"Table of {self.records:,} records × {self.columns:,} columns, "
+            f"{self.stored:,} stored values (m·n/l = {_number(self.factor)}){weighted}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers by name, ready for JSON."""
+        numbers = asdict(self)
+        if self.stored == 0:
+            numbers["factor"] = None
+        return numbers
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what there is to say, as (name, text) pairs."""
+        share = self.stored / (self.records * self.columns)
+        rows = [
+            ("records (m)", f"{self.records:,}"),
+            ("columns (n)", f"{self.columns:,}"),
+            ("stored values (l)", f"{self.stored:,}  ({share:.2%} of the table)"),
+            ("m·n/l", _number(self.factor)),
+            ("labels", f"{self.values + self.columns:,}, at most {self.largest_arity:,} a column"),
+            ("memory", f"{human_bytes(self.n_bytes)}  (dense: {human_bytes(self.dense_bytes)})"),
+        ]
+        if self.missing_columns:
+            rows.append(("missing values", f"a label of {self.missing_columns:,} columns"))
+        if self.weighted:
+            rows.append(("weights", "yes"))
+        return rows
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
+            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
+            for name, text in self.rows()
+        )
+        return f"<table><caption>tacit Table</caption>{cells}</table>"
+
+
+def _number(x: float) -> str:
+    return f"{x:,.0f}" if x >= 100 else f"{x:.3g}"

@@ -1,0 +1,490 @@
+"""The Table: discrete records of which only what is not the default is stored."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tacit import _core, counts, store
+from tacit.counts.pairs import Layout, Method
+from tacit.errors import FileError, InputError
+from tacit.machine import check_fits, count_jobs
+from tacit.table import build, frames, matrices, recode
+from tacit.table.gateway import (
+    check_query,
+    check_records,
+    check_size,
+    check_stored,
+    check_target,
+    check_weights,
+)
+from tacit.table.schema_json import schema_from_json, schema_to_json
+from tacit.table.summary import Summary
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.schema import Column, Schema
+
+__all__ = ["Table"]
+
+
+class Table:
+    """Discrete records with tacit defaults.
+
+    Every column has a default, its most common value unless you name another. Only values that
+    differ from it are stored, and all work is in proportion to them.
+
+    Parameters
+    ----------
+    data : frame, mapping, ndarray or sparse array
+        A pandas, Polars or Arrow frame (anything narwhals knows), a mapping of column names to
+        values, a two-dimensional NumPy array of whole numbers, or any SciPy sparse array or
+        matrix of whole numbers.
+    columns : sequence of str, optional
+        Column names, for data that brings none. Columns of arrays are called "0", "1", …
+    defaults : mapping or label, optional
+        ``{column: label}`` for the columns whose default is not to be the most common value, or
+        one label for all columns.
+    weights : array-like of shape (n_records,) or str, optional
+        Record weights; a name takes that column of a frame out of the data.
+    missing : {"state", "default", "error"}
+        What to do with missing values of a frame: they are a label of their own (``None``), are
+        taken for the default, or are refused.
+    discretise : spec or mapping, optional
+        How to cut numeric columns into bins: a spec for all real-valued columns, or
+        ``{column: spec}``. A spec is "width", "frequency", a number of bins, a list of edges,
+        "mdl" (needs `target`), or one of the classes of those names.
+    target : str, optional
+        The column that "mdl" cuts are to tell apart.
+    n_jobs : int, optional
+        Threads for encoding. The result does not depend on it.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> table = tacit.Table({"sky": ["blue", "grey", "grey"], "rain": [False, True, False]})
+    >>> table
+    Table of 3 records × 2 columns, 2 stored values (m·n/l = 3)
+    >>> table.count({"sky": "grey", "rain": True})
+    1
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        columns: Sequence[str] | None = None,
+        defaults: Any = None,
+        weights: Any = None,
+        missing: Literal["state", "default", "error"] = "state",
+        discretise: Any = None,
+        target: str | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        if isinstance(data, Table):
+            raise InputError("data is a Table already")
+        if matrices.is_matrix(data):
+            if discretise is not None or target is not None:
+                raise InputError("discretise takes columns of a frame; give the array as a frame")
+            parts = matrices.encode_matrix(data, columns, defaults)
+        else:
+            parts = frames.encode_frame(
+                data,
+                columns=columns,
+                defaults=defaults,
+                weights=weights,
+                missing=missing,
+                discretise=discretise,
+                target=target,
+                n_jobs=count_jobs(n_jobs),
+            )
+            weights = parts.weights if isinstance(weights, str) else weights
+        self._fill(parts.schema, parts.indptr, parts.values, weights, parts.native)
+
+    def _fill(
+        self,
+        schema: Schema,
+        indptr: NDArray[np.int64],
+        values: NDArray[Any],
+        weights: Any,
+        native: build.Native | None = None,
+    ) -> None:
+        check_size(len(indptr) - 1, len(schema))
+        self._schema = schema
+        self._indptr = indptr
+        self._values = values
+        self._weights = check_weights(weights, len(indptr) - 1)
+        self._native = native
+        for array in (indptr, values):
+            array.flags.writeable = False
+
+    @classmethod
+    def _of(cls, parts: build.Parts) -> Table:
+        table = cls.__new__(cls)
+        table._fill(parts.schema, parts.indptr, parts.values, parts.weights, parts.native)
+        return table
+
+    @classmethod
+    def from_stored(
+        cls, schema: Schema, indptr: Any, values: Any, weights: Any = None
+    ) -> Table:
+        """Make a Table of value ids in CSR form; everything about them is checked first.
+
+        Parameters
+        ----------
+        schema : Schema
+        indptr : int64 array of shape (n_records + 1,)
+        values : uint16 or uint32 array
+            Value ids as `schema` numbers them, ascending within a record.
+        weights : array-like, optional
+        """
+        indptr = np.array(indptr, dtype=np.int64)
+        values = np.asarray(values)
+        if values.dtype.kind not in "iu":
+            raise InputError(f"values must be integers, got {values.dtype}")
+        if len(values) and (values.min() < 0 or values.max() >= schema.n_values):
+            wrong = values[(values < 0) | (values >= schema.n_values)][0]
+            raise InputError(f"values: {wrong} is not in [0, {schema.n_values})")
+        values = values.astype(build.value_type(schema.n_values))
+        check_stored(schema, indptr, values, "values")
+        table = cls.__new__(cls)
+        table._fill(schema, indptr, values, weights)
+        return table
+
+    @classmethod
+    def from_baskets(
+        cls,
+        baskets: Iterable[Iterable[Any]],
+        *,
+        defaults: Any = False,
+        weights: Any = None,
+    ) -> Table:
+        """Make a Table of collections of items: a column for each item, True where it is there.
+
+        Parameters
+        ----------
+        baskets : iterable of iterables of items
+            An item twice in a basket counts once. Columns are named ``str(item)`` and sorted.
+        defaults : mapping or label, default False
+            As for :class:`Table`; ``None`` stores the rarer of True and False for each item.
+        weights : array-like, optional
+
+        Examples
+        --------
+        >>> import tacit
+        >>> tacit.Table.from_baskets([["milk", "bread"], ["milk"], ["tea"]]).one_way()["milk"]
+        {False: 1, True: 2}
+        """
+        parts = matrices.encode_baskets(baskets, defaults)
+        parts.weights = weights
+        return cls._of(parts)
+
+    @classmethod
+    def concat(cls, tables: Sequence[Table]) -> Table:
+        """Put the records of several tables with the same columns one after another.
+
+        Labels are matched by what they are, not by their codes; the default of a column becomes
+        the most common value of the whole.
+        """
+        return cls._of(recode.concat_tables(list(tables)))
+
+    # What it holds
+
+    @property
+    def schema(self) -> Schema:
+        """Columns, labels and defaults."""
+        return self._schema
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """Where each record's stored values begin; one entry more than records."""
+        return self._indptr
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The value ids of all records, ascending within each."""
+        return self._values
+
+    @property
+    def weights(self) -> NDArray[np.float64] | None:
+        """Record weights, or ``None`` where each record counts one."""
+        return self._weights
+
+    @property
+    def n_records(self) -> int:
+        """Number of records (the papers' m)."""
+        return len(self._indptr) - 1
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns (the papers' n)."""
+        return len(self._schema)
+
+    @property
+    def n_stored(self) -> int:
+        """Number of stored, that is non-default values (the papers' l)."""
+        return len(self._values)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Records × columns."""
+        return self.n_records, self.n_columns
+
+    @property
+    def columns(self) -> list[Column]:
+        """The columns."""
+        return list(self._schema)
+
+    @cached_property
+    def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
+        held = _core.one_way(
+            self._indptr, self._values, self._schema.n_values, None, None, 1
+        )
+        start = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
+        return start, _core.postings(self._indptr, self._values, start)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the stored values and what belongs to them; labels not counted."""
+        total = self._indptr.nbytes + self._values.nbytes
+        if self._weights is not None:
+            total += self._weights.nbytes
+        if "postings" in self.__dict__:
+            total += sum(array.nbytes for array in self.postings)
+        return total
+
+    # What it says
+
+    def summary(self) -> Summary:
+        """Report size, sparsity and memory: m, n, l and the factor m·n/l."""
+        return Summary.of(self)
+
+    @cached_property
+    def _all_one_way(self) -> counts.OneWay:
+        return counts.one_way(self, None, 1)
+
+    def _one_way(self, chosen: counts.Subset, n_jobs: int) -> counts.OneWay:
+        return self._all_one_way if chosen is None else counts.one_way(self, chosen, n_jobs)
+
+    def one_way(
+        self,
+        *,
+        records: Any = None,
+        given: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> counts.OneWay:
+        """Count every value of every column, in time proportional to the stored values.
+
+        Parameters
+        ----------
+        records : mask or record numbers, optional
+            Count these records only.
+        given : mapping, optional
+            Count the records that match ``{column: label, …}`` only.
+        n_jobs : int, optional
+            Threads; the counts do not depend on it.
+        """
+        return self._one_way(self._choose(records, given), count_jobs(n_jobs))
+
+    def two_way(
+        self,
+        target: str | int,
+        *,
+        records: Any = None,
+        given: Mapping[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> counts.TwoWay:
+        """Count a target's values together with those of every column.
+
+        Parameters
+        ----------
+        target : str or int
+            A column with at least two values.
+        records, given, n_jobs
+            As for :meth:`one_way`.
+        """
+        jobs = count_jobs(n_jobs)
+        position = check_target(self._schema, target)
+        chosen = self._choose(records, given)
+        return counts.two_way(self, position, chosen, self._one_way(chosen, jobs), jobs)
+
+    def pairs(
+        self,
+        *,
+        records: Any = None,
+        given: Mapping[str, Any] | None = None,
+        layout: Layout = "auto",
+        method: Method = "auto",
+        n_jobs: int | None = None,
+    ) -> counts.Pairs:
+        """Count all pairs of columns.
+
+        Parameters
+        ----------
+        records, given, n_jobs
+            As for :meth:`one_way`.
+        layout : {"auto", "dense", "sparse"}
+            How the co-occurrence counts are held; "auto" takes what is smaller.
+        method : {"auto", "outer", "bitmap"}
+            How a dense result is counted: by the outer product of each record with itself, or by
+            AND and population count of one bitmap for each value, which wins on denser tables.
+        """
+        jobs = count_jobs(n_jobs)
+        chosen = self._choose(records, given)
+        return counts.pairs(self, chosen, self._one_way(chosen, jobs), jobs, layout, method)
+
+    def contingency(
+        self,
+        columns: Sequence[str | int],
+        *,
+        records: Any = None,
+        given: Mapping[str, Any] | None = None,
+    ) -> counts.ContingencyTable:
+        """Count every combination of labels of some columns.
+
+        Parameters
+        ----------
+        columns : sequence of str or int
+        records, given
+            As for :meth:`one_way`.
+        """
+        if isinstance(columns, str) or len(columns) == 0:
+            raise InputError(f"columns must be one or more column names, got {columns!r}")
+        places = [self._schema.position(c, "columns") for c in columns]
+        return counts.contingency(self, places, self._choose(records, given))
+
+    def where(self, query: Mapping[str, Any]) -> NDArray[np.int64]:
+        """Return the numbers of the records that match ``{column: label, …}``, ascending."""
+        start, rows = self.postings
+        offsets = self._schema.offsets
+        matches = np.ones(self.n_records, np.bool_)
+        for column, code in check_query(self._schema, query, "query"):
+            value = self._schema.value_id(column, code)
+            if value is None:
+                matches[rows[start[offsets[column]] : start[offsets[column + 1]]]] = False
+            else:
+                holds = np.zeros(self.n_records, np.bool_)
+                holds[rows[start[value] : start[value + 1]]] = True
+                matches &= holds
+        return np.flatnonzero(matches).astype(np.int64)
+
+    def count(self, query: Mapping[str, Any]) -> int | float:
+        """Return the (weighted) number of records that match ``{column: label, …}``."""
+        matches = self.where(query)
+        return len(matches) if self._weights is None else float(self._weights[matches].sum())
+
+    def _choose(self, records: Any, given: Mapping[str, Any] | None) -> counts.Subset:
+        chosen = check_records(records, self.n_records)
+        if given is None:
+            return chosen
+        check_query(self._schema, given)
+        matching = self.where(given)
+        if chosen is None:
+            return matching
+        return np.intersect1d(chosen, matching, assume_unique=True)
+
+    # Other tables made of it
+
+    def take(self, records: Any) -> Table:
+        """Return the Table of a subset of the records; labels and defaults stay as they are."""
+        chosen = check_records(records, self.n_records)
+        if chosen is None:
+            return self
+        return Table._of(recode.take_records(self, chosen))
+
+    def select(self, columns: Sequence[str | int]) -> Table:
+        """Return the Table of some of the columns, in the given order."""
+        places = [self._schema.position(c, "columns") for c in columns]
+        return Table._of(recode.select_columns(self, places))
+
+    def with_defaults(self, defaults: Any) -> Table:
+        """Return the same data stored with other defaults.
+
+        Parameters
+        ----------
+        defaults : mapping, label or None
+            As for :class:`Table`; ``None`` makes each column's most common value its default.
+        """
+        return Table._of(recode.change_defaults(self, defaults))
+
+    def with_weights(self, weights: Any) -> Table:
+        """Return the same records with other weights; ``None`` for none."""
+        parts = build.Parts(self._schema, self._indptr, self._values, weights, self._native)
+        return Table._of(parts)
+
+    # Out again
+
+    def codes(self, column: str | int) -> NDArray[np.int64]:
+        """Return the code of every record in one column."""
+        c = self._schema.position(column)
+        start, rows = self.postings
+        codes = np.full(self.n_records, self._schema.defaults[c], np.int64)
+        bounds = start[self._schema.offsets[c] : self._schema.offsets[c + 1] + 1]
+        codes[rows[bounds[0] : bounds[-1]]] = np.repeat(
+            self._schema.codes_of(c), np.diff(bounds)
+        )
+        return codes
+
+    def to_numpy(self) -> NDArray[np.int64]:
+        """Return the dense view: the code of every record in every column."""
+        check_fits(8 * self.n_records * self.n_columns, "the dense view", "take fewer records")
+        dense = np.tile(self._schema.defaults, (self.n_records, 1))
+        rows = np.repeat(np.arange(self.n_records), np.diff(self._indptr))
+        dense[rows, self._schema.value_columns[self._values]] = self._schema.value_codes[
+            self._values
+        ]
+        return dense
+
+    def to_frame(self, backend: Literal["polars", "pandas", "pyarrow"] | None = None) -> Any:
+        """Return the data as they were given: labels, one frame column for each column.
+
+        Parameters
+        ----------
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame; by default the kind the Table was made of, or Polars.
+        """
+        return frames.decode_frame(self, backend, self._native)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the Table to a file that :func:`tacit.load` reads; atomic."""
+        arrays = {
+            "indptr": self._indptr,
+            "values": self._values,
+            "schema": np.frombuffer(schema_to_json(self._schema), np.uint8),
+        }
+        if self._weights is not None:
+            arrays["weights"] = self._weights
+        store.write_arrays(path, "table", arrays)
+
+    def __len__(self) -> int:
+        return self.n_records
+
+    def __repr__(self) -> str:
+        return self.summary().line()
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+@store.loads("table")
+def _load_table(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Table:
+    try:
+        schema = schema_from_json(arrays["schema"].tobytes())
+        indptr, values = arrays["indptr"], arrays["values"]
+        if indptr.dtype != np.int64 or values.dtype != build.value_type(schema.n_values):
+            raise InputError("its arrays have the wrong types")
+        check_stored(schema, indptr, values, "stored values")
+        table = Table.__new__(Table)
+        table._fill(schema, indptr, values, arrays.get("weights"))
+    except KeyError as error:
+        raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
+    except InputError as error:
+        raise FileError(path, f"is damaged: {error}") from None
+    return table
