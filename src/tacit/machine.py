@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from numbers import Integral
 from pathlib import Path
+from typing import Any
 
 from tacit.errors import InputError
 
 __all__ = ["available_memory", "check_fits", "count_jobs", "human_bytes"]
 
 
-def count_jobs(n_jobs: int | None) -> int:
+def count_jobs(n_jobs: Any) -> int:
     """Turn scikit-learn's ``n_jobs`` into a number of threads.
 
     ``None`` is one thread, -1 all cores, -2 all but one. The answer never depends on it.
@@ -23,10 +24,11 @@ def count_jobs(n_jobs: int | None) -> int:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
         raise InputError(f"n_jobs must be a non-zero integer or None, got {n_jobs!r}")
-    if n_jobs > 0:
-        return int(n_jobs)
+    wanted = int(n_jobs)
+    if wanted > 0:
+        return wanted
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, (cores or 1) + 1 + int(n_jobs))
+    return max(1, (cores or 1) + 1 + wanted)
 
 
 def available_memory() -> int | None:

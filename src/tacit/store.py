@@ -151,4 +151,4 @@ def _slice(path: str | os.PathLike[str], body: Any, name: str, entry: Any) -> ND
 
 
 def _checksum(array: NDArray[Any]) -> int:
-    return zlib.crc32(array.reshape(-1).view(np.uint8))
+    return zlib.crc32(array.reshape(-1).view(np.uint8).data)

@@ -9,21 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tacit.counts.records import Counts, StoredRecords, Subset
 from tacit.errors import InputError
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.counts.records import Counts, StoredRecords, Subset
     from tacit.schema import Column
 
 __all__ = ["ContingencyTable", "contingency"]
 
 
-def contingency(
-    records: StoredRecords, columns: Sequence[int], chosen: Subset
-) -> ContingencyTable:
+def contingency(records: StoredRecords, columns: Sequence[int], chosen: Subset) -> ContingencyTable:
     """Count the label combinations of the given columns among the chosen records.
 
     O(stored values of these columns + records + cells).
@@ -52,7 +50,7 @@ def contingency(
 
 
 class ContingencyTable:
-    """Counts for every combination of labels of some columns.
+    r"""Counts for every combination of labels of some columns.
 
     Parameters
     ----------

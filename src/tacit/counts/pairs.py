@@ -29,7 +29,9 @@ _OUTER, _WORD, _BIT = 1.2, 0.16, 1.0
 _SMALL = 64_000_000  # bytes of a dense result that nobody minds
 
 
-def row_lengths(records: StoredRecords, chosen: Subset) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def row_lengths(
+    records: StoredRecords, chosen: Subset
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     """Return how many values each chosen record stores."""
     lengths = np.diff(records.indptr)
     return lengths if chosen is None else lengths[chosen]
@@ -96,7 +98,7 @@ def pairs(
 
 
 class Pairs:
-    """Counts of all pairs of columns.
+    r"""Counts of all pairs of columns.
 
     Only co-occurrences of stored values are held; the rest of any two-way table follows from
     them and the one-way counts by subtraction.
@@ -122,9 +124,7 @@ class Pairs:
     True             2     1
     """
 
-    def __init__(
-        self, schema: Schema, stored: Counts | sparse.csr_array, singles: OneWay
-    ) -> None:
+    def __init__(self, schema: Schema, stored: Counts | sparse.csr_array, singles: OneWay) -> None:
         self.schema = schema
         self.stored = stored
         self.singles = singles
@@ -189,12 +189,10 @@ class Pairs:
         expected = self.singles.stored[i] * (self.singles.stored[j] / self.total)
         score = {"leverage": count - expected, "lift": count / expected, "count": count}[by]
         best = np.lexsort((j, i, -count, -score))[:n]
-        left = [self.schema.value_label(v) for v in i[best].tolist()]
-        right = [self.schema.value_label(v) for v in j[best].tolist()]
         return pl.DataFrame(
             {
-                "a": [_show_value(v) for v in left],
-                "b": [_show_value(v) for v in right],
+                "a": [self._show(v) for v in i[best].tolist()],
+                "b": [self._show(v) for v in j[best].tolist()],
                 "count": count[best],
                 "expected": expected[best],
                 "lift": count[best] / expected[best],
@@ -207,7 +205,8 @@ class Pairs:
         held = "sparse" if sparse.issparse(self.stored) else "dense"
         return f"Pairs of {n:,} columns ({held}), {self.total:,} records\n{self.strongest()}"
 
-
-def _show_value(value: tuple[str, object]) -> str:
-    name, label = value
-    return name if label is True or label == 1 else f"{name}={label}"
+    def _show(self, value: int) -> str:
+        """Name a value; where there is just one that is not the default, the column says it all."""
+        name, label = self.schema.value_label(value)
+        plain = label is True and self.schema.arities[self.schema.value_columns[value]] == 2
+        return name if plain else f"{name}={label}"

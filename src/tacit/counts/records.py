@@ -13,24 +13,35 @@ if TYPE_CHECKING:
 __all__ = ["Counts", "StoredRecords", "Subset", "derive", "total_weight"]
 
 Subset: TypeAlias = NDArray[np.int64] | None  # ascending record numbers, or all records
-Counts: TypeAlias = NDArray[np.int64] | NDArray[np.float64]
+Counts: TypeAlias = NDArray[Any]  # int64, or float64 where records have weights
 
 
 class StoredRecords(Protocol):
     """Records as sorted value ids: a :class:`tacit.Table`, or a part of one somewhere else."""
 
     @property
-    def schema(self) -> Schema: ...
+    def schema(self) -> Schema:
+        """Columns, labels and defaults."""
+
     @property
-    def indptr(self) -> NDArray[np.int64]: ...
+    def indptr(self) -> NDArray[np.int64]:
+        """Where each record's stored values begin."""
+
     @property
-    def values(self) -> NDArray[Any]: ...
+    def values(self) -> NDArray[Any]:
+        """Value ids, ascending within each record."""
+
     @property
-    def weights(self) -> NDArray[np.float64] | None: ...
+    def weights(self) -> NDArray[np.float64] | None:
+        """Record weights, if any."""
+
     @property
-    def n_records(self) -> int: ...
+    def n_records(self) -> int:
+        """Number of records."""
+
     @property
-    def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]: ...
+    def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """The records of each value id, and where they begin."""
 
 
 def total_weight(records: StoredRecords, chosen: Subset) -> float | int:

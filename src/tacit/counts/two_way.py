@@ -40,7 +40,7 @@ def two_way(
 
 
 class TwoWay:
-    """Counts of a target against every other column.
+    r"""Counts of a target against every other column.
 
     Attributes
     ----------

@@ -11,9 +11,7 @@ from tacit.errors import InputError
 
 __all__ = ["Label", "Labels"]
 
-Label: TypeAlias = (
-    str | int | float | bool | dt.date | dt.datetime | dt.time | dt.timedelta | None
-)
+Label: TypeAlias = str | int | float | bool | dt.date | dt.datetime | dt.time | dt.timedelta | None
 
 
 class Labels(Sequence[Label]):

@@ -158,8 +158,8 @@ class Schema(Sequence[Column]):
 
     def codes_of(self, column: int) -> NDArray[np.int64]:
         """Return the non-default codes of a column, in the order of their value ids."""
-        codes = np.arange(self.arities[column])
-        return codes[codes != self.defaults[column]]
+        codes: NDArray[np.int64] = np.arange(self.arities[column])
+        return np.delete(codes, self.defaults[column])
 
     def value_label(self, value: int) -> tuple[str, Label]:
         """Return the column name and the label of a value id."""

@@ -95,9 +95,7 @@ def _column(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
 
 def _numbers(series: pl.Series, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
     if not series.dtype.is_numeric():
-        raise InputError(
-            f"{argument}: column {series.name!r} holds {series.dtype}, not numbers"
-        )
+        raise InputError(f"{argument}: column {series.name!r} holds {series.dtype}, not numbers")
     return series.cast(pl.Float64).to_numpy().astype(np.float64)
 
 
@@ -218,7 +216,7 @@ def _label_enum(
     series: pl.Series, codes: Any, first: Any, counts: Any, lost: int, missing: str
 ) -> Coded:
     """An enumeration declares its labels and their order, also of those that do not occur."""
-    items: list[str | None] = series.cat.get_categories().to_list()
+    items: list[str | None] = series.dtype.categories.to_list()  # type: ignore[attr-defined]
     place = {item: k for k, item in enumerate(items)}
     if lost >= 0 and (missing == "state" or not items):
         place[None] = len(items)
@@ -232,9 +230,7 @@ def _label_enum(
 def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str) -> Coded:
     """Cut a numeric column into bins."""
     if not series.dtype.is_numeric():
-        raise InputError(
-            f"discretise: column {series.name!r} holds {series.dtype}, not numbers"
-        )
+        raise InputError(f"discretise: column {series.name!r} holds {series.dtype}, not numbers")
     numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     target = None if target_codes is None else target_codes.astype(np.int64)
     cuts = cut_points(numbers, spec, target=target, column=series.name)
@@ -284,7 +280,7 @@ def _series(labels: Labels) -> pl.Series:
     """Return the labels as a Polars series of the type they came in."""
     items = list(labels)
     if labels.dtype == "Enum":
-        return pl.Series(items, dtype=pl.Enum([x for x in items if x is not None]))
+        return pl.Series(items, dtype=pl.Enum([x for x in items if isinstance(x, str)]))
     dtype = _parse_type(labels.dtype)
     return pl.Series(items, dtype=dtype, strict=False)
 

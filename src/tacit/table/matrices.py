@@ -55,9 +55,7 @@ def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[n
         minor = data.shape[1 if data.format == "csr" else 0]
         check_sparse(data.indptr, data.indices, minor, argument="data")
         if len(data.data) < len(data.indices):
-            raise InputError(
-                f"data: {len(data.indices)} indices but only {len(data.data)} values"
-            )
+            raise InputError(f"data: {len(data.indices)} indices but only {len(data.data)} values")
         if len(data.indptr) != data.shape[0 if data.format == "csr" else 1] + 1:
             raise InputError(f"data: indptr has {len(data.indptr)} entries for shape {data.shape}")
     rows = data.tocsr()

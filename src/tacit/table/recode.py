@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,8 @@ from tacit.table.build import Parts, choose_defaults, value_type
 from tacit.table.gateway import check_size
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from tacit.counts import Subset
@@ -145,7 +146,7 @@ def concat_tables(tables: list[Table], defaults: Any = None) -> Parts:
     indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
     values = np.empty(indptr[-1], value_type(new.n_values))
     weights = (
-        None if tables[0].weights is None else np.concatenate([t.weights for t in tables])  # type: ignore[misc]
+        None if tables[0].weights is None else np.concatenate([t.weights for t in tables])
     )
     native = tables[0]._native
     start = 0

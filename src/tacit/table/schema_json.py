@@ -64,8 +64,7 @@ def schema_from_json(data: bytes) -> Schema:
         labels = [sets[k] for k in content["labels"]]
         defaults = content["defaults"]
         fine = all(isinstance(name, str) for name in names) and all(
-            isinstance(d, int) and 0 <= d < len(ls)
-            for d, ls in zip(defaults, labels, strict=True)
+            isinstance(d, int) and 0 <= d < len(ls) for d, ls in zip(defaults, labels, strict=True)
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"its schema cannot be read ({error})") from None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit import _core, counts, store
-from tacit.counts.pairs import Layout, Method
 from tacit.errors import FileError, InputError
 from tacit.machine import check_fits, count_jobs
 from tacit.table import build, frames, matrices, recode
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.counts.pairs import Layout, Method
     from tacit.schema import Column, Schema
 
 __all__ = ["Table"]
@@ -131,9 +131,7 @@ class Table:
         return table
 
     @classmethod
-    def from_stored(
-        cls, schema: Schema, indptr: Any, values: Any, weights: Any = None
-    ) -> Table:
+    def from_stored(cls, schema: Schema, indptr: Any, values: Any, weights: Any = None) -> Table:
         """Make a Table of value ids in CSR form; everything about them is checked first.
 
         Parameters
@@ -244,9 +242,7 @@ class Table:
     @cached_property
     def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
-        held = _core.one_way(
-            self._indptr, self._values, self._schema.n_values, None, None, 1
-        )
+        held = _core.one_way(self._indptr, self._values, self._schema.n_values, None, None, 1)
         start = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
         return start, _core.postings(self._indptr, self._values, start)
 
@@ -427,9 +423,7 @@ class Table:
         start, rows = self.postings
         codes = np.full(self.n_records, self._schema.defaults[c], np.int64)
         bounds = start[self._schema.offsets[c] : self._schema.offsets[c + 1] + 1]
-        codes[rows[bounds[0] : bounds[-1]]] = np.repeat(
-            self._schema.codes_of(c), np.diff(bounds)
-        )
+        codes[rows[bounds[0] : bounds[-1]]] = np.repeat(self._schema.codes_of(c), np.diff(bounds))
         return codes
 
     def to_numpy(self) -> NDArray[np.int64]:

@@ -1,0 +1,58 @@
+# Two commands do all the set-up: `make demo` and `make test`. See CONTRIBUTING.md for the rest.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+SOURCES := pyproject.toml CMakeLists.txt $(shell find core src -name '*.cpp' -o -name '*.hpp' -o -name '*.py' -o -name '*.pyi')
+
+.PHONY: demo test develop lint types bench docs sanitize stubs clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.installed
+	$(BIN)/tacit demo
+
+test: $(VENV)/.developed
+	$(BIN)/python -m pytest -n 2
+
+develop: $(VENV)/.developed
+
+lint: $(VENV)/.developed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+
+types: $(VENV)/.developed
+	$(BIN)/mypy
+
+bench: $(VENV)/.developed
+	$(BIN)/pip install -q -e '.[bench]'
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/.developed
+	$(BIN)/pip install -q -e '.[docs]'
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+
+# The kernels under AddressSanitizer and UndefinedBehaviorSanitizer, run through the kernel tests.
+sanitize: $(VENV)/.developed
+	$(BIN)/cmake -S . -B build/sanitize -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTACIT_SANITIZE=ON \
+	  -DPython_EXECUTABLE=$(abspath $(BIN))/python -Dnanobind_DIR=$$($(BIN)/python -m nanobind --cmake_dir)
+	$(BIN)/cmake --build build/sanitize
+	BIN=$(BIN) sh tests/sanitize.sh
+
+# Writes src/tacit/_core.pyi anew from the compiled module.
+stubs: $(VENV)/.developed
+	$(BIN)/python tests/make_stub.py
+
+clean:
+	rm -rf build docs/_build docs/gallery docs/api/generated $(VENV)/.installed $(VENV)/.developed
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+
+$(VENV)/.installed: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install -q -e .
+	touch $@
+
+$(VENV)/.developed: $(SOURCES) | $(BIN)/python
+	$(BIN)/python -m pip install -q -e '.[dev]'
+	touch $@ $(VENV)/.installed

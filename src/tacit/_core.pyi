@@ -1,0 +1,70 @@
+"""tacit's kernels. Arguments are trusted: tacit.table checks them first."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+Indices: TypeAlias = NDArray[np.int32]
+Codes: TypeAlias = NDArray[np.uint32]
+Floats: TypeAlias = NDArray[np.float64]
+Values: TypeAlias = NDArray[Any]  # uint16 or uint32
+Counts: TypeAlias = NDArray[Any]  # int64, or float64 where weights are given
+
+
+def check_sparse(indptr: Ints | Indices, indices: Ints | Indices | Values, n: int) -> tuple[int, int, int]:
+    """
+    Look for the first fault of a compressed sparse structure: (fault, row, index).
+    """
+
+def check_columns(indptr: Ints, values: Values, offsets: Ints) -> tuple[int, int, int]:
+    """
+    Look for two stored values of one column in a record: (fault, record, column).
+    """
+
+def stored_lengths(codes: Sequence[Codes], ids: Sequence[Indices], n_records: int, n_jobs: int) -> Ints:
+    """Count the codes of each record whose id is not -1."""
+
+def stored_values(codes: Sequence[Codes], ids: Sequence[Indices], indptr: Ints, out: Values, n_jobs: int) -> None:
+    """Write the ids of each record, in column order, into out."""
+
+def recoded_lengths(indptr: Ints, values: Values, chosen: Ints | None, ids: Ints, first: Ints, last: Ints, fill: Ints, n_jobs: int) -> Ints:
+    """Count the stored values of each chosen record under new ids."""
+
+def recoded_values(indptr: Ints, values: Values, chosen: Ints | None, ids: Ints, first: Ints, last: Ints, fill: Ints, new_indptr: Ints, out: Values, n_jobs: int) -> None:
+    """Write the stored values of each chosen record under new ids into out."""
+
+def postings(indptr: Ints, values: Values, start: Ints) -> Indices:
+    """List the records of each value, one value after another."""
+
+def encode_columns(columns: list[object], n_jobs: int) -> list[tuple[Codes, Ints, Ints, int]]:
+    """
+    Number the distinct values of each column in order of appearance. A column is an Arrow
+    stream of string views, or int64 keys with validity bytes or None. Returns for each its
+    codes, where each code appears first, how often, and the code of missing values or -1.
+    """
+
+def one_way(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts:
+    """Count every stored value."""
+
+def two_way(indptr: Ints, values: Values, n_values: int, first: int, n_states: int, chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts:
+    """
+    Count every stored value together with each of a target's n_states values.
+    """
+
+def pair_counts_outer(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts:
+    """
+    Count all pairs of stored values by row outer products, into a square array.
+    """
+
+def pair_counts_bitmap(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, n_jobs: int) -> Ints:
+    """
+    Count all pairs of stored values by AND and population count, into a square array.
+    """
+
+def pair_counts_sparse(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, weights: Floats | None, n_jobs: int) -> tuple[Ints, Indices, Counts]:
+    """
+    Count all pairs of stored values into a symmetric CSR matrix: indptr, indices, counts.
+    """

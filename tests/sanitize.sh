@@ -1,0 +1,21 @@
+#!/bin/sh
+# Runs the kernel tests on the package with the sanitized module in place of the released one.
+set -eu
+stage=build/sanitize/stage
+rm -rf "$stage" && mkdir -p "$stage"
+cp -r src/tacit "$stage/" && rm -f "$stage"/tacit/_core*.so
+cp build/sanitize/_core*.so "$stage/tacit/"
+# The interpreter is not instrumented, so the runtime has to come first; its own leaks are not ours.
+LD_PRELOAD="$(c++ -print-file-name=libasan.so) $(c++ -print-file-name=libubsan.so) $(c++ -print-file-name=libstdc++.so)" \
+ASAN_OPTIONS=detect_leaks=0:strict_init_order=1 UBSAN_OPTIONS=print_stacktrace=1 \
+TACIT_STAGE="$PWD/$stage" \
+"$BIN/python" -c '
+import os, sys
+stage = os.environ["TACIT_STAGE"]
+sys.meta_path = [f for f in sys.meta_path if "ScikitBuild" not in type(f).__name__]
+sys.path.insert(0, stage)
+import tacit
+assert tacit.__file__.startswith(stage), tacit.__file__
+import pytest
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=", "tests/kernels"]))
+'

@@ -1,0 +1,18 @@
+"""The committed stub says what the compiled module offers."""
+
+from __future__ import annotations
+
+import ast
+
+import make_stub
+from tacit import _core
+
+
+def test_stub_is_what_the_binary_generates():
+    assert make_stub.STUB.read_text(encoding="utf-8") == make_stub.generate()
+
+
+def test_stub_declares_every_kernel_and_no_other():
+    tree = ast.parse(make_stub.STUB.read_text(encoding="utf-8"))
+    declared = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    assert declared == {name for name in dir(_core) if not name.startswith("_")}
