@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "bits.hpp"
 #include "outer.hpp"
 #include "pair_counts.hpp"
-#include "popcount.hpp"
 
 namespace tacit {
 namespace {

@@ -122,6 +122,7 @@ void pair_counts_outer(const Records<V>& records, Count* square, int n_jobs, Pol
 
 template void mirror(std::int64_t*, std::int64_t, int, Poll);
 template void mirror(double*, std::int64_t, int, Poll);
+template void mirror(std::uint32_t*, std::int64_t, int, Poll);
 #define TACIT_INSTANTIATE(V)                                                        \
   template void pair_counts_outer(const Records<V>&, std::int64_t*, int, Poll);     \
   template void pair_counts_outer(const Records<V>&, double*, int, Poll);

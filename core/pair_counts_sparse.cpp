@@ -3,12 +3,12 @@
 // written one after another into a bucket, and one pass over the bucket is that value's whole row
 // of the result. The popular rows' other half comes out of the rare rows, in ascending order.
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <numeric>
 #include <type_traits>
 #include <vector>
 
+#include "bits.hpp"
 #include "one_way.hpp"
 #include "outer.hpp"
 #include "pair_counts.hpp"
@@ -56,44 +56,46 @@ Popular choose_popular(const std::vector<std::int64_t>& occurrences) {
 }
 
 // The rows of the rare values in [lo, hi), one after another.
-template <class V, class Cell>
+template <class V, class Sum>
 struct Group {
   std::int64_t lo, hi;
   Buffer<V> columns;
-  Buffer<Cell> counts;
+  Buffer<Sum> counts;
   std::vector<std::int64_t> length;         // of each row in [lo, hi); 0 for popular ones
   std::vector<std::int64_t> popular_links;  // how many rows hold each popular value
 };
 
-template <class V, class Cell>
+// Cell holds the counts of popular pairs; Sum those of a rare row, where 16 bits keep one row's
+// sums in the first-level cache if no rare value occurs more often.
+template <class V, class Cell, class Sum>
 class SparseCounter {
   using Count = std::conditional_t<std::is_floating_point_v<Cell>, double, std::int64_t>;
 
  public:
-  SparseCounter(const Records<V>& records, int n_jobs, Poll poll)
-      : records_(records), n_(records.n_values), n_jobs_(n_jobs), poll_(poll) {
-    std::vector<std::int64_t> occurrences(at(n_));
-    one_way(records_, occurrences.data(), n_jobs, poll);
-    popular_ = choose_popular(occurrences);
+  SparseCounter(const Records<V>& records, const std::vector<std::int64_t>& occurrences,
+                const Popular& popular, int n_jobs, Poll poll)
+      : records_(records), n_(records.n_values), n_jobs_(n_jobs), poll_(poll), popular_(popular),
+        n_popular_(static_cast<std::int64_t>(popular.values.size())) {
     for (const std::int64_t v : popular_.values)
       popular_occurrences_.push_back(static_cast<double>(occurrences[at(v)]));
   }
 
   SparsePairs<Count> run() {
-    n_popular_ = static_cast<std::int64_t>(popular_.values.size());
     const std::int64_t n_cells = Triangle<Cell>::size(n_popular_);
     cells_ = Buffer<Cell>(at(n_cells));
     std::fill_n(cells_.data(), n_cells, Cell{0});
     make_groups();
+    // A pass over the records serves one group and one tile of the popular triangle.
     const auto tiles = triangle_tiles(popular_occurrences_, n_jobs_ > 1 ? 2 * n_jobs_ : 1);
-    const std::int64_t n_tiles = static_cast<std::int64_t>(tiles.size()) - 1;
+    const std::int64_t n_tiles = n_popular_ ? static_cast<std::int64_t>(tiles.size()) - 1 : 0;
     const auto n_groups = static_cast<std::int64_t>(groups_.size());
-    for_blocks(n_tiles + n_groups, n_jobs_, poll_, [&](std::int64_t block, Pulse& pulse) {
-      if (block < n_tiles)
-        count_popular(tiles[at(block)], tiles[at(block) + 1], pulse);
-      else
-        count_group(groups_[at(block - n_tiles)], pulse);
+    for_blocks(std::max(n_tiles, n_groups), n_jobs_, poll_, [&](std::int64_t block, Pulse& pulse) {
+      Group<V, Sum> none{n_, n_, {}, {}, {}, {}};
+      Group<V, Sum>& group = block < n_groups ? groups_[at(block)] : none;
+      const Range tile = block < n_tiles ? Range{tiles[at(block)], tiles[at(block) + 1]} : Range{0, 0};
+      count_group(group, tile, pulse);
     });
+    square_popular();
     return assemble();
   }
 
@@ -105,6 +107,7 @@ class SparseCounter {
       const std::int64_t r = records_.record(k);
       const std::int64_t length = records_.end(r) - records_.begin(r);
       for (const V* p = records_.begin(r); p < records_.end(r); ++p) entries_[*p] += length;
+      longest_ = std::max(longest_, length);
     }
     const auto bytes = static_cast<std::int64_t>(sizeof(V)) + (weighted() ? 8 : 0);
     std::int64_t lo = 0, held = 0, total = 0;
@@ -135,22 +138,18 @@ class SparseCounter {
       return 1;
   }
 
-  void count_popular(std::int64_t lo, std::int64_t hi, Pulse& pulse) {
+  // From here on the popular pairs are looked up by row from both sides.
+  void square_popular() {
+    Buffer<Cell> square(at(n_popular_ * n_popular_));
     const Triangle<Cell> triangle{cells_.data(), n_popular_};
-    std::vector<std::uint16_t> slots(at(n_popular_) + 1);
-    for (std::int64_t k = 0; k < records_.size(); ++k) {
-      if (k % kBeat == 0) pulse.beat();
-      const std::int64_t r = records_.record(k);
-      std::int64_t found = 0;
-      for (const V* p = records_.begin(r); p < records_.end(r); ++p) {
-        slots[at(found)] = popular_.slot[*p];
-        found += popular_.slot[*p] < n_popular_;
-      }
-      add_outer(slots.data(), slots.data() + found, lo, hi, triangle, weight(r));
-    }
+    for (std::int64_t i = 0; i < n_popular_; ++i)
+      std::copy(triangle.row(i) + i, triangle.row(i) + n_popular_,
+                square.data() + i * n_popular_ + i);
+    mirror(square.data(), n_popular_, n_jobs_, poll_);
+    cells_ = std::move(square);
   }
 
-  void count_group(Group<V, Cell>& group, Pulse& pulse) {
+  void count_group(Group<V, Sum>& group, Range tile, Pulse& pulse) {
     const std::int64_t rows = group.hi - group.lo;
     std::vector<std::int64_t> start(at(rows) + 1), place;
     std::int64_t size = 0;
@@ -162,30 +161,42 @@ class SparseCounter {
     place.assign(start.begin(), start.end());
     Buffer<V> bucket(at(size + kPad));
     Buffer<double> bucket_weights(weighted() ? at(size + kPad) : 0);
+    const Triangle<Cell> triangle{cells_.data(), n_popular_};
+    std::vector<std::uint16_t> slots(at(n_popular_) + 1);
+    std::vector<std::uint32_t> rare(at(longest_) + 1);
+    const auto lo = static_cast<std::uint32_t>(group.lo);
+    const auto width = static_cast<std::uint32_t>(rows);
     for (std::int64_t k = 0; k < records_.size(); ++k) {
       if (k % kBeat == 0) pulse.beat();
       const std::int64_t r = records_.record(k);
-      drop_record(group, r, place, bucket.data(), bucket_weights.data());
+      std::int64_t n_slots = 0, n_rare = 0;
+      for (const V* p = records_.begin(r); p < records_.end(r); ++p) {
+        const std::uint16_t slot = popular_.slot[*p];
+        const bool popular = slot < n_popular_;
+        slots[at(n_slots)] = slot;
+        n_slots += popular;
+        rare[at(n_rare)] = static_cast<std::uint32_t>(*p) - lo;
+        n_rare += !popular && rare[at(n_rare)] < width;
+      }
+      if (tile.end > tile.begin)
+        add_outer(slots.data(), slots.data() + n_slots, tile.begin, tile.end, triangle, weight(r));
+      drop_record(r, rare.data(), n_rare, place, bucket.data(), bucket_weights.data());
     }
     group.length.assign(at(rows), 0);
     group.popular_links.assign(at(n_popular_ + 1), 0);
     gather_rows(group, start, place, bucket.data(), bucket_weights.data(), pulse);
   }
 
-  // Appends the whole record to the bucket of each rare value of the group that it holds.
-  void drop_record(const Group<V, Cell>& group, std::int64_t r, std::vector<std::int64_t>& place,
-                   V* bucket, double* bucket_weights) const {
+  // Appends the whole record to the bucket of each of the given rare values.
+  void drop_record(std::int64_t r, const std::uint32_t* rare, std::int64_t n_rare,
+                   std::vector<std::int64_t>& place, V* bucket, double* bucket_weights) const {
     const V* const begin = records_.begin(r);
-    const V* const end = records_.end(r);
-    const std::int64_t length = end - begin;
+    const std::int64_t length = records_.end(r) - begin;
     // Copying a fixed stretch beats copying `length` values, but must not read past the array.
-    const bool roomy = end + kPad <= records_.values + records_.indptr[records_.n_records];
-    for (const V* p = begin; p < end; ++p) {
-      const auto v = static_cast<std::int64_t>(*p);
-      if (v < group.lo) continue;
-      if (v >= group.hi) break;
-      if (popular_.has(v)) continue;
-      std::int64_t& to = place[at(v - group.lo)];
+    const bool roomy =
+        records_.end(r) + kPad <= records_.values + records_.indptr[records_.n_records];
+    for (std::int64_t i = 0; i < n_rare; ++i) {
+      std::int64_t& to = place[rare[i]];
       if (roomy)
         for (std::int64_t k = 0; k < length; k += kPad)
           std::memcpy(bucket + to + k, begin + k, kPad * sizeof(V));
@@ -196,53 +207,45 @@ class SparseCounter {
     }
   }
 
-  void gather_rows(Group<V, Cell>& group, const std::vector<std::int64_t>& start,
+  void gather_rows(Group<V, Sum>& group, const std::vector<std::int64_t>& start,
                    const std::vector<std::int64_t>& place, const V* bucket,
                    const double* bucket_weights, Pulse& pulse) {
     std::int64_t bound = 0;
     for (std::int64_t v = group.lo; v < group.hi; ++v) bound += std::min(entries_[at(v)], n_);
     group.columns = Buffer<V>(at(bound));  // untouched pages cost nothing
-    group.counts = Buffer<Cell>(at(bound));
+    group.counts = Buffer<Sum>(at(bound));
     V* column = group.columns.data();
-    Cell* count = group.counts.data();
+    Sum* count = group.counts.data();
     const std::int64_t n_words = (n_ + 63) / 64;
-    std::vector<Cell> sums(at(n_), Cell{0});
+    const ListBits list = list_bits();
+    std::vector<Sum> sums(at(n_), Sum{0});
     std::vector<std::uint64_t> seen(at(n_words), 0);
-    std::vector<std::uint32_t> hit(at(n_words) + 1);
+    std::vector<std::uint32_t> hit(at(n_words) + 1), found(at(n_ + kListSlack));
     for (std::int64_t v = group.lo; v < group.hi; ++v) {
       if (v % 256 == 0) pulse.beat();
       const std::int64_t row = v - group.lo;
+      const V* const begin = bucket + start[at(row)];
       const V* const end = bucket + place[at(row)];
+      if (begin == end) continue;
       const double* w = weighted() ? bucket_weights + start[at(row)] : nullptr;
-      for (const V* p = bucket + start[at(row)]; p < end; ++p) {
-        if constexpr (std::is_floating_point_v<Cell>)
+      for (const V* p = begin; p < end; ++p) {
+        if constexpr (std::is_floating_point_v<Sum>)
           sums[*p] += w ? *w++ : 1.0;
         else
-          sums[*p] += 1;
+          ++sums[*p];
         seen[*p / 64u] |= std::uint64_t{1} << (*p % 64u);
       }
-      // Words with anything in them first, without a branch: few are hit and which is a lottery.
-      std::int64_t n_hit = 0;
-      if (end > bucket + start[at(row)])
-        for (std::int64_t word = 0; word < n_words; ++word) {
-          hit[at(n_hit)] = static_cast<std::uint32_t>(word);
-          n_hit += seen[at(word)] != 0;
-        }
-      const V* const row_begin = column;
-      for (std::int64_t h = 0; h < n_hit; ++h) {
-        const std::uint32_t word = hit[at(h)];
-        std::uint64_t bits = seen[word];
-        seen[word] = 0;
-        do {
-          const std::uint32_t j = 64 * word + static_cast<std::uint32_t>(std::countr_zero(bits));
-          bits &= bits - 1;
-          *column++ = static_cast<V>(j);
-          *count++ = sums[j];
-          sums[j] = Cell{0};
-        } while (bits);
+      const std::int64_t length = list(seen.data(), n_words, hit.data(), found.data());
+      for (std::int64_t k = 0; k < length; ++k) {
+        const std::uint32_t j = found[at(k)];
+        column[k] = static_cast<V>(j);
+        count[k] = sums[j];
+        sums[j] = Sum{0};
+        ++group.popular_links[popular_.slot[j]];
       }
-      group.length[at(row)] = column - row_begin;
-      for (const V* p = row_begin; p < column; ++p) ++group.popular_links[popular_.slot[*p]];
+      column += length;
+      count += length;
+      group.length[at(row)] = length;
     }
   }
 
@@ -251,13 +254,10 @@ class SparseCounter {
     std::vector<std::int64_t> links(at(n_popular_), 0);
     for (const auto& group : groups_)
       for (std::int64_t s = 0; s < n_popular_; ++s) links[at(s)] += group.popular_links[at(s)];
-    const Triangle<Cell> triangle{cells_.data(), n_popular_};
-    for (std::int64_t i = 0; i < n_popular_; ++i)
-      for (std::int64_t j = i; j < n_popular_; ++j) {
-        const bool linked = triangle.row(i)[j] != Cell{0};
-        links[at(i)] += linked;
-        links[at(j)] += linked && i != j;
-      }
+    for (std::int64_t s = 0; s < n_popular_; ++s) {
+      const Cell* row = cells_.data() + s * n_popular_;
+      links[at(s)] += n_popular_ - std::count(row, row + n_popular_, Cell{0});
+    }
     pairs.indptr[0] = 0;
     for (const auto& group : groups_)
       for (std::int64_t v = group.lo; v < group.hi; ++v) {
@@ -284,7 +284,7 @@ class SparseCounter {
     return pairs;
   }
 
-  void copy_rare(const Group<V, Cell>& group, SparsePairs<Count>& pairs) const {
+  void copy_rare(const Group<V, Sum>& group, SparsePairs<Count>& pairs) const {
     std::int64_t from = 0;
     for (std::int64_t v = group.lo; v < group.hi; ++v) {
       const std::int64_t length = group.length[at(v - group.lo)], to = pairs.indptr[at(v)];
@@ -298,7 +298,7 @@ class SparseCounter {
 
   // Visits the values of the group in ascending order and appends each to the popular rows (those
   // of the given slots) that it shares records with: every row grows in ascending order.
-  void extend_popular(const Group<V, Cell>& group, Range slots, std::vector<std::int64_t>& place,
+  void extend_popular(const Group<V, Sum>& group, Range slots, std::vector<std::int64_t>& place,
                       SparsePairs<Count>& pairs) const {
     const std::int64_t nowhere = pairs.indptr[at(n_)];
     std::vector<std::int64_t> to(at(n_popular_ + 1), nowhere), step(at(n_popular_ + 1), 0);
@@ -306,21 +306,18 @@ class SparseCounter {
       to[at(s)] = place[at(s)];
       step[at(s)] = 1;
     }
-    const auto append = [&](std::size_t s, std::int64_t v, Cell count) {
+    const auto append = [&](std::size_t s, std::int64_t v, auto count) {
       pairs.indices[at(to[s])] = static_cast<std::int32_t>(v);
       pairs.counts[at(to[s])] = static_cast<Count>(count);
       to[s] += step[s];
     };
-    const Triangle<const Cell> triangle{cells_.data(), n_popular_};
     const V* column = group.columns.data();
-    const Cell* count = group.counts.data();
+    const Sum* count = group.counts.data();
     for (std::int64_t v = group.lo; v < group.hi; ++v) {
       if (popular_.has(v)) {
-        const std::int64_t own = popular_.slot[at(v)];
-        for (std::int64_t s = slots.begin; s < slots.end; ++s) {
-          const Cell shared = triangle.row(std::min(s, own))[std::max(s, own)];
-          if (shared != Cell{0}) append(at(s), v, shared);
-        }
+        const Cell* row = cells_.data() + popular_.slot[at(v)] * n_popular_;
+        for (std::int64_t s = slots.begin; s < slots.end; ++s)
+          if (row[s] != Cell{0}) append(at(s), v, row[s]);
         continue;
       }
       const V* const end = column + group.length[at(v - group.lo)];
@@ -333,22 +330,36 @@ class SparseCounter {
   const std::int64_t n_;
   const int n_jobs_;
   const Poll poll_;
-  Popular popular_;
+  const Popular& popular_;
+  const std::int64_t n_popular_;
   std::vector<double> popular_occurrences_;
-  std::int64_t n_popular_ = 0;
   Buffer<Cell> cells_;
+  std::int64_t longest_ = 0;           // record
   std::vector<std::int64_t> entries_;  // length of each rare value's bucket
-  std::vector<Group<V, Cell>> groups_;
+  std::vector<Group<V, Sum>> groups_;
 };
 
 }  // namespace
 
 template <class V, class Count>
 SparsePairs<Count> pair_counts_sparse(const Records<V>& records, int n_jobs, Poll poll) {
-  if constexpr (std::is_floating_point_v<Count>)
-    return SparseCounter<V, double>(records, n_jobs, poll).run();
-  else
-    return SparseCounter<V, std::uint32_t>(records, n_jobs, poll).run();
+  std::vector<std::int64_t> occurrences(at(records.n_values));
+  one_way(records, occurrences.data(), n_jobs, poll);
+  const Popular popular = choose_popular(occurrences);
+  const auto count = [&](auto cell, auto sum) {
+    return SparseCounter<V, decltype(cell), decltype(sum)>(records, occurrences, popular, n_jobs,
+                                                           poll)
+        .run();
+  };
+  if constexpr (std::is_floating_point_v<Count>) {
+    return count(double{}, double{});
+  } else {
+    std::int64_t most = 0;
+    for (std::int64_t v = 0; v < records.n_values; ++v)
+      if (!popular.has(v)) most = std::max(most, occurrences[at(v)]);
+    if (most < (1 << 16)) return count(std::uint32_t{}, std::uint16_t{});
+    return count(std::uint32_t{}, std::uint32_t{});
+  }
 }
 
 #define TACIT_INSTANTIATE(V)                                                                  \

@@ -1,4 +1,4 @@
-#include "popcount.hpp"
+#include "bits.hpp"
 
 #include <bit>
 
@@ -79,9 +79,69 @@ __attribute__((target("popcnt"))) std::int64_t scalar_popcnt(const std::uint64_t
   for (std::int64_t k = 0; k < n; ++k) total += __builtin_popcountll(a[k] & b[k]);
   return total;
 }
+
+#define TACIT_BMI __attribute__((target("bmi,popcnt")))
+#else
+#define TACIT_BMI
+#endif
+
+// Few words are hit, and which ones, and by how many bits, is a lottery no branch predictor wins:
+// the words with anything in them are collected without a branch, and four places are written
+// whether there are as many or not.
+template <class Popcount, class First>
+inline __attribute__((always_inline)) std::int64_t list(std::uint64_t* words, std::int64_t n,
+                                                        std::uint32_t* hit, std::uint32_t* places,
+                                                        Popcount popcount, First first) {
+  std::int64_t n_hit = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    hit[n_hit] = static_cast<std::uint32_t>(k);
+    n_hit += words[k] != 0;
+  }
+  std::uint32_t* out = places;
+  for (std::int64_t h = 0; h < n_hit; ++h) {
+    std::uint64_t bits = words[hit[h]];
+    words[hit[h]] = 0;
+    const std::uint32_t base = 64 * hit[h];
+    int left = popcount(bits);
+    for (std::uint32_t* to = out;; to += 4, left -= 4) {
+      for (int k = 0; k < 4; ++k) {
+        to[k] = base + first(bits);
+        bits &= bits - 1;
+      }
+      if (left <= 4) {
+        out = to + left;
+        break;
+      }
+    }
+  }
+  return out - places;
+}
+
+std::int64_t list_plain(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
+                        std::uint32_t* places) {
+  return list(words, n, hit, places, [](std::uint64_t b) { return std::popcount(b); },
+              [](std::uint64_t b) { return static_cast<std::uint32_t>(std::countr_zero(b)); });
+}
+
+#ifdef TACIT_X86
+TACIT_BMI std::int64_t list_bmi(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
+                                std::uint32_t* places) {
+  return list(
+      words, n, hit, places,
+      [](std::uint64_t b) TACIT_BMI { return __builtin_popcountll(b); },
+      [](std::uint64_t b) TACIT_BMI { return static_cast<std::uint32_t>(_tzcnt_u64(b)); });
+}
+
 #endif
 
 }  // namespace
+
+ListBits list_bits() {
+#ifdef TACIT_X86
+  if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt")) return list_bmi;
+#endif
+  return list_plain;
+}
 
 AndPopcount and_popcount() {
 #ifdef TACIT_X86

@@ -1,0 +1,22 @@
+// Bit tricks that want instructions not every processor has, chosen at run time.
+#pragma once
+
+#include <cstdint>
+
+namespace tacit {
+
+// Σ popcount(a[k] & b[k]) for k in [0, n). n must be a multiple of kPopcountWords.
+using AndPopcount = std::int64_t (*)(const std::uint64_t* a, const std::uint64_t* b,
+                                     std::int64_t n);
+constexpr std::int64_t kPopcountWords = 64;
+AndPopcount and_popcount();
+
+// Writes the places of the set bits of words[0 … n), ascending, clears the words, and returns how
+// many there were. Up to kListSlack places behind the last one are written over; `hit` is room for
+// n + 1 numbers.
+using ListBits = std::int64_t (*)(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
+                                  std::uint32_t* places);
+constexpr std::int64_t kListSlack = 4;
+ListBits list_bits();
+
+}  // namespace tacit
