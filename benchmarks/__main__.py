@@ -1,0 +1,21 @@
+"""Runs the benchmarks named on the command line, or all of them."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+HELPERS = {"__init__", "__main__", "report"}
+
+
+def main() -> None:
+    known = sorted(p.stem for p in Path(__file__).parent.glob("*.py") if p.stem not in HELPERS)
+    for name in sys.argv[1:] or known:
+        if name not in known:
+            sys.exit(f"there is no benchmark {name!r}; there are {', '.join(known)}")
+        importlib.import_module(f"benchmarks.{name}").main()
+
+
+if __name__ == "__main__":
+    main()

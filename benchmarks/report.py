@@ -1,0 +1,153 @@
+"""What benchmarks share: timing, memory, and the page they write."""
+
+from __future__ import annotations
+
+import gc
+import importlib.metadata
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+TITLE = """# Benchmarks
+
+Each table is one run on one machine: tacit and the peer a user would pick instead, the same answer
+checked on both sides before times are compared. Times are medians of repeated runs.
+"""
+
+
+def times(work: Callable[[], Any], repeats: int = 7) -> list[float]:
+    """Return the seconds of each of several runs, garbage collection kept out of them."""
+    work()
+    taken = []
+    for _ in range(repeats):
+        gc.collect()
+        start = time.perf_counter()
+        result = work()
+        taken.append(time.perf_counter() - start)
+        del result
+    return taken
+
+
+def compare(
+    ours: Callable[[], Any], peer: Callable[[], Any], repeats: int = 7
+) -> tuple[float, float]:
+    """Return the median seconds of both, run in turns so that noise hits them alike."""
+    mine: list[float] = []
+    theirs: list[float] = []
+    ours(), peer()
+    for _ in range(repeats):
+        mine += times_once(ours)
+        theirs += times_once(peer)
+    return statistics.median(mine), statistics.median(theirs)
+
+
+def times_once(work: Callable[[], Any]) -> list[float]:
+    gc.collect()
+    start = time.perf_counter()
+    result = work()
+    taken = time.perf_counter() - start
+    del result
+    return [taken]
+
+
+def peak_bytes(code: str) -> tuple[int, int]:
+    """Run code in a process of its own; return what its last step took at most, and its output.
+
+    The code defines ``prepare()`` and ``work(prepared)``; `work` returns the output's size.
+    """
+    program = f"""
+import resource
+{code}
+prepared = prepare()
+def resident():
+    with open("/proc/self/status") as status:
+        return next(int(l.split()[1]) for l in status if l.startswith("VmRSS")) * 1024
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # forget the peak so far
+before = resident()
+size = work(prepared)
+with open("/proc/self/status") as status:
+    peak = next(int(l.split()[1]) for l in status if l.startswith("VmHWM")) * 1024
+print(peak - before, size)
+"""
+    env = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=env
+    )
+    peak, size = done.stdout.split()
+    return int(peak), int(size)
+
+
+def milliseconds(seconds: float) -> str:
+    if seconds >= 10:
+        return f"{seconds:.1f} s"
+    if seconds >= 1:
+        return f"{seconds:.2f} s"
+    return f"{seconds * 1e3:.3g} ms"
+
+
+def machine() -> str:
+    model = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        model = next(line.split(":")[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return (
+        f"{model}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    )
+
+
+def versions(*packages: str) -> str:
+    return ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+
+
+class Section:
+    """One benchmark's part of the page: paragraphs and tables, printed as they come."""
+
+    def __init__(self, name: str, title: str) -> None:
+        self.name = name
+        self.lines: list[str] = []
+        self.say(f"## {title}", "")
+
+    def say(self, *lines: str) -> None:
+        """Add lines, and print them."""
+        for line in lines:
+            print(line, flush=True)
+        self.lines += lines
+
+    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Add a table."""
+        self.say(
+            "| " + " | ".join(head) + " |",
+            "|" + "---|" * len(head),
+            *("| " + " | ".join(row) + " |" for row in rows),
+            "",
+        )
+
+    def write(self) -> None:
+        """Put the section in its place on the page, leaving the others alone."""
+        begin, end = f"<!-- {self.name} -->", f"<!-- /{self.name} -->"
+        page = PAGE.read_text(encoding="utf-8") if PAGE.exists() else TITLE
+        body = "\n".join([begin, "", *self.lines, end])
+        if begin in page:
+            head, _, rest = page.partition(begin)
+            page = head + body + rest.partition(end)[2]
+        else:
+            page = (
+                (page if page.startswith("# Benchmarks") and "median" in page else TITLE).rstrip()
+                + "\n\n"
+                + body
+                + "\n"
+            )
+        PAGE.write_text(page, encoding="utf-8")
