@@ -86,11 +86,14 @@ void recoded_values(const Records<V>& records, const Recoding& recoding,
 }
 
 template <class V>
-void postings(const Records<V>& records, const std::int64_t* start, std::int32_t* rows) {
+void postings(const Records<V>& records, const std::int64_t* start, std::int32_t* rows,
+              Poll poll) {
   std::vector<std::int64_t> place(start, start + records.n_values);
-  for (std::int64_t r = 0; r < records.n_records; ++r)
-    for (const V* p = records.begin(r); p < records.end(r); ++p)
-      rows[place[*p]++] = static_cast<std::int32_t>(r);
+  in_record_blocks(records.n_records, 1, poll, [&](std::int64_t from, std::int64_t to) {
+    for (std::int64_t r = from; r < to; ++r)
+      for (const V* p = records.begin(r); p < records.end(r); ++p)
+        rows[place[*p]++] = static_cast<std::int32_t>(r);
+  });
 }
 
 #define TACIT_INSTANTIATE(V)                                                                     \
@@ -101,7 +104,7 @@ void postings(const Records<V>& records, const std::int64_t* start, std::int32_t
                                std::uint16_t*, int, Poll);                                       \
   template void recoded_values(const Records<V>&, const Recoding&, const std::int64_t*,          \
                                std::uint32_t*, int, Poll);                                       \
-  template void postings(const Records<V>&, const std::int64_t*, std::int32_t*);
+  template void postings(const Records<V>&, const std::int64_t*, std::int32_t*, Poll);
 TACIT_INSTANTIATE(std::uint16_t)
 TACIT_INSTANTIATE(std::uint32_t)
 #undef TACIT_INSTANTIATE

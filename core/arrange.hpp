@@ -52,6 +52,6 @@ void recoded_values(const Records<V>& records, const Recoding& recoding,
 // The value-wise view: records[start[v] …] are the records that hold v, ascending, where start is
 // the running sum of the one-way counts (n_values + 1). O(l + n_values).
 template <class V>
-void postings(const Records<V>& records, const std::int64_t* start, std::int32_t* rows);
+void postings(const Records<V>& records, const std::int64_t* start, std::int32_t* rows, Poll poll);
 
 }  // namespace tacit

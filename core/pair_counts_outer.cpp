@@ -9,7 +9,6 @@ namespace {
 
 // A tile's cells should stay in a core's share of the last-level cache.
 constexpr std::int64_t kTileBytes = std::int64_t{4} << 20;
-constexpr std::int64_t kBeat = 1 << 14;  // records between two looks at the clock
 constexpr std::int64_t kMirror = 32;     // edge of the squares that mirroring moves at a time
 
 template <class V>
@@ -32,9 +31,11 @@ void fill_tiles(const Records<V>& records, const std::vector<std::int64_t>& tile
              [&](std::int64_t tile, Pulse& pulse) {
                const std::int64_t lo = tiles[static_cast<std::size_t>(tile)];
                const std::int64_t hi = tiles[static_cast<std::size_t>(tile) + 1];
+               Meter meter(pulse);
                for (std::int64_t k = 0; k < records.size(); ++k) {
-                 if (k % kBeat == 0) pulse.beat();
                  const std::int64_t r = records.record(k);
+                 const std::int64_t length = records.end(r) - records.begin(r);
+                 meter.spend(length * length / 2 + 8);
                  Count w = one;
                  if constexpr (std::is_floating_point_v<Count>)
                    if (records.weights) w = records.weights[r];

@@ -19,7 +19,6 @@ namespace {
 constexpr std::int64_t kMostPopular = 1024;                      // 2 MiB of 32-bit cells
 constexpr std::int64_t kBucketBytes = std::int64_t{8} << 20;     // of one group of rare values
 constexpr std::int64_t kPad = 16;                                // a copy may run over by this many
-constexpr std::int64_t kBeat = 1 << 14;
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -166,9 +165,11 @@ class SparseCounter {
     std::vector<std::uint32_t> rare(at(longest_) + 1);
     const auto lo = static_cast<std::uint32_t>(group.lo);
     const auto width = static_cast<std::uint32_t>(rows);
+    Meter meter(pulse);
     for (std::int64_t k = 0; k < records_.size(); ++k) {
-      if (k % kBeat == 0) pulse.beat();
       const std::int64_t r = records_.record(k);
+      const std::int64_t length = records_.end(r) - records_.begin(r);
+      meter.spend(length * length / 2 + 8);
       std::int64_t n_slots = 0, n_rare = 0;
       for (const V* p = records_.begin(r); p < records_.end(r); ++p) {
         const std::uint16_t slot = popular_.slot[*p];
@@ -221,8 +222,9 @@ class SparseCounter {
     std::vector<Sum> sums(at(n_), Sum{0});
     std::vector<std::uint64_t> seen(at(n_words), 0);
     std::vector<std::uint32_t> hit(at(n_words) + 1), found(at(n_ + kListSlack));
+    Meter meter(pulse);
     for (std::int64_t v = group.lo; v < group.hi; ++v) {
-      if (v % 256 == 0) pulse.beat();
+      meter.spend(n_words + entries_[at(v)]);
       const std::int64_t row = v - group.lo;
       const V* const begin = bucket + start[at(row)];
       const V* const end = bucket + place[at(row)];

@@ -26,6 +26,24 @@ class Pulse {
   virtual void beat() = 0;
 };
 
+// Beats once for every few milliseconds of work, given how many simple steps are done.
+class Meter {
+ public:
+  explicit Meter(Pulse& pulse) : pulse_(pulse) {}
+  void spend(std::int64_t steps) {
+    left_ -= steps;
+    if (left_ < 0) {
+      pulse_.beat();
+      left_ = kSteps;
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kSteps = 1 << 22;
+  Pulse& pulse_;
+  std::int64_t left_ = kSteps;
+};
+
 // Runs body(0, pulse), …, body(n_blocks - 1, pulse), each once, on at most n_jobs threads. The first
 // exception thrown by a block stops the rest and is rethrown here; Interrupted is thrown when poll
 // says so.

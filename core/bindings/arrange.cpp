@@ -87,7 +87,7 @@ Array<std::int32_t> bind_postings(const In<std::int64_t>& indptr, const AnyIn& v
     const auto records =
         as_records<decltype(v)>(indptr, values, n_values, std::nullopt, std::nullopt);
     Buffer<std::int32_t> rows(values.size());
-    run([&] { postings(records, start.data(), rows.data()); });
+    run([&] { postings(records, start.data(), rows.data(), signal_pending); });
     return to_numpy(std::move(rows), {values.size()});
   });
 }
