@@ -9,7 +9,9 @@ namespace {
 
 // A tile's cells should stay in a core's share of the last-level cache.
 constexpr std::int64_t kTileBytes = std::int64_t{4} << 20;
-constexpr std::int64_t kMirror = 32;     // edge of the squares that mirroring moves at a time
+constexpr std::int64_t kMirror = 32;  // edge of the squares that mirroring moves at a time
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 template <class V>
 std::vector<std::int64_t> cut_tiles(const Records<V>& records, std::int64_t bytes, int n_jobs,
@@ -24,24 +26,52 @@ std::vector<std::int64_t> cut_tiles(const Records<V>& records, std::int64_t byte
   return triangle_tiles({counts.begin(), counts.end()}, n_tiles);
 }
 
+// Adds the records in `range` to the cells whose row is in `rows`.
 template <class V, class Cells, class Count>
-void fill_tiles(const Records<V>& records, const std::vector<std::int64_t>& tiles, Cells cells,
-                Count one, int n_jobs, Poll poll) {
+void add_records(const Records<V>& records, Range range, Range rows, const Cells& cells, Count one,
+                 Pulse& pulse) {
+  Meter meter(pulse);
+  for (std::int64_t k = range.begin; k < range.end; ++k) {
+    const std::int64_t r = records.record(k);
+    const std::int64_t length = records.end(r) - records.begin(r);
+    meter.spend(length * length / 2 + 8);
+    Count w = one;
+    if constexpr (std::is_floating_point_v<Count>)
+      if (records.weights) w = records.weights[r];
+    add_outer(records.begin(r), records.end(r), rows.begin, rows.end, cells, w);
+  }
+}
+
+// Each tile of cells has one owner, who sees all records in order.
+template <class V, class Cells, class Count>
+void fill_tiles(const Records<V>& records, std::int64_t bytes, const Cells& cells, Count one,
+                int n_jobs, Poll poll) {
+  const auto tiles = cut_tiles(records, bytes, n_jobs, poll);
   for_blocks(static_cast<std::int64_t>(tiles.size()) - 1, n_jobs, poll,
              [&](std::int64_t tile, Pulse& pulse) {
-               const std::int64_t lo = tiles[static_cast<std::size_t>(tile)];
-               const std::int64_t hi = tiles[static_cast<std::size_t>(tile) + 1];
-               Meter meter(pulse);
-               for (std::int64_t k = 0; k < records.size(); ++k) {
-                 const std::int64_t r = records.record(k);
-                 const std::int64_t length = records.end(r) - records.begin(r);
-                 meter.spend(length * length / 2 + 8);
-                 Count w = one;
-                 if constexpr (std::is_floating_point_v<Count>)
-                   if (records.weights) w = records.weights[r];
-                 add_outer(records.begin(r), records.end(r), lo, hi, cells, w);
-               }
+               const Range rows{tiles[at(tile)], tiles[at(tile) + 1]};
+               add_records(records, {0, records.size()}, rows, cells, one, pulse);
              });
+}
+
+// Whole numbers add up to the same in any order: where triangles are small each thread fills one
+// of its own from a share of the records, and the rest are added to the first.
+template <class V>
+void fill_shares(const Records<V>& records, std::uint32_t* cells, std::int64_t size, int n_shares,
+                 Poll poll) {
+  Buffer<std::uint32_t> others(at((n_shares - 1) * size));
+  const auto part = [&](std::int64_t share) {
+    return share ? others.data() + (share - 1) * size : cells;
+  };
+  for_blocks(n_shares, n_shares, poll, [&](std::int64_t share, Pulse& pulse) {
+    if (share) std::fill_n(part(share), size, 0u);
+    add_records(records, block_range(records.size(), n_shares, share), {0, records.n_values},
+                Triangle<std::uint32_t>{part(share), records.n_values}, std::uint32_t{1}, pulse);
+  });
+  for (std::int64_t share = 1; share < n_shares; ++share) {
+    const std::uint32_t* from = part(share);
+    for (std::int64_t k = 0; k < size; ++k) cells[k] += from[k];
+  }
 }
 
 // Runs body(I, J) for all pairs of bands of kMirror rows with J <= I.
@@ -100,8 +130,10 @@ void pair_counts_outer(const Records<V>& records, Count* square, int n_jobs, Pol
       Buffer<std::uint32_t> cells(static_cast<std::size_t>(size));
       std::fill_n(cells.data(), size, 0u);
       const Triangle<std::uint32_t> triangle{cells.data(), n};
-      fill_tiles(records, cut_tiles(records, size * 4, n_jobs, poll), triangle, std::uint32_t{1},
-                 n_jobs, poll);
+      if (n_jobs > 1 && n_jobs <= 8 && size * 4 <= kTileBytes)
+        fill_shares(records, cells.data(), size, n_jobs, poll);
+      else
+        fill_tiles(records, size * 4, triangle, std::uint32_t{1}, n_jobs, poll);
       for_bands(n, n_jobs, poll, [&](std::int64_t I, std::int64_t J) {
         const std::int64_t rows = std::min(I + kMirror, n), cols = std::min(J + kMirror, n);
         for (std::int64_t j = J; j < cols; ++j) {
@@ -115,9 +147,8 @@ void pair_counts_outer(const Records<V>& records, Count* square, int n_jobs, Pol
     }
   }
   std::fill_n(square, n * n, Count{0});
-  const auto tiles = cut_tiles(records, n * n / 2 * static_cast<std::int64_t>(sizeof(Count)),
-                               n_jobs, poll);
-  fill_tiles(records, tiles, UpperSquare<Count>{square, n}, Count{1}, n_jobs, poll);
+  fill_tiles(records, n * n / 2 * static_cast<std::int64_t>(sizeof(Count)),
+             UpperSquare<Count>{square, n}, Count{1}, n_jobs, poll);
   mirror(square, n, n_jobs, poll);
 }
 

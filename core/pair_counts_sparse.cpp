@@ -80,9 +80,8 @@ class SparseCounter {
   }
 
   SparsePairs<Count> run() {
-    const std::int64_t n_cells = Triangle<Cell>::size(n_popular_);
-    cells_ = Buffer<Cell>(at(n_cells));
-    std::fill_n(cells_.data(), n_cells, Cell{0});
+    cells_ = Buffer<Cell>(at(n_popular_ * n_popular_));
+    std::fill_n(cells_.data(), n_popular_ * n_popular_, Cell{0});
     make_groups();
     // A pass over the records serves one group and one tile of the popular triangle.
     const auto tiles = triangle_tiles(popular_occurrences_, n_jobs_ > 1 ? 2 * n_jobs_ : 1);
@@ -94,7 +93,7 @@ class SparseCounter {
       const Range tile = block < n_tiles ? Range{tiles[at(block)], tiles[at(block) + 1]} : Range{0, 0};
       count_group(group, tile, pulse);
     });
-    square_popular();
+    mirror(cells_.data(), n_popular_, n_jobs_, poll_);
     return assemble();
   }
 
@@ -137,17 +136,6 @@ class SparseCounter {
       return 1;
   }
 
-  // From here on the popular pairs are looked up by row from both sides.
-  void square_popular() {
-    Buffer<Cell> square(at(n_popular_ * n_popular_));
-    const Triangle<Cell> triangle{cells_.data(), n_popular_};
-    for (std::int64_t i = 0; i < n_popular_; ++i)
-      std::copy(triangle.row(i) + i, triangle.row(i) + n_popular_,
-                square.data() + i * n_popular_ + i);
-    mirror(square.data(), n_popular_, n_jobs_, poll_);
-    cells_ = std::move(square);
-  }
-
   void count_group(Group<V, Sum>& group, Range tile, Pulse& pulse) {
     const std::int64_t rows = group.hi - group.lo;
     std::vector<std::int64_t> start(at(rows) + 1), place;
@@ -160,7 +148,7 @@ class SparseCounter {
     place.assign(start.begin(), start.end());
     Buffer<V> bucket(at(size + kPad));
     Buffer<double> bucket_weights(weighted() ? at(size + kPad) : 0);
-    const Triangle<Cell> triangle{cells_.data(), n_popular_};
+    const UpperSquare<Cell> square{cells_.data(), n_popular_};
     std::vector<std::uint16_t> slots(at(n_popular_) + 1);
     std::vector<std::uint32_t> rare(at(longest_) + 1);
     const auto lo = static_cast<std::uint32_t>(group.lo);
@@ -180,7 +168,7 @@ class SparseCounter {
         n_rare += !popular && rare[at(n_rare)] < width;
       }
       if (tile.end > tile.begin)
-        add_outer(slots.data(), slots.data() + n_slots, tile.begin, tile.end, triangle, weight(r));
+        add_outer(slots.data(), slots.data() + n_slots, tile.begin, tile.end, square, weight(r));
       drop_record(r, rare.data(), n_rare, place, bucket.data(), bucket_weights.data());
     }
     group.length.assign(at(rows), 0);
@@ -252,37 +240,42 @@ class SparseCounter {
   }
 
   SparsePairs<Count> assemble() {
-    SparsePairs<Count> pairs{Buffer<std::int64_t>(at(n_ + 1)), {}, {}};
-    std::vector<std::int64_t> links(at(n_popular_), 0);
-    for (const auto& group : groups_)
-      for (std::int64_t s = 0; s < n_popular_; ++s) links[at(s)] += group.popular_links[at(s)];
+    // How many rare and how many popular values each popular one shares records with.
+    std::vector<std::int64_t> first(at(n_popular_ + 1), 0), shared(at(n_popular_), 0);
     for (std::int64_t s = 0; s < n_popular_; ++s) {
+      first[at(s + 1)] = first[at(s)];
+      for (const auto& group : groups_) first[at(s + 1)] += group.popular_links[at(s)];
       const Cell* row = cells_.data() + s * n_popular_;
-      links[at(s)] += n_popular_ - std::count(row, row + n_popular_, Cell{0});
+      shared[at(s)] = n_popular_ - std::count(row, row + n_popular_, Cell{0});
     }
+    SparsePairs<Count> pairs{Buffer<std::int64_t>(at(n_ + 1)), {}, {}};
     pairs.indptr[0] = 0;
     for (const auto& group : groups_)
       for (std::int64_t v = group.lo; v < group.hi; ++v) {
         std::int64_t length = group.length[at(v - group.lo)];
-        if (popular_.has(v)) length = links[popular_.slot[at(v)]];
+        if (const std::size_t s = popular_.slot[at(v)]; popular_.has(v))
+          length = first[s + 1] - first[s] + shared[s];
         pairs.indptr[at(v + 1)] = pairs.indptr[at(v)] + length;
       }
     const std::int64_t total = pairs.indptr[at(n_)];
-    pairs.indices = Buffer<std::int32_t>(at(total + 1));  // one more, for what is thrown away
-    pairs.counts = Buffer<Count>(at(total + 1));
-    std::vector<std::int64_t> place(at(n_popular_));
-    for (std::int64_t s = 0; s < n_popular_; ++s) place[at(s)] = pairs.indptr[at(popular_.values[at(s)])];
+    pairs.indices = Buffer<std::int32_t>(at(total));
+    pairs.counts = Buffer<Count>(at(total));
+    Buffer<Link> links(at(first[at(n_popular_)]) + 1);  // one more, for what is thrown away
+    std::vector<std::int64_t> place(first.begin(), first.end());
     for (auto& group : groups_) {
-      // Block 0 copies the rare rows, the others each complete a share of the popular ones.
+      // Block 0 copies the rare rows, the others each serve a share of the popular ones.
       for_blocks(1 + (n_popular_ ? n_jobs_ : 0), n_jobs_, poll_, [&](std::int64_t block, Pulse&) {
         if (block == 0)
           copy_rare(group, pairs);
         else
-          extend_popular(group, block_range(n_popular_, n_jobs_, block - 1), place, pairs);
+          link_popular(group, block_range(n_popular_, n_jobs_, block - 1), place, links.data());
       });
       group.columns = {};  // so that no more than one group is held beside the result
       group.counts = {};
     }
+    for_blocks(n_popular_, n_jobs_, poll_, [&](std::int64_t s, Pulse&) {
+      merge_popular(s, links.data() + first[at(s)], links.data() + first[at(s + 1)], pairs);
+    });
     return pairs;
   }
 
@@ -298,34 +291,62 @@ class SparseCounter {
     }
   }
 
-  // Visits the values of the group in ascending order and appends each to the popular rows (those
-  // of the given slots) that it shares records with: every row grows in ascending order.
-  void extend_popular(const Group<V, Sum>& group, Range slots, std::vector<std::int64_t>& place,
-                      SparsePairs<Count>& pairs) const {
-    const std::int64_t nowhere = pairs.indptr[at(n_)];
+  // A rare value that a popular one shares records with, and how many.
+  struct Link {
+    V value;
+    Sum count;
+  };
+
+  // Visits the rare values of the group in ascending order and links each to the popular ones (of
+  // the given slots) in its row: every list of links grows in ascending order.
+  void link_popular(const Group<V, Sum>& group, Range slots, std::vector<std::int64_t>& place,
+                    Link* links) const {
+    const std::int64_t nowhere = place[at(n_popular_)];
     std::vector<std::int64_t> to(at(n_popular_ + 1), nowhere), step(at(n_popular_ + 1), 0);
     for (std::int64_t s = slots.begin; s < slots.end; ++s) {
       to[at(s)] = place[at(s)];
       step[at(s)] = 1;
     }
-    const auto append = [&](std::size_t s, std::int64_t v, auto count) {
-      pairs.indices[at(to[s])] = static_cast<std::int32_t>(v);
-      pairs.counts[at(to[s])] = static_cast<Count>(count);
-      to[s] += step[s];
-    };
     const V* column = group.columns.data();
     const Sum* count = group.counts.data();
-    for (std::int64_t v = group.lo; v < group.hi; ++v) {
-      if (popular_.has(v)) {
-        const Cell* row = cells_.data() + popular_.slot[at(v)] * n_popular_;
-        for (std::int64_t s = slots.begin; s < slots.end; ++s)
-          if (row[s] != Cell{0}) append(at(s), v, row[s]);
-        continue;
+    for (std::int64_t v = group.lo; v < group.hi; ++v)
+      for (std::int64_t k = group.length[at(v - group.lo)]; k > 0; --k) {
+        const std::size_t s = popular_.slot[*column++];
+        links[to[s]] = {static_cast<V>(v), *count++};
+        to[s] += step[s];
       }
-      const V* const end = column + group.length[at(v - group.lo)];
-      for (; column < end; ++column, ++count) append(popular_.slot[*column], v, *count);
-    }
     for (std::int64_t s = slots.begin; s < slots.end; ++s) place[at(s)] = to[at(s)];
+  }
+
+  // A popular row is its links and its popular neighbours, merged by value without a branch.
+  void merge_popular(std::int64_t s, const Link* link, const Link* end,
+                     SparsePairs<Count>& pairs) const {
+    const Cell* row = cells_.data() + s * n_popular_;
+    std::vector<std::int64_t> near(at(n_popular_) + 1);
+    std::int64_t n_near = 0;
+    for (std::int64_t t = 0; t < n_popular_; ++t) {
+      near[at(n_near)] = t;
+      n_near += row[t] != Cell{0};
+    }
+    const std::int64_t* t = near.data();
+    const std::int64_t* const t_end = t + n_near;
+    std::int64_t to = pairs.indptr[at(popular_.values[at(s)])];
+    const auto put = [&](std::int64_t value, Count count) {
+      pairs.indices[at(to)] = static_cast<std::int32_t>(value);
+      pairs.counts[at(to)] = count;
+      ++to;
+    };
+    while (link < end && t < t_end) {
+      const std::int64_t rare = link->value, popular = popular_.values[at(*t)];
+      const auto rare_count = static_cast<Count>(link->count);
+      const auto popular_count = static_cast<Count>(row[*t]);
+      const bool rare_first = rare < popular;
+      put(rare_first ? rare : popular, rare_first ? rare_count : popular_count);
+      link += rare_first;
+      t += !rare_first;
+    }
+    for (; link < end; ++link) put(link->value, static_cast<Count>(link->count));
+    for (; t < t_end; ++t) put(popular_.values[at(*t)], static_cast<Count>(row[*t]));
   }
 
   const Records<V>& records_;

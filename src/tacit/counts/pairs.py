@@ -86,6 +86,8 @@ def pairs(
         indptr, indices, counts = _core.pair_counts_sparse(
             records.indptr, records.values, n, chosen, records.weights, n_jobs
         )
+        if len(indices) < 2**31:  # SciPy wants both index arrays of one type, and would copy
+            indptr = indptr.astype(np.int32)
         stored = sparse.csr_array((counts, indices, indptr), shape=(n, n))
         stored.has_canonical_format = True
     elif way == "bitmap":

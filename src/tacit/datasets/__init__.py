@@ -1,1 +1,17 @@
-"""Data."""
+"""Data to try things on: generators of sparse tables, and one small set to read."""
+
+from tacit.datasets.baskets import make_baskets
+from tacit.datasets.mixture import make_mixture
+from tacit.datasets.paper_sizes import make_msnbc, make_msweb, make_television
+from tacit.datasets.uniform import make_uniform
+from tacit.datasets.visits import load_visits
+
+__all__ = [
+    "load_visits",
+    "make_baskets",
+    "make_mixture",
+    "make_msnbc",
+    "make_msweb",
+    "make_television",
+    "make_uniform",
+]
