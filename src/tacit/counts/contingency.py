@@ -108,7 +108,10 @@ class ContingencyTable:
         data: dict[str, Any] = {}
         for column, k in zip(self.columns, codes, strict=True):
             data[column.name] = pl.Series(list(column.labels)).gather(k)
-        data["count"] = self._counts[tuple(codes)]
+        count = "count"
+        while count in data:  # a column may be called that
+            count += "_"
+        data[count] = self._counts[tuple(codes)]
         return pl.DataFrame(data)
 
     def _grid(self) -> tuple[list[str], list[list[str]]]:

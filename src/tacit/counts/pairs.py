@@ -162,6 +162,7 @@ class Pairs:
         *,
         by: Literal["leverage", "lift", "count"] = "leverage",
         min_count: float = 1,
+        detail: bool = False,
     ) -> pl.DataFrame:
         """Return the pairs of stored values that go together most.
 
@@ -173,6 +174,8 @@ class Pairs:
             how often the two occur together.
         min_count : float, default 1
             Leave out pairs that occur less often.
+        detail : bool, default False
+            Give column and label of each value apart, too, for programs to read.
 
         Returns
         -------
@@ -191,7 +194,7 @@ class Pairs:
         expected = self.singles.stored[i] * (self.singles.stored[j] / self.total)
         score = {"leverage": count - expected, "lift": count / expected, "count": count}[by]
         best = np.lexsort((j, i, -count, -score))[:n]
-        return pl.DataFrame(
+        frame = pl.DataFrame(
             {
                 "a": [self._show(v) for v in i[best].tolist()],
                 "b": [self._show(v) for v in j[best].tolist()],
@@ -201,6 +204,14 @@ class Pairs:
             },
             schema_overrides={"a": pl.String, "b": pl.String},
         )
+        if detail:
+            for side, ids in (("a", i[best].tolist()), ("b", j[best].tolist())):
+                named = [self.schema.value_label(v) for v in ids]
+                frame = frame.with_columns(
+                    pl.Series(f"{side}_column", [name for name, _ in named], dtype=pl.String),
+                    pl.Series(f"{side}_label", [str(x) for _, x in named], dtype=pl.String),
+                )
+        return frame
 
     def __repr__(self) -> str:
         n = len(self.schema)

@@ -93,7 +93,12 @@ class Summary:
             ("memory", f"{human_bytes(self.n_bytes)}  (dense: {human_bytes(self.dense_bytes)})"),
         ]
         if self.missing_columns:
-            rows.append(("missing values", f"a label of {self.missing_columns:,} columns"))
+            rows.append(
+                (
+                    "missing values",
+                    f"a label of {self.missing_columns:,} column{'s' * (self.missing_columns > 1)}",
+                )
+            )
         if self.weighted:
             rows.append(("weights", "yes"))
         return rows

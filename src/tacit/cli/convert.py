@@ -1,0 +1,31 @@
+"""``tacit convert``: from any format to the one that is mapped into memory at once."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from typing import Annotated
+
+import typer
+
+from tacit.cli.output import working
+from tacit.cli.reading import Source, reads_file
+
+__all__ = ["convert", "register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(reads_file(convert))
+
+
+def convert(
+    source: Source,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="OUT.tacit", help="The file to write.")
+    ],
+) -> None:
+    """Read a table in any format and save it for tacit, which then opens it without parsing."""
+    table = source.read()
+    with working(f"writing {output}"):
+        table.save(output)
+    typer.echo(f"{output}: {table.summary().line()}")

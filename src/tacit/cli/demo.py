@@ -1,0 +1,154 @@
+"""``tacit demo``: what tacit does, on built-in data, in a few seconds.
+
+The demonstration is a list of acts; a new capability adds one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from rich.padding import Padding
+
+from tacit.cli.output import make_console, put, working
+from tacit.cli.render import contingency_grid, facts_grid, number, pairs_grid, summary_grid
+from tacit.datasets import load_visits, make_mixture
+from tacit.datasets.paper_sizes import MSNBC
+from tacit.machine import count_jobs
+
+if TYPE_CHECKING:
+    import typer
+    from rich.console import Console, RenderableType
+
+    from tacit.table import Table
+
+__all__ = ["ACTS", "Act", "Stage", "demo", "register"]
+
+_WIDTH = 80
+_LARGE_RECORDS = 100_000
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What the acts share: where they print, and the data they begin with."""
+
+    console: Console
+
+    @cached_property
+    def visits(self) -> Table:
+        """Visitors of an invented web site."""
+        return load_visits()
+
+    def head(self, title: str, code: str = "") -> None:
+        """Print the title of an act, and how to do the same in Python."""
+        self.console.rule(title, align="left", style="dim")
+        if code:
+            self.console.print(f">>> {code}", style="dim")
+        self.console.print()
+
+    def say(self, text: str) -> None:
+        """Print a paragraph."""
+        put(self.console, text)
+        self.console.print()
+
+    def show(self, grid: RenderableType) -> None:
+        """Print something laid out in rows and columns."""
+        put(self.console, Padding(grid, (0, 0, 1, 2), expand=False))
+
+
+Act: TypeAlias = Callable[[Stage], None]
+
+
+def summarise(stage: Stage) -> None:
+    """Show what is stored of a table and what is not."""
+    stage.head(
+        "A table says only what is not the default",
+        "visits = tacit.datasets.load_visits(); visits.summary()",
+    )
+    stage.show(summary_grid(stage.visits.summary()))
+    stage.say(
+        "Each record is a visitor of a web site; each column is an area of the site, visited or "
+        "not, or something about the visitor. Most people do not go to most areas, so that goes "
+        "without saying."
+    )
+
+
+def cross(stage: Stage) -> None:
+    """Show one two-way table."""
+    stage.head("How two columns go together", 'visits.two_way("region")["weather"]')
+    counts = stage.visits.two_way("region")["weather"]
+    stage.show(contingency_grid(counts))
+    array = counts.to_array()
+    shares = array[:, 1] / array.sum(axis=1)
+    top = int(np.argmax(shares))
+    region = counts.columns[0]
+    everywhere = array[:, 1].sum() / counts.total
+    stage.say(
+        f"In the {region.labels[top]}, {shares[top]:.0%} look at the weather; of all visitors, "
+        f"{everywhere:.0%} do. Only what is stored was counted: the row of the "
+        f"{region.default_label} and the column of those who do not look follow by subtraction."
+    )
+
+
+def pair(stage: Stage) -> None:
+    """Show the strongest pairs."""
+    stage.head("Which values go together most", "visits.pairs().strongest(8)")
+    stage.show(pairs_grid(stage.visits.pairs().strongest(8)))
+
+
+def leave_out(stage: Stage) -> None:
+    """Count all pairs of a large sparse table, and show how much of it was never looked at."""
+    stage.head("How much was never looked at", 'stories.pairs(method="outer")')
+    records, n, stored = MSNBC
+    with working("drawing visitors of a news site"):
+        table = make_mixture(
+            _LARGE_RECORDS, n, round(stored * _LARGE_RECORDS / records), noun="story"
+        )
+    with working("counting all pairs of stories"):
+        start = perf_counter()
+        table.pairs(method="outer", n_jobs=-1)
+        seconds = perf_counter() - start
+    m, l = table.n_records, table.n_stored  # noqa: E741
+    lengths = np.diff(table.indptr)
+    together = int((lengths * (lengths - 1)).sum()) // 2
+    tables = n * (n - 1) // 2
+    stage.show(
+        facts_grid(
+            [
+                ("records × columns (m·n)", f"{m:,} × {n:,} = {m * n:,} cells"),
+                ("stored values (l)", f"{l:,}"),
+                ("never visited", f"{1 - l / (m * n):.2%} of the cells"),
+                ("two-way tables counted", f"{tables:,}"),
+                ("pairs of values looked at", f"{together:,}"),
+                ("pairs of cells in the data", f"{tables * m:,}"),
+                ("time", f"{seconds:.2f} s on {count_jobs(-1)} threads"),
+            ]
+        )
+    )
+    stage.say(
+        f"The data are drawn at random, with as many columns and as sparse as the {records:,} "
+        "visitors of a news site in the paper that this way of counting comes from (Chickering and "
+        f"Heckerman). Every one of the {number(tables)} tables is exact: what was not looked at "
+        "follows by subtraction."
+    )
+
+
+ACTS: list[Act] = [summarise, cross, pair, leave_out]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(demo)
+
+
+def demo() -> None:
+    """Show what tacit does, on built-in data, in a few seconds."""
+    console = make_console(piped_width=_WIDTH)
+    console.width = min(console.width, _WIDTH)
+    stage = Stage(console)
+    for act in ACTS:
+        act(stage)

@@ -1,0 +1,64 @@
+"""Where results, JSON and progress go."""
+
+from __future__ import annotations
+
+import json
+from contextlib import AbstractContextManager, nullcontext
+from datetime import date, time
+from typing import TYPE_CHECKING, Any
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from tacit.schema import Label
+
+__all__ = ["json_label", "make_console", "print_json", "put", "working"]
+
+_UNLIMITED = 10_000  # so that a pipe gets each row of a table in one line
+
+
+def make_console(*, piped_width: int = _UNLIMITED) -> Console:
+    """Return a console on stdout that prints names and labels as they are.
+
+    Parameters
+    ----------
+    piped_width : int
+        The width where stdout is not a terminal.
+    """
+    console = Console(markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = piped_width
+    return console
+
+
+def put(console: Console, grid: RenderableType) -> None:
+    """Print something laid out in columns; a pipe gets it without blanks at the ends of lines."""
+    if console.is_terminal:
+        console.print(grid)
+        return
+    with console.capture() as captured:
+        console.print(grid)
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    console.print("\n".join(lines), soft_wrap=True)
+
+
+def print_json(data: Any) -> None:
+    """Print JSON in UTF-8, whatever the encoding of the terminal."""
+    text = json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False)
+    typer.echo((text + "\n").encode(), nl=False)
+
+
+def json_label(label: Label) -> str | int | float | bool | None:
+    """Return a label as JSON has it: dates and times as text, missing as null."""
+    if label is None or isinstance(label, str | int | float):
+        return label
+    return label.isoformat() if isinstance(label, date | time) else str(label)
+
+
+def working(message: str) -> AbstractContextManager[Any]:
+    """Show on stderr that something is going on, if someone is looking."""
+    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+    return console.status(message) if console.is_terminal else nullcontext()

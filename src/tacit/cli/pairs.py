@@ -1,0 +1,53 @@
+"""``tacit pairs``: which values go together."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from tacit.cli.output import make_console, print_json, put, working
+from tacit.cli.reading import Source, reads_file
+from tacit.cli.render import number, pairs_grid
+
+__all__ = ["pairs", "register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(reads_file(pairs))
+
+
+def pairs(
+    source: Source,
+    n: Annotated[int, typer.Option("-n", min=1, help="How many pairs.")] = 20,
+    by: Annotated[
+        Literal["leverage", "lift", "count"],
+        typer.Option(
+            help="Records beyond those expected, their ratio, or just how many there are."
+        ),
+    ] = "leverage",
+    min_count: Annotated[
+        float, typer.Option(min=0, help="Leave out pairs that occur less often.")
+    ] = 1,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the pairs of values that go together most.
+
+    Only values other than their column's default are paired. A value is called by its column if its
+    label is True or 1, and else column=label.
+
+    JSON: an object with records (their number, or the sum of their weights), by, and pairs, a list
+    of objects with a, b, count, expected (if the two were independent) and lift; the strongest
+    first.
+    """
+    table = source.read()
+    with working(f"counting all pairs of {table.n_columns:,} columns"):
+        counted = table.pairs(n_jobs=source.n_jobs)
+        strongest = counted.strongest(n, by=by, min_count=min_count)
+    if json:
+        print_json({"records": counted.total, "by": by, "pairs": strongest.to_dicts()})
+        return
+    console = make_console()
+    console.print(f"The strongest pairs by {by}, {number(counted.total)} records")
+    put(console, pairs_grid(strongest))

@@ -1,0 +1,130 @@
+"""The file that a command works on, and the options that say how to read it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass, field
+from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tacit import table as tables
+from tacit.cli.output import working
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.table import Table
+
+__all__ = ["Source", "reads_file"]
+
+_PANEL = "How the file is read"
+_ESCAPES = {"\\t": "\t", "tab": "\t", "space": " "}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file and how to read it: what the user said and nothing else.
+
+    Attributes
+    ----------
+    path : Path
+    options : dict
+        Keywords for :func:`tacit.read`.
+    """
+
+    path: Path
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_jobs(self) -> int:
+        """Threads for counting: all cores unless the user said otherwise."""
+        return int(self.options.get("n_jobs", -1))
+
+    def read(self) -> Table:
+        """Read the table, showing that this goes on."""
+        with working(f"reading {self.path}"):
+            return tables.read(self.path, **self.options)
+
+
+def _parameters(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A table: CSV, Parquet, ARFF, svmlight, baskets, .tacit, …"
+        ),
+    ],
+    format: Annotated[  # noqa: A002
+        str | None,
+        typer.Option(
+            help="Where the name does not tell: csv, tsv, data, parquet, ipc, arff, svmlight, "
+            "baskets, msweb or tacit.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            help="What stands between values; 'tab' and 'space' can be written so.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    no_header: Annotated[
+        bool,
+        typer.Option(
+            "--no-header", help="The first line holds values, not names.", rich_help_panel=_PANEL
+        ),
+    ] = False,
+    missing: Annotated[
+        Literal["state", "default", "error"] | None,
+        typer.Option(
+            help="Missing values are a label of their own, the default, or refused.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    null_value: Annotated[
+        list[str] | None,
+        typer.Option(help="A text that means missing; can be repeated.", rich_help_panel=_PANEL),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(help="The column that holds record weights.", rich_help_panel=_PANEL),
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(help="Threads; -1 for all cores. No result depends on it."),
+    ] = None,
+) -> Source:
+    """Make a Source of the file and of those options that were given."""
+    options: dict[str, Any] = {
+        "format": format,
+        "separator": None if separator is None else _ESCAPES.get(separator, separator),
+        "header": False if no_header else None,
+        "missing": missing,
+        "null_values": null_value or None,
+        "weights": weights,
+        "n_jobs": jobs,
+    }
+    return Source(file, {name: value for name, value in options.items() if value is not None})
+
+
+def reads_file(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command a file to read: FILE before its own arguments, reading options after its own.
+
+    The command's first parameter receives the :class:`Source`.
+    """
+    common = inspect.signature(_parameters, eval_str=True).parameters
+    _, *own = inspect.signature(command, eval_str=True).parameters.values()
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        source = _parameters(**{name: given.pop(name) for name in common})
+        command(source, **given)
+
+    file, *options = common.values()
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (file, *own, *options)]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run

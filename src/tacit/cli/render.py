@@ -1,0 +1,129 @@
+"""What tables, counts and pairs look like in a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.table import Table as Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import polars as pl
+
+    from tacit.counts import ContingencyTable
+    from tacit.schema import Label
+    from tacit.table import Summary, Table
+
+__all__ = [
+    "column_grid",
+    "column_rows",
+    "contingency_grid",
+    "facts_grid",
+    "number",
+    "occurring",
+    "pairs_grid",
+    "summary_grid",
+]
+
+_WIDEST = 8  # labels side by side; more are listed below each other
+
+
+def number(count: float) -> str:
+    """Write a count, or a sum of weights.
+
+    >>> number(12345), number(0.5)
+    ('12,345', '0.5')
+    """
+    return f"{count:,}" if isinstance(count, int) else f"{count:,.6g}"
+
+
+def _show(label: Label) -> str:
+    return "(missing)" if label is None else str(label)
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{part / whole:.1%}" if whole else "–"
+
+
+def _grid(texts: Sequence[str], numbers: Sequence[str]) -> Grid:
+    """Return an empty grid with columns of text and, to their right, columns of numbers."""
+    grid = Grid(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
+    for name in texts:
+        grid.add_column(name, overflow="fold")
+    for name in numbers:
+        grid.add_column(name, justify="right", overflow="fold")
+    return grid
+
+
+def facts_grid(rows: Sequence[tuple[str, str]]) -> Grid:
+    """Lay out names and what is to be said of them."""
+    grid = Grid.grid(padding=(0, 3, 0, 0))
+    grid.add_column(style="bold")
+    grid.add_column(overflow="fold")
+    for row in rows:
+        grid.add_row(*row)
+    return grid
+
+
+def summary_grid(summary: Summary) -> Grid:
+    """Lay out a summary."""
+    return facts_grid(summary.rows())
+
+
+def column_grid(table: Table) -> Grid:
+    """List the columns with their number of labels, their default and its share."""
+    grid = _grid(["column"], ["labels", "default", "share"])
+    for name, arity, default, share in column_rows(table):
+        grid.add_row(name, f"{arity:,}", _show(default), f"{share:.1%}")
+    return grid
+
+
+def column_rows(table: Table) -> list[tuple[str, int, Label, float]]:
+    """Return name, arity, default label and the share of the default of each column."""
+    schema = table.schema
+    one_way = table.one_way()
+    shares = one_way.counts[schema.default_cells] / (one_way.total or 1)
+    return [
+        (column.name, column.arity, column.default_label, share)
+        for column, share in zip(schema, shares.tolist(), strict=True)
+    ]
+
+
+def contingency_grid(counts: ContingencyTable) -> Grid:
+    """Lay out counts: two columns as a square if they fit, all else as a list."""
+    columns = counts.columns
+    if len(columns) == 2 and columns[1].arity <= _WIDEST:
+        return _square(counts)
+    grid = _grid([column.name for column in columns], ["count", "share"])
+    for labels, count in occurring(counts):
+        grid.add_row(*map(_show, labels), number(count), _share(count, counts.total))
+    return grid
+
+
+def occurring(counts: ContingencyTable) -> Iterator[tuple[list[Label], int | float]]:
+    """Go through the combinations of labels that occur, with their counts, in code order."""
+    array = counts.to_array()
+    for cell in zip(*(codes.tolist() for codes in array.nonzero()), strict=True):
+        labels = [column.labels[code] for column, code in zip(counts.columns, cell, strict=True)]
+        yield labels, array[cell].item()
+
+
+def _square(counts: ContingencyTable) -> Grid:
+    down, across = counts.columns
+    array = counts.to_array()
+    grid = _grid([f"{down.name} \\ {across.name}"], [*map(_show, across.labels), "total"])
+    for label, line in zip(down.labels, array.tolist(), strict=True):
+        grid.add_row(_show(label), *map(number, line), number(sum(line)))
+    grid.add_section()
+    grid.add_row("total", *map(number, array.sum(axis=0).tolist()), number(counts.total))
+    return grid
+
+
+def pairs_grid(strongest: pl.DataFrame) -> Grid:
+    """Lay out the strongest pairs."""
+    grid = _grid(["a", "b"], ["together", "expected", "lift"])
+    for a, b, count, expected, lift in strongest.iter_rows():
+        grid.add_row(a, b, number(count), f"{expected:,.1f}", f"{lift:,.2f}")
+    return grid

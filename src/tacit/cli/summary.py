@@ -1,0 +1,52 @@
+"""``tacit summary``: what a table looks like, in a few numbers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tacit.cli.output import json_label, make_console, print_json, put
+from tacit.cli.reading import Source, reads_file
+from tacit.cli.render import column_grid, column_rows, summary_grid
+
+__all__ = ["register", "summary"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(reads_file(summary))
+
+
+def summary(
+    source: Source,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    columns: Annotated[bool, typer.Option("--columns", help="List the columns too.")] = False,
+) -> None:
+    """Report size, sparsity and memory of a table.
+
+    JSON: an object with records, columns, stored, factor (null if nothing is stored), values,
+    largest_arity, missing_columns, weighted, n_bytes and dense_bytes; with --columns also
+    column_details, a list of objects with name, arity, default and default_share.
+    """
+    table = source.read()
+    facts = table.summary()
+    if json:
+        data = facts.as_dict()
+        if columns:
+            data["column_details"] = [
+                {
+                    "name": name,
+                    "arity": arity,
+                    "default": json_label(default),
+                    "default_share": share,
+                }
+                for name, arity, default, share in column_rows(table)
+            ]
+        print_json(data)
+        return
+    console = make_console()
+    put(console, summary_grid(facts))
+    if columns:
+        console.print()
+        put(console, column_grid(table))
