@@ -178,7 +178,7 @@ class TestPairs:
         printed = json.loads(
             run("pairs", visits_file, "-n", 7, "--by", by, "--min-count", 50, "--json").stdout
         )
-        expected = visits.pairs().strongest(7, by=by, min_count=50)
+        expected = visits.pairs().strongest(7, by=by, min_count=50, detail=True)
         assert printed == {"records": 20_000, "by": by, "pairs": expected.to_dicts()}
 
     def test_text(self, run, visits_file):
@@ -190,7 +190,7 @@ class TestPairs:
     def test_weights(self, run, mixed, mixed_file):
         printed = json.loads(run("pairs", mixed_file, "--json").stdout)
         assert printed["records"] == 5.5
-        assert printed["pairs"] == mixed.pairs().strongest(20).to_dicts()
+        assert printed["pairs"] == mixed.pairs().strongest(20, detail=True).to_dicts()
 
     def test_jobs_do_not_matter(self, run, visits_file):
         printed = {run("pairs", visits_file, "--jobs", jobs).stdout for jobs in (1, 2, -1)}
@@ -312,7 +312,7 @@ class TestFormats:
         path = tmp_path / "shop.dat"
         path.write_text("milk,bread\nmilk\ntea\nmilk,bread,tea\n")
         printed = json.loads(run("pairs", path, "--separator", ",", "--json").stdout)
-        expected = tacit.read_baskets(path, separator=",").pairs().strongest(20)
+        expected = tacit.read_baskets(path, separator=",").pairs().strongest(20, detail=True)
         assert printed["pairs"] == expected.to_dicts()
         assert run("count", path, "--given", "milk=True", "--jobs", 1).stdout == "3\n"
 

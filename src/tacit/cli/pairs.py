@@ -35,16 +35,16 @@ def pairs(
     """List the pairs of values that go together most.
 
     Only values other than their column's default are paired. A value is called by its column if its
-    label is True or 1, and else column=label.
+    label is True and it has no third, and else column=label.
 
     JSON: an object with records (their number, or the sum of their weights), by, and pairs, a list
-    of objects with a, b, count, expected (if the two were independent) and lift; the strongest
-    first.
+    of objects with a, b, count, expected (if the two were independent), lift, and a_column, a_label,
+    b_column and b_label; the strongest first.
     """
     table = source.read()
     with working(f"counting all pairs of {table.n_columns:,} columns"):
         counted = table.pairs(n_jobs=source.n_jobs)
-        strongest = counted.strongest(n, by=by, min_count=min_count)
+        strongest = counted.strongest(n, by=by, min_count=min_count, detail=json)
     if json:
         print_json({"records": counted.total, "by": by, "pairs": strongest.to_dicts()})
         return

@@ -144,7 +144,7 @@ class Table:
         """
         indptr = np.array(indptr, dtype=np.int64)
         values = np.asarray(values)
-        if values.dtype.kind not in "iu":
+        if len(values) and values.dtype.kind not in "iu":
             raise InputError(f"values must be integers, got {values.dtype}")
         if len(values) and (values.min() < 0 or values.max() >= schema.n_values):
             wrong = values[(values < 0) | (values >= schema.n_values)][0]
