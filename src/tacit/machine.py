@@ -11,6 +11,8 @@ from tacit.errors import InputError
 
 __all__ = ["available_memory", "check_fits", "count_jobs", "human_bytes"]
 
+_MOST_THREADS = 256  # more would only wait for each other
+
 
 def count_jobs(n_jobs: Any) -> int:
     """Turn scikit-learn's ``n_jobs`` into a number of threads.
@@ -26,7 +28,7 @@ def count_jobs(n_jobs: Any) -> int:
         raise InputError(f"n_jobs must be a non-zero integer or None, got {n_jobs!r}")
     wanted = int(n_jobs)
     if wanted > 0:
-        return wanted
+        return min(wanted, _MOST_THREADS)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return max(1, (cores or 1) + 1 + wanted)
 

@@ -1,7 +1,7 @@
 """One file format for tables and models: safetensors, checked in full before it is believed.
 
-A file holds named arrays and, in its header, the format version, the kind of object and a checksum
-of each array. Nothing in it is ever executed. Arrays are memory-mapped when read.
+A file holds named arrays and, in its header, the format version, the kind of object and the type,
+shape and checksum of each array. Nothing in it is ever executed. Arrays are mapped into memory.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["load", "loads", "read_arrays", "write_arrays"]
 
 FORMAT = "1"
+_SEAL = "crc32:"
 Arrays = Mapping[str, "NDArray[Any]"]
 
 _LOADERS: dict[str, Callable[[str | os.PathLike[str], dict[str, NDArray[Any]]], Any]] = {}
@@ -54,8 +55,8 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
     ----------
     path : path-like
     verify : bool, default True
-        Compare every array with its checksum first, which reads the whole file once. Without it,
-        only the structure is checked and arrays are read when they are needed.
+        Compare every array with its checksum first. Without it, arrays are only checked for
+        making sense: what a table stores must be in range, sorted and one to a column.
 
     Returns
     -------
@@ -72,7 +73,7 @@ def write_arrays(path: str | os.PathLike[str], kind: str, arrays: Arrays) -> Non
     target = Path(path)
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     metadata = {"tacit": FORMAT, "kind": kind}
-    metadata |= {f"crc32:{name}": f"{_checksum(array):08x}" for name, array in whole.items()}
+    metadata |= {f"{_SEAL}{name}": _seal(array) for name, array in whole.items()}
     if not target.parent.is_dir():
         raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -118,11 +119,14 @@ def read_arrays(
         raise FileError(path, "not a tacit file: its header cannot be read") from None
     if version != FORMAT:
         raise FileError(path, f"has format {version!r}; this version of tacit reads {FORMAT!r}")
+    sealed = {key.removeprefix(_SEAL) for key in metadata if key.startswith(_SEAL)}
+    if sealed != set(header):
+        lost = sorted(sealed.symmetric_difference(header))
+        raise FileError(path, f"is damaged: its list of arrays is at odds about {lost[0]!r}")
     arrays = {}
     for name, entry in header.items():
         array = _slice(path, data[8 + length :], name, entry)
-        expected = metadata.get(f"crc32:{name}")
-        if verify and expected != f"{_checksum(array):08x}":
+        if verify and metadata[f"{_SEAL}{name}"] != _seal(array):
             raise FileError(path, f"is damaged: the checksum of {name!r} does not match")
         arrays[name] = array
     return str(kind), arrays
@@ -150,5 +154,7 @@ def _slice(path: str | os.PathLike[str], body: Any, name: str, entry: Any) -> ND
     return array
 
 
-def _checksum(array: NDArray[Any]) -> int:
-    return zlib.crc32(array.reshape(-1).view(np.uint8).data)
+def _seal(array: NDArray[Any]) -> str:
+    """What an array is and a checksum of what it holds."""
+    checksum = zlib.crc32(array.reshape(-1).view(np.uint8).data)
+    return f"{array.dtype.str} {'×'.join(map(str, array.shape))} {checksum:08x}"

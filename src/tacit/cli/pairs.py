@@ -38,8 +38,8 @@ def pairs(
     label is True and it has no third, and else column=label.
 
     JSON: an object with records (their number, or the sum of their weights), by, and pairs, a list
-    of objects with a, b, count, expected (if the two were independent), lift, and a_column, a_label,
-    b_column and b_label; the strongest first.
+    of objects with a, b, count, expected (if the two were independent), lift, and a_column,
+    a_label, b_column and b_label; the strongest first.
     """
     table = source.read()
     with working(f"counting all pairs of {table.n_columns:,} columns"):

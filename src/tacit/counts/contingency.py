@@ -13,7 +13,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from tacit.counts.records import Counts, StoredRecords, Subset
     from tacit.schema import Column
@@ -108,10 +108,7 @@ class ContingencyTable:
         data: dict[str, Any] = {}
         for column, k in zip(self.columns, codes, strict=True):
             data[column.name] = pl.Series(list(column.labels)).gather(k)
-        count = "count"
-        while count in data:  # a column may be called that
-            count += "_"
-        data[count] = self._counts[tuple(codes)]
+        data[free_name("count", data)] = self._counts[tuple(codes)]
         return pl.DataFrame(data)
 
     def _grid(self) -> tuple[list[str], list[list[str]]]:
@@ -152,6 +149,13 @@ class ContingencyTable:
                 + "</tr>"
             )
         return "".join([*lines, "</table>"])
+
+
+def free_name(name: str, taken: Container[str]) -> str:
+    """Return the name, with as many underscores behind it as it takes to be a new one."""
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _show(label: Any) -> str:

@@ -63,6 +63,8 @@ class OneWay:
         self.counts = np.empty(int(schema.cells[-1]), stored.dtype)
         self.counts[schema.value_cells] = stored
         self.counts[schema.default_cells] = derive(total, sum_by_column(schema, stored))
+        for array in (self.counts, self.stored):
+            array.flags.writeable = False  # tables keep and share them
 
     def array(self, column: str | int) -> Counts:
         """Return the counts of one column, in code order."""

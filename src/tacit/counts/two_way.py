@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 
 from tacit import _core
-from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency import ContingencyTable, free_name
 from tacit.counts.one_way import OneWay, sum_by_column
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
+from tacit.machine import check_fits
 
 if TYPE_CHECKING:
     from tacit.schema import Schema
@@ -25,18 +26,21 @@ def two_way(
 
     `singles` are the one-way counts of the same chosen records.
     """
-    ids = records.schema.values_of(target)
+    schema = records.schema
+    ids = schema.values_of(target)
+    cells = int(schema.arities[target]) * int(schema.cells[-1])
+    check_fits(16 * cells, f"two-way counts of {cells:,} cells", "select fewer columns")
     stored = _core.two_way(
         records.indptr,
         records.values,
-        records.schema.n_values,
+        schema.n_values,
         ids.start,
         len(ids),
         chosen,
         records.weights,
         n_jobs,
     )
-    return TwoWay(records.schema, target, stored, singles)
+    return TwoWay(schema, target, stored, singles)
 
 
 class TwoWay:
@@ -96,12 +100,13 @@ class TwoWay:
             str(schema.labels[c][k])
             for c, k in zip(columns.tolist(), (cells - schema.cells[columns]).tolist(), strict=True)
         ]
+        name = schema.names[t]
         return pl.DataFrame(
             {
-                schema.names[t]: [str(schema.labels[t][k]) for k in codes.tolist()],
-                "column": [schema.names[c] for c in columns.tolist()],
-                "label": labels,
-                "count": self.counts[codes, cells],
+                name: [str(schema.labels[t][k]) for k in codes.tolist()],
+                free_name("column", [name]): [schema.names[c] for c in columns.tolist()],
+                free_name("label", [name]): labels,
+                free_name("count", [name]): self.counts[codes, cells],
             }
         )
 

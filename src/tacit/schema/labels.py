@@ -40,6 +40,8 @@ class Labels(Sequence[Label]):
         self.dtype = dtype
         if not self.items:
             raise InputError("labels must not be empty")
+        if None in self.items[:-1]:
+            raise InputError("labels: None, for what is missing, must come last")
 
     @cached_property
     def _codes(self) -> dict[Label, int]:

@@ -95,6 +95,12 @@ class Schema(Sequence[Column]):
         self.defaults = np.ascontiguousarray(defaults, dtype=np.int64)
         if not len(self.names) == len(self.labels) == len(self.defaults):
             raise InputError("names, labels and defaults must be equally many")
+        wrong = (self.defaults < 0) | (self.defaults >= self.arities)
+        if wrong.any():
+            place = int(np.argmax(wrong))
+            raise InputError(
+                f"defaults: column {self.names[place]!r} has no code {self.defaults[place]}"
+            )
         if len(self._positions) < len(self.names):
             twice = next(n for i, n in enumerate(self.names) if self._positions[n] != i)
             raise InputError(f"column names must be distinct, but {twice!r} occurs twice")

@@ -16,11 +16,14 @@ from tacit.schema import Labels
 from tacit.table.build import Coded, Native, Parts, store_codes
 from tacit.table.discretise import MDL, apply_cuts, as_spec, bin_labels, cut_points
 from tacit.table.gateway import check_size
+from tacit.table.types import label_items, label_series
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from tacit.table.table import Table
 
-__all__ = ["decode_frame", "encode_frame"]
+__all__ = ["class_codes", "decode_frame", "encode_columns", "encode_frame", "specs_of"]
 
 _KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
 _MISSING = ("state", "default", "error")
@@ -49,7 +52,8 @@ def encode_frame(
         taken = _numbers(_column(frame, weights, "weights"), "weights")
         frame = frame.drop(weights)
     check_size(frame.height, frame.width)
-    coded = _encode(frame, missing, _specs(frame, discretise, target), target, n_jobs)
+    specs = specs_of(frame, discretise, target)
+    coded = encode_columns(frame, missing, specs, target, n_jobs)
     parts = store_codes(coded, defaults, n_jobs)
     parts.weights, parts.native = taken, native
     return parts
@@ -66,25 +70,38 @@ def _to_polars(data: Any) -> tuple[pl.DataFrame, Native | None]:
             raise InputError(f"data: the mapping does not make a frame: {error}") from None
     try:
         frame = nw.from_native(data, eager_only=True)
+        backend = str(frame.implementation.name).lower()
+        types = _native_types(data, backend)
     except TypeError:
         raise InputError(
             "data must be a frame (pandas, Polars, Arrow), a mapping of columns, a NumPy array of "
             f"whole numbers or a SciPy sparse array, got {type(data).__name__}"
         ) from None
-    backend = str(frame.implementation.name).lower()
-    types = {}
+    except nw.exceptions.NarwhalsError as error:
+        raise InputError(f"data: {error}") from None
+    return pl.DataFrame([_series_of(column) for column in frame.iter_columns()]), (backend, types)
+
+
+def _native_types(data: Any, backend: str) -> dict[str, Any]:
+    """Return the types of a frame's columns as its own library knows them."""
     if backend == "pandas":
         for name in data.columns:
             if not isinstance(name, str):
                 raise InputError(f"data: column names must be strings, got {name!r}")
-        types = {name: data.dtypes.iloc[k] for k, name in enumerate(data.columns)}
+        return {name: data.dtypes.iloc[k] for k, name in enumerate(data.columns)}
+    if backend == "pyarrow":
+        return {field.name: field.type for field in data.schema}
+    return {}
+
+
+def _series_of(column: Any) -> pl.Series:
+    """Turn a column of any frame into a Polars series."""
     try:
-        return frame.to_polars(), (backend, types)
+        return column.to_polars().alias(column.name)  # type: ignore[no-any-return]
     except ModuleNotFoundError:
-        return pl.DataFrame({c.name: c.to_list() for c in frame.iter_columns()}), (backend, types)
-    except Exception as error:
-        # Arrow refuses columns of mixed Python objects; its message names the column.
-        raise InputError(f"data: a column cannot be read: {error}") from None
+        return pl.Series(column.name, column.to_list())
+    except Exception as error:  # whatever Arrow or Polars think of mixed Python objects
+        raise InputError(f"data: column {column.name!r} cannot be read: {error}") from None
 
 
 def _column(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
@@ -99,7 +116,7 @@ def _numbers(series: pl.Series, argument: str) -> np.ndarray[Any, np.dtype[np.fl
     return series.cast(pl.Float64).to_numpy().astype(np.float64)
 
 
-def _specs(frame: pl.DataFrame, discretise: Any, target: str | None) -> dict[str, Any]:
+def specs_of(frame: pl.DataFrame, discretise: Any, target: str | None) -> dict[str, Any]:
     """Return the discretisation spec of each column that gets one."""
     if discretise is None:
         return {}
@@ -116,44 +133,56 @@ def _specs(frame: pl.DataFrame, discretise: Any, target: str | None) -> dict[str
     return specs
 
 
-def _encode(
-    frame: pl.DataFrame, missing: str, specs: dict[str, Any], target: str | None, n_jobs: int
+def encode_columns(
+    frame: pl.DataFrame,
+    missing: str,
+    specs: dict[str, Any],
+    target: str | None,
+    n_jobs: int,
+    start: int = 0,
 ) -> list[Coded]:
+    """Code every column of a frame whose first record has the number `start` in the whole."""
     target_codes = None
     if target is not None:
         series = _column(frame, target, "target")
-        [(target_codes, _, _, _)] = _core.encode_columns([_key(series)], n_jobs)
+        target_codes = class_codes(series, n_jobs)
     ready: dict[str, Coded] = {}
     plain = []
     for series in frame.iter_columns():
         if missing == "error":
-            _refuse_missing(series)
+            _refuse_missing(series, start)
         if series.name in specs:
-            ready[series.name] = _cut(series, specs[series.name], target_codes, missing)
+            ready[series.name] = _cut(series, specs[series.name], target_codes, missing, start)
         else:
             plain.append(series)
-    encoded = _core.encode_columns([_key(series) for series in plain], n_jobs)
+    encoded = _core.encode_columns([_key(series, start) for series in plain], n_jobs)
     for series, (codes, first, counts, lost) in zip(plain, encoded, strict=True):
         ready[series.name] = _label(series, codes, first, counts, lost, missing)
     return [ready[name] for name in frame.columns]
 
 
-def _refuse_missing(series: pl.Series) -> None:
+def class_codes(series: pl.Series, n_jobs: int) -> NDArray[np.int64]:
+    """Code the classes of a target, for cuts that are to tell them apart."""
+    [(codes, _, _, _)] = _core.encode_columns([_key(series)], n_jobs)
+    return codes.astype(np.int64)
+
+
+def _refuse_missing(series: pl.Series, start: int) -> None:
     lost = series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()
     if lost.any():
+        record = start + int(lost.arg_max() or 0)
         raise InputError(
-            f"column {series.name!r} has a missing value at record {lost.arg_max()}, "
-            "and missing='error'"
+            f"column {series.name!r} has a missing value at record {record}, and missing='error'"
         )
 
 
-def _key(series: pl.Series) -> Any:
+def _key(series: pl.Series, start: int = 0) -> Any:
     """Return what the encoder takes: string views, or 64-bit keys and validity."""
     dtype = series.dtype
     if dtype == pl.String:
         return series.__arrow_c_stream__()
     if dtype.is_float():
-        return _float_key(series)
+        return _float_key(series, start)
     if dtype == pl.Null:
         keys = pl.repeat(0, len(series), dtype=pl.Int64, eager=True)
         return keys.to_numpy(), np.zeros(len(series), np.uint8)
@@ -174,24 +203,26 @@ def _key(series: pl.Series) -> Any:
     return np.ascontiguousarray(whole.fill_null(0).to_numpy()), np.ascontiguousarray(valid)
 
 
-def _float_key(series: pl.Series) -> Any:
+def _float_key(series: pl.Series, start: int) -> Any:
     """Whole floats are codes with a point behind; anything else is a number to be cut first."""
     numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     valid = ~np.isnan(numbers)
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        raise InputError(
-            f"column {series.name!r} holds {numbers[infinite][0]} at record "
-            f"{int(np.argmax(infinite))}"
-        )
+    _refuse_infinite(series.name, numbers, start)
     broken = valid & (numbers != np.floor(numbers))
     if broken.any():
         raise InputError(
-            f"column {series.name!r} holds real numbers (record {int(np.argmax(broken))}: "
+            f"column {series.name!r} holds real numbers (record {start + int(np.argmax(broken))}: "
             f"{numbers[broken][0]}); say how to cut it with discretise={{{series.name!r}: …}}"
         )
     keys = np.where(valid, numbers, 0.0) + 0.0  # the sum turns -0.0 into 0.0
     return keys.view(np.int64), None if valid.all() else valid.astype(np.uint8)
+
+
+def _refuse_infinite(name: str, numbers: NDArray[np.float64], start: int) -> None:
+    infinite = np.isinf(numbers)
+    if infinite.any():
+        place = int(np.argmax(infinite))
+        raise InputError(f"column {name!r} holds {numbers[place]} at record {start + place}")
 
 
 def _label(
@@ -200,7 +231,7 @@ def _label(
     """Sort the labels of an encoded column; missing comes last, or becomes the default."""
     if series.dtype == pl.Enum:
         return _label_enum(series, codes, first, counts, lost, missing)
-    found = series.gather(first).to_list()
+    found = label_items(series.gather(first))
     seen = [k for k in range(len(found)) if k != lost]
     seen.sort(key=lambda k: found[k])
     if lost >= 0 and (missing == "state" or not seen):
@@ -227,13 +258,13 @@ def _label_enum(
     return Coded(series.name, Labels(items, "Enum"), codes, ranks, totals)
 
 
-def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str) -> Coded:
+def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str, start: int) -> Coded:
     """Cut a numeric column into bins."""
     if not series.dtype.is_numeric():
         raise InputError(f"discretise: column {series.name!r} holds {series.dtype}, not numbers")
     numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    target = None if target_codes is None else target_codes.astype(np.int64)
-    cuts = cut_points(numbers, spec, target=target, column=series.name)
+    _refuse_infinite(series.name, numbers, start)
+    cuts = cut_points(numbers, spec, target=target_codes, column=series.name)
     bins = apply_cuts(numbers, cuts)
     items: list[Any] = list(bin_labels(cuts))
     lost = bins < 0
@@ -261,36 +292,38 @@ def decode_frame(table: Table, backend: str | None, native: Native | None) -> An
     for c, name in enumerate(schema.names):
         labels = schema.labels[c]
         if id(labels) not in shared:
-            shared[id(labels)] = _series(labels)
+            shared[id(labels)] = label_series(labels)
         columns.append(shared[id(labels)].gather(table.codes(c)).alias(name))
     frame = pl.DataFrame(columns)
     if kind == "polars":
         return frame
-    if kind == "pyarrow":
-        return frame.to_arrow()
-    types = native[1] if native and native[0] == "pandas" else {}
-    result = frame.to_pandas()
+    types = native[1] if native and native[0] == kind else {}
+    return _to_pandas(frame, types) if kind == "pandas" else _to_arrow(frame, types)
+
+
+def _to_pandas(frame: pl.DataFrame, types: dict[str, Any]) -> Any:
+    """Return a pandas frame with the given types; by way of Arrow, which loses nothing."""
+    if not types:
+        return frame.to_pandas()
+    result = frame.to_pandas(use_pyarrow_extension_array=True)
     for name, dtype in types.items():
         if name in result.columns and result[name].dtype != dtype:
-            result[name] = result[name].astype(dtype)
+            column = result[name].astype(dtype)
+            if dtype == object:
+                column = column.where(column.notna(), None)
+            result[name] = column
     return result
 
 
-def _series(labels: Labels) -> pl.Series:
-    """Return the labels as a Polars series of the type they came in."""
-    items = list(labels)
-    if labels.dtype == "Enum":
-        return pl.Series(items, dtype=pl.Enum([x for x in items if isinstance(x, str)]))
-    dtype = _parse_type(labels.dtype)
-    return pl.Series(items, dtype=dtype, strict=False)
-
-
-def _parse_type(name: str) -> Any:
-    if name.startswith("Datetime("):
-        unit = name.split("'")[1]
-        zone = name.split("time_zone=")[1].rstrip(")").strip("'") if "time_zone=" in name else None
-        return pl.Datetime(unit, None if zone in (None, "None") else zone)  # type: ignore[arg-type]
-    if name.startswith("Duration("):
-        return pl.Duration(name.split("'")[1])  # type: ignore[arg-type]
-    plain = getattr(pl, name.split("(")[0], None)
-    return plain if plain is not None else pl.String
+def _to_arrow(frame: pl.DataFrame, types: dict[str, Any]) -> Any:
+    """Return an Arrow table with the given types."""
+    result = frame.to_arrow()
+    for k, name in enumerate(result.column_names):
+        dtype = types.get(name, result.column(k).type)
+        if result.column(k).type == dtype:
+            continue
+        column = result.column(k)
+        if hasattr(dtype, "value_type") and hasattr(dtype, "index_type"):  # a dictionary
+            column = column.cast(dtype.value_type).dictionary_encode()
+        result = result.set_column(k, name, column.cast(dtype))
+    return result

@@ -73,6 +73,12 @@ _FAULTS = {
     5: "row {row} has the column index {index} twice; sum or drop duplicates first",
     6: "row {row} is not sorted by column index",
 }
+_COLUMN_FAULTS = {
+    1: "indptr must start with 0, got {row}",
+    2: "indptr must not decrease or pass the end of indices, but does after column {index}",
+    3: "indptr must end with the number of indices, got {row}",
+    4: "column {index} has the row index {row}, which is not in [0, {n})",
+}
 
 
 def check_sparse(
@@ -82,6 +88,7 @@ def check_sparse(
     *,
     argument: str = "X",
     sorted_only: bool = False,
+    by_column: bool = False,
 ) -> bool:
     """Check a compressed sparse structure in O(stored); True if all rows are sorted.
 
@@ -94,6 +101,8 @@ def check_sparse(
         What the caller calls it.
     sorted_only : bool
         Refuse rows that are not ascending.
+    by_column : bool
+        The structure is compressed by columns, and its indices are those of rows.
     """
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1:
@@ -107,7 +116,10 @@ def check_sparse(
     )
     if fault == 0 or (fault == 6 and not sorted_only):
         return fault == 0
-    raise InputError(f"{argument}: {_FAULTS[fault].format(row=row, index=index, n=n)}")
+    if by_column:
+        row, index = index, row
+    text = _COLUMN_FAULTS.get(fault, _FAULTS[fault]) if by_column else _FAULTS[fault]
+    raise InputError(f"{argument}: {text.format(row=row, index=index, n=n)}")
 
 
 def check_stored(schema: Schema, indptr: NDArray[Any], values: NDArray[Any], where: str) -> None:
@@ -130,6 +142,7 @@ def check_codes(values: NDArray[Any], argument: str, locate: Any) -> NDArray[np.
         wrong = values < 0 if values.dtype.kind == "i" else values > np.uint64(2**63 - 1)
         problem = "negative" if values.dtype.kind == "i" else "too large"
     elif values.dtype.kind == "f":
+        values = values.astype(np.float64, copy=False)  # small floats cannot hold the bound below
         wrong = ~np.isfinite(values)
         problem = "not finite"
         if not wrong.any():

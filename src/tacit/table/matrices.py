@@ -32,6 +32,8 @@ def is_matrix(data: Any) -> bool:
 
 def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Parts:
     """Turn a two-dimensional array of codes, dense or sparse, into the parts of a Table."""
+    if isinstance(data, np.ma.MaskedArray):
+        raise InputError("data is a masked array; fill what is masked, or give a frame")
     if data.ndim != 2:
         raise InputError(f"data must have two dimensions, got {data.ndim}")
     m, n = data.shape
@@ -50,14 +52,8 @@ def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[n
     """Return sorted CSR arrays without zeros; `data` itself is left as it is."""
     if data.format == "coo":
         _check_coo(data)
-    elif data.format in ("csr", "csc"):
-        # Checked as it stands: conversion would read past a bad index.
-        minor = data.shape[1 if data.format == "csr" else 0]
-        check_sparse(data.indptr, data.indices, minor, argument="data")
-        if len(data.data) < len(data.indices):
-            raise InputError(f"data: {len(data.indices)} indices but only {len(data.data)} values")
-        if len(data.indptr) != data.shape[0 if data.format == "csr" else 1] + 1:
-            raise InputError(f"data: indptr has {len(data.indptr)} entries for shape {data.shape}")
+    elif data.format in ("csr", "csc", "bsr"):
+        _check_compressed(data)
     rows = data.tocsr()
     if not check_sparse(rows.indptr, rows.indices, rows.shape[1], argument="data"):
         rows = rows.copy()
@@ -75,6 +71,20 @@ def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[n
         indptr = np.concatenate(([0], np.cumsum(kept)))[indptr]
         indices, codes = indices[kept], codes[kept]
     return indptr, indices, codes
+
+
+def _check_compressed(data: Any) -> None:
+    """Check CSR, CSC or BSR as it stands: conversion would follow a bad index anywhere."""
+    height, width = data.blocksize if data.format == "bsr" else (1, 1)
+    major, minor = data.shape[0] // height, data.shape[1] // width
+    if data.format == "csc":
+        major, minor = minor, major
+    if len(data.indptr) != major + 1:
+        raise InputError(f"data: indptr has {len(data.indptr)} entries for shape {data.shape}")
+    check_sparse(data.indptr, data.indices, minor, argument="data", by_column=data.format == "csc")
+    if len(data.data) != len(data.indices):
+        only = "only " if len(data.data) < len(data.indices) else ""
+        raise InputError(f"data: {len(data.indices)} indices but {only}{len(data.data)} values")
 
 
 def _check_coo(data: Any) -> None:

@@ -1,7 +1,116 @@
-"""Readers."""
-def read(): ...
-def read_arff(): ...
-def read_baskets(): ...
-def read_csv(): ...
-def read_msweb(): ...
-def read_svmlight(): ...
+"""Files in: one reader for each format, and `read`, which picks one by the file's name."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from tacit import store
+from tacit.errors import FileError, InputError
+from tacit.table.files.arff import read_arff
+from tacit.table.files.baskets import read_baskets
+from tacit.table.files.compressed import uncompressed_name
+from tacit.table.files.msweb import read_msweb
+from tacit.table.files.svmlight import read_svmlight
+from tacit.table.files.tabular import read_csv, read_ipc, read_parquet
+from tacit.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tacit.table.files.compressed import PathLike
+
+__all__ = ["read", "read_arff", "read_baskets", "read_csv", "read_msweb", "read_svmlight"]
+
+
+def _read_tacit(path: PathLike) -> Table:
+    loaded = store.load(path)
+    if not isinstance(loaded, Table):
+        raise FileError(path, f"holds a {type(loaded).__name__}, not a Table")
+    return loaded
+
+
+_READERS: dict[str, Callable[..., Table]] = {
+    "csv": read_csv,
+    "tsv": read_csv,
+    "data": read_csv,
+    "parquet": read_parquet,
+    "ipc": read_ipc,
+    "svmlight": read_svmlight,
+    "arff": read_arff,
+    "baskets": read_baskets,
+    "msweb": read_msweb,
+    "tacit": _read_tacit,
+}
+_SUFFIXES = {
+    "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
+    "dat": "baskets", "basket": "baskets",
+}  # fmt: skip
+_OWN: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
+
+
+def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:  # noqa: A002
+    """Read a file into a Table; the end of its name says how.
+
+    ==================================  =============================================
+    .csv, .tsv, .data                   :func:`read_csv`; a .data file has no header
+    .parquet, .pq                       Parquet, with the options of :func:`read_csv`
+    .arrow, .ipc, .feather              Arrow IPC, likewise
+    .arff                               :func:`read_arff`, dense or sparse
+    .svm, .svmlight, .libsvm            :func:`read_svmlight`
+    .dat, .basket, .baskets             :func:`read_baskets`
+    .tacit                              what :meth:`tacit.Table.save` wrote
+    ==================================  =============================================
+
+    Behind it there may be .gz, .bz2, .xz, .zip (with one file in it) or, from Python 3.14 on, .zst.
+
+    Parameters
+    ----------
+    path : path-like
+    format : str, optional
+        "csv", "tsv", "data", "parquet", "ipc", "arff", "svmlight", "baskets", "msweb" or "tacit",
+        where the name does not say or says otherwise.
+    **options
+        As the reader of that format takes them.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read in full, or if it is not clear how.
+    """
+    kind = _kind(path, format)
+    reader = _READERS[kind]
+    given = {**_OWN.get(kind, {}), **options}
+    if reader in (read_parquet, read_ipc):
+        allowed = set(inspect.signature(read_csv).parameters)
+        allowed -= {"path", "separator", "header", "names", "null_values", "quote"}
+    else:
+        allowed = set(inspect.signature(reader).parameters) - {"path"}
+    if "n_jobs" not in allowed:  # says nothing about the result, so it may be said of any file
+        given.pop("n_jobs", None)
+    for option in given:
+        if option not in allowed:
+            known = ", ".join(sorted(allowed)) or "none"
+            raise InputError(f"{option} is no option of {kind} files; there are: {known}")
+    return reader(path, **given)
+
+
+def _kind(path: PathLike, format: str | None) -> str:  # noqa: A002
+    if format is not None:
+        kind = _SUFFIXES.get(format, format)
+        if kind not in _READERS:
+            raise InputError(f"format must be one of {', '.join(_READERS)}; got {format!r}")
+        return kind
+    suffix = PurePath(uncompressed_name(path)).suffix.lower().removeprefix(".")
+    kind = _SUFFIXES.get(suffix, suffix)
+    if kind not in _READERS or kind == "msweb":
+        known = ", ".join(f".{name}" for name in (*_READERS, *_SUFFIXES) if name != "msweb")
+        raise FileError(
+            path, f"its name does not say what it is; known are {known}. Say it with format=…"
+        )
+    return kind

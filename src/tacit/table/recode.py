@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from tacit.counts import Subset
     from tacit.table.table import Table
 
-__all__ = ["change_defaults", "concat_tables", "restore", "select_columns", "take_records"]
+__all__ = [
+    "change_defaults",
+    "concat_tables",
+    "join_parts",
+    "merge_labels",
+    "restore",
+    "select_columns",
+    "take_records",
+]
 
 
 @dataclass
@@ -33,22 +41,33 @@ class _Plan:
     last: NDArray[np.int64]
     fill: NDArray[np.int64]
 
-    def lengths(self, part: Any, chosen: Subset) -> NDArray[np.int64]:
+    def lengths(self, part: Any, chosen: Subset, n_jobs: int = 1) -> NDArray[np.int64]:
+        if chosen is None and len(self.fill) == 0 and (self.ids >= 0).all():
+            same: NDArray[np.int64] = np.diff(part.indptr)  # other names for the same values
+            return same
         return _core.recoded_lengths(
-            part.indptr, part.values, chosen, self.ids, self.first, self.last, self.fill, 1
+            part.indptr, part.values, chosen, self.ids, self.first, self.last, self.fill, n_jobs
         )
 
     def write(
-        self, part: Any, chosen: Subset, indptr: NDArray[np.int64], out: NDArray[Any]
+        self,
+        part: Any,
+        chosen: Subset,
+        indptr: NDArray[np.int64],
+        out: NDArray[Any],
+        n_jobs: int = 1,
     ) -> None:
         _core.recoded_values(
             part.indptr, part.values, chosen, self.ids, self.first, self.last, self.fill,
-            indptr, out, 1,
+            indptr, out, n_jobs,
         )  # fmt: skip
 
 
 def _plan(old: Schema, new: Schema, places: Sequence[int] | NDArray[Any]) -> _Plan:
-    """Plan the way from `old` to `new`, where column c of `new` is column places[c] of `old`."""
+    """Plan the way from `old` to `new`, where column c of `new` is column places[c] of `old`.
+
+    Missing values become the default where `new` has no label for them.
+    """
     ids = np.full(old.n_values, -1, np.int64)
     fills = []
     same: dict[tuple[int, int], NDArray[np.int64]] = {}  # columns mostly share their labels
@@ -58,9 +77,13 @@ def _plan(old: Schema, new: Schema, places: Sequence[int] | NDArray[Any]) -> _Pl
             if was is now or was.items == now.items:
                 same[id(was), id(now)] = np.arange(len(was))
             else:
-                same[id(was), id(now)] = np.array([now.code(label) for label in was], np.int64)
+                same[id(was), id(now)] = np.array(
+                    [-1 if x is None and now.missing is None else now.code(x) for x in was],
+                    np.int64,
+                )
         codes = same[id(was), id(now)]
         default = int(new.defaults[c])
+        codes = np.where(codes < 0, default, codes)
         own = new.offsets[c] + codes - (codes > default)
         own[codes == default] = -1
         lo, hi = old.offsets[place], old.offsets[place + 1]
@@ -119,7 +142,7 @@ def select_columns(table: Table, places: Sequence[int]) -> Parts:
     return parts
 
 
-def concat_tables(tables: list[Table], defaults: Any = None) -> Parts:
+def concat_tables(tables: list[Table], defaults: Any = None, n_jobs: int = 1) -> Parts:
     """Return the parts of one table with the records of all, most common values as defaults.
 
     The list is emptied as it goes, so that what the caller let go of is freed on the way.
@@ -132,42 +155,75 @@ def concat_tables(tables: list[Table], defaults: Any = None) -> Parts:
             raise InputError(f"tables: the columns of table {k} are not those of table 0")
         if (table.weights is None) != (tables[0].weights is None):
             raise InputError("tables: some have weights and some have none")
-    labels = [_merge([t.schema.labels[c] for t in tables], names[c]) for c in range(len(names))]
+    labels = [
+        merge_labels([t.schema.labels[c] for t in tables], names[c]) for c in range(len(names))
+    ]
     totals = [np.zeros(len(ls), np.int64) for ls in labels]
     for table in tables:
-        singles = counts.one_way(table.with_weights(None), None, 1)
+        singles = counts.one_way(table.with_weights(None), None, n_jobs)
         for c, ls in enumerate(labels):
             own = table.schema.labels[c]
             codes = slice(None) if own is ls else [ls.code(label) for label in own]
             totals[c][codes] += singles.array(c)
     new = Schema(names, labels, choose_defaults(names, labels, totals, defaults))
-    plans = [_plan(table.schema, new, range(len(new))) for table in tables]
-    lengths = [p.lengths(t, None) for p, t in zip(plans, tables, strict=True)]
-    indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths)))).astype(np.int64)
-    values = np.empty(indptr[-1], value_type(new.n_values))
-    weights = (
-        None if tables[0].weights is None else np.concatenate([t.weights for t in tables])
-    )
+    weights = None if tables[0].weights is None else np.concatenate([t.weights for t in tables])
     native = tables[0]._native
+    parts = join_parts(tables, new, n_jobs)
+    parts.weights, parts.native = weights, native
+    return parts
+
+
+def join_parts(pieces: list[Any], new: Schema, n_jobs: int = 1) -> Parts:
+    """Put the records of several parts or tables one after another under one schema.
+
+    `new` has the same columns and every label of the pieces, except that it may drop the label of
+    missing values, which then become the default. The list is emptied as it goes.
+    """
+    plans = [
+        None if piece.schema == new else _plan(piece.schema, new, range(len(new)))
+        for piece in pieces
+    ]
+    if len(pieces) == 1 and plans[0] is None:
+        piece = pieces.pop()
+        return Parts(new, piece.indptr, piece.values)
+    indptr = np.zeros(sum(len(piece.indptr) - 1 for piece in pieces) + 1, np.int64)
+    start = 1
+    for piece, plan in zip(pieces, plans, strict=True):
+        own = indptr[start : start + len(piece.indptr) - 1]
+        own[:] = np.diff(piece.indptr) if plan is None else plan.lengths(piece, None, n_jobs)
+        start += len(own)
+    np.cumsum(indptr, out=indptr)
+    values = np.empty(indptr[-1], value_type(new.n_values))
     start = 0
     for plan in plans:
-        table = tables.pop(0)
-        piece = indptr[start : start + table.n_records + 1]
-        plan.write(table, None, piece, values[piece[0] : piece[-1]])
-        start += table.n_records
-    return Parts(new, indptr, values, weights, native)
+        piece = pieces.pop(0)
+        own = indptr[start : start + len(piece.indptr)]
+        out = values[own[0] : own[-1]]
+        if plan is None:
+            out[:] = piece.values
+        else:
+            plan.write(piece, None, own, out, n_jobs)
+        start += len(own) - 1
+    return Parts(new, indptr, values)
 
 
-def _merge(several: list[Labels], name: str) -> Labels:
-    """Return the union of labels, sorted with missing last; the same object if all are the same."""
+def merge_labels(several: list[Labels], name: str) -> Labels:
+    """Return the union of labels, missing last; the same object if all are the same.
+
+    They are sorted, but for sets that differ in nothing but missing values: those keep the order
+    they were declared in, as bins and enumerations have one.
+    """
     head = several[0]
     if all(labels is head or labels == head for labels in several[1:]):
         return head
     kinds = sorted({labels.dtype for labels in several if labels.dtype != "Null"})
     if len(kinds) > 1:
         raise InputError(f"tables: column {name!r} is {kinds[0]} in one and {kinds[1]} in another")
-    items = set().union(*(labels.items for labels in several))
-    lost = None in items
-    items.discard(None)
-    merged = sorted(items, key=lambda label: label)  # type: ignore[arg-type, return-value]
+    present = {labels.items[: labels.missing] for labels in several}
+    present.discard(())
+    if len(present) == 1:
+        merged = [*present.pop()]
+    else:
+        merged = sorted(set().union(*present), key=lambda label: label)  # type: ignore[arg-type, return-value]
+    lost = any(labels.missing is not None for labels in several)
     return Labels([*merged, *([None] if lost else [])], kinds[0] if kinds else "Null")

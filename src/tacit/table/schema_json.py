@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit.errors import InputError
 from tacit.schema import Label, Labels, Schema
+from tacit.table.types import parse_type
 
 __all__ = ["schema_from_json", "schema_to_json"]
 
@@ -52,7 +53,10 @@ def schema_to_json(schema: Schema) -> bytes:
         "defaults": schema.defaults.tolist(),
         "sets": sets,
     }
-    return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+    try:
+        return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"a name or label cannot be written as text: {error.object!r}") from None
 
 
 def schema_from_json(data: bytes) -> Schema:
@@ -60,13 +64,24 @@ def schema_from_json(data: bytes) -> Schema:
     try:
         content = json.loads(data)
         sets = [Labels([_unpack(x) for x in s["items"]], str(s["dtype"])) for s in content["sets"]]
+        for own in sets:
+            parse_type(own.dtype)
+            own.code(own[0])  # which looks for labels that are there twice
         names = content["names"]
         labels = [sets[k] for k in content["labels"]]
         defaults = content["defaults"]
         fine = all(isinstance(name, str) for name in names) and all(
             isinstance(d, int) and 0 <= d < len(ls) for d, ls in zip(defaults, labels, strict=True)
         )
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
+    except (
+        ValueError,
+        KeyError,
+        IndexError,
+        TypeError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
         raise InputError(f"its schema cannot be read ({error})") from None
     if not fine:
         raise InputError("its schema names a column or a default that cannot be")

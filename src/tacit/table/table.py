@@ -121,6 +121,7 @@ class Table:
         self._values = values
         self._weights = check_weights(weights, len(indptr) - 1)
         self._native = native
+        self._singles: counts.OneWay | None = None
         for array in (indptr, values):
             array.flags.writeable = False
 
@@ -142,8 +143,10 @@ class Table:
             Value ids as `schema` numbers them, ascending within a record.
         weights : array-like, optional
         """
-        indptr = np.array(indptr, dtype=np.int64)
-        values = np.asarray(values)
+        indptr, values = np.asarray(indptr), np.asarray(values)
+        if len(indptr) and indptr.dtype.kind not in "iu":
+            raise InputError(f"indptr must be integers, got {indptr.dtype}")
+        indptr = indptr.astype(np.int64)
         if len(values) and values.dtype.kind not in "iu":
             raise InputError(f"values must be integers, got {values.dtype}")
         if len(values) and (values.min() < 0 or values.max() >= schema.n_values):
@@ -184,13 +187,18 @@ class Table:
         return cls._of(parts)
 
     @classmethod
-    def concat(cls, tables: Sequence[Table]) -> Table:
+    def concat(cls, tables: Sequence[Table], *, defaults: Any = None) -> Table:
         """Put the records of several tables with the same columns one after another.
 
-        Labels are matched by what they are, not by their codes; the default of a column becomes
-        the most common value of the whole.
+        Labels are matched by what they are, not by their codes.
+
+        Parameters
+        ----------
+        tables : sequence of Table
+        defaults : mapping or label, optional
+            As for :class:`Table`: without it, the most common values of the whole.
         """
-        return cls._of(recode.concat_tables(list(tables)))
+        return cls._of(recode.concat_tables(list(tables), defaults))
 
     # What it holds
 
@@ -244,7 +252,10 @@ class Table:
         """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
         held = _core.one_way(self._indptr, self._values, self._schema.n_values, None, None, 1)
         start = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
-        return start, _core.postings(self._indptr, self._values, start)
+        rows = _core.postings(self._indptr, self._values, start)
+        for array in (start, rows):
+            array.flags.writeable = False
+        return start, rows
 
     @property
     def nbytes(self) -> int:
@@ -262,12 +273,13 @@ class Table:
         """Report size, sparsity and memory: m, n, l and the factor m·n/l."""
         return Summary.of(self)
 
-    @cached_property
-    def _all_one_way(self) -> counts.OneWay:
-        return counts.one_way(self, None, 1)
-
     def _one_way(self, chosen: counts.Subset, n_jobs: int) -> counts.OneWay:
-        return self._all_one_way if chosen is None else counts.one_way(self, chosen, n_jobs)
+        """Count once for all records: two-way counts and pairs start from it, too."""
+        if chosen is not None:
+            return counts.one_way(self, chosen, n_jobs)
+        if self._singles is None:
+            self._singles = counts.one_way(self, None, n_jobs)
+        return self._singles
 
     def one_way(
         self,
@@ -389,7 +401,14 @@ class Table:
     # Other tables made of it
 
     def take(self, records: Any) -> Table:
-        """Return the Table of a subset of the records; labels and defaults stay as they are."""
+        """Return the Table of a subset of the records, in their own order.
+
+        Labels and defaults stay as they are.
+
+        Parameters
+        ----------
+        records : mask or record numbers
+        """
         chosen = check_records(records, self.n_records)
         if chosen is None:
             return self
@@ -397,6 +416,8 @@ class Table:
 
     def select(self, columns: Sequence[str | int]) -> Table:
         """Return the Table of some of the columns, in the given order."""
+        if isinstance(columns, str):
+            raise InputError(f"columns must be a list of column names, got {columns!r}")
         places = [self._schema.position(c, "columns") for c in columns]
         return Table._of(recode.select_columns(self, places))
 
@@ -472,11 +493,16 @@ def _load_table(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -
     try:
         schema = schema_from_json(arrays["schema"].tobytes())
         indptr, values = arrays["indptr"], arrays["values"]
-        if indptr.dtype != np.int64 or values.dtype != build.value_type(schema.n_values):
+        weights = arrays.get("weights")
+        if (
+            indptr.dtype != np.int64
+            or values.dtype != build.value_type(schema.n_values)
+            or (weights is not None and weights.dtype != np.float64)
+        ):
             raise InputError("its arrays have the wrong types")
         check_stored(schema, indptr, values, "stored values")
         table = Table.__new__(Table)
-        table._fill(schema, indptr, values, arrays.get("weights"))
+        table._fill(schema, indptr, values, weights)
     except KeyError as error:
         raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
     except InputError as error:

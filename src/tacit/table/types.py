@@ -1,0 +1,70 @@
+"""The types of columns: as Polars has them, as names that labels carry, and as Python objects."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from tacit.schema import Labels
+
+__all__ = ["label_items", "label_series", "parse_type"]
+
+_PLAIN = {
+    str(t): t
+    for t in (
+        pl.Boolean, pl.Categorical, pl.Date, pl.Float32, pl.Float64, pl.Int8, pl.Int16, pl.Int32,
+        pl.Int64, pl.Null, pl.String, pl.Time, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
+    )
+}  # fmt: skip
+_DATETIME = re.compile(r"Datetime\(time_unit='(ms|us|ns)', time_zone=(?:None|'([\w/+\-]+)')\)")
+_DURATION = re.compile(r"Duration\(time_unit='(ms|us|ns)'\)")
+
+
+def parse_type(name: str) -> Any:
+    """Return the Polars type with this name; an enumeration's labels are its own affair."""
+    if name == "Enum":
+        return pl.Enum
+    if name in _PLAIN:
+        return _PLAIN[name]
+    if name.startswith("Categorical"):
+        return pl.Categorical
+    if match := _DATETIME.fullmatch(name):
+        return pl.Datetime(match[1], match[2])  # type: ignore[arg-type]
+    if match := _DURATION.fullmatch(name):
+        return pl.Duration(match[1])  # type: ignore[arg-type]
+    raise InputError(f"a column has the type {name!r}, which is not known")
+
+
+def label_items(found: pl.Series) -> list[Any]:
+    """Return values as labels.
+
+    Instants are labels in UTC, where no hour comes twice. Python has no nanoseconds: where they
+    matter, the number that Polars holds is the label.
+    """
+    dtype = found.dtype
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+        found = found.dt.convert_time_zone("UTC")
+    if dtype == pl.Time or getattr(dtype, "time_unit", "us") == "ns":
+        numbers = found.to_physical()
+        if (numbers % 1000 != 0).any():
+            return numbers.to_list()
+    return found.to_list()
+
+
+def label_series(labels: Labels) -> pl.Series:
+    """Return labels as a series of the type they came in."""
+    items = list(labels)
+    if labels.dtype == "Enum":
+        return pl.Series(items, dtype=pl.Enum([x for x in items if isinstance(x, str)]))
+    dtype = parse_type(labels.dtype)
+    if dtype.is_temporal() and any(type(x) is int for x in items):
+        return pl.Series(items, dtype=pl.Int64).cast(dtype)
+    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
+        utc = pl.Series(items, dtype=pl.Datetime(dtype.time_unit, "UTC"))
+        return utc.dt.convert_time_zone(dtype.time_zone)
+    return pl.Series(items, dtype=dtype)

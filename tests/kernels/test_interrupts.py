@@ -1,0 +1,118 @@
+"""Ctrl-C, forks and threads: what happens around a kernel rather than in it."""
+
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from strategies import assert_identical
+from tacit import Table, _core
+
+INTERRUPT = """
+    import os, signal, threading, time
+    import numpy as np
+    from tacit import _core
+
+    # Every record holds the same values: much work from little memory.
+    n_records, length = {n_records}, {length}
+    indptr = np.arange(n_records + 1, dtype=np.int64) * length
+    values = np.tile(np.arange(length, dtype=np.uint16), n_records)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        {call}
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - start)
+    else:
+        print("finished", time.monotonic() - start)
+    assert _core.one_way(indptr[:3], values, length, None, None, 2).tolist() == [2] * length
+"""
+
+LONG_CALLS = {
+    "outer": "_core.pair_counts_outer(indptr, values, length, None, None, {jobs})",
+    "sparse": "_core.pair_counts_sparse(indptr, values, length, None, None, {jobs})",
+    "weighted": "_core.pair_counts_outer(indptr, values, length, None, np.ones(n_records), {jobs})",
+    "bitmap": "_core.pair_counts_bitmap(indptr, values, 5 * length, None, {jobs})",
+}
+
+
+def run(script):
+    """Run a script in a process of its own and return the words it prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("way", LONG_CALLS)
+def test_ctrl_c_ends_a_long_count_early(way, jobs):
+    n_records, length = (60_000, 600) if way == "bitmap" else (8_000, 5_000)
+    call = LONG_CALLS[way].format(jobs=jobs)
+    outcome, seconds = run(INTERRUPT.format(n_records=n_records, length=length, call=call))
+    assert outcome == "interrupted"
+    assert float(seconds) < 5  # the whole count takes several times that
+
+
+def example_table():
+    rng = np.random.default_rng(1)
+    return Table((rng.random((20_000, 60)) < 0.2).astype(np.int8))
+
+
+FORK = """
+    import multiprocessing, os, sys
+    import numpy as np
+    from tacit import Table
+
+    rng = np.random.default_rng(1)
+    table = Table((rng.random((20_000, 60)) < 0.2).astype(np.int8))
+    before = table.pairs(n_jobs=3).stored
+
+    def count(jobs):
+        return table.pairs(n_jobs=jobs).stored.tobytes()
+
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if count(3) == before.tobytes() else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        results = pool.map(count, [1, 2, 3, 7])
+    assert all(result == before.tobytes() for result in results)
+    print("same")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_forked_children_count_the_same_after_a_threaded_call():
+    assert run(FORK) == ["same"]
+
+
+def test_concurrent_calls_count_the_same():
+    table = example_table()
+    expected = table.pairs(n_jobs=1).stored
+    target = table.two_way("3", n_jobs=1).counts
+
+    def count(jobs):
+        fresh = example_table() if jobs % 2 else table
+        return fresh.pairs(n_jobs=jobs).stored, fresh.two_way("3", n_jobs=jobs).counts
+
+    with ThreadPoolExecutor(4) as threads:
+        for square, counts in threads.map(count, [1, 2, 3, 4] * 3):
+            assert_identical(square, expected)
+            assert_identical(counts, target)
+
+
+def test_a_square_beyond_any_memory_is_a_memory_error():
+    indptr, values = np.array([0, 1]), np.zeros(1, np.uint16)
+    for jobs in (1, 2):
+        with pytest.raises(MemoryError):
+            _core.pair_counts_outer(indptr, values, 2**30, None, None, jobs)

@@ -1,0 +1,107 @@
+"""Slow, obvious answers, written from the papers' definitions and never by calling tacit.
+
+Data is dense here: a list of rows of codes, the arity of each column, and where it matters the
+default of each column. A stored value is a (column, code) pair whose code is not the default;
+value ids number those pairs column by column, in code order.
+"""
+
+import itertools
+
+import numpy as np
+
+
+def value_ids(arities, defaults):
+    """Number the (column, non-default code) pairs."""
+    pairs = [
+        (column, code)
+        for column, (arity, default) in enumerate(zip(arities, defaults, strict=True))
+        for code in range(arity)
+        if code != default
+    ]
+    return {pair: number for number, pair in enumerate(pairs)}
+
+
+def stored_lists(rows, arities, defaults):
+    """List for each row the ids of the values that differ from their column's default."""
+    ids = value_ids(arities, defaults)
+    return [
+        [ids[column, code] for column, code in enumerate(row) if code != defaults[column]]
+        for row in rows
+    ]
+
+
+def csr(lists, dtype):
+    """Return lists of ids as the two arrays that kernels take."""
+    indptr = np.array([0, *itertools.accumulate(len(ids) for ids in lists)], np.int64)
+    return indptr, np.array(list(itertools.chain.from_iterable(lists)), dtype)
+
+
+def chosen_rows(n_rows, chosen):
+    return range(n_rows) if chosen is None else chosen
+
+
+def joint_counts(rows, arities, columns, weights=None, chosen=None):
+    """Count every combination of codes of the given columns, row by row."""
+    counts = np.zeros([arities[c] for c in columns], np.int64 if weights is None else np.float64)
+    for r in chosen_rows(len(rows), chosen):
+        counts[tuple(rows[r][c] for c in columns)] += 1 if weights is None else weights[r]
+    return counts
+
+
+def id_counts(lists, n_values, weights=None, chosen=None):
+    """Count how many (weighted) lists hold each id."""
+    counts = np.zeros(n_values, np.int64 if weights is None else np.float64)
+    for r in chosen_rows(len(lists), chosen):
+        for v in lists[r]:
+            counts[v] += 1 if weights is None else weights[r]
+    return counts
+
+
+def id_pair_counts(lists, n_values, weights=None, chosen=None):
+    """Count how many (weighted) lists hold both ids, for every ordered pair of ids."""
+    square = np.zeros((n_values, n_values), np.int64 if weights is None else np.float64)
+    for r in chosen_rows(len(lists), chosen):
+        for i, j in itertools.product(lists[r], repeat=2):
+            square[i, j] += 1 if weights is None else weights[r]
+    return square
+
+
+def matching_rows(rows, query, chosen=None):
+    """Return the rows that hold the given code in each of the given columns."""
+    return [
+        r
+        for r in chosen_rows(len(rows), chosen)
+        if all(rows[r][column] == code for column, code in query.items())
+    ]
+
+
+def first_appearance_codes(values):
+    """Number distinct values by appearance: codes, first places, counts, the code of None."""
+    seen = {}
+    codes = [seen.setdefault(value, len(seen)) for value in values]
+    first = [codes.index(code) for code in range(len(seen))]
+    counts = [codes.count(code) for code in range(len(seen))]
+    return codes, first, counts, seen.get(None, -1)
+
+
+def sparse_fault(indptr, indices, n):
+    """Find the first fault of a compressed sparse structure: (fault, row, index)."""
+    if indptr[0] != 0:
+        return 1, 0, indptr[0]
+    for row, (begin, end) in enumerate(itertools.pairwise(indptr)):
+        if end < begin or end > len(indices):
+            return 2, row, end
+    if indptr[-1] != len(indices):
+        return 3, len(indptr) - 1, indptr[-1]
+    unsorted = None
+    for row, (begin, end) in enumerate(itertools.pairwise(indptr)):
+        own = indices[begin:end]
+        for index in own:
+            if not 0 <= index < n:
+                return 4, row, index
+        twice = sorted(index for index in set(own) if own.count(index) > 1)
+        if twice:
+            return 5, row, twice[0]
+        if own != sorted(own) and unsorted is None:
+            unsorted = row
+    return (0, 0, 0) if unsorted is None else (6, unsorted, 0)
