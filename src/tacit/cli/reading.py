@@ -92,6 +92,19 @@ def _parameters(
         str | None,
         typer.Option(help="The column that holds record weights.", rich_help_panel=_PANEL),
     ] = None,
+    discretise: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[COLUMN=]HOW",
+            help="Cut real-valued columns into bins: width, frequency, mdl, a number of bins, or "
+            "edges such as 18,30,65; for one column (can be repeated) or for all.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help="The column that mdl cuts tell apart.", rich_help_panel=_PANEL),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(help="Threads; -1 for all cores. No result depends on it."),
@@ -105,9 +118,33 @@ def _parameters(
         "missing": missing,
         "null_values": null_value or None,
         "weights": weights,
+        "discretise": _specs(discretise or []),
+        "target": target,
         "n_jobs": jobs,
     }
     return Source(file, {name: value for name, value in options.items() if value is not None})
+
+
+def _specs(given: list[str]) -> Any:
+    """Return what --discretise asks for: nothing, one spec for all columns, or one for each."""
+    specs = {}
+    for text in given:
+        column, equals, how = text.rpartition("=")
+        if not equals:
+            if len(given) > 1:
+                raise typer.BadParameter("once for all columns, or COLUMN=HOW for each")
+            return _spec(how)
+        specs[column] = _spec(how)
+    return specs or None
+
+
+def _spec(how: str) -> Any:
+    """Read one spec; what it is, the table decides."""
+    numbers = how.split(",")
+    try:
+        return int(how) if len(numbers) == 1 else [float(number) for number in numbers]
+    except ValueError:
+        return how
 
 
 def reads_file(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,0 +1,54 @@
+"""Numbers are cut into bins from the command line when asked for, and only then."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import tacit
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "age,height,rich\n23.5,1.61,no\n31.25,1.72,yes\n44.0,1.83,yes\n55.5,1.74,yes\n19.5,1.9,no\n"
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("options", "spec", "target"),
+    [
+        (["--discretise", "2"], 2, None),
+        (["--discretise", "width"], "width", None),
+        (["--discretise", "mdl", "--target", "rich"], "mdl", "rich"),
+        (
+            ["--discretise", "age=30,50", "--discretise", "height=frequency"],
+            {"age": [30, 50], "height": "frequency"},
+            None,
+        ),
+    ],
+)
+def test_bins_are_those_of_the_library(run, people, options, spec, target):
+    printed = json.loads(run("count", people, "age", "rich", "--json", *options).stdout)
+    table = tacit.read(people, discretise=spec, target=target)
+    frame = table.contingency(["age", "rich"]).to_frame()
+    expected = [{"labels": [age, rich], "count": n} for age, rich, n in frame.rows()]
+    assert printed["counts"] == expected
+    assert len(expected) > 1
+
+
+def test_real_numbers_are_refused_unless_cut(run, people):
+    result = run("summary", people)
+    assert result.exit_code == 1
+    assert "column 'age' holds real numbers" in result.stderr
+
+
+@pytest.mark.parametrize("given", [["age=2", "3"], ["3", "age=2"], ["2", "3"]])
+def test_one_way_for_all_or_one_for_each(run, people, given):
+    options = [word for how in given for word in ("--discretise", how)]
+    result = run("summary", people, *options)
+    assert result.exit_code == 2
+    assert "COLUMN=HOW" in result.stderr
