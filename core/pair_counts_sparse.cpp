@@ -260,7 +260,9 @@ class SparseCounter {
     const std::int64_t total = pairs.indptr[at(n_)];
     pairs.indices = Buffer<std::int32_t>(at(total));
     pairs.counts = Buffer<Count>(at(total));
-    Buffer<Link> links(at(first[at(n_popular_)]) + 1);  // one more, for what is thrown away
+    // Behind the links, a cell for each share (on cache lines apart) for what is thrown away.
+    constexpr std::int64_t kApart = 64;
+    Buffer<Link> links(at(first[at(n_popular_)] + kApart * (n_jobs_ + 1)));
     std::vector<std::int64_t> place(first.begin(), first.end());
     for (auto& group : groups_) {
       // Block 0 copies the rare rows, the others each serve a share of the popular ones.
@@ -268,7 +270,8 @@ class SparseCounter {
         if (block == 0)
           copy_rare(group, pairs);
         else
-          link_popular(group, block_range(n_popular_, n_jobs_, block - 1), place, links.data());
+          link_popular(group, block_range(n_popular_, n_jobs_, block - 1),
+                       first[at(n_popular_)] + kApart * block, place, links.data());
       });
       group.columns = {};  // so that no more than one group is held beside the result
       group.counts = {};
@@ -298,10 +301,10 @@ class SparseCounter {
   };
 
   // Visits the rare values of the group in ascending order and links each to the popular ones (of
-  // the given slots) in its row: every list of links grows in ascending order.
-  void link_popular(const Group<V, Sum>& group, Range slots, std::vector<std::int64_t>& place,
-                    Link* links) const {
-    const std::int64_t nowhere = place[at(n_popular_)];
+  // the given slots) in its row: every list of links grows in ascending order. Links to others go
+  // nowhere.
+  void link_popular(const Group<V, Sum>& group, Range slots, std::int64_t nowhere,
+                    std::vector<std::int64_t>& place, Link* links) const {
     std::vector<std::int64_t> to(at(n_popular_ + 1), nowhere), step(at(n_popular_ + 1), 0);
     for (std::int64_t s = slots.begin; s < slots.end; ++s) {
       to[at(s)] = place[at(s)];

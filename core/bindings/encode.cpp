@@ -98,8 +98,9 @@ nb::list bind_encode_columns(const nb::list& columns, int n_jobs) {
       read_stream(nb::cast<nb::capsule>(columns[c]), source);
       continue;
     }
+    // Without conversion: a converted copy would be gone before the kernel reads it.
     const auto [keys, valid] =
-        nb::cast<std::pair<In<std::int64_t>, std::optional<In<std::uint8_t>>>>(columns[c]);
+        nb::cast<std::pair<In<std::int64_t>, std::optional<In<std::uint8_t>>>>(columns[c], false);
     source.length = static_cast<std::int64_t>(keys.size());
     source.keys = {keys.data(), valid ? valid->data() : nullptr, source.length};
     keep.emplace_back(columns[c]);

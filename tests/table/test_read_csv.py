@@ -91,9 +91,9 @@ def test_chunks_of_any_size_make_the_same_table(tmp_path, data, size, missing, t
     if turned:  # the column with missing values last, where lines could be short
         data = dict(reversed(data.items()))
     write(tmp_path / "x.csv", data)
-    frame = {name: values if any(v is not None for v in values) else pl.Series(values, dtype=pl.String)
-             for name, values in data.items()}  # fmt: skip
-    same(read_csv(tmp_path / "x.csv", chunk_records=size, missing=missing), Table(frame, missing=missing))  # fmt: skip
+    empty = [name for name, values in data.items() if all(v is None for v in values)]
+    expected = Table(pl.DataFrame(data).cast(dict.fromkeys(empty, pl.String)), missing=missing)
+    same(read_csv(tmp_path / "x.csv", chunk_records=size, missing=missing), expected)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -131,8 +131,9 @@ def test_a_missing_value_that_is_refused_is_placed_in_the_whole(path, size):
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("size", SIZES)
 def test_a_column_of_numbers_that_turns_to_text_is_text(path, size):
-    write(path, {"x": [1, 2, 3, "four"], "y": [7, 8, 7, 7]})
-    same(read_csv(path, chunk_records=size), Table({"x": ["1", "2", "3", "four"], "y": [7, 8, 7, 7]}))  # fmt: skip
+    data = {"x": ["1", "2", "3", "four"], "y": [7, 8, 7, 7]}
+    write(path, data)
+    same(read_csv(path, chunk_records=size), Table(data))
 
 
 @pytest.mark.usefixtures("few")
@@ -179,8 +180,9 @@ REALS = {
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("group", [1, 1 << 27])
 @pytest.mark.parametrize(
-    "discretise", ["width", "frequency", 3, [2.0, 8.0], {"x": "mdl", "k": "width"}, {"x": [1], "k": 2}]
-)  # fmt: skip
+    "discretise",
+    ["width", "frequency", 3, [2.0, 8.0], {"x": "mdl", "k": "width"}, {"x": [1], "k": 2}],
+)
 def test_cuts_are_those_of_the_whole(path, monkeypatch, size, group, discretise):
     monkeypatch.setattr(tabular, "_AT_ONCE", group)
     write(path, REALS)
@@ -202,7 +204,8 @@ def test_weights_come_from_a_column_or_from_the_caller(path):
     write(path, data)
     for size in SIZES:
         same(read_csv(path, weights="w", chunk_records=size), Table(data, weights="w"))
-    same(read_csv(path, columns=["x"], weights=[1, 2, 3, 4]), Table({"x": data["x"]}, weights=[1, 2, 3, 4]))  # fmt: skip
+    given = [1, 2, 3, 4]
+    same(read_csv(path, columns=["x"], weights=given), Table({"x": data["x"]}, weights=given))
 
 
 def test_columns_can_be_chosen_and_named(path):
@@ -288,15 +291,18 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-@pytest.mark.parametrize("name", ["some.csv{}", "some.csv", "some{}"])
+@pytest.mark.parametrize("name", ["some.csv{}", "some.csv"])
 def test_compressed_files(tmp_path, suffix, name):
-    if name == "some{}" and suffix != ".zip":
-        pytest.skip("only an archive says what is in it")
     plain = write(tmp_path / "plain.csv", WEATHER).read_bytes()
     path = tmp_path / name.format(suffix)
     WRITERS[suffix](path, plain)
     same(read(path), Table(WEATHER))
     same(read(str(path), chunk_records=2), Table(WEATHER))
+
+
+def test_an_archive_says_what_is_in_it(tmp_path):
+    compress_zip(tmp_path / "some.zip", write(tmp_path / "plain.csv", WEATHER).read_bytes())
+    same(read(tmp_path / "some.zip"), Table(WEATHER))
 
 
 def test_ragged_lines_across_blocks_and_quotes(path, monkeypatch):

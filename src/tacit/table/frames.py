@@ -16,7 +16,7 @@ from tacit.schema import Labels
 from tacit.table.build import Coded, Native, Parts, store_codes
 from tacit.table.discretise import MDL, apply_cuts, as_spec, bin_labels, cut_points
 from tacit.table.gateway import check_size
-from tacit.table.types import label_items, label_series
+from tacit.table.types import label_items, label_series, sort_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -232,8 +232,8 @@ def _label(
     if series.dtype == pl.Enum:
         return _label_enum(series, codes, first, counts, lost, missing)
     found = label_items(series.gather(first))
-    seen = [k for k in range(len(found)) if k != lost]
-    seen.sort(key=lambda k: found[k])
+    place = {label: k for k, label in enumerate(found) if k != lost}
+    seen = [place[label] for label in sort_labels(place, str(series.dtype))]
     if lost >= 0 and (missing == "state" or not seen):
         seen.append(lost)
     items = [None if k == lost else found[k] for k in seen]

@@ -12,6 +12,7 @@ from tacit.errors import InputError
 from tacit.schema import Labels, Schema
 from tacit.table.build import Parts, choose_defaults, value_type
 from tacit.table.gateway import check_size
+from tacit.table.types import sort_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -224,6 +225,6 @@ def merge_labels(several: list[Labels], name: str) -> Labels:
     if len(present) == 1:
         merged = [*present.pop()]
     else:
-        merged = sorted(set().union(*present), key=lambda label: label)  # type: ignore[arg-type, return-value]
+        merged = sort_labels(set().union(*present), kinds[0])
     lost = any(labels.missing is not None for labels in several)
     return Labels([*merged, *([None] if lost else [])], kinds[0] if kinds else "Null")

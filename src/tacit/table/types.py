@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tacit.errors import InputError
+from tacit.schema import Labels
 
 if TYPE_CHECKING:
-    from tacit.schema import Labels
+    from collections.abc import Iterable
 
-__all__ = ["label_items", "label_series", "parse_type"]
+__all__ = ["label_items", "label_series", "parse_type", "sort_labels"]
 
 _PLAIN = {
     str(t): t
@@ -43,17 +44,18 @@ def parse_type(name: str) -> Any:
 def label_items(found: pl.Series) -> list[Any]:
     """Return values as labels.
 
-    Instants are labels in UTC, where no hour comes twice. Python has no nanoseconds: where they
-    matter, the number that Polars holds is the label.
+    Instants are labels in UTC, where no hour comes twice. Python has no nanoseconds: a moment that
+    needs them has the number that Polars holds for its label.
     """
     dtype = found.dtype
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
         found = found.dt.convert_time_zone("UTC")
+    items = found.to_list()
     if dtype == pl.Time or getattr(dtype, "time_unit", "us") == "ns":
-        numbers = found.to_physical()
-        if (numbers % 1000 != 0).any():
-            return numbers.to_list()
-    return found.to_list()
+        for k, number in enumerate(found.to_physical().to_list()):
+            if number is not None and number % 1000:
+                items[k] = number
+    return items
 
 
 def label_series(labels: Labels) -> pl.Series:
@@ -62,9 +64,24 @@ def label_series(labels: Labels) -> pl.Series:
     if labels.dtype == "Enum":
         return pl.Series(items, dtype=pl.Enum([x for x in items if isinstance(x, str)]))
     dtype = parse_type(labels.dtype)
-    if dtype.is_temporal() and any(type(x) is int for x in items):
-        return pl.Series(items, dtype=pl.Int64).cast(dtype)
-    if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
-        utc = pl.Series(items, dtype=pl.Datetime(dtype.time_unit, "UTC"))
-        return utc.dt.convert_time_zone(dtype.time_zone)
-    return pl.Series(items, dtype=dtype)
+    if not dtype.is_temporal():
+        return pl.Series(items, dtype=dtype)
+    fine = [type(x) is int for x in items]
+    zone = getattr(dtype, "time_zone", None)
+    plain = pl.Datetime(dtype.time_unit, "UTC") if zone else dtype
+    series = pl.Series([None if f else x for f, x in zip(fine, items, strict=True)], dtype=plain)
+    if any(fine):
+        numbers = series.to_physical().to_list()
+        numbers = [x if f else n for f, x, n in zip(fine, items, numbers, strict=True)]
+        series = pl.Series(numbers, dtype=pl.Int64).cast(plain)
+    return series.dt.convert_time_zone(zone) if zone else series
+
+
+def sort_labels(items: Iterable[Any], dtype: str) -> list[Any]:
+    """Sort labels that are not missing."""
+    try:
+        return sorted(items)
+    except TypeError:  # moments, some of them as numbers
+        mixed = list(items)
+        numbers = label_series(Labels(mixed, dtype)).to_physical().to_list()
+        return [mixed[k] for k in sorted(range(len(mixed)), key=numbers.__getitem__)]

@@ -58,8 +58,7 @@ def read_arff(
     """
     if missing not in ("state", "default", "error"):
         raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
-    with naming(path), opened(path) as file:
-        text = io.TextIOWrapper(file, "utf-8-sig")
+    with naming(path), opened(path) as file, io.TextIOWrapper(file, "utf-8-sig") as text:
         number = count(1)
         attributes = read_header(path, zip(number, text, strict=False))
         rows: SparseRows | _DenseRows | None = None

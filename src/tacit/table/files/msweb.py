@@ -37,8 +37,12 @@ def read_msweb(path: PathLike) -> Table:
     Table
         A column for each attribute, in the order of the file, whether it was visited or not.
     """
-    with naming(path), opened(path) as file:
-        names, starts, votes = _parse(path, io.TextIOWrapper(file, "utf-8-sig", newline=""))
+    with (
+        naming(path),
+        opened(path) as file,
+        io.TextIOWrapper(file, "utf-8-sig", newline="") as text,
+    ):
+        names, starts, votes = _parse(path, text)
         indptr = np.array([*starts, len(votes)], np.int64)
         rows = np.repeat(np.arange(len(starts)), np.diff(indptr))
         keys = np.unique(rows * len(names) + np.array(votes, np.int64))
