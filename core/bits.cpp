@@ -80,65 +80,88 @@ __attribute__((target("popcnt"))) std::int64_t scalar_popcnt(const std::uint64_t
   return total;
 }
 
-#define TACIT_BMI __attribute__((target("bmi,popcnt")))
-#else
-#define TACIT_BMI
 #endif
 
 // Few words are hit, and which ones, and by how many bits, is a lottery no branch predictor wins:
-// the words with anything in them are collected without a branch, and four places are written
-// whether there are as many or not.
-template <class Popcount, class First>
-inline __attribute__((always_inline)) std::int64_t list(std::uint64_t* words, std::int64_t n,
-                                                        std::uint32_t* hit, std::uint32_t* places,
-                                                        Popcount popcount, First first) {
-  std::int64_t n_hit = 0;
-  for (std::int64_t k = 0; k < n; ++k) {
-    hit[n_hit] = static_cast<std::uint32_t>(k);
-    n_hit += words[k] != 0;
-  }
-  std::uint32_t* out = places;
+// a fixed number of places is written for each, whether there are as many or not.
+template <int kAtOnce, class Popcount, class First>
+inline __attribute__((always_inline)) std::uint32_t* list_hits(std::uint64_t* words,
+                                                               std::int64_t n_hit,
+                                                               const std::uint32_t* hit,
+                                                               std::uint32_t* out,
+                                                               Popcount popcount, First first) {
   for (std::int64_t h = 0; h < n_hit; ++h) {
     std::uint64_t bits = words[hit[h]];
     words[hit[h]] = 0;
     const std::uint32_t base = 64 * hit[h];
     int left = popcount(bits);
-    for (std::uint32_t* to = out;; to += 4, left -= 4) {
-      for (int k = 0; k < 4; ++k) {
-        to[k] = base + first(bits);
+    for (;; out += kAtOnce, left -= kAtOnce) {
+      for (int k = 0; k < kAtOnce; ++k) {
+        out[k] = base + first(bits);
         bits &= bits - 1;
       }
-      if (left <= 4) {
-        out = to + left;
-        break;
-      }
+      if (left <= kAtOnce) break;
     }
+    out += left;
   }
-  return out - places;
+  return out;
 }
 
 std::int64_t list_plain(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
                         std::uint32_t* places) {
-  return list(words, n, hit, places, [](std::uint64_t b) { return std::popcount(b); },
-              [](std::uint64_t b) { return static_cast<std::uint32_t>(std::countr_zero(b)); });
+  std::int64_t n_hit = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    hit[n_hit] = static_cast<std::uint32_t>(k);
+    n_hit += words[k] != 0;
+  }
+  return list_hits<4>(
+             words, n_hit, hit, places, [](std::uint64_t b) { return std::popcount(b); },
+             [](std::uint64_t b) { return static_cast<std::uint32_t>(std::countr_zero(b)); }) -
+         places;
 }
 
 #ifdef TACIT_X86
-TACIT_BMI std::int64_t list_bmi(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
-                                std::uint32_t* places) {
-  return list(
-      words, n, hit, places,
-      [](std::uint64_t b) TACIT_BMI { return __builtin_popcountll(b); },
-      [](std::uint64_t b) TACIT_BMI { return static_cast<std::uint32_t>(_tzcnt_u64(b)); });
+#define TACIT_WIDE __attribute__((target("avx2,bmi,popcnt")))
+TACIT_WIDE std::int64_t list_avx2(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
+                                  std::uint32_t* places) {
+  // For each of the 16 ways in which four words can be hit: which ones, and how many.
+  alignas(16) static constexpr std::uint32_t which[16][4] = {
+      {0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 0}, {0, 2, 0, 0},
+      {1, 2, 0, 0}, {0, 1, 2, 0}, {3, 0, 0, 0}, {0, 3, 0, 0}, {1, 3, 0, 0}, {0, 1, 3, 0},
+      {2, 3, 0, 0}, {0, 2, 3, 0}, {1, 2, 3, 0}, {0, 1, 2, 3}};
+  const __m256i zero = _mm256_setzero_si256();
+  std::int64_t n_hit = 0, k = 0;
+  for (; k + 4 <= n; k += 4) {
+    const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + k));
+    const __m256i empty = _mm256_cmpeq_epi64(four, zero);
+    const int mask = 15 ^ _mm256_movemask_pd(_mm256_castsi256_pd(empty));
+    const __m128i place = _mm_add_epi32(_mm_set1_epi32(static_cast<int>(k)),
+                                        _mm_load_si128(reinterpret_cast<const __m128i*>(which[mask])));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(hit + n_hit), place);
+    n_hit += __builtin_popcount(static_cast<unsigned>(mask));
+  }
+  for (; k < n; ++k) {
+    hit[n_hit] = static_cast<std::uint32_t>(k);
+    n_hit += words[k] != 0;
+  }
+  const auto popcount = [](std::uint64_t b) TACIT_WIDE { return __builtin_popcountll(b); };
+  const auto first = [](std::uint64_t b) TACIT_WIDE {
+    return static_cast<std::uint32_t>(_tzcnt_u64(b));
+  };
+  // Where few words are hit, most of them are hit once or twice.
+  return (n_hit * 2 < n ? list_hits<2>(words, n_hit, hit, places, popcount, first)
+                        : list_hits<4>(words, n_hit, hit, places, popcount, first)) -
+         places;
 }
-
 #endif
 
 }  // namespace
 
 ListBits list_bits() {
 #ifdef TACIT_X86
-  if (__builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt")) return list_bmi;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+      __builtin_cpu_supports("popcnt"))
+    return list_avx2;
 #endif
   return list_plain;
 }

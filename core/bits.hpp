@@ -13,7 +13,7 @@ AndPopcount and_popcount();
 
 // Writes the places of the set bits of words[0 … n), ascending, clears the words, and returns how
 // many there were. Up to kListSlack places behind the last one are written over; `hit` is room for
-// n + 1 numbers.
+// n + kListSlack numbers.
 using ListBits = std::int64_t (*)(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
                                   std::uint32_t* places);
 constexpr std::int64_t kListSlack = 4;

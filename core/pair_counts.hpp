@@ -29,7 +29,7 @@ struct SparsePairs {  // CSR, symmetric, indices ascending within a row
 };
 
 // The same as a sparse matrix, for n_values too many to square. O(Σ length² + n_values + output);
-// beside the output it holds less than half of the output's size and a few megabytes.
+// beside the output it holds less than half of the output's size and about the table's own.
 template <class V, class Count>
 SparsePairs<Count> pair_counts_sparse(const Records<V>& records, int n_jobs, Poll poll);
 

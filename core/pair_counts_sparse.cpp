@@ -17,8 +17,9 @@ namespace tacit {
 namespace {
 
 constexpr std::int64_t kMostPopular = 1024;                      // 2 MiB of 32-bit cells
-constexpr std::int64_t kBucketBytes = std::int64_t{8} << 20;     // of one group of rare values
-constexpr std::int64_t kPad = 16;                                // a copy may run over by this many
+constexpr std::int64_t kBucketBytes = std::int64_t{8} << 20;  // of a group of rare values, at least
+constexpr std::int64_t kPad = 16;    // a copy may run over by this many
+constexpr std::int64_t kBatch = 16;  // records looked at before their buckets are filled
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -113,8 +114,10 @@ class SparseCounter {
       if (popular_.has(v)) entries_[at(v)] = 0;
       total += entries_[at(v)];
     }
-    // Several threads want several groups, each worth the pass over the records that it costs.
-    std::int64_t budget = kBucketBytes / bytes;
+    // Each group costs a pass over the records, so buckets may take as much as the table does.
+    // Several threads want several groups all the same.
+    const std::int64_t stored = records_.indptr[records_.n_records];
+    std::int64_t budget = std::max(kBucketBytes / bytes, stored);
     if (n_jobs_ > 1) budget = std::min(budget, std::max<std::int64_t>(total / (2 * n_jobs_), 1 << 16));
     for (std::int64_t v = 0; v < n_; ++v) {
       if (held > 0 && held + entries_[at(v)] > budget) {
@@ -150,26 +153,39 @@ class SparseCounter {
     Buffer<double> bucket_weights(weighted() ? at(size + kPad) : 0);
     const UpperSquare<Cell> square{cells_.data(), n_popular_};
     std::vector<std::uint16_t> slots(at(n_popular_) + 1);
-    std::vector<std::uint32_t> rare(at(longest_) + 1);
+    // Buckets are all over the place: those of a few records are asked for before any is filled.
+    std::vector<std::uint32_t> rare(at(kBatch * longest_) + 1);
+    std::int64_t n_rare[kBatch];
     const auto lo = static_cast<std::uint32_t>(group.lo);
     const auto width = static_cast<std::uint32_t>(rows);
     Meter meter(pulse);
-    for (std::int64_t k = 0; k < records_.size(); ++k) {
-      const std::int64_t r = records_.record(k);
-      const std::int64_t length = records_.end(r) - records_.begin(r);
-      meter.spend(length * length / 2 + 8);
-      std::int64_t n_slots = 0, n_rare = 0;
-      for (const V* p = records_.begin(r); p < records_.end(r); ++p) {
-        const std::uint16_t slot = popular_.slot[*p];
-        const bool popular = slot < n_popular_;
-        slots[at(n_slots)] = slot;
-        n_slots += popular;
-        rare[at(n_rare)] = static_cast<std::uint32_t>(*p) - lo;
-        n_rare += !popular && rare[at(n_rare)] < width;
+    for (std::int64_t from = 0; from < records_.size(); from += kBatch) {
+      const std::int64_t batch = std::min(kBatch, records_.size() - from);
+      std::uint32_t* found = rare.data();
+      for (std::int64_t k = 0; k < batch; ++k) {
+        const std::int64_t r = records_.record(from + k);
+        const std::int64_t length = records_.end(r) - records_.begin(r);
+        meter.spend(length * length / 2 + 8);
+        std::int64_t n_slots = 0;
+        const std::uint32_t* const own = found;
+        for (const V* p = records_.begin(r); p < records_.end(r); ++p) {
+          const std::uint16_t slot = popular_.slot[*p];
+          const bool popular = slot < n_popular_;
+          slots[at(n_slots)] = slot;
+          n_slots += popular;
+          *found = static_cast<std::uint32_t>(*p) - lo;
+          found += !popular && *found < width;
+        }
+        n_rare[k] = found - own;
+        for (const std::uint32_t* p = own; p < found; ++p)
+          __builtin_prefetch(bucket.data() + place[*p], 1);
+        if (tile.end > tile.begin)
+          add_outer(slots.data(), slots.data() + n_slots, tile.begin, tile.end, square, weight(r));
       }
-      if (tile.end > tile.begin)
-        add_outer(slots.data(), slots.data() + n_slots, tile.begin, tile.end, square, weight(r));
-      drop_record(r, rare.data(), n_rare, place, bucket.data(), bucket_weights.data());
+      const std::uint32_t* own = rare.data();
+      for (std::int64_t k = 0; k < batch; own += n_rare[k++])
+        drop_record(records_.record(from + k), own, n_rare[k], place, bucket.data(),
+                    bucket_weights.data());
     }
     group.length.assign(at(rows), 0);
     group.popular_links.assign(at(n_popular_ + 1), 0);
@@ -209,7 +225,7 @@ class SparseCounter {
     const ListBits list = list_bits();
     std::vector<Sum> sums(at(n_), Sum{0});
     std::vector<std::uint64_t> seen(at(n_words), 0);
-    std::vector<std::uint32_t> hit(at(n_words) + 1), found(at(n_ + kListSlack));
+    std::vector<std::uint32_t> hit(at(n_words + kListSlack)), found(at(n_ + kListSlack));
     Meter meter(pulse);
     for (std::int64_t v = group.lo; v < group.hi; ++v) {
       meter.spend(n_words + entries_[at(v)]);

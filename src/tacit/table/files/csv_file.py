@@ -136,7 +136,10 @@ class CsvFile:
             )
             try:
                 names = Counter(next(lines))
-            except (csv.Error, StopIteration, UnicodeDecodeError):
+            except UnicodeDecodeError:
+                find_bad_text(self.path, self.plain)
+                raise
+            except (csv.Error, StopIteration):
                 return  # whatever is wrong, Polars has its say
         twice = next((name for name, times in names.items() if times > 1), None)
         if twice is not None:

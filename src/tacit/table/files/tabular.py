@@ -10,6 +10,7 @@ import polars as pl
 from tacit.errors import FileError, InputError
 from tacit.machine import count_jobs
 from tacit.table.discretise import MDL, Edges, cut_points
+from tacit.table.files.arrow_lengths import check_lengths
 from tacit.table.files.chunks import Chunks
 from tacit.table.files.compressed import naming, on_disk
 from tacit.table.files.csv_file import CsvFile
@@ -146,6 +147,8 @@ class _ColumnFile:
         self._stream = kind == "Arrow IPC" and not magic.startswith(b"ARROW1")
         if self._stream and not magic.startswith(b"\xff\xff\xff\xff"):
             raise FileError(path, "is not an Arrow IPC file")
+        if kind == "Arrow IPC":
+            check_lengths(path, plain)
         self.schema: dict[str, Any] = dict(self.lazy().collect_schema())
 
     def lazy(self) -> pl.LazyFrame:
