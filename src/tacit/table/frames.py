@@ -309,7 +309,7 @@ def _to_pandas(frame: pl.DataFrame, types: dict[str, Any]) -> Any:
     for name, dtype in types.items():
         if name in result.columns and result[name].dtype != dtype:
             column = result[name].astype(dtype)
-            if dtype == object:
+            if dtype.kind == "O" and dtype.name == "object":
                 column = column.where(column.notna(), None)
             result[name] = column
     return result

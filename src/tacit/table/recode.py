@@ -222,9 +222,6 @@ def merge_labels(several: list[Labels], name: str) -> Labels:
         raise InputError(f"tables: column {name!r} is {kinds[0]} in one and {kinds[1]} in another")
     present = {labels.items[: labels.missing] for labels in several}
     present.discard(())
-    if len(present) == 1:
-        merged = [*present.pop()]
-    else:
-        merged = sort_labels(set().union(*present), kinds[0])
+    merged = [*present.pop()] if len(present) == 1 else sort_labels(set().union(*present), kinds[0])
     lost = any(labels.missing is not None for labels in several)
     return Labels([*merged, *([None] if lost else [])], kinds[0] if kinds else "Null")

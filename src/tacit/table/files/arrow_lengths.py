@@ -106,7 +106,8 @@ def _check_message(data: mmap.mmap, place: int) -> int:
         return len(data)
     head = place + 8
     message = _Table(data, head + struct.unpack_from("<I", data, head)[0])
-    body, length = head + size, message.number(3, "<q")
+    body: int = head + size
+    length = message.number(3, "<q")
     if length < 0 or body + length > len(data):
         raise _ClaimError("a message ends beyond it")
     content, kind = message.table(2), message.number(1, "<B")
