@@ -85,7 +85,7 @@ class SparseCounter {
     std::fill_n(cells_.data(), n_popular_ * n_popular_, Cell{0});
     make_groups();
     // A pass over the records serves one group and one tile of the popular triangle.
-    const auto tiles = triangle_tiles(popular_occurrences_, n_jobs_ > 1 ? 2 * n_jobs_ : 1);
+    const auto tiles = triangle_tiles(popular_occurrences_, n_jobs_);
     const std::int64_t n_tiles = n_popular_ ? static_cast<std::int64_t>(tiles.size()) - 1 : 0;
     const auto n_groups = static_cast<std::int64_t>(groups_.size());
     for_blocks(std::max(n_tiles, n_groups), n_jobs_, poll_, [&](std::int64_t block, Pulse& pulse) {
@@ -118,7 +118,7 @@ class SparseCounter {
     // Several threads want several groups all the same.
     const std::int64_t stored = records_.indptr[records_.n_records];
     std::int64_t budget = std::max(kBucketBytes / bytes, stored);
-    if (n_jobs_ > 1) budget = std::min(budget, std::max<std::int64_t>(total / (2 * n_jobs_), 1 << 16));
+    if (n_jobs_ > 1) budget = std::min(budget, std::max<std::int64_t>(total / n_jobs_ + 1, 1 << 16));
     for (std::int64_t v = 0; v < n_; ++v) {
       if (held > 0 && held + entries_[at(v)] > budget) {
         groups_.push_back({lo, v, {}, {}, {}, {}});
