@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <vector>
 
 #include "bits.hpp"
 #include "outer.hpp"
@@ -9,26 +10,28 @@ namespace {
 
 constexpr std::int64_t kWords = 256;            // of each value's bitmap in one slab: 2 KiB
 constexpr std::int64_t kSlab = 64 * kWords;     // records in a slab
+constexpr std::int64_t kLine = 8;               // words in a cache line
 constexpr std::int64_t kTile = 8;               // rows that stay in the first-level cache
 
-// Sets bit r of bitmap v for each value v of the r-th record of the slab that begins at `from`.
+// Writes the bitmaps of the slab that begins at record `from`: bit r of bitmap v says whether its
+// r-th record holds v. A cache line of every bitmap at a time is put together where all of them
+// are near, so that setting a bit does not mean fetching a line from afar.
 template <class V>
 void set_bits(const Records<V>& records, std::int64_t from, std::int64_t to, std::uint64_t* bits,
               int n_jobs, Poll poll) {
-  // Each block of records owns whole words, so no two threads write the same one.
-  constexpr std::int64_t kBlocks = 8;
-  for_blocks(kBlocks, n_jobs, poll, [&](std::int64_t block, Pulse&) {
-    const Range words = block_range(kWords, kBlocks, block);
-    for (std::int64_t v = 0; v < records.n_values; ++v)
-      std::fill_n(bits + v * kWords + words.begin, words.end - words.begin, std::uint64_t{0});
-    const std::int64_t end = std::min(to, from + 64 * words.end);
-    for (std::int64_t k = from + 64 * words.begin; k < end; ++k) {
-      const std::int64_t r = records.record(k), place = k - from;
-      std::uint64_t* word = bits + place / 64;
+  for_blocks(kWords / kLine, n_jobs, poll, [&](std::int64_t block, Pulse&) {
+    std::vector<std::uint64_t> lines(static_cast<std::size_t>(records.n_values * kLine), 0);
+    const std::int64_t begin = from + 64 * kLine * block;
+    const std::int64_t end = std::min(to, begin + 64 * kLine);
+    for (std::int64_t k = begin; k < end; ++k) {
+      const std::int64_t r = records.record(k), place = k - begin;
+      std::uint64_t* const word = lines.data() + place / 64;
       const std::uint64_t bit = std::uint64_t{1} << (place % 64);
       for (const V* p = records.begin(r); p < records.end(r); ++p)
-        word[static_cast<std::int64_t>(*p) * kWords] |= bit;
+        word[static_cast<std::int64_t>(*p) * kLine] |= bit;
     }
+    for (std::int64_t v = 0; v < records.n_values; ++v)
+      std::copy_n(lines.data() + v * kLine, kLine, bits + v * kWords + block * kLine);
   });
 }
 
