@@ -120,10 +120,14 @@ def test_a_compressed_file_with_flipped_bits(tmp_path, kind, packing):
 
 def test_a_file_that_is_not_compressed_as_its_name_says(tmp_path):
     (tmp_path / "x.csv.gz").write_text(TEXTS["csv"])
-    with pytest.raises(FileError, match=r"x.csv.gz: is not a gzip file, in spite of its name"):
+    with pytest.raises(
+        FileError, match=r"x.csv.gz: is not compressed with gzip, in spite of its name"
+    ):
         read(tmp_path / "x.csv.gz")
     (tmp_path / "x.csv.xz").write_bytes(gzip.compress(b"a\n1\n"))
-    with pytest.raises(FileError, match=r"x.csv.xz: is not a xz file, in spite of its name"):
+    with pytest.raises(
+        FileError, match=r"x.csv.xz: is not compressed with xz, in spite of its name"
+    ):
         read(tmp_path / "x.csv.xz")
 
 
@@ -168,8 +172,8 @@ PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + bytes(range(256)) * 8
         ("x.svm", "line 1: could not convert"),
         ("x.dat", "is not a text file"),
         ("x.tacit", "not a tacit file"),
-        ("x.zip", "does not say|is not a zip file"),
-        ("x.csv.gz", "is not a gzip file"),
+        ("x.zip", "does not say|is not compressed with zip"),
+        ("x.csv.gz", "is not compressed with gzip"),
     ],
 )
 def test_a_picture_is_none_of_these(tmp_path, name, message):
@@ -202,6 +206,29 @@ def test_column_files_with_flipped_bits_are_read_in_full_or_not_at_all(tmp_path,
         path.write_bytes(damaged)
         table, error = attempt(read, path, chunk_records=50)
         assert name in error if table is None else table.n_records == 400
+    capfd.readouterr()
+
+
+@pytest.mark.parametrize("writer", ["uncompressed", "zstd", "stream"])
+def test_lengths_that_an_arrow_file_claims_are_not_believed(tmp_path, writer, capfd):
+    """A claim of 2^60 bytes, if believed, ends the process."""
+    path = tmp_path / "x.arrow"
+    declared = pl.Series(["p", "q"] * 4, dtype=pl.Enum(["p", "q"]))
+    frame = FRAME.head(8).with_columns(c=pl.lit("z" * 20), d=declared)
+    if writer == "stream":
+        frame.write_ipc_stream(path)
+    else:
+        frame.write_ipc(path, compression=writer)
+    whole = path.read_bytes()
+    claims = 0
+    for place in (k for k in range(len(whole)) if k % 8 > 3):  # the high bytes of lengths
+        damaged = bytearray(whole)
+        damaged[place] ^= 0x50
+        path.write_bytes(damaged)
+        table, error = attempt(read, path)
+        assert "x.arrow" in error if table is None else table.n_records <= 8
+        claims += "claims" in error or "beyond" in error
+    assert claims > 5
     capfd.readouterr()
 
 

@@ -64,7 +64,7 @@ class ContingencyTable:
     >>> table = tacit.Table({"sky": ["blue", "grey", "grey"], "rain": [False, True, False]})
     >>> table.contingency(["sky", "rain"])
     sky × rain, 3 records
-    sky \\ rain  False  True
+    sky \ rain  False  True
     blue            1     0
     grey            1     1
     """

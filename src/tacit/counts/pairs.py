@@ -124,7 +124,7 @@ class Pairs:
     >>> pairs = visits.pairs()
     >>> pairs["home", "news"]
     home × news, 4 records
-    home \\ news  False  True
+    home \ news  False  True
     False            1     0
     True             2     1
     """

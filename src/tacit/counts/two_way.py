@@ -61,7 +61,7 @@ class TwoWay:
     >>> table = tacit.Table({"A": [1, 2, 1, 1, 0, 1, 1], "C": [0, 0, 2, 1, 0, 2, 0]})
     >>> table.two_way("A")["C"]
     A × C, 7 records
-    A \\ C  0  1  2
+    A \ C  0  1  2
     0      1  0  0
     1      2  1  2
     2      1  0  0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -140,8 +141,12 @@ def encode_columns(
     target: str | None,
     n_jobs: int,
     start: int = 0,
+    known: Mapping[str, Labels] | None = None,
 ) -> list[Coded]:
-    """Code every column of a frame whose first record has the number `start` in the whole."""
+    """Code every column of a frame whose first record has the number `start` in the whole.
+
+    A column all of whose labels are among those `known` of it is given just them.
+    """
     target_codes = None
     if target is not None:
         series = _column(frame, target, "target")
@@ -157,7 +162,8 @@ def encode_columns(
             plain.append(series)
     encoded = _core.encode_columns([_key(series, start) for series in plain], n_jobs)
     for series, (codes, first, counts, lost) in zip(plain, encoded, strict=True):
-        ready[series.name] = _label(series, codes, first, counts, lost, missing)
+        expected = known.get(series.name) if known else None
+        ready[series.name] = _label(series, codes, first, counts, lost, missing, expected)
     return [ready[name] for name in frame.columns]
 
 
@@ -226,12 +232,25 @@ def _refuse_infinite(name: str, numbers: NDArray[np.float64], start: int) -> Non
 
 
 def _label(
-    series: pl.Series, codes: Any, first: Any, counts: Any, lost: int, missing: str
+    series: pl.Series,
+    codes: Any,
+    first: Any,
+    counts: Any,
+    lost: int,
+    missing: str,
+    known: Labels | None = None,
 ) -> Coded:
     """Sort the labels of an encoded column; missing comes last, or becomes the default."""
     if series.dtype == pl.Enum:
         return _label_enum(series, codes, first, counts, lost, missing)
     found = label_items(series.gather(first))
+    if known is not None and (lost < 0 or missing == "state"):
+        with suppress(KeyError):
+            own = (None if k == lost else label for k, label in enumerate(found))
+            ranks = np.array([known.code(label) for label in own], np.int64)
+            totals = np.zeros(len(known), np.int64)
+            totals[ranks] = counts
+            return Coded(series.name, known, codes, ranks, totals)
     place = {label: k for k, label in enumerate(found) if k != lost}
     seen = [place[label] for label in sort_labels(place, str(series.dtype))]
     if lost >= 0 and (missing == "state" or not seen):

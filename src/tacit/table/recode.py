@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -42,10 +43,12 @@ class _Plan:
     last: NDArray[np.int64]
     fill: NDArray[np.int64]
 
+    @property
+    def renames(self) -> bool:
+        """Whether all that happens is that stored values get other ids."""
+        return len(self.fill) == 0 and bool((self.ids >= 0).all())
+
     def lengths(self, part: Any, chosen: Subset, n_jobs: int = 1) -> NDArray[np.int64]:
-        if chosen is None and len(self.fill) == 0 and (self.ids >= 0).all():
-            same: NDArray[np.int64] = np.diff(part.indptr)  # other names for the same values
-            return same
         return _core.recoded_lengths(
             part.indptr, part.values, chosen, self.ids, self.first, self.last, self.fill, n_jobs
         )
@@ -191,20 +194,27 @@ def join_parts(pieces: list[Any], new: Schema, n_jobs: int = 1) -> Parts:
     start = 1
     for piece, plan in zip(pieces, plans, strict=True):
         own = indptr[start : start + len(piece.indptr) - 1]
-        own[:] = np.diff(piece.indptr) if plan is None else plan.lengths(piece, None, n_jobs)
+        if plan is None or plan.renames:
+            np.add(piece.indptr[1:], indptr[start - 1], out=own)
+        else:
+            np.cumsum(plan.lengths(piece, None, n_jobs), out=own)
+            own += indptr[start - 1]
         start += len(own)
-    np.cumsum(indptr, out=indptr)
     values = np.empty(indptr[-1], value_type(new.n_values))
     start = 0
-    for plan in plans:
-        piece = pieces.pop(0)
-        own = indptr[start : start + len(piece.indptr)]
-        out = values[own[0] : own[-1]]
-        if plan is None:
-            out[:] = piece.values
-        else:
-            plan.write(piece, None, own, out, n_jobs)
-        start += len(own) - 1
+    with ThreadPoolExecutor(n_jobs) as pool:
+        copies = []
+        for plan in plans:
+            piece = pieces.pop(0)
+            own = indptr[start : start + len(piece.indptr)]
+            out = values[own[0] : own[-1]]
+            if plan is None:
+                copies.append(pool.submit(np.copyto, out, piece.values))
+            else:
+                plan.write(piece, None, own, out, n_jobs)
+            start += len(own) - 1
+        for copy in copies:
+            copy.result()
     return Parts(new, indptr, values)
 
 

@@ -69,8 +69,9 @@ class Chunks:
             frame = frame.drop(self._weights)
         # What is missing becomes the default only when the defaults of the whole are known.
         missing = "state" if self._missing == "default" else self._missing
+        known = dict(zip(frame.columns, self._labels, strict=False))
         columns = encode_columns(
-            frame, missing, self._specs, None, self._n_jobs, start=self.n_records
+            frame, missing, self._specs, None, self._n_jobs, self.n_records, known
         )
         if not self._pieces:
             self._begin(columns)
@@ -97,9 +98,8 @@ class Chunks:
         """Bring one column of a further chunk under the labels of all chunks so far."""
         known = self._labels[c]
         if column.labels == known:
-            column.labels = known
+            column.labels = known  # the fewer objects, the less there is to compare
             return column
-        # The fewer objects differ, the less there is to compare and to rewrite at the end.
         merged = merge_labels([known, column.labels], column.name)
         if merged == known:
             merged = known

@@ -98,7 +98,7 @@ def _compression(path: PathLike) -> str | None:
     found = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     claimed = _SUFFIXES.get(file.suffix.lower())
     if claimed is not None and found != claimed:
-        raise FileError(path, f"is not a {claimed} file, in spite of its name")
+        raise FileError(path, f"is not compressed with {claimed}, in spite of its name")
     return found
 
 

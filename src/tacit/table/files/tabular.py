@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_csv", "read_ipc", "read_parquet"]
 
-_CELLS = 20_000_000  # of a chunk
+_CELLS = 10_000_000  # of a chunk
 _AT_ONCE = 1 << 27  # numbers to hold at once while cut points are looked for
 
 
