@@ -56,7 +56,9 @@ def pairs_against_scipy(section: Section) -> None:
             threads = "one thread" if jobs == 1 else "two threads"
             rows.append(against_scipy(f"{name}, {threads}", table, jobs, asked))
     fimi = SHARED / "fimi" / "T10I4D100K.dat.xz"
-    wide = {"baskets, 100,000 × 16,000": datasets.make_baskets()}
+    wide = {
+        f"baskets, {m:,} × 16,000": datasets.make_baskets(m) for m in (100_000, 400_000, 1_000_000)
+    }
     if fimi.exists():
         wide = {"T10I4D100K, 100,000 × 870": tacit.read_baskets(fimi), **wide}
     else:
@@ -246,7 +248,7 @@ def categoricals(n_records: int) -> pl.DataFrame:
 
 def main() -> None:
     section = Section("counts", "Counting")
-    packages = versions("tacit", "numpy", "scipy", "polars")
+    packages = f"tacit {tacit.__version__}, {versions('numpy', 'scipy', 'polars')}"
     section.say(f"{machine()}; {packages}. Single thread unless said otherwise.", "")
     for part in (pairs_against_scipy, pairs_against_gemm, target_against_all, growth, reading):
         part(section)

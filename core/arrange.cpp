@@ -5,6 +5,8 @@
 namespace tacit {
 namespace {
 
+constexpr std::size_t kScratch = 1 << 17;  // bytes
+constexpr std::int64_t kWide = 4096;       // columns beyond which scratch rows are too few
 constexpr std::int64_t kBlock = 4096;  // records whose cursors stay in the first-level cache
 
 template <class Body>
@@ -44,17 +46,60 @@ void stored_lengths(const std::vector<CodeColumn>& columns, std::int64_t n_recor
   });
 }
 
+namespace {
+
+// Where little is stored a branch is guessed well, and nothing is written in vain.
+template <class V>
+void write_stored(const std::vector<CodeColumn>& columns, std::int64_t from, std::int64_t to,
+                  const std::int64_t* indptr, V* values) {
+  std::vector<V*> place(static_cast<std::size_t>(to - from));
+  for (std::int64_t r = from; r < to; ++r)
+    place[static_cast<std::size_t>(r - from)] = values + (indptr[r] - indptr[0]);
+  for (const CodeColumn& column : columns)
+    for (std::int64_t r = from; r < to; ++r)
+      if (const std::int32_t id = column.ids[column.codes[r]]; id >= 0)
+        *place[static_cast<std::size_t>(r - from)]++ = static_cast<V>(id);
+}
+
+// Else every id is written and what is stored stays, without a branch: into rows of scratch memory
+// that have room for all columns, and from there to where the record belongs.
+template <class V>
+void write_all(const std::vector<CodeColumn>& columns, std::int64_t from, std::int64_t to,
+               const std::int64_t* indptr, V* values) {
+  const std::size_t width = columns.size() + 1;
+  const std::size_t rows = std::clamp<std::size_t>(kScratch / (width * sizeof(V)), 16, 1024);
+  std::vector<V> scratch(rows * width);
+  std::vector<V*> place(rows);
+  for (; from < to; from += static_cast<std::int64_t>(rows)) {
+    const std::size_t height = std::min(rows, static_cast<std::size_t>(to - from));
+    for (std::size_t r = 0; r < height; ++r) place[r] = scratch.data() + r * width;
+    for (const CodeColumn& column : columns) {
+      const std::uint32_t* const codes = column.codes + from;
+      for (std::size_t r = 0; r < height; ++r) {
+        const std::int32_t id = column.ids[codes[r]];
+        *place[r] = static_cast<V>(id);
+        place[r] += id >= 0;
+      }
+    }
+    for (std::size_t r = 0; r < height; ++r)
+      std::copy(scratch.data() + r * width, place[r],
+                values + (indptr[from + static_cast<std::int64_t>(r)] - indptr[0]));
+  }
+}
+
+}  // namespace
+
 template <class V>
 void stored_values(const std::vector<CodeColumn>& columns, std::int64_t n_records,
                    const std::int64_t* indptr, V* values, int n_jobs, Poll poll) {
+  const auto n_columns = static_cast<std::int64_t>(columns.size());
+  const bool dense = n_columns <= kWide && n_records > 0 &&
+                     (indptr[n_records] - indptr[0]) / n_records >= n_columns / 16 + 1;
   in_record_blocks(n_records, n_jobs, poll, [&](std::int64_t from, std::int64_t to) {
-    std::vector<V*> place(static_cast<std::size_t>(to - from));
-    for (std::int64_t r = from; r < to; ++r)
-      place[static_cast<std::size_t>(r - from)] = values + (indptr[r] - indptr[0]);
-    for (const CodeColumn& column : columns)
-      for (std::int64_t r = from; r < to; ++r)
-        if (const std::int32_t id = column.ids[column.codes[r]]; id >= 0)
-          *place[static_cast<std::size_t>(r - from)]++ = static_cast<V>(id);
+    if (dense)
+      write_all(columns, from, to, indptr, values);
+    else
+      write_stored(columns, from, to, indptr, values);
   });
 }
 

@@ -116,35 +116,83 @@ std::uint64_t hash_text(const Text& text) {
   return mix(h, rest);
 }
 
+// Values seen a moment ago, by a hash that costs next to nothing: most columns have few values, and
+// a view of at most 12 bytes is the value. Longer ones never get in here.
+struct Recent {
+  std::uint64_t head, tail;
+  std::uint32_t code;
+};
+constexpr std::size_t kRecent = 512;
+constexpr int kShift = 64 - 9;
+
 }  // namespace
 
 void encode_strings(const std::vector<StringViews>& stretches, Encoding& encoding, Pulse& pulse) {
   CodeTable table;
   std::vector<Text> texts;  // of each code
+  std::vector<Recent> recent(kRecent, Recent{~std::uint64_t{0}, ~std::uint64_t{0}, 0});
+  std::vector<std::int64_t> odd;  // counts of every other value, so that equal neighbours do not wait
   std::int64_t place = 0;
-  for (const StringViews& stretch : stretches) {
-    for (std::int64_t k = 0; k < stretch.length; ++k, ++place) {
-      if (place % kBeat == 0) pulse.beat();
-      const std::int64_t bit = stretch.offset + k;
-      std::uint32_t code;
-      if (stretch.valid && !(stretch.valid[bit / 8] >> (bit % 8) & 1)) {
-        code = missing_code(encoding, place);
-      } else {
-        const Text text = read_view(stretch, k);
-        const std::uint64_t hash = hash_text(text);
-        std::size_t slot;
-        code = table.find(hash, [&](std::uint32_t c) { return texts[c] == text; }, slot);
-        if (code == kEmpty) {
-          code = new_code(encoding, place);
-          texts.resize(code + std::size_t{1});
-          texts[code] = text;
-          table.insert(slot, hash, code);
-        }
-      }
-      encoding.codes[place] = code;
-      ++encoding.counts[code];
+
+  const auto look_up = [&](const StringViews& stretch, std::int64_t k) {
+    const Text text = read_view(stretch, k);
+    const std::uint64_t hash = hash_text(text);
+    std::size_t slot;
+    std::uint32_t code = table.find(hash, [&](std::uint32_t c) { return texts[c] == text; }, slot);
+    if (code == kEmpty) {
+      code = new_code(encoding, place + k);
+      texts.resize(code + std::size_t{1});
+      texts[code] = text;
+      table.insert(slot, hash, code);
+      odd.resize(encoding.counts.size());
     }
+    return code;
+  };
+  const auto code_of = [&](const StringViews& stretch, std::int64_t k) {
+    const std::uint8_t* view = stretch.views + 16 * (stretch.offset + k);
+    std::uint64_t head, tail;
+    std::memcpy(&head, view, 8);
+    std::memcpy(&tail, view + 8, 8);
+    Recent& entry = recent[((head ^ std::rotl(tail, 29)) * 0x9e3779b97f4a7c15u) >> kShift];
+    if (entry.head == head && entry.tail == tail) return entry.code;
+    const std::uint32_t code = look_up(stretch, k);
+    if (static_cast<std::uint32_t>(head) <= 12) entry = {head, tail, code};
+    return code;
+  };
+
+  for (const StringViews& stretch : stretches) {
+    for (std::int64_t from = 0; from < stretch.length; from += kBeat) {
+      pulse.beat();
+      const std::int64_t to = std::min(stretch.length, from + kBeat);
+      std::uint32_t* const codes = encoding.codes + place;
+      if (stretch.valid) {
+        for (std::int64_t k = from; k < to; ++k) {
+          const std::int64_t bit = stretch.offset + k;
+          std::uint32_t code;
+          if (stretch.valid[bit / 8] >> (bit % 8) & 1) {
+            code = code_of(stretch, k);
+          } else {
+            code = missing_code(encoding, place + k);
+            odd.resize(encoding.counts.size());
+          }
+          codes[k] = code;
+          ++encoding.counts[code];
+        }
+      } else {
+        std::int64_t k = from;
+        for (; k + 1 < to; k += 2) {
+          const std::uint32_t a = code_of(stretch, k), b = code_of(stretch, k + 1);
+          codes[k] = a;
+          codes[k + 1] = b;
+          ++encoding.counts[a];
+          ++odd[b];
+        }
+        for (; k < to; ++k) ++encoding.counts[codes[k] = code_of(stretch, k)];
+      }
+    }
+    place += stretch.length;
   }
+  for (std::size_t c = 0; c < odd.size(); ++c) encoding.counts[c] += odd[c];
 }
 
 void encode_keys(const Keys& keys, Encoding& encoding, Pulse& pulse) {
