@@ -13,8 +13,9 @@ constexpr std::int64_t kBeat = 1 << 18;
 constexpr std::uint32_t kEmpty = 0xffffffffu;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t h = (a ^ std::rotl(b, 32)) * 0x9e3779b97f4a7c15u;
-  h = (h ^ (h >> 32)) * 0xd6e8feb86659fd93u;
+  std::uint64_t h = a * 0x9e3779b97f4a7c15u;
+  h = ((h ^ (h >> 32)) + b) * 0xd6e8feb86659fd93u;
+  h = (h ^ (h >> 32)) * 0x9e3779b97f4a7c15u;
   return h ^ (h >> 32);
 }
 

@@ -40,6 +40,7 @@ void set_bits(const Records<V>& records, std::int64_t from, std::int64_t to, std
 template <class V>
 void pair_counts_bitmap(const Records<V>& records, std::int64_t* square, int n_jobs, Poll poll) {
   const std::int64_t n = records.n_values;
+  if (n == 0) return;
   const AndPopcount both = and_popcount();
   std::fill_n(square, n * n, std::int64_t{0});
   Buffer<std::uint64_t> bits(static_cast<std::size_t>(n * kWords));

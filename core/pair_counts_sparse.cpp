@@ -19,6 +19,7 @@ namespace {
 constexpr std::int64_t kMostPopular = 1024;                      // 2 MiB of 32-bit cells
 constexpr std::int64_t kBucketBytes = std::int64_t{8} << 20;  // of a group of rare values, at least
 constexpr std::int64_t kPad = 16;    // a copy may run over by this many
+constexpr std::int64_t kSortBelow = 8;  // entries that cost less to sort than words to look through
 constexpr std::int64_t kBatch = 16;  // records looked at before their buckets are filled
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -120,12 +121,13 @@ class SparseCounter {
     std::int64_t budget = std::max(kBucketBytes / bytes, stored);
     if (n_jobs_ > 1) budget = std::min(budget, std::max<std::int64_t>(total / n_jobs_ + 1, 1 << 16));
     for (std::int64_t v = 0; v < n_; ++v) {
-      if (held > 0 && held + entries_[at(v)] > budget) {
+      const std::int64_t cost = entries_[at(v)] ? entries_[at(v)] + kPad : 0;
+      if (held > 0 && held + cost > budget) {
         groups_.push_back({lo, v, {}, {}, {}, {}});
         lo = v;
         held = 0;
       }
-      held += entries_[at(v)];
+      held += cost;
     }
     if (n_ > 0) groups_.push_back({lo, n_, {}, {}, {}, {}});
   }
@@ -198,8 +200,7 @@ class SparseCounter {
     const V* const begin = records_.begin(r);
     const std::int64_t length = records_.end(r) - begin;
     // Copying a fixed stretch beats copying `length` values, but must not read past the array.
-    const bool roomy =
-        records_.end(r) + kPad <= records_.values + records_.indptr[records_.n_records];
+    const bool roomy = records_.indptr[r + 1] + kPad <= records_.indptr[records_.n_records];
     for (std::int64_t i = 0; i < n_rare; ++i) {
       std::int64_t& to = place[rare[i]];
       if (roomy)
@@ -228,7 +229,7 @@ class SparseCounter {
     std::vector<std::uint32_t> hit(at(n_words + kListSlack)), found(at(n_ + kListSlack));
     Meter meter(pulse);
     for (std::int64_t v = group.lo; v < group.hi; ++v) {
-      meter.spend(n_words + entries_[at(v)]);
+      meter.spend(8 * entries_[at(v)] + 1);
       const std::int64_t row = v - group.lo;
       const V* const begin = bucket + start[at(row)];
       const V* const end = bucket + place[at(row)];
@@ -239,9 +240,16 @@ class SparseCounter {
           sums[*p] += w ? *w++ : 1.0;
         else
           ++sums[*p];
-        seen[*p / 64u] |= std::uint64_t{1} << (*p % 64u);
       }
-      const std::int64_t length = list(seen.data(), n_words, hit.data(), found.data());
+      std::int64_t length;
+      if ((end - begin) * kSortBelow < n_words) {
+        const auto last = std::copy(begin, end, found.begin());
+        std::sort(found.begin(), last);
+        length = std::unique(found.begin(), last) - found.begin();
+      } else {
+        for (const V* p = begin; p < end; ++p) seen[*p / 64u] |= std::uint64_t{1} << (*p % 64u);
+        length = list(seen.data(), n_words, hit.data(), found.data());
+      }
       for (std::int64_t k = 0; k < length; ++k) {
         const std::uint32_t j = found[at(k)];
         column[k] = static_cast<V>(j);

@@ -116,6 +116,7 @@ void for_blocks(std::int64_t n_blocks, int n_jobs, Poll poll,
   Crew crew(n_blocks, poll, body);
   const std::int64_t helpers = std::min<std::int64_t>(n_jobs, n_blocks) - 1;
   std::vector<std::thread> threads;
+  threads.reserve(static_cast<std::size_t>(std::max<std::int64_t>(helpers, 0)));
   for (std::int64_t t = 0; t < helpers; ++t) {
     crew.started();
     try {
@@ -123,7 +124,7 @@ void for_blocks(std::int64_t n_blocks, int n_jobs, Poll poll,
         crew.work(false);
         crew.left();
       });
-    } catch (const std::system_error&) {  // no more threads to be had: fewer will do
+    } catch (const std::exception&) {  // no more threads to be had: fewer will do
       crew.left();
       break;
     }

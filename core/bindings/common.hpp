@@ -50,7 +50,7 @@ Array<T> to_numpy(Buffer<T>&& buffer, std::initializer_list<std::size_t> shape) 
 
 inline bool is_uint16(const nb::dlpack::dtype& type) { return type == nb::dtype<std::uint16_t>(); }
 
-// Calls with_type(V{}) for the type of a value-id array.
+// Calls body(V{}) for the type of a value-id array.
 template <class Body>
 auto with_values(const nb::dlpack::dtype& type, const Body& body) {
   if (is_uint16(type)) return body(std::uint16_t{});

@@ -76,6 +76,8 @@ def write_arrays(path: str | os.PathLike[str], kind: str, arrays: Arrays) -> Non
     metadata |= {f"{_SEAL}{name}": _seal(array) for name, array in whole.items()}
     if not target.parent.is_dir():
         raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
+    if target.is_dir():
+        raise InputError(f"path: {str(target)!r} is a folder")
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)
     try:
@@ -149,7 +151,10 @@ def _slice(path: str | os.PathLike[str], body: Any, name: str, entry: Any) -> ND
     array: NDArray[Any] = body[begin:end].view(np.ndarray)
     if array.ctypes.data % dtype.alignment:
         array = array.copy()
-    array = array.view(dtype).reshape(shape)
+    try:
+        array = array.view(dtype).reshape(shape)
+    except (ValueError, OverflowError):
+        raise FileError(path, f"is damaged: {name!r} has an impossible shape") from None
     array.flags.writeable = False
     return array
 

@@ -197,7 +197,7 @@ def test_questions_that_make_no_sense_are_refused(visits, ask, message):
 def test_a_dense_square_that_does_not_fit_is_refused_before_it_is_made():
     table = columns_of_ones(3_000_000)
     message = (
-        r"a dense square of 3,000,000 stored values would take 72.0 TB, but .* use layout='sparse'"
+        r"a dense square of 3,000,000 stored values would take 90.0 TB, but .* use layout='sparse'"
     )
     with pytest.raises(InputError, match=message):
         table.pairs(layout="dense")
@@ -221,7 +221,7 @@ def test_auto_holds_many_columns_sparsely():
 
 def test_memory_is_only_checked_where_the_system_tells(visits, monkeypatch):
     monkeypatch.setattr(machine, "available_memory", lambda: 10)
-    with pytest.raises(InputError, match="would take 72 B, but 10 B of memory are available"):
+    with pytest.raises(InputError, match="would take 90 B, but 10 B of memory are available"):
         visits.pairs(layout="dense")
     monkeypatch.setattr(machine, "available_memory", lambda: None)
     assert visits.pairs(layout="dense").total == 6

@@ -181,7 +181,7 @@ def test_a_table_is_not_made_of_a_table(table):
 
 
 def test_baskets_of_strings_are_refused():
-    with pytest.raises(InputError, match="baskets: basket 1 is a string; give a list of items"):
+    with pytest.raises(InputError, match="baskets: basket 1 is a str; give a list of items"):
         Table.from_baskets([["a"], "milk"])
 
 

@@ -107,7 +107,7 @@ class ContingencyTable:
         )
         data: dict[str, Any] = {}
         for column, k in zip(self.columns, codes, strict=True):
-            data[column.name] = pl.Series(list(column.labels)).gather(k)
+            data[column.name] = _label_series(column).gather(k)
         data[free_name("count", data)] = self._counts[tuple(codes)]
         return pl.DataFrame(data)
 
@@ -151,11 +151,23 @@ class ContingencyTable:
         return "".join([*lines, "</table>"])
 
 
+def _label_series(column: Column) -> pl.Series:
+    try:
+        return pl.Series(list(column.labels))
+    except (TypeError, OverflowError):  # moments, some of them as numbers
+        return pl.Series([label_text(label) for label in column.labels], dtype=pl.String)
+
+
 def free_name(name: str, taken: Container[str]) -> str:
     """Return the name, with as many underscores behind it as it takes to be a new one."""
     while name in taken:
         name += "_"
     return name
+
+
+def label_text(label: Any) -> str | None:
+    """Return a label as text for a frame; missing stays missing."""
+    return None if label is None else str(label)
 
 
 def _show(label: Any) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from tacit import _core
+from tacit.counts.contingency import label_text
 from tacit.counts.records import Counts, StoredRecords, Subset, derive, total_weight
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class OneWay:
         return pl.DataFrame(
             {
                 "column": np.repeat(np.array(schema.names, dtype=object), schema.arities).tolist(),
-                "label": [str(x) if x is not None else None for ls in schema.labels for x in ls],
+                "label": [label_text(x) for ls in schema.labels for x in ls],
                 "count": self.counts,
                 "share": self.counts / self.total if self.total else np.zeros(len(self.counts)),
             }

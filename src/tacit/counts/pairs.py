@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 from scipy import sparse
 
 from tacit import _core
-from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency import ContingencyTable, label_text
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
 from tacit.errors import InputError
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
     from tacit.counts.one_way import OneWay
     from tacit.schema import Schema
 
@@ -27,6 +31,7 @@ Method: TypeAlias = Literal["auto", "outer", "bitmap"]
 # two bitmaps; one bit set. Only their ratios matter.
 _OUTER, _WORD, _BIT = 1.0, 0.23, 1.0
 _SLAB, _STEP = 16_384, 4_096  # records of a slab of bitmaps, of which the last is rounded up
+_BAND = 4_000_000  # cells looked at together
 _SMALL = 64_000_000  # bytes of a dense result that nobody minds
 
 
@@ -59,7 +64,7 @@ def plan(
         layout = "dense" if fits or method == "bitmap" else "sparse"
     if layout == "dense":
         check_fits(
-            int(dense_bytes),
+            int(1.25 * dense_bytes),  # a triangle of smaller counts is held beside it
             f"a dense square of {n:,} stored values",
             "use layout='sparse' or select fewer columns",
         )
@@ -190,29 +195,36 @@ class Pairs:
             raise InputError(f"by must be 'leverage', 'lift' or 'count', got {by!r}")
         if not isinstance(n, (int, np.integer)) or n < 1:
             raise InputError(f"n must be a positive integer, got {n!r}")
-        upper = sparse.triu(sparse.coo_array(self.stored), 1, format="coo")
-        columns = self.schema.value_columns
-        kept = (columns[upper.row] != columns[upper.col]) & (upper.data >= max(min_count, 1e-300))
-        i, j, count = upper.row[kept], upper.col[kept], upper.data[kept]
-        expected = self.singles.stored[i] * (self.singles.stored[j] / self.total)
-        score = {"leverage": count - expected, "lift": count / expected, "count": count}[by]
-        best = np.lexsort((j, i, -count, -score))[:n]
+        best: list[NDArray[Any]] = [
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int64),
+            np.zeros(0),
+            np.zeros(0),
+        ]
+        for part in self._bands(max(min_count, 1e-300)):
+            i, j, count = (np.concatenate(both) for both in zip(best[:3], part, strict=True))
+            expected = self.singles.stored[i] * (self.singles.stored[j] / self.total)
+            score = {"leverage": count - expected, "lift": count / expected, "count": count}[by]
+            order = np.lexsort((j, i, -count, -score))[:n]
+            best = [array[order] for array in (i, j, count, expected)]
+        i, j, count, expected = best
+        count = count.astype(self.singles.stored.dtype)
         frame = pl.DataFrame(
             {
-                "a": [self._show(v) for v in i[best].tolist()],
-                "b": [self._show(v) for v in j[best].tolist()],
-                "count": count[best],
-                "expected": expected[best],
-                "lift": count[best] / expected[best],
+                "a": [self._show(v) for v in i.tolist()],
+                "b": [self._show(v) for v in j.tolist()],
+                "count": count,
+                "expected": expected,
+                "lift": count / expected,
             },
             schema_overrides={"a": pl.String, "b": pl.String},
         )
         if detail:
-            for side, ids in (("a", i[best].tolist()), ("b", j[best].tolist())):
+            for side, ids in (("a", i.tolist()), ("b", j.tolist())):
                 named = [self.schema.value_label(v) for v in ids]
                 frame = frame.with_columns(
                     pl.Series(f"{side}_column", [name for name, _ in named], dtype=pl.String),
-                    pl.Series(f"{side}_label", [str(x) for _, x in named], dtype=pl.String),
+                    pl.Series(f"{side}_label", [label_text(x) for _, x in named], dtype=pl.String),
                 )
         return frame
 
@@ -221,8 +233,19 @@ class Pairs:
         held = "sparse" if sparse.issparse(self.stored) else "dense"
         return f"Pairs of {n:,} columns ({held}), {self.total:,} records\n{self.strongest()}"
 
+    def _bands(self, least: float) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+        """Yield the pairs of values of different columns, some rows of counts at a time."""
+        columns = self.schema.value_columns
+        n = self.schema.n_values
+        height = max(1, _BAND // max(n, 1))
+        for start in range(0, n, height):
+            band = sparse.coo_array(self.stored[start : start + height])
+            i, j = band.row.astype(np.int64) + start, band.col.astype(np.int64)
+            kept = (i < j) & (columns[i] != columns[j]) & (band.data >= least)
+            yield i[kept], j[kept], band.data[kept]
+
     def _show(self, value: int) -> str:
         """Name a value; where there is just one that is not the default, the column says it all."""
         name, label = self.schema.value_label(value)
         plain = label is True and self.schema.arities[self.schema.value_columns[value]] == 2
-        return name if plain else f"{name}={label}"
+        return name if plain else f"{name}={'(missing)' if label is None else label}"

@@ -54,7 +54,9 @@ def total_weight(records: StoredRecords, chosen: Subset) -> float | int:
 def derive(whole: Any, parts: Any) -> Any:
     """Return the count of the default: what is left of the whole.
 
-    Sums of weights are rounded, so what should be nothing can come out just below it.
+    Sums of weights are rounded: what should be nothing can come out just above it or below.
     """
-    rest = whole - parts
-    return np.maximum(rest, 0) if np.issubdtype(np.asarray(rest).dtype, np.floating) else rest
+    rest = np.asarray(whole - parts)
+    if not np.issubdtype(rest.dtype, np.floating):
+        return rest
+    return np.where(rest <= 1e-12 * np.asarray(whole), 0.0, rest)

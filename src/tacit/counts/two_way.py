@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from tacit import _core
-from tacit.counts.contingency import ContingencyTable, free_name
+from tacit.counts.contingency import ContingencyTable, free_name, label_text
 from tacit.counts.one_way import OneWay, sum_by_column
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
 from tacit.machine import check_fits
@@ -97,13 +97,13 @@ class TwoWay:
         other = columns != t
         codes, cells, columns = codes[other], cells[other], columns[other]
         labels = [
-            str(schema.labels[c][k])
+            label_text(schema.labels[c][k])
             for c, k in zip(columns.tolist(), (cells - schema.cells[columns]).tolist(), strict=True)
         ]
         name = schema.names[t]
         return pl.DataFrame(
             {
-                name: [str(schema.labels[t][k]) for k in codes.tolist()],
+                name: [label_text(schema.labels[t][k]) for k in codes.tolist()],
                 free_name("column", [name]): [schema.names[c] for c in columns.tolist()],
                 free_name("label", [name]): labels,
                 free_name("count", [name]): self.counts[codes, cells],

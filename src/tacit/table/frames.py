@@ -47,7 +47,6 @@ def encode_frame(
     if columns is not None:
         raise InputError("columns names the columns of an array; a frame brings its own names")
     frame, native = _to_polars(data)
-    check_size(frame.height, frame.width or (0 if frame.height == 0 else 1))
     taken = None
     if isinstance(weights, str):
         taken = _numbers(_column(frame, weights, "weights"), "weights")

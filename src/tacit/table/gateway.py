@@ -112,7 +112,7 @@ def check_sparse(
     if len(indptr) == 0:
         raise InputError(f"{argument}: indptr must have one entry more than there are rows, got 0")
     fault, row, index = _core.check_sparse(
-        np.ascontiguousarray(indptr), np.ascontiguousarray(indices), n
+        _known(indptr, "int32", "int64"), _known(indices, "int32", "int64", "uint16", "uint32"), n
     )
     if fault == 0 or (fault == 6 and not sorted_only):
         return fault == 0
@@ -120,6 +120,12 @@ def check_sparse(
         row, index = index, row
     text = _COLUMN_FAULTS.get(fault, _FAULTS[fault]) if by_column else _FAULTS[fault]
     raise InputError(f"{argument}: {text.format(row=row, index=index, n=n)}")
+
+
+def _known(indices: NDArray[Any], *types: str) -> NDArray[Any]:
+    """Return indices as one of the types that the kernel takes."""
+    fine = indices.dtype.name in types
+    return np.ascontiguousarray(indices if fine else indices.astype(np.int64))
 
 
 def check_stored(schema: Schema, indptr: NDArray[Any], values: NDArray[Any], where: str) -> None:
@@ -176,6 +182,9 @@ def check_weights(weights: Any, n_records: int) -> NDArray[np.float64] | None:
     if wrong.any():
         place = int(np.argmax(wrong))
         raise InputError(f"weights must be finite and not negative; record {place}: {array[place]}")
+    with np.errstate(over="ignore"):
+        if not np.isfinite(array.sum()):
+            raise InputError("weights must have a finite sum; scale them down")
     array.flags.writeable = False
     return array
 

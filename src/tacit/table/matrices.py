@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from tacit.table.gateway import check_codes, check_size, check_sparse
 from tacit.table.recode import restore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -177,8 +178,9 @@ def encode_baskets(baskets: Iterable[Iterable[Any]], defaults: Any) -> Parts:
     """Turn collections of items into the parts of a Table of True and False."""
     lists = []
     for k, basket in enumerate(baskets):
-        if isinstance(basket, str):
-            raise InputError(f"baskets: basket {k} is a string; give a list of items")
+        if isinstance(basket, str) or not isinstance(basket, Iterable):
+            kind = type(basket).__name__
+            raise InputError(f"baskets: basket {k} is a {kind}; give a list of items")
         lists.append(sorted({str(item) for item in basket}))
     names = sorted(set(chain.from_iterable(lists)))
     place = {name: k for k, name in enumerate(names)}

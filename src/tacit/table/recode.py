@@ -11,7 +11,7 @@ import numpy as np
 from tacit import _core, counts
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
-from tacit.table.build import Parts, choose_defaults, value_type
+from tacit.table.build import Native, Parts, choose_defaults, value_type
 from tacit.table.gateway import check_size
 from tacit.table.types import sort_labels
 
@@ -153,6 +153,9 @@ def concat_tables(tables: list[Table], defaults: Any = None, n_jobs: int = 1) ->
     """
     if not tables:
         raise InputError("tables must not be empty")
+    for k, table in enumerate(tables):
+        if not hasattr(table, "schema"):
+            raise InputError(f"tables: item {k} is a {type(table).__name__}, not a Table")
     names = tables[0].schema.names
     for k, table in enumerate(tables):
         if table.schema.names != names:
@@ -171,10 +174,23 @@ def concat_tables(tables: list[Table], defaults: Any = None, n_jobs: int = 1) ->
             totals[c][codes] += singles.array(c)
     new = Schema(names, labels, choose_defaults(names, labels, totals, defaults))
     weights = None if tables[0].weights is None else np.concatenate([t.weights for t in tables])
-    native = tables[0]._native
+    native = _common_types([table._native for table in tables])
     parts = join_parts(tables, new, n_jobs)
     parts.weights, parts.native = weights, native
     return parts
+
+
+def _common_types(natives: list[Native | None]) -> Native | None:
+    """Return what frames have in common: their kind, and the types all of them give a column."""
+    head = natives[0]
+    if head is None or any(other is None or other[0] != head[0] for other in natives):
+        return None
+    types = {
+        name: dtype
+        for name, dtype in head[1].items()
+        if all(other is not None and other[1].get(name) == dtype for other in natives)
+    }
+    return head[0], types
 
 
 def join_parts(pieces: list[Any], new: Schema, n_jobs: int = 1) -> Parts:

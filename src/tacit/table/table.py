@@ -143,7 +143,7 @@ class Table:
             Value ids as `schema` numbers them, ascending within a record.
         weights : array-like, optional
         """
-        indptr, values = np.asarray(indptr), np.asarray(values)
+        indptr, values = np.atleast_1d(indptr), np.atleast_1d(values)
         if len(indptr) and indptr.dtype.kind not in "iu":
             raise InputError(f"indptr must be integers, got {indptr.dtype}")
         indptr = indptr.astype(np.int64)
@@ -363,9 +363,11 @@ class Table:
         records, given
             As for :meth:`one_way`.
         """
-        if isinstance(columns, str) or len(columns) == 0:
+        if isinstance(columns, (str, int)):
             raise InputError(f"columns must be one or more column names, got {columns!r}")
         places = [self._schema.position(c, "columns") for c in columns]
+        if not places:
+            raise InputError("columns must be one or more column names, got none")
         return counts.contingency(self, places, self._choose(records, given))
 
     def where(self, query: Mapping[str, Any]) -> NDArray[np.int64]:

@@ -50,7 +50,14 @@ def label_items(found: pl.Series) -> list[Any]:
     dtype = found.dtype
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
         found = found.dt.convert_time_zone("UTC")
-    items = found.to_list()
+    try:
+        items = found.to_list()
+    except (pl.exceptions.PanicException, OverflowError, ValueError):
+        raise InputError(
+            f"column {found.name!r} holds moments that Python has no dates for"
+        ) from None
+    if dtype.is_float():
+        items = [x if x is None else x + 0.0 for x in items]  # -0.0 is 0.0
     if dtype == pl.Time or getattr(dtype, "time_unit", "us") == "ns":
         for k, number in enumerate(found.to_physical().to_list()):
             if number is not None and number % 1000:

@@ -27,6 +27,7 @@ __all__ = ["read_baskets"]
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 # White space of a line becomes blanks, so that one separator is enough.
+_HEAD = 1 << 16  # bytes
 _BLANKS = bytes.maketrans(b"\t\v\f\r", b"    ")
 
 
@@ -91,7 +92,8 @@ def _texts(file: IO[bytes], size: int) -> Iterator[bytes]:
     """Give whole lines, about `size` bytes of them at a time, each with its line end."""
     rest: list[bytes] = []
     first = True
-    while block := file.read(size):
+    # The separator is told by the first lines, so they come together however small the chunks.
+    while block := file.read(max(size, _HEAD) if first else size):
         if first:
             block, first = block.removeprefix(b"\xef\xbb\xbf"), False
         cut = block.rfind(b"\n") + 1
@@ -196,7 +198,7 @@ class _Baskets:
 
 
 def _find_separator(text: bytes) -> str:
-    head = [line for line in text[: 1 << 16].split(b"\n") if line.strip()][:10]
+    head = [line for line in text[:_HEAD].split(b"\n") if line.strip()][:10]
     return "," if any(b"," in line for line in head) else " "
 
 

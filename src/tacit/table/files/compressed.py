@@ -34,7 +34,8 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 _SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zip": "zip"}
 _MAGIC = {
     b"\x1f\x8b": "gzip",
-    b"BZh": "bzip2",
+    **{b"BZh%d1AY&SY" % level: "bzip2" for level in range(1, 10)},
+    **{b"BZh%d\x17\x72\x45\x38\x50\x90" % level: "bzip2" for level in range(1, 10)},  # of nothing
     b"\xfd7zXZ\x00": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"PK\x03\x04": "zip",
@@ -92,7 +93,7 @@ def _compression(path: PathLike) -> str | None:
     if file.is_dir():
         raise FileError(path, "is a folder, not a file")
     with file.open("rb") as stream:
-        head = stream.read(6)
+        head = stream.read(10)
     if not head:
         raise FileError(path, "is empty")
     found = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)

@@ -59,7 +59,8 @@ def read_csv(
 
     Whole numbers, real numbers, ``true`` and ``false`` become what they are, everything else is
     text. A type holds for the whole of a column: one that is not a number once is text throughout.
-    Real numbers need `discretise`, as in a frame. Blank lines are skipped.
+    Real numbers need `discretise`, as in a frame. Blank lines are skipped, but in a file
+    of one column they are missing values.
 
     Parameters
     ----------
