@@ -19,8 +19,7 @@ namespace {
 constexpr std::int64_t kMostPopular = 1024;                      // 2 MiB of 32-bit cells
 constexpr std::int64_t kBucketBytes = std::int64_t{8} << 20;  // of a group of rare values, at least
 constexpr std::int64_t kPad = 16;    // a copy may run over by this many
-constexpr std::int64_t kSortBelow = 8;  // entries that cost less to sort than words to look through
-constexpr std::int64_t kBatch = 16;  // records looked at before their buckets are filled
+constexpr std::int64_t kSortBelow = 64;  // a sorted entry costs as much as so many words looked at
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -155,39 +154,26 @@ class SparseCounter {
     Buffer<double> bucket_weights(weighted() ? at(size + kPad) : 0);
     const UpperSquare<Cell> square{cells_.data(), n_popular_};
     std::vector<std::uint16_t> slots(at(n_popular_) + 1);
-    // Buckets are all over the place: those of a few records are asked for before any is filled.
-    std::vector<std::uint32_t> rare(at(kBatch * longest_) + 1);
-    std::int64_t n_rare[kBatch];
+    std::vector<std::uint32_t> rare(at(longest_) + 1);
     const auto lo = static_cast<std::uint32_t>(group.lo);
     const auto width = static_cast<std::uint32_t>(rows);
     Meter meter(pulse);
-    for (std::int64_t from = 0; from < records_.size(); from += kBatch) {
-      const std::int64_t batch = std::min(kBatch, records_.size() - from);
-      std::uint32_t* found = rare.data();
-      for (std::int64_t k = 0; k < batch; ++k) {
-        const std::int64_t r = records_.record(from + k);
-        const std::int64_t length = records_.end(r) - records_.begin(r);
-        meter.spend(length * length / 2 + 8);
-        std::int64_t n_slots = 0;
-        const std::uint32_t* const own = found;
-        for (const V* p = records_.begin(r); p < records_.end(r); ++p) {
-          const std::uint16_t slot = popular_.slot[*p];
-          const bool popular = slot < n_popular_;
-          slots[at(n_slots)] = slot;
-          n_slots += popular;
-          *found = static_cast<std::uint32_t>(*p) - lo;
-          found += !popular && *found < width;
-        }
-        n_rare[k] = found - own;
-        for (const std::uint32_t* p = own; p < found; ++p)
-          __builtin_prefetch(bucket.data() + place[*p], 1);
-        if (tile.end > tile.begin)
-          add_outer(slots.data(), slots.data() + n_slots, tile.begin, tile.end, square, weight(r));
+    for (std::int64_t k = 0; k < records_.size(); ++k) {
+      const std::int64_t r = records_.record(k);
+      const std::int64_t length = records_.end(r) - records_.begin(r);
+      meter.spend(length * length / 2 + 8);
+      std::int64_t n_slots = 0, n_rare = 0;
+      for (const V* p = records_.begin(r); p < records_.end(r); ++p) {
+        const std::uint16_t slot = popular_.slot[*p];
+        const bool popular = slot < n_popular_;
+        slots[at(n_slots)] = slot;
+        n_slots += popular;
+        rare[at(n_rare)] = static_cast<std::uint32_t>(*p) - lo;
+        n_rare += !popular && rare[at(n_rare)] < width;
       }
-      const std::uint32_t* own = rare.data();
-      for (std::int64_t k = 0; k < batch; own += n_rare[k++])
-        drop_record(records_.record(from + k), own, n_rare[k], place, bucket.data(),
-                    bucket_weights.data());
+      if (tile.end > tile.begin)
+        add_outer(slots.data(), slots.data() + n_slots, tile.begin, tile.end, square, weight(r));
+      drop_record(r, rare.data(), n_rare, place, bucket.data(), bucket_weights.data());
     }
     group.length.assign(at(rows), 0);
     group.popular_links.assign(at(n_popular_ + 1), 0);
@@ -235,19 +221,23 @@ class SparseCounter {
       const V* const end = bucket + place[at(row)];
       if (begin == end) continue;
       const double* w = weighted() ? bucket_weights + start[at(row)] : nullptr;
-      for (const V* p = begin; p < end; ++p) {
+      const auto add = [&](V value) {
         if constexpr (std::is_floating_point_v<Sum>)
-          sums[*p] += w ? *w++ : 1.0;
+          sums[value] += w ? *w++ : 1.0;
         else
-          ++sums[*p];
-      }
+          ++sums[value];
+      };
       std::int64_t length;
-      if ((end - begin) * kSortBelow < n_words) {
+      if ((end - begin) * kSortBelow < n_words) {  // few entries: not worth looking at all words
+        for (const V* p = begin; p < end; ++p) add(*p);
         const auto last = std::copy(begin, end, found.begin());
         std::sort(found.begin(), last);
         length = std::unique(found.begin(), last) - found.begin();
       } else {
-        for (const V* p = begin; p < end; ++p) seen[*p / 64u] |= std::uint64_t{1} << (*p % 64u);
+        for (const V* p = begin; p < end; ++p) {
+          add(*p);
+          seen[*p / 64u] |= std::uint64_t{1} << (*p % 64u);
+        }
         length = list(seen.data(), n_words, hit.data(), found.data());
       }
       for (std::int64_t k = 0; k < length; ++k) {
