@@ -1,19 +1,13 @@
 """ARFF files, dense and sparse, against frames and against each other."""
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from comparing import assert_same
 from tacit import FileError, InputError, Table, read, read_arff
 from tacit.table.files import arff
-
-
-def same(table, expected):
-    assert table.schema == expected.schema
-    np.testing.assert_array_equal(table.indptr, expected.indptr)
-    np.testing.assert_array_equal(table.values, expected.values)
 
 
 @pytest.fixture(params=[1, 1 << 22])
@@ -59,8 +53,8 @@ FRAME = pl.DataFrame(
 def test_a_dense_file_reads_like_its_frame(path, missing, end):
     path.write_bytes(DENSE.replace("\n", end).encode())
     options = {"missing": missing, "discretise": [1.0], "defaults": {"note": "plain"}}
-    same(read_arff(path, **options), Table(FRAME, **options))
-    same(read(path, **options), Table(FRAME, **options))
+    assert_same(read_arff(path, **options), Table(FRAME, **options))
+    assert_same(read(path, **options), Table(FRAME, **options))
 
 
 def test_declared_labels_keep_their_order_and_stay(path):
@@ -126,7 +120,7 @@ def test_a_sparse_file_reads_like_its_frame(path, missing, discretise, defaults)
     options = {
         "missing": missing, "discretise": discretise, "target": "a", "defaults": defaults
     }  # fmt: skip
-    same(read_arff(path, **options), Table(SPARSE_FRAME, **options))
+    assert_same(read_arff(path, **options), Table(SPARSE_FRAME, **options))
 
 
 labels = st.sampled_from(["lo", "mid", "hi"])
@@ -153,7 +147,7 @@ def test_sparse_equals_dense(tmp_path, rows, missing, random):
         lines.append("{" + ", ".join(entries) + "}\n")
     (tmp_path / "sparse.arff").write_text(header + "@data\n" + "".join(lines))
     dense = read_arff(tmp_path / "dense.arff", missing=missing)
-    same(read_arff(tmp_path / "sparse.arff", missing=missing), dense)
+    assert_same(read_arff(tmp_path / "sparse.arff", missing=missing), dense)
 
 
 def test_a_wide_sparse_file_is_never_dense(tmp_path):
@@ -174,7 +168,7 @@ def test_text_in_a_sparse_file_must_be_given(path):
         "a": ["x y", "b", None, "x y"],
         "b": pl.Series(["1", "0", "0", "0"], dtype=pl.Enum(["0", "1"])),
     }
-    same(read_arff(path), Table(expected))
+    assert_same(read_arff(path), Table(expected))
     path.write_text(header + "{0 x}\n{1 1}\n")
     with pytest.raises(FileError, match=r"leaves out values of the text attribute 'a'"):
         read_arff(path)

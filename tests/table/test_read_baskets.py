@@ -1,17 +1,11 @@
 """Basket files against `Table.from_baskets`."""
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from comparing import assert_same
 from tacit import FileError, InputError, Table, read, read_baskets
-
-
-def same(table, expected):
-    assert table.schema == expected.schema
-    np.testing.assert_array_equal(table.indptr, expected.indptr)
-    np.testing.assert_array_equal(table.values, expected.values)
 
 
 @pytest.fixture
@@ -26,7 +20,7 @@ def test_a_line_is_a_basket(path, size, end, last):
     lines = ["milk bread", "", "tea  milk\tmilk ", " bread", "é"]
     path.write_bytes((end.join(lines) + (end if last else "")).encode())
     table = read_baskets(path, chunk_bytes=size)
-    same(table, Table.from_baskets([line.split() for line in lines]))
+    assert_same(table, Table.from_baskets([line.split() for line in lines]))
     assert table.schema.names == ("bread", "milk", "tea", "é")
 
 
@@ -52,13 +46,15 @@ def test_quoted_items_in_chunks_of_any_size(tmp_path, baskets, size):
     path.write_text("\n".join(lines) + "\n")
     table = read_baskets(path, chunk_bytes=size, separator=",")
     expected = Table.from_baskets(baskets)
-    same(table, expected.select(table.schema.names))
+    assert_same(table, expected.select(table.schema.names))
 
 
 def test_the_separator_is_found(path):
     path.write_text("\nwhole milk, rolls\n,\nrolls,,whole milk\n")
     table = read_baskets(path)
-    same(table, Table.from_baskets([[], ["whole milk", "rolls"], [], ["rolls", "whole milk"]]))
+    assert_same(
+        table, Table.from_baskets([[], ["whole milk", "rolls"], [], ["rolls", "whole milk"]])
+    )
     path.write_text("whole milk;rolls\nrolls\n")
     assert read_baskets(path, separator=";").schema.names == ("rolls", "whole milk")
 
@@ -69,7 +65,7 @@ def test_defaults_empty_lines_and_threads(path):
     assert read_baskets(path, defaults={"b": True}).schema["b"].default_label is True
     assert read_baskets(path).n_records == 4
     assert read_baskets(path, skip_empty=True).n_records == 3
-    same(read(path, n_jobs=3), read_baskets(path, n_jobs=None))
+    assert_same(read(path, n_jobs=3), read_baskets(path, n_jobs=None))
 
 
 @pytest.mark.parametrize(

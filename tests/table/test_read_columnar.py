@@ -3,10 +3,10 @@
 import datetime as dt
 import gzip
 
-import numpy as np
 import polars as pl
 import pytest
 
+from comparing import assert_same
 from tacit import FileError, InputError, Table, read
 from tacit.table.read import read_baskets, read_csv
 
@@ -25,13 +25,6 @@ FRAME = pl.DataFrame(
     }
 )
 OPTIONS = {"discretise": 2, "weights": "weight", "target": "flag"}
-
-
-def same(table, expected):
-    assert table.schema == expected.schema
-    np.testing.assert_array_equal(table.indptr, expected.indptr)
-    np.testing.assert_array_equal(table.values, expected.values)
-    np.testing.assert_array_equal(table.weights, expected.weights)
 
 
 def write_stream(frame, path):
@@ -54,7 +47,7 @@ WRITERS = {
 def test_a_file_reads_like_its_frame(tmp_path, name, size, missing):
     WRITERS[name](FRAME, tmp_path / name)
     table = read(tmp_path / name, chunk_records=size, missing=missing, **OPTIONS)
-    same(table, Table(FRAME, missing=missing, **OPTIONS))
+    assert_same(table, Table(FRAME, missing=missing, **OPTIONS))
     assert table.schema["enum"].labels.items[:3] == ("lo", "mid", "hi")
 
 
@@ -63,7 +56,7 @@ def test_columns_can_be_chosen_from_a_compressed_file(tmp_path):
     path = tmp_path / "x.parquet.gz"
     path.write_bytes(gzip.compress((tmp_path / "plain").read_bytes()))
     table = read(path, columns=["flag", "text"])
-    same(table, Table(FRAME.select("flag", "text")))
+    assert_same(table, Table(FRAME.select("flag", "text")))
 
 
 def test_types_that_are_not_discrete_are_refused_by_name(tmp_path):
@@ -84,8 +77,8 @@ def test_a_file_without_records_or_columns(tmp_path):
 def test_a_saved_table_is_read(tmp_path):
     table = Table({"x": ["a", "b", "a"]})
     table.save(tmp_path / "x.tacit")
-    same(read(tmp_path / "x.tacit"), table)
-    same(read(tmp_path / "x.tacit", n_jobs=2), table)
+    assert_same(read(tmp_path / "x.tacit"), table)
+    assert_same(read(tmp_path / "x.tacit", n_jobs=2), table)
 
 
 def test_names_of_files_with_odd_characters(tmp_path):
@@ -110,9 +103,9 @@ def test_an_unknown_name_is_refused_with_what_is_known(tmp_path, name):
 def test_the_format_can_be_said(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("a b\nb c\n")
-    same(read(path, format="baskets"), read_baskets(path))
-    same(read(path, format="dat"), read_baskets(path))
-    same(read(path, format="csv"), read_csv(path))
+    assert_same(read(path, format="baskets"), read_baskets(path))
+    assert_same(read(path, format="dat"), read_baskets(path))
+    assert_same(read(path, format="csv"), read_csv(path))
     with pytest.raises(InputError, match="format must be one of csv"):
         read(path, format="excel")
 

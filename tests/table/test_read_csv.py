@@ -13,21 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tacit
+from comparing import assert_same
 from tacit import FileError, InputError, Table, read, read_csv
 from tacit.table.files import csv_file, ragged, tabular
 
 SIZES = [1, 2, 3, 5, None]
-
-
-def same(table, expected):
-    assert table.schema == expected.schema
-    np.testing.assert_array_equal(table.indptr, expected.indptr)
-    np.testing.assert_array_equal(table.values, expected.values)
-    assert table.values.dtype == expected.values.dtype
-    if expected.weights is None:
-        assert table.weights is None
-    else:
-        np.testing.assert_array_equal(table.weights, expected.weights)
 
 
 def write(path, columns, header=True, **dialect):
@@ -61,13 +51,13 @@ WEATHER = {
 @pytest.mark.parametrize("size", SIZES)
 def test_a_file_reads_like_its_frame(path, size):
     write(path, WEATHER)
-    same(read_csv(path, chunk_records=size), Table(WEATHER))
+    assert_same(read_csv(path, chunk_records=size), Table(WEATHER))
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5, None])
 def test_threads_make_no_difference(path, jobs):
     write(path, WEATHER)
-    same(read_csv(path, n_jobs=jobs, chunk_records=3), Table(WEATHER))
+    assert_same(read_csv(path, n_jobs=jobs, chunk_records=3), Table(WEATHER))
 
 
 texts = st.sampled_from(["a", "b", "b c", 'q"q', "x,y", "l\nm", " s ", "é"])
@@ -93,7 +83,7 @@ def test_chunks_of_any_size_make_the_same_table(tmp_path, data, size, missing, t
     write(tmp_path / "x.csv", data)
     empty = [name for name, values in data.items() if all(v is None for v in values)]
     expected = Table(pl.DataFrame(data).cast(dict.fromkeys(empty, pl.String)), missing=missing)
-    same(read_csv(tmp_path / "x.csv", chunk_records=size, missing=missing), expected)
+    assert_same(read_csv(tmp_path / "x.csv", chunk_records=size, missing=missing), expected)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -102,15 +92,17 @@ def test_defaults_are_those_of_the_whole(path, size):
     write(path, data)
     table = read_csv(path, chunk_records=size)
     assert table.schema["x"].default_label == "b"
-    same(table, Table(data))
-    same(read_csv(path, chunk_records=size, defaults={"x": "c"}), Table(data, defaults={"x": "c"}))
+    assert_same(table, Table(data))
+    assert_same(
+        read_csv(path, chunk_records=size, defaults={"x": "c"}), Table(data, defaults={"x": "c"})
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_one_label_can_be_the_default_of_all(path, size):
     data = {"x": [1, 1, 0], "y": [1, 0, 1]}
     write(path, data)
-    same(read_csv(path, chunk_records=size, defaults=0), Table(data, defaults=0))
+    assert_same(read_csv(path, chunk_records=size, defaults=0), Table(data, defaults=0))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -118,7 +110,7 @@ def test_one_label_can_be_the_default_of_all(path, size):
 def test_missing_values_take_the_default_of_the_whole(path, size, missing):
     data = {"x": ["a", None, "a", None, None, "b", "b", "b", "b"], "y": list("pqpqpqpqp")}
     write(path, data)
-    same(read_csv(path, chunk_records=size, missing=missing), Table(data, missing=missing))
+    assert_same(read_csv(path, chunk_records=size, missing=missing), Table(data, missing=missing))
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -133,7 +125,7 @@ def test_a_missing_value_that_is_refused_is_placed_in_the_whole(path, size):
 def test_a_column_of_numbers_that_turns_to_text_is_text(path, size):
     data = {"x": ["1", "2", "3", "four"], "y": [7, 8, 7, 7]}
     write(path, data)
-    same(read_csv(path, chunk_records=size), Table(data))
+    assert_same(read_csv(path, chunk_records=size), Table(data))
 
 
 @pytest.mark.usefixtures("few")
@@ -188,7 +180,9 @@ def test_cuts_are_those_of_the_whole(path, monkeypatch, size, group, discretise)
     write(path, REALS)
     for missing in ("state", "default"):
         options = {"discretise": discretise, "target": "y", "missing": missing}
-        same(read_csv(path, chunk_records=size, **options), Table(pl.DataFrame(REALS), **options))
+        assert_same(
+            read_csv(path, chunk_records=size, **options), Table(pl.DataFrame(REALS), **options)
+        )
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -203,15 +197,17 @@ def test_weights_come_from_a_column_or_from_the_caller(path):
     data = {"x": list("abab"), "w": [1.5, 2, 0, 3]}
     write(path, data)
     for size in SIZES:
-        same(read_csv(path, weights="w", chunk_records=size), Table(data, weights="w"))
+        assert_same(read_csv(path, weights="w", chunk_records=size), Table(data, weights="w"))
     given = [1, 2, 3, 4]
-    same(read_csv(path, columns=["x"], weights=given), Table({"x": data["x"]}, weights=given))
+    assert_same(
+        read_csv(path, columns=["x"], weights=given), Table({"x": data["x"]}, weights=given)
+    )
 
 
 def test_columns_can_be_chosen_and_named(path):
     write(path, WEATHER)
     table = read_csv(path, columns=["wind", "sky"], chunk_records=2)
-    same(table, Table({name: WEATHER[name] for name in ("wind", "sky")}))
+    assert_same(table, Table({name: WEATHER[name] for name in ("wind", "sky")}))
     renamed = read_csv(path, names=["a", "b", "c", "d"])
     assert renamed.schema.names == ("a", "b", "c", "d")
     assert renamed.n_records == 7
@@ -219,9 +215,9 @@ def test_columns_can_be_chosen_and_named(path):
 
 def test_without_a_header_columns_are_numbered(path):
     write(path, {"sky": WEATHER["sky"], "wind": WEATHER["wind"]}, header=False)
-    same(read_csv(path, header=False), Table({"0": WEATHER["sky"], "1": WEATHER["wind"]}))
+    assert_same(read_csv(path, header=False), Table({"0": WEATHER["sky"], "1": WEATHER["wind"]}))
     named = read_csv(path, header=False, names=["sky", "wind"])
-    same(named, Table({"sky": WEATHER["sky"], "wind": WEATHER["wind"]}))
+    assert_same(named, Table({"sky": WEATHER["sky"], "wind": WEATHER["wind"]}))
 
 
 def test_a_header_that_repeats_a_name_needs_names(path):
@@ -234,23 +230,23 @@ def test_a_header_that_repeats_a_name_needs_names(path):
 @pytest.mark.parametrize(("separator", "name"), [(";", "x.csv"), ("\t", "x.tsv"), ("|", "x.csv")])
 def test_separators(tmp_path, separator, name):
     write(tmp_path / name, WEATHER, delimiter=separator)
-    same(read_csv(tmp_path / name, separator=separator), Table(WEATHER))
+    assert_same(read_csv(tmp_path / name, separator=separator), Table(WEATHER))
     if name.endswith("tsv"):
-        same(read(tmp_path / name), Table(WEATHER))
+        assert_same(read(tmp_path / name), Table(WEATHER))
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_a_separator_with_a_blank_drops_white_space(path, size):
     path.write_text("a, b , c\n1, x , true\n 2, ?,false\n3,\ty,TRUE\n\n")
     table = read_csv(path, separator=", ", null_values="?", chunk_records=size)
-    same(table, Table({"a": [1, 2, 3], "b": ["x", None, "y"], "c": [True, False, True]}))
+    assert_same(table, Table({"a": [1, 2, 3], "b": ["x", None, "y"], "c": [True, False, True]}))
 
 
 def test_null_values(path):
     path.write_text("a,b\n1,NA\n?,x\n3,\n")
     expected = Table({"a": [1, None, 3], "b": [None, "x", None]})
-    same(read_csv(path, null_values=["NA", "?"]), expected)
-    same(read_csv(path, null_values="?"), Table({"a": [1, None, 3], "b": ["NA", "x", None]}))
+    assert_same(read_csv(path, null_values=["NA", "?"]), expected)
+    assert_same(read_csv(path, null_values="?"), Table({"a": [1, None, 3], "b": ["NA", "x", None]}))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
@@ -264,17 +260,17 @@ def test_line_ends_byte_order_marks_and_blank_lines(path, end, start, header):
     if not header:
         expected = {"0": expected["p"], "1": expected["q"]}
     for size in SIZES:
-        same(read_csv(path, header=header, chunk_records=size), Table(expected))
+        assert_same(read_csv(path, header=header, chunk_records=size), Table(expected))
 
 
 def test_a_blank_line_of_a_single_column_is_a_missing_value(path):
     path.write_text("a\nx\n\ny\n")
-    same(read_csv(path), Table({"a": ["x", None, "y"]}))
+    assert_same(read_csv(path), Table({"a": ["x", None, "y"]}))
 
 
 def test_quotes_can_be_nothing_special(path):
     path.write_text('a,b\n5",x\n"6,y\n')
-    same(read_csv(path, quote=None), Table({"a": ['5"', '"6'], "b": ["x", "y"]}))
+    assert_same(read_csv(path, quote=None), Table({"a": ['5"', '"6'], "b": ["x", "y"]}))
 
 
 def compress_zip(path, data):
@@ -296,13 +292,13 @@ def test_compressed_files(tmp_path, suffix, name):
     plain = write(tmp_path / "plain.csv", WEATHER).read_bytes()
     path = tmp_path / name.format(suffix)
     WRITERS[suffix](path, plain)
-    same(read(path), Table(WEATHER))
-    same(read(str(path), chunk_records=2), Table(WEATHER))
+    assert_same(read(path), Table(WEATHER))
+    assert_same(read(str(path), chunk_records=2), Table(WEATHER))
 
 
 def test_an_archive_says_what_is_in_it(tmp_path):
     compress_zip(tmp_path / "some.zip", write(tmp_path / "plain.csv", WEATHER).read_bytes())
-    same(read(tmp_path / "some.zip"), Table(WEATHER))
+    assert_same(read(tmp_path / "some.zip"), Table(WEATHER))
 
 
 def test_ragged_lines_across_blocks_and_quotes(path, monkeypatch):
@@ -317,7 +313,7 @@ def test_a_wide_file_with_many_chunks_has_16_and_32_bit_ids(path):
     write(path, data)
     table = read_csv(path, chunk_records=20_000)
     assert table.values.dtype == np.uint32
-    same(table, Table(data))
+    assert_same(table, Table(data))
 
 
 def test_arguments_are_checked(path):

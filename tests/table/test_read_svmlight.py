@@ -6,13 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from comparing import assert_same
 from tacit import FileError, InputError, Table, read, read_msweb, read_svmlight
-
-
-def same(table, expected):
-    assert table.schema == expected.schema
-    np.testing.assert_array_equal(table.indptr, expected.indptr)
-    np.testing.assert_array_equal(table.values, expected.values)
 
 
 @pytest.fixture
@@ -51,7 +46,7 @@ def test_labels_can_be_many(path):
     path.write_text("3,1 1:1\n 2:2\n1 1:1\n")
     table = read_svmlight(path, multilabel=True, target="y")
     data = np.array([[1, 0, 1, 1], [0, 2, 0, 0], [1, 0, 1, 0]])
-    same(table, Table(sparse.csr_array(data), columns=["0", "1", "y=1", "y=3"]))
+    assert_same(table, Table(sparse.csr_array(data), columns=["0", "1", "y=1", "y=3"]))
 
 
 def test_real_values_are_refused_or_taken_for_presence(path):
@@ -61,7 +56,7 @@ def test_real_values_are_refused_or_taken_for_presence(path):
     ):
         read_svmlight(path)
     table = read_svmlight(path, discretise="presence", target="y", n_features=4)
-    same(table, read(path, discretise="presence", target="y", n_features=4))
+    assert_same(table, read(path, discretise="presence", target="y", n_features=4))
     assert table.to_frame().rows() == [(1, 0, 0, 0, 1), (0, 1, 0, 0, 1)]
 
 
@@ -132,7 +127,7 @@ def test_web_logs(tmp_path, end):
     assert list(table.schema.names) == names
     assert table.to_numpy().tolist() == [[1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 1, 0]]
     assert table.schema["Never"].labels.items == (False, True)
-    same(read(path, format="msweb"), table)
+    assert_same(read(path, format="msweb"), table)
 
 
 @pytest.mark.parametrize(
