@@ -5,6 +5,7 @@
 // its answer independent of that by giving each block its own output, or by merging in block order.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -24,6 +25,22 @@ class Pulse {
  public:
   virtual ~Pulse() = default;
   virtual void beat() = 0;
+};
+
+// For long work on the calling thread alone: asks now and then, by the clock, whether to stop.
+class Watch {
+ public:
+  explicit Watch(Poll poll) : poll_(poll), asked_(Clock::now()) {}
+  void check() {
+    if (!poll_ || Clock::now() - asked_ < std::chrono::milliseconds(50)) return;
+    asked_ = Clock::now();
+    if (poll_()) throw Interrupted();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Poll poll_;
+  Clock::time_point asked_;
 };
 
 // Beats once for every few milliseconds of work, given how many simple steps are done.

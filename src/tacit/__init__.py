@@ -4,7 +4,21 @@ What equals its column's default is never stored and never visited; counts of it
 """
 
 from tacit import datasets
-from tacit.counts import ContingencyTable, OneWay, Pairs, TwoWay
+from tacit.counts import (
+    ADTree,
+    Bitmaps,
+    ContingencyTable,
+    Counter,
+    OneWay,
+    Pairs,
+    Plan,
+    Planner,
+    Scan,
+    Tables,
+    TreeStats,
+    TwoWay,
+    counter,
+)
 from tacit.errors import FileError, InputError
 from tacit.schema import Column, Labels, Schema
 from tacit.store import load
@@ -27,9 +41,12 @@ from tacit.table import (
 __version__ = "0.1.0"
 
 __all__ = [
+    "ADTree",
+    "Bitmaps",
     "MDL",
     "Column",
     "ContingencyTable",
+    "Counter",
     "Edges",
     "EqualFrequency",
     "EqualWidth",
@@ -38,11 +55,17 @@ __all__ = [
     "Labels",
     "OneWay",
     "Pairs",
+    "Plan",
+    "Planner",
+    "Scan",
     "Schema",
     "Summary",
     "Table",
+    "Tables",
+    "TreeStats",
     "TwoWay",
     "as_table",
+    "counter",
     "datasets",
     "load",
     "read",

@@ -68,3 +68,69 @@ def pair_counts_sparse(indptr: Ints, values: Values, n_values: int, chosen: Ints
     """
     Count all pairs of stored values into a symmetric CSR matrix: indptr, indices, counts.
     """
+
+class OverLimit(MemoryError):
+    pass
+
+class ColumnStore:
+    """Columns as engines want them: codes or record lists."""
+
+    def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, rows: Indices, weights: Floats | None) -> None: ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+class Engine:
+    """Anything that makes contingency tables."""
+
+    def dense(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> Counts:
+        """Every cell of the table of some columns, in C order."""
+
+    def sparse(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Counts]:
+        """
+        The cells that are not zero: their numbers, ascending, and their counts.
+        """
+
+    def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, given: Sequence[int], codes: Sequence[int]) -> Counts:
+        """The tables of many sets of columns, one after another."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+class Scan(Engine):
+    """Counts records."""
+
+    def __init__(self, store: ColumnStore, n_jobs: int) -> None: ...
+
+    def some(self, columns: Sequence[int], chosen: Indices, as_cells: bool) -> Any:
+        """
+        The table of some ascending records: every cell, or numbers and counts of non-zero ones.
+        """
+
+class Bitmaps(Engine):
+    """Counts bits."""
+
+    def __init__(self, store: ColumnStore) -> None: ...
+
+class Tree(Engine):
+    """Counts nothing twice."""
+
+    def __init__(self, store: ColumnStore, order: Sequence[int], leaf_size: int, max_depth: int, limit: int, min_count: int) -> None: ...
+
+    def bounded(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Ints, Ints]:
+        """Estimates, lower and upper bounds of every cell."""
+
+    def build(self) -> None:
+        """Build everything."""
+
+    def clear(self) -> None:
+        """Forget all but the root."""
+
+    def sizes(self) -> tuple[int, int, int, int, int]:
+        """Nodes, Varies, listed records, bytes, evictions."""
+
+    def arrays(self) -> tuple[Values, Values, Values, Values, Values | None]:
+        """Copies of nodes, Varies, slots, lists and sums."""
+
+    def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None) -> None:
+        """Look at arrays that arrays() made; ValueError if they are not a tree."""

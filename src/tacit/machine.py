@@ -9,7 +9,7 @@ from typing import Any
 
 from tacit.errors import InputError
 
-__all__ = ["available_memory", "check_fits", "count_jobs", "human_bytes"]
+__all__ = ["available_memory", "check_fits", "count_jobs", "human_bytes", "whole"]
 
 _MOST_THREADS = 256  # more would only wait for each other
 
@@ -65,3 +65,14 @@ def human_bytes(n_bytes: float) -> str:
             return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.1f} {unit}"
         n_bytes /= 1000
     return f"{n_bytes:.1f} TB"
+
+
+def whole(value: Any, argument: str, least: int) -> int:
+    """Return a whole number, or say that the argument must be one and how small it may be.
+
+    >>> whole(3, "leaf_size", 1)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{argument} must be a whole number of at least {least}, got {value!r}")
+    return int(value)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from tacit import _core
     from tacit.schema import Schema
 
 __all__ = ["Counts", "StoredRecords", "Subset", "derive", "total_weight"]
@@ -42,6 +43,13 @@ class StoredRecords(Protocol):
     @property
     def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The records of each value id, and where they begin."""
+
+    @property
+    def column_store(self) -> _core.ColumnStore:
+        """The columns as counting engines want them."""
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """What a file must hold to make the records again."""
 
 
 def total_weight(records: StoredRecords, chosen: Subset) -> float | int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +20,6 @@ __all__ = [
     "MOST_RECORDS",
     "as_table",
     "check_codes",
-    "check_query",
     "check_records",
     "check_size",
     "check_sparse",
@@ -214,16 +212,6 @@ def check_records(records: Any, n_records: int) -> Subset:
         wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
         raise InputError(f"records: {wrong} is not in [0, {n_records})")
     return np.ascontiguousarray(numbers)
-
-
-def check_query(schema: Schema, query: Any, argument: str = "given") -> list[tuple[int, int]]:
-    """Turn ``{column: label, …}`` into (column place, code) pairs."""
-    if not isinstance(query, Mapping):
-        raise InputError(f"{argument} must map columns to labels, got {type(query).__name__}")
-    return [
-        (c := schema.position(column, argument), schema.column(c).code(label))
-        for column, label in query.items()
-    ]
 
 
 def check_target(schema: Schema, target: Any) -> int:

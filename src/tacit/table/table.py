@@ -10,9 +10,9 @@ import numpy as np
 from tacit import _core, counts, store
 from tacit.errors import FileError, InputError
 from tacit.machine import check_fits, count_jobs
+from tacit.schema import check_query
 from tacit.table import build, frames, matrices, recode
 from tacit.table.gateway import (
-    check_query,
     check_records,
     check_size,
     check_stored,
@@ -257,6 +257,18 @@ class Table:
             array.flags.writeable = False
         return start, rows
 
+    @cached_property
+    def column_store(self) -> _core.ColumnStore:
+        """The columns as counting engines share them."""
+        schema, (start, rows) = self._schema, self.postings
+        return _core.ColumnStore(
+            self.n_records, schema.offsets, schema.defaults, start, rows, self._weights
+        )
+
+    @cached_property
+    def _scan(self) -> counts.Scan:
+        return counts.Scan(self)
+
     @property
     def nbytes(self) -> int:
         """Bytes of the stored values and what belongs to them; labels not counted."""
@@ -265,6 +277,8 @@ class Table:
             total += self._weights.nbytes
         if "postings" in self.__dict__:
             total += sum(array.nbytes for array in self.postings)
+        if "column_store" in self.__dict__:
+            total += self.column_store.nbytes
         return total
 
     # What it says
@@ -354,21 +368,26 @@ class Table:
         *,
         records: Any = None,
         given: Mapping[str, Any] | None = None,
+        layout: counts.Layout = "auto",
     ) -> counts.ContingencyTable:
         """Count every combination of labels of some columns.
+
+        This reads the records. To ask for many tables, make an :class:`ADTree` or ask
+        :func:`counter` to choose.
 
         Parameters
         ----------
         columns : sequence of str or int
         records, given
             As for :meth:`one_way`.
+        layout : {"auto", "dense", "sparse"}
+            As for :meth:`Counter.table`.
         """
-        if isinstance(columns, (str, int)):
-            raise InputError(f"columns must be one or more column names, got {columns!r}")
-        places = [self._schema.position(c, "columns") for c in columns]
-        if not places:
-            raise InputError("columns must be one or more column names, got none")
-        return counts.contingency(self, places, self._choose(records, given))
+        if records is None:
+            return self._scan.table(columns, given, layout=layout)
+        chosen = self._choose(records, given)
+        assert chosen is not None
+        return self._scan._table_of(chosen, columns, layout)
 
     def where(self, query: Mapping[str, Any]) -> NDArray[np.int64]:
         """Return the numbers of the records that match ``{column: label, …}``, ascending."""
@@ -471,14 +490,22 @@ class Table:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the Table to a file that :func:`tacit.load` reads; atomic."""
-        arrays = {
+        store.write_arrays(path, "table", self.to_arrays())
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays a file must hold to make the Table again."""
+        arrays: dict[str, NDArray[Any]] = {
             "indptr": self._indptr,
             "values": self._values,
             "schema": np.frombuffer(schema_to_json(self._schema), np.uint8),
         }
         if self._weights is not None:
             arrays["weights"] = self._weights
-        store.write_arrays(path, "table", arrays)
+        return arrays
+
+    def __getstate__(self) -> dict[str, Any]:
+        engines = ("column_store", "_scan")  # made again where they are needed
+        return {name: value for name, value in self.__dict__.items() if name not in engines}
 
     def __len__(self) -> int:
         return self.n_records
@@ -488,6 +515,11 @@ class Table:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
+
+
+@store.loads("adtree")
+def _load_tree(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> counts.ADTree:
+    return counts.ADTree.from_arrays(path, _load_table(path, arrays), arrays)
 
 
 @store.loads("table")

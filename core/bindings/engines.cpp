@@ -1,0 +1,240 @@
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "adtree.hpp"
+#include "bitmaps.hpp"
+#include "common.hpp"
+#include "scan.hpp"
+
+namespace tacit::bindings {
+namespace {
+
+using Places = std::vector<std::int64_t>;
+using Store = std::shared_ptr<ColumnStore>;
+
+Question as_question(Places columns, const Places& given, const Places& codes) {
+  Question question{std::move(columns), {}};
+  for (std::size_t k = 0; k < given.size(); ++k) question.given.push_back({given[k], codes[k]});
+  return question;
+}
+
+std::size_t n_cells(const ColumnStore& store, const Places& columns) {
+  return static_cast<std::size_t>(count_cells(store, columns));
+}
+
+// Calls fill(Result) for a result of n cells of the kind the store's records ask for.
+template <class Fill>
+nb::object filled(const ColumnStore& store, std::size_t n, const Fill& fill) {
+  if (store.weighted()) {
+    Buffer<double> sums(n);
+    fill(Result{nullptr, sums.data()});
+    return nb::cast(to_numpy(std::move(sums), {n}));
+  }
+  Buffer<std::int64_t> counts(n);
+  fill(Result{counts.data(), nullptr});
+  return nb::cast(to_numpy(std::move(counts), {n}));
+}
+
+nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& found) {
+  const std::size_t n = found.cells.size();
+  nb::object counts = store.weighted() ? nb::cast(to_numpy(std::move(found.sums), {n}))
+                                       : nb::cast(to_numpy(std::move(found.counts), {n}));
+  return nb::make_tuple(to_numpy(std::move(found.cells), {n}), counts);
+}
+
+nb::object dense(Engine& engine, Places columns, const Places& given, const Places& codes) {
+  const Question question = as_question(std::move(columns), given, codes);
+  return filled(engine.store(), n_cells(engine.store(), question.columns), [&](Result out) {
+    run([&] { engine.dense(question, out, signal_pending); });
+  });
+}
+
+nb::object sparse(Engine& engine, Places columns, const Places& given, const Places& codes) {
+  const Question question = as_question(std::move(columns), given, codes);
+  SparseCells found;
+  run([&] { found = engine.sparse(question, signal_pending); });
+  return cells_to_numpy(engine.store(), std::move(found));
+}
+
+// Tables of many sets of columns one after another: set k is columns[starts[k] … starts[k + 1]), its
+// table counts[offsets[k] … offsets[k + 1]).
+nb::object dense_many(Engine& engine, const In<std::int64_t>& columns,
+                      const In<std::int64_t>& starts, const In<std::int64_t>& offsets,
+                      const Places& given, const Places& codes) {
+  const std::size_t n_sets = starts.size() - 1;
+  const auto total = static_cast<std::size_t>(offsets.data()[n_sets]);
+  return filled(engine.store(), total, [&](Result out) {
+    run([&] {
+      Question question = as_question({}, given, codes);
+      Watch watch(signal_pending);
+      for (std::size_t k = 0; k < n_sets; ++k) {
+        question.columns.assign(columns.data() + starts.data()[k],
+                                columns.data() + starts.data()[k + 1]);
+        const std::int64_t at = offsets.data()[k];
+        engine.dense(question,
+                     {out.counts ? out.counts + at : nullptr, out.sums ? out.sums + at : nullptr},
+                     signal_pending);
+        watch.check();
+      }
+    });
+  });
+}
+
+nb::object scan_some(Scan& scan, const Places& columns, const In<std::int32_t>& chosen,
+                     bool as_cells) {
+  const Some some{chosen.data(), static_cast<std::int64_t>(chosen.size())};
+  if (!as_cells)
+    return filled(scan.store(), n_cells(scan.store(), columns),
+                  [&](Result out) { run([&] { scan.dense_some(columns, some, out); }); });
+  SparseCells found;
+  run([&] { found = scan.sparse_some(columns, some); });
+  return cells_to_numpy(scan.store(), std::move(found));
+}
+
+nb::object tree_bounded(Tree& tree, Places columns, const Places& given, const Places& codes) {
+  const Question question = as_question(std::move(columns), given, codes);
+  const std::size_t n = n_cells(tree.store(), question.columns);
+  Buffer<std::int64_t> estimate(n), lower(n), upper(n);
+  run([&] {
+    tree.bounded(question, {estimate.data(), nullptr}, {lower.data(), nullptr},
+                 {upper.data(), nullptr}, signal_pending);
+  });
+  return nb::make_tuple(to_numpy(std::move(estimate), {n}), to_numpy(std::move(lower), {n}),
+                        to_numpy(std::move(upper), {n}));
+}
+
+template <class T>
+nb::object copied(const void* data, std::size_t rows, std::size_t columns) {
+  Buffer<T> copy(rows * columns);
+  if (rows) std::memcpy(copy.data(), data, rows * columns * sizeof(T));
+  return nb::cast(to_numpy(std::move(copy), {rows, columns}));
+}
+
+nb::object tree_arrays(const Tree& tree) {
+  // The lock is never waited for with the interpreter's lock held: who has it may ask for that one.
+  nb::object nodes, varies, slots, lists, sums = nb::none();
+  const nb::gil_scoped_release release;
+  tree.read([&](const TreeArrays& t) {
+    const nb::gil_scoped_acquire acquire;
+    nodes = copied<std::uint32_t>(t.nodes, t.n_nodes, sizeof(Node) / 4);
+    varies = copied<std::uint32_t>(t.varies, t.n_varies, sizeof(Vary) / 4);
+    slots = copied<std::uint32_t>(t.slots, t.n_slots, 1);
+    lists = copied<std::int32_t>(t.lists, t.n_lists, 1);
+    if (t.sums) sums = copied<std::uint64_t>(t.sums, t.n_nodes, 2);
+  });
+  const nb::gil_scoped_acquire acquire;
+  return nb::make_tuple(nodes, varies, slots, lists, sums);
+}
+
+using Words = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Lists = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Sums = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+void tree_restore(Tree& tree, const Places& order, const Words& nodes, const Words& varies,
+                  const Words& slots, const Lists& lists, const std::optional<Sums>& sums) {
+  const bool weighted = tree.store().weighted();
+  if (nodes.shape(1) != sizeof(Node) / 4 || varies.shape(1) != sizeof(Vary) / 4 ||
+      slots.shape(1) != 1 || lists.shape(1) != 1 || sums.has_value() != weighted ||
+      (sums && (sums->shape(0) != nodes.shape(0) || sums->shape(1) != 2)))
+    throw std::invalid_argument("its arrays have the wrong shapes");
+  const TreeArrays arrays{reinterpret_cast<const Node*>(nodes.data()), nodes.shape(0),
+                          reinterpret_cast<const Vary*>(varies.data()), varies.shape(0),
+                          slots.data(), slots.shape(0), lists.data(), lists.shape(0),
+                          sums ? sums->data() : nullptr};
+  const char* problem = nullptr;
+  run([&] { problem = check_tree(tree.store(), order, arrays); });
+  if (problem) throw std::invalid_argument(problem);
+  tree.restore(arrays);
+}
+
+nb::object tree_sizes(const Tree& tree) {
+  Tree::Sizes sizes{};
+  {
+    const nb::gil_scoped_release release;
+    sizes = tree.sizes();
+  }
+  return nb::make_tuple(sizes.nodes, sizes.varies, sizes.lists, sizes.bytes, sizes.evictions);
+}
+
+std::int64_t engine_bytes(const Engine& engine) {
+  const nb::gil_scoped_release release;
+  return engine.bytes();
+}
+
+}  // namespace
+
+void register_engines(nb::module_& m) {
+  nb::exception<OverLimit>(m, "OverLimit", PyExc_MemoryError);
+  nb::class_<ColumnStore>(m, "ColumnStore", "Columns as engines want them: codes or record lists.")
+      .def(
+          "__init__",
+          [](ColumnStore* self, std::int64_t n_records, const In<std::int64_t>& offsets,
+             const In<std::int64_t>& defaults, const In<std::int64_t>& start,
+             const In<std::int32_t>& rows, const std::optional<In<double>>& weights) {
+            new (self) ColumnStore(n_records, static_cast<std::int64_t>(defaults.size()),
+                                   offsets.data(), defaults.data(), start.data(), rows.data(),
+                                   weights ? weights->data() : nullptr);
+          },
+          nb::arg("n_records"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("start"),
+          nb::arg("rows"), nb::arg("weights").none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+          nb::sig("def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, "
+                  "rows: Indices, weights: Floats | None) -> None"))
+      .def_prop_ro("nbytes", &ColumnStore::bytes);
+  nb::class_<Engine>(m, "Engine", "Anything that makes contingency tables.")
+      .def("dense", dense, nb::arg("columns"), nb::arg("given"), nb::arg("codes"),
+           nb::sig("def dense(self, columns: Sequence[int], given: Sequence[int], "
+                   "codes: Sequence[int]) -> Counts"),
+           "Every cell of the table of some columns, in C order.")
+      .def("sparse", sparse, nb::arg("columns"), nb::arg("given"), nb::arg("codes"),
+           nb::sig("def sparse(self, columns: Sequence[int], given: Sequence[int], "
+                   "codes: Sequence[int]) -> tuple[Ints, Counts]"),
+           "The cells that are not zero: their numbers, ascending, and their counts.")
+      .def("dense_many", dense_many, nb::arg("columns"), nb::arg("starts"), nb::arg("offsets"),
+           nb::arg("given"), nb::arg("codes"),
+           nb::sig("def dense_many(self, columns: Ints, starts: Ints, offsets: Ints, "
+                   "given: Sequence[int], codes: Sequence[int]) -> Counts"),
+           "The tables of many sets of columns, one after another.")
+      .def_prop_ro("nbytes", engine_bytes);
+  nb::class_<Scan, Engine>(m, "Scan", "Counts records.")
+      .def(nb::init<Store, int>(), nb::arg("store"), nb::arg("n_jobs"),
+           nb::sig("def __init__(self, store: ColumnStore, n_jobs: int) -> None"))
+      .def("some", scan_some, nb::arg("columns"), nb::arg("chosen"), nb::arg("as_cells"),
+           nb::sig("def some(self, columns: Sequence[int], chosen: Indices, as_cells: bool) -> Any"),
+           "The table of some ascending records: every cell, or numbers and counts of non-zero ones.");
+  nb::class_<Bitmaps, Engine>(m, "Bitmaps", "Counts bits.")
+      .def(nb::init<Store>(), nb::arg("store"),
+           nb::sig("def __init__(self, store: ColumnStore) -> None"));
+  nb::class_<Tree, Engine>(m, "Tree", "Counts nothing twice.")
+      .def(
+          "__init__",
+          [](Tree* self, const Store& store, Places order, std::int64_t leaf_size,
+             std::int64_t max_depth, std::int64_t limit, std::int64_t min_count) {
+            new (self) Tree(store, std::move(order), {leaf_size, max_depth, limit, min_count});
+          },
+          nb::arg("store"), nb::arg("order"), nb::arg("leaf_size"), nb::arg("max_depth"),
+          nb::arg("limit"), nb::arg("min_count"),
+          nb::sig("def __init__(self, store: ColumnStore, order: Sequence[int], leaf_size: int, "
+                  "max_depth: int, limit: int, min_count: int) -> None"))
+      .def("bounded", tree_bounded, nb::arg("columns"), nb::arg("given"), nb::arg("codes"),
+           nb::sig("def bounded(self, columns: Sequence[int], given: Sequence[int], "
+                   "codes: Sequence[int]) -> tuple[Ints, Ints, Ints]"),
+           "Estimates, lower and upper bounds of every cell.")
+      .def("build", [](Tree& tree) { run([&] { tree.build(signal_pending); }); },
+           "Build everything.")
+      .def("clear", [](Tree& tree) { run([&] { tree.clear(); }); }, "Forget all but the root.")
+      .def("sizes", tree_sizes, nb::sig("def sizes(self) -> tuple[int, int, int, int, int]"),
+           "Nodes, Varies, listed records, bytes, evictions.")
+      .def("arrays", tree_arrays,
+           nb::sig("def arrays(self) -> tuple[Values, Values, Values, Values, Values | None]"),
+           "Copies of nodes, Varies, slots, lists and sums.")
+      .def("restore", tree_restore, nb::arg("order"), nb::arg("nodes"), nb::arg("varies"),
+           nb::arg("slots"), nb::arg("lists"), nb::arg("sums").none(), nb::keep_alive<1, 3>(),
+           nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+           nb::keep_alive<1, 7>(),
+           nb::sig("def restore(self, order: Sequence[int], nodes: Values, varies: Values, "
+                   "slots: Values, lists: Values, sums: Values | None) -> None"),
+           "Look at arrays that arrays() made; ValueError if they are not a tree.");
+}
+
+}  // namespace tacit::bindings

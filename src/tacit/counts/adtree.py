@@ -1,0 +1,407 @@
+"""ADtrees: counts cached so that any contingency table follows without reading records."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit import _core, store
+from tacit.counts.contingency import ContingencyTable
+from tacit.counts.counter import Counter, Layout, Tables
+from tacit.errors import FileError, InputError
+from tacit.machine import available_memory, human_bytes, whole
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.counts.records import StoredRecords
+
+__all__ = ["ADTree", "TreeStats", "common_shares"]
+
+_UNBOUNDED = 2**31 - 1  # conditions deep
+_LEAF_SIZE = 16
+
+
+class ADTree(Counter):
+    r"""Counts cached so that any contingency table follows without reading records.
+
+    After Moore and Lee (1998). The tree holds a count for each combination of values that occurs,
+    but none for the most common value of a column in its context: that one follows by subtraction.
+    It grows as it is asked, so the first table of some columns reads records and those after it do
+    not; :meth:`build` makes all of it beforehand. Queries are safe from several threads.
+
+    Parameters
+    ----------
+    table : Table
+    leaf_size : int, default 16
+        Combinations of fewer records than this are not divided further: their records are listed
+        and counted one by one. Larger leaves save memory and time to build, at the cost of slower
+        tables.
+    max_depth : int, optional
+        Combinations of this many values are not divided further.
+    memory_limit : int, optional
+        Bytes that the tree may take, what it holds of the columns included. Parts used least
+        recently are dropped to stay below it and made again when needed. By default, half of the
+        memory that is available.
+    min_count : int, default 1
+        Keep no count below this one. Above 1 the tree is approximate: its tables have bounds, see
+        :meth:`ContingencyTable.bounds`.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tree = tacit.ADTree(tacit.datasets.load_visits())
+    >>> tree.count({"region": "north", "weather": True})
+    1538
+    >>> tree.table(["news", "weather"], given={"region": "north"})
+    news × weather, 5,417 records
+    news \ weather  False   True
+    False           2,629  1,243
+    True            1,250    295
+    """
+
+    def __init__(
+        self,
+        table: StoredRecords,
+        *,
+        leaf_size: int = _LEAF_SIZE,
+        max_depth: int | None = None,
+        memory_limit: int | None = None,
+        min_count: int = 1,
+    ) -> None:
+        super().__init__(table)
+        self.leaf_size = whole(leaf_size, "leaf_size", 1)
+        self.max_depth = None if max_depth is None else whole(max_depth, "max_depth", 0)
+        self.memory_limit = None if memory_limit is None else whole(memory_limit, "memory_limit", 1)
+        self.min_count = whole(min_count, "min_count", 1)
+        if self.min_count > 1 and table.weights is not None:
+            raise InputError("min_count: counts of weighted records are all kept; it must be 1")
+        self._order = _tree_order(table)
+        self._tree = self._plant()
+
+    def _plant(self) -> _core.Tree:
+        limit = self.memory_limit
+        if limit is None:
+            limit = (available_memory() or 2**62) // 2
+        elif self._records.column_store.nbytes > limit:
+            taken = human_bytes(self._records.column_store.nbytes)
+            raise InputError(
+                f"memory_limit: {human_bytes(limit)} are too little, since the codes of columns "
+                f"asked about before take {taken}"
+            )
+        depth = _UNBOUNDED if self.max_depth is None else self.max_depth
+        return _core.Tree(
+            self._records.column_store, self._order, self.leaf_size, depth, limit, self.min_count
+        )
+
+    # Counting
+
+    def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
+        return self._tree
+
+    @property
+    def exact(self) -> bool:
+        """Whether all counts are kept."""
+        return self.min_count == 1
+
+    def count(self, query: Mapping[str, Any]) -> int | float:  # noqa: D102
+        try:
+            if self.exact:
+                return super().count(query)
+            given, codes = self._query(query, "query")
+            estimate: int = self._tree.bounded([], given, codes)[0][0].item()
+            return estimate
+        except _core.OverLimit as problem:
+            raise self._too_small(problem) from None
+
+    def table(  # noqa: D102
+        self,
+        columns: Sequence[str | int],
+        given: Mapping[str, Any] | None = None,
+        *,
+        layout: Layout = "auto",
+    ) -> ContingencyTable:
+        try:
+            if self.min_count == 1:
+                return super().table(columns, given, layout=layout)
+            return self._bounded(columns, given, layout)
+        except _core.OverLimit as problem:
+            raise self._too_small(problem) from None
+
+    def tables(  # noqa: D102
+        self,
+        column_sets: Sequence[Sequence[str | int]] | NDArray[Any],
+        given: Mapping[str, Any] | None = None,
+    ) -> Tables:
+        if not self.exact:
+            raise InputError("column_sets: an approximate tree answers one table at a time")
+        try:
+            return super().tables(column_sets, given)
+        except _core.OverLimit as problem:
+            raise self._too_small(problem) from None
+
+    def _bounded(
+        self, columns: Sequence[str | int], given: Mapping[str, Any] | None, layout: Layout
+    ) -> ContingencyTable:
+        places = self._places(columns)
+        asked, codes = ([], []) if given is None else self._query(given, "given")
+        shape = [self._arities[c] for c in places]
+        if self._check_layout(layout, math.prod(shape)) == "sparse":
+            raise InputError(
+                "layout: an approximate tree knows no cell to be empty, so its tables are dense; "
+                f"this one has {math.prod(shape):,} cells: ask for fewer columns"
+            )
+        estimate, lower, upper = self._tree.bounded(places, asked, codes)
+        return ContingencyTable(
+            tuple(self._columns[c] for c in places),
+            estimate.reshape(shape),
+            lower=lower.reshape(shape),
+            upper=upper.reshape(shape),
+        )
+
+    def _too_small(self, problem: Exception) -> InputError:
+        if self.memory_limit is None:
+            return InputError(f"the tree needs more than half of the free memory: {problem}")
+        return InputError(f"memory_limit: {human_bytes(self.memory_limit)}, but {problem}")
+
+    # The tree itself
+
+    def build(self, *, full: bool = True) -> ADTree:
+        """Make the tree now instead of when it is asked.
+
+        Parameters
+        ----------
+        full : bool, default True
+            Make every node down to the leaves, so that no later question changes the tree. With
+            False, only the counts of single columns.
+
+        Returns
+        -------
+        ADTree
+            This tree.
+        """
+        try:
+            if full:
+                self._tree.build()
+            else:
+                self.tables([[c] for c in range(len(self._columns))])
+        except _core.OverLimit as problem:
+            hint = "raise leaf_size, set max_depth, or let the tree grow as it is asked"
+            raise InputError(f"{self._too_small(problem)}; {hint}") from None
+        return self
+
+    def clear(self) -> None:
+        """Forget all counts; they are made again when needed."""
+        self._tree.clear()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the tree and of what it holds of the columns."""
+        return self._tree.nbytes
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of counts the tree holds."""
+        return self._tree.sizes()[0]
+
+    def stats(self) -> TreeStats:
+        """Report the size of the tree beside what theory says of it."""
+        nodes, varies, lists, n_bytes, evictions = self._tree.sizes()
+        return TreeStats(
+            n_records=self.n_records,
+            n_columns=len(self._columns),
+            nodes=nodes,
+            varies=varies,
+            listed_records=lists,
+            bytes=n_bytes,
+            evictions=evictions,
+            **_bounds(self._records, self.leaf_size, self.max_depth),
+        )
+
+    # Files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tree, and the table it is of, to a file that :func:`tacit.load` maps.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        nodes, varies, slots, lists, sums = self._tree.arrays()
+        settings = [
+            self.leaf_size,
+            -1 if self.max_depth is None else self.max_depth,
+            -1 if self.memory_limit is None else self.memory_limit,
+            self.min_count,
+        ]
+        arrays = self._records.to_arrays() | {
+            "tree.order": np.array(self._order, np.int64),
+            "tree.settings": np.array(settings, np.int64),
+            "tree.nodes": nodes,
+            "tree.varies": varies,
+            "tree.slots": slots,
+            "tree.lists": lists,
+        }
+        if sums is not None:
+            arrays["tree.sums"] = sums
+        store.write_arrays(path, "adtree", arrays)
+
+    @classmethod
+    def from_arrays(
+        cls, path: str | os.PathLike[str], table: StoredRecords, arrays: dict[str, NDArray[Any]]
+    ) -> ADTree:
+        """Make the tree of a file's arrays, which are looked at and not copied."""
+        try:
+            leaf_size, max_depth, memory_limit, min_count = arrays["tree.settings"].tolist()
+            tree = cls(
+                table,
+                leaf_size=leaf_size,
+                max_depth=None if max_depth < 0 else max_depth,
+                memory_limit=None if memory_limit < 0 else memory_limit,
+                min_count=min_count,
+            )
+            tree._order = arrays["tree.order"].tolist()
+            if sorted(tree._order) != list(range(len(tree._columns))):
+                raise FileError(path, "is damaged: the tree's order is not one of the columns")
+            tree._tree = tree._plant()
+            tree._tree.restore(
+                tree._order,
+                *(arrays[f"tree.{name}"] for name in ("nodes", "varies", "slots", "lists")),
+                arrays.get("tree.sums"),
+            )
+        except KeyError as error:
+            raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
+        except (TypeError, ValueError) as error:
+            raise FileError(path, f"is damaged: its tree is not sound: {error}") from None
+        return tree
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Where it goes, the tree grows again as it is asked.
+        return _planted, (
+            self._records,
+            self.leaf_size,
+            self.max_depth,
+            self.memory_limit,
+            self.min_count,
+        )
+
+    def __repr__(self) -> str:
+        size = f"{self.n_nodes:,} nodes, {human_bytes(self.nbytes)}"
+        return f"{super().__repr__()}: {size}"
+
+
+@dataclass(frozen=True)
+class TreeStats:
+    """The size of an :class:`ADTree`, and bounds for it after the paper's appendix A.
+
+    The paper has the bounds for columns of two values; here a column of k values counts k - 1 times
+    where one of two counts once.
+
+    Attributes
+    ----------
+    n_records, n_columns : int
+    nodes, varies, listed_records, bytes, evictions : int
+        What there is now: counts, Vary nodes, entries of record lists, memory, and how often parts
+        were dropped to stay below the memory limit.
+    most_dense : int
+        Nodes if no value were left out, in the worst case.
+    most_nodes : int
+        Nodes if all combinations of values occurred.
+    most_for_records : int
+        Nodes in the worst case for so many records and this leaf size: a node has at most half of
+        its parent's records.
+    skewed_estimate : float
+        Nodes to be expected if columns were independent, each as skewed as it is here.
+    """
+
+    n_records: int
+    n_columns: int
+    nodes: int
+    varies: int
+    listed_records: int
+    bytes: int
+    evictions: int
+    most_dense: int
+    most_nodes: int
+    most_for_records: int
+    skewed_estimate: float
+
+    def __str__(self) -> str:
+        rows = [
+            ("records × columns", f"{self.n_records:,} × {self.n_columns:,}"),
+            ("nodes", f"{self.nodes:,}"),
+            ("bytes", human_bytes(self.bytes)),
+            ("expected, independent columns", f"{self.skewed_estimate:.3g}"),
+            ("worst case, these records", f"{_number(self.most_for_records)}"),
+            ("worst case, any records", f"{_number(self.most_nodes)}"),
+            ("worst case, no value left out", f"{_number(self.most_dense)}"),
+        ]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
+
+
+def _number(n: int) -> str:
+    return f"{n:,}" if n < 10**12 else f"10^{math.log10(n):.1f}"
+
+
+def _bounds(records: StoredRecords, leaf_size: int, max_depth: int | None) -> dict[str, Any]:
+    """Appendix A: sums over levels k of the ways to choose k columns and a rarer value of each."""
+    arities = records.schema.arities.tolist()
+    n = len(arities)
+    deepest = min(n, n if max_depth is None else max_depth)
+    halvings = max(0, math.floor(math.log2(records.n_records / leaf_size)))
+    # ways[k] = sum over all sets of k columns of the product of their (arity - 1)
+    depth = min(deepest, halvings)
+    ways = [1] + [0] * depth
+    for arity in arities:
+        for k in range(depth, 0, -1):
+            ways[k] += ways[k - 1] * (arity - 1)
+    rarer = [1 - share for share in common_shares(records)]
+    typical = min(max(sum(rarer) / n, 1e-12), 0.5)
+    levels = math.log(max(records.n_records / leaf_size, 1)) / -math.log(typical)
+    return {
+        "most_dense": math.prod(arity + 1 for arity in arities),
+        "most_nodes": math.prod(arities),
+        "most_for_records": sum(ways),
+        "skewed_estimate": float(sum(math.comb(n, k) for k in range(min(n, int(levels)) + 1))),
+    }
+
+
+def common_shares(records: StoredRecords) -> list[float]:
+    """Return the share of records that have the most common value, for each column."""
+    schema, (start, _) = records.schema, records.postings
+    held = np.diff(start)
+    shares = []
+    for c in range(len(schema)):
+        stored = held[schema.offsets[c] : schema.offsets[c + 1]]
+        most = max(records.n_records - int(stored.sum()), int(stored.max(initial=0)))
+        shares.append(most / records.n_records)
+    return shares
+
+
+def _tree_order(records: StoredRecords) -> list[int]:
+    """Skewed columns first: few records go down where the most common value is left out."""
+    shares = common_shares(records)
+    return sorted(range(len(shares)), key=lambda c: (-shares[c], c))
+
+
+def _planted(
+    table: StoredRecords,
+    leaf_size: int,
+    max_depth: int | None,
+    memory_limit: int | None,
+    min_count: int,
+) -> ADTree:
+    return ADTree(
+        table,
+        leaf_size=leaf_size,
+        max_depth=max_depth,
+        memory_limit=memory_limit,
+        min_count=min_count,
+    )

@@ -1,0 +1,257 @@
+"""Counters: whatever answers ``count(query)`` and ``table(columns, given)``."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+import numpy as np
+
+from tacit.counts.contingency import ContingencyTable
+from tacit.errors import InputError
+from tacit.machine import check_fits
+from tacit.schema import check_query
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from tacit import _core
+    from tacit.counts.records import Counts, StoredRecords
+    from tacit.schema import Column, Schema
+
+__all__ = ["Counter", "Layout", "Tables"]
+
+Layout: TypeAlias = Literal["auto", "dense", "sparse"]
+
+_ALWAYS_DENSE = 2**20  # cells
+_MOST_CELLS = 2**62  # that can be numbered
+_CELL_BYTES = 24  # while a dense table is worked out
+
+
+class Counter(ABC):
+    """Answers how often combinations of values occur in a table.
+
+    All counters give the same numbers, also for weighted records, bit for bit: they differ in what
+    they keep and in how fast they are. See :class:`Scan`, :class:`Bitmaps`, :class:`ADTree`, and
+    :func:`counter`, which chooses among them.
+    """
+
+    def __init__(self, table: StoredRecords) -> None:
+        if not hasattr(table, "column_store"):
+            kind = type(table).__name__
+            raise InputError(f"table must be a Table, got {kind}; tacit.Table makes one of it")
+        self._records = table
+        self._columns: tuple[Column, ...] = tuple(table.schema)
+        self._arities: list[int] = table.schema.arities.tolist()
+        self._positions = {name: place for place, name in enumerate(table.schema.names)}
+
+    @property
+    def schema(self) -> Schema:
+        """Columns, labels and defaults."""
+        return self._records.schema
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return self._records.n_records
+
+    @property
+    @abstractmethod
+    def nbytes(self) -> int:
+        """Bytes held beyond the table's own."""
+
+    @abstractmethod
+    def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
+        """Return what is to answer a question."""
+
+    def count(self, query: Mapping[str, Any]) -> int | float:
+        """Return the (weighted) number of records that match ``{column: label, …}``.
+
+        Parameters
+        ----------
+        query : mapping
+            Every record matches an empty one.
+        """
+        given, codes = self._query(query, "query")
+        count: int | float = self._engine([], given, 1).dense([], given, codes)[0].item()
+        return count
+
+    def table(
+        self,
+        columns: Sequence[str | int],
+        given: Mapping[str, Any] | None = None,
+        *,
+        layout: Layout = "auto",
+    ) -> ContingencyTable:
+        """Count every combination of labels of some columns.
+
+        Parameters
+        ----------
+        columns : sequence of str or int
+            Distinct columns, one axis for each, in this order.
+        given : mapping, optional
+            Count the records that match ``{column: label, …}`` only.
+        layout : {"auto", "dense", "sparse"}
+            Hold all cells, or those that are not zero; "auto" does the first as long as there are
+            at most a million cells, or four for each record.
+
+        Returns
+        -------
+        ContingencyTable
+        """
+        places = self._places(columns)
+        asked, codes = ([], []) if given is None else self._query(given, "given")
+        n_cells = math.prod([self._arities[c] for c in places])
+        if n_cells > _ALWAYS_DENSE or layout != "auto":
+            layout = self._check_layout(layout, n_cells)
+        engine = self._engine(places, asked, n_cells)
+        axes = tuple([self._columns[c] for c in places])
+        if layout == "sparse":
+            return ContingencyTable.from_cells(axes, *engine.sparse(places, asked, codes))
+        counts = engine.dense(places, asked, codes)
+        return ContingencyTable(axes, counts.reshape([self._arities[c] for c in places]))
+
+    def tables(
+        self,
+        column_sets: Sequence[Sequence[str | int]] | NDArray[Any],
+        given: Mapping[str, Any] | None = None,
+    ) -> Tables:
+        """Count many tables at once.
+
+        Parameters
+        ----------
+        column_sets : sequence of sequences of str or int, or 2-D array of column places
+        given : mapping, optional
+            As for :meth:`table`, the same for all of them.
+
+        Returns
+        -------
+        Tables
+            Dense tables, in the order asked for.
+        """
+        sets = self._sets(column_sets)
+        asked, codes = ([], []) if given is None else self._query(given, "given")
+        sizes = [math.prod([self._arities[c] for c in places]) for places in sets]
+        total = sum(sizes)
+        if total > _ALWAYS_DENSE:
+            check_fits(
+                _CELL_BYTES * total,
+                f"{len(sets):,} tables of {total:,} cells in all",
+                "ask for fewer at a time",
+            )
+        offsets = np.fromiter(accumulate(sizes, initial=0), np.int64, len(sizes) + 1)
+        starts = np.fromiter(accumulate(map(len, sets), initial=0), np.int64, len(sizes) + 1)
+        flat = np.fromiter((c for places in sets for c in places), np.int64, int(starts[-1]))
+        largest = max(range(len(sets)), key=sizes.__getitem__, default=None)
+        engine = self._engine(
+            [] if largest is None else sets[largest], asked, max(sizes, default=1)
+        )
+        counts = engine.dense_many(flat, starts, offsets, asked, codes)
+        return Tables(self._columns, sets, counts, offsets)
+
+    def _sets(self, column_sets: Any) -> list[list[int]]:
+        """Return the places of the columns of each set."""
+        if isinstance(column_sets, np.ndarray):
+            if column_sets.ndim != 2 or column_sets.dtype.kind not in "iu":
+                raise InputError("column_sets must be sequences of columns, or a 2-D integer array")
+            n = len(self._columns)
+            ordered = np.sort(column_sets, axis=1)
+            if column_sets.size and (ordered[:, 0].min() < 0 or ordered[:, -1].max() >= n):
+                raise InputError(f"column_sets: places of columns must be in [0, {n})")
+            if (ordered[:, 1:] == ordered[:, :-1]).any():
+                raise InputError("column_sets: the columns of a set must be distinct")
+            places: list[list[int]] = column_sets.tolist()
+            return places
+        return [self._places(columns, "column_sets") for columns in column_sets]
+
+    def _places(self, columns: Sequence[str | int], argument: str = "columns") -> list[int]:
+        """Return the places of distinct columns, at least one."""
+        if isinstance(columns, (str, int)):
+            raise InputError(f"{argument} must be one or more column names, got {columns!r}")
+        try:
+            places = [self._positions[c] for c in columns]  # type: ignore[index]
+        except (KeyError, TypeError):
+            places = [self.schema.position(c, argument) for c in columns]
+        if not places:
+            raise InputError(f"{argument} must be one or more column names, got none")
+        if len(set(places)) < len(places):
+            twice = next(c for k, c in enumerate(places) if c in places[:k])
+            raise InputError(
+                f"{argument} must be distinct, but {self._columns[twice].name!r} is there twice"
+            )
+        return places
+
+    def _query(self, query: Mapping[str, Any], argument: str) -> tuple[list[int], list[int]]:
+        pairs = check_query(self.schema, query, argument)
+        return [place for place, _ in pairs], [code for _, code in pairs]
+
+    def _check_layout(self, layout: Layout, n_cells: int) -> Layout:
+        """Return how to hold so many cells, or say why that cannot be."""
+        if layout not in ("auto", "dense", "sparse"):
+            raise InputError(f"layout must be 'auto', 'dense' or 'sparse', got {layout!r}")
+        if n_cells > _MOST_CELLS:
+            raise InputError(
+                f"columns: a table of 2^{math.log2(n_cells):.0f} cells has more than can be "
+                "numbered; ask for fewer columns"
+            )
+        if layout == "auto":
+            small = n_cells <= max(_ALWAYS_DENSE, 4 * self.n_records)
+            return "dense" if small else "sparse"
+        if layout == "dense":
+            check_fits(
+                _CELL_BYTES * n_cells,
+                f"a dense table of {n_cells:,} cells",
+                "ask for layout='sparse', which holds only cells that occur",
+            )
+        return layout
+
+    def __repr__(self) -> str:
+        shape = f"{self.n_records:,} records × {len(self._columns):,} columns"
+        return f"{type(self).__name__} of {shape}"
+
+
+class Tables(Sequence[ContingencyTable]):
+    """Dense contingency tables, one after another in one array.
+
+    Attributes
+    ----------
+    counts : ndarray
+        All cells; each table in C order.
+    offsets : int64 ndarray
+        Table k is ``counts[offsets[k]:offsets[k + 1]]``.
+    """
+
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        sets: list[list[int]],
+        counts: Counts,
+        offsets: NDArray[np.int64],
+    ) -> None:
+        self._columns = columns
+        self._sets = sets
+        self.counts = counts
+        self.offsets = offsets
+
+    def __len__(self) -> int:
+        return len(self._sets)
+
+    @overload
+    def __getitem__(self, key: int) -> ContingencyTable: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[ContingencyTable]: ...
+    def __getitem__(self, key: int | slice) -> ContingencyTable | list[ContingencyTable]:
+        if isinstance(key, slice):
+            return [self[k] for k in range(*key.indices(len(self)))]
+        place = range(len(self))[key]
+        axes = tuple([self._columns[c] for c in self._sets[place]])
+        cells = self.counts[self.offsets[place] : self.offsets[place + 1]]
+        return ContingencyTable(axes, cells.reshape([column.arity for column in axes]))
+
+    def __repr__(self) -> str:
+        return f"{len(self):,} tables of {len(self.counts):,} cells in all"

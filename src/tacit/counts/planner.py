@@ -1,0 +1,293 @@
+"""The planner: which engine is to answer which question."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+from tacit.counts.adtree import ADTree, common_shares
+from tacit.counts.counter import Counter, Layout, Tables
+from tacit.counts.engines import Bitmaps, Scan
+from tacit.machine import available_memory, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit import _core
+    from tacit.counts.contingency import ContingencyTable
+    from tacit.counts.records import StoredRecords
+
+__all__ = ["Plan", "Planner", "counter"]
+
+# Rough costs in nanoseconds. Only their ratios matter, and those only where two are close.
+_CALL = 1_000.0  # any answer
+_RECORD = 0.3  # a record that is read
+_CODE = 0.1  # and each of its columns
+_STORED = 15.0  # a stored value that is sorted
+_WORD = 0.65  # 64 records of a bitmap, for each cell
+_CELL = 8.0  # a cell of a table out of a tree
+_GROW = 2.0  # a record that passes through a new part of a tree
+
+_MOST_COLUMNS = 8  # beyond which the ways through a tree are too many to be worth it
+_MEMO = 64 * 2**20  # bytes
+_TABLE_BYTES = 400  # a remembered table beside its cells
+
+
+def counter(table: StoredRecords, *, memory_limit: int | None = None, memo: int = _MEMO) -> Planner:
+    """Return a counter that chooses an engine for each question.
+
+    Parameters
+    ----------
+    table : Table
+    memory_limit : int, optional
+        Bytes for all engines together; by default half of the memory that is available.
+    memo : int, default 64 MiB
+        Bytes for tables that are remembered, in case they are asked for again. 0 for none.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> counts = tacit.counter(tacit.datasets.load_visits())
+    >>> counts.count({"weather": True, "news": True})
+    845
+    >>> counts.plan(["weather", "news"]).engine
+    'bitmaps'
+    """
+    return Planner(table, memory_limit=memory_limit, memo=memo)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Which engine would answer a question, and what each is expected to cost.
+
+    Attributes
+    ----------
+    engine : {"memo", "scan", "bitmaps", "tree"}
+    scan, bitmaps, tree : float
+        Nanoseconds, roughly; infinite where an engine is out of the question. For the tree, what
+        it still has to grow is included.
+    """
+
+    engine: Literal["memo", "scan", "bitmaps", "tree"]
+    scan: float
+    bitmaps: float
+    tree: float
+
+
+class Planner(Counter):
+    """A counter that chooses an engine for each question; see :func:`counter`.
+
+    A question goes to whatever is expected to be cheapest: reading records, bitmaps, or the tree.
+    The tree's first answer for some columns costs more than reading the records once, later ones
+    next to nothing. So a set of columns moves to the tree as soon as counting it directly has cost
+    as much as the tree would have: never more than twice what would have been best.
+    """
+
+    def __init__(
+        self, table: StoredRecords, *, memory_limit: int | None = None, memo: int = _MEMO
+    ) -> None:
+        super().__init__(table)
+        self.memory_limit = None if memory_limit is None else whole(memory_limit, "memory_limit", 1)
+        self.memo = whole(memo, "memo", 0)
+        room = self.memory_limit or (available_memory() or 2**62) // 2
+        self._bitmap_room = room // 4
+        self._scan = Scan(table)
+        self._bitmaps = Bitmaps(table)
+        self._tree = ADTree(table, memory_limit=room - self._bitmap_room)
+        self._rarer = [1 - share for share in common_shares(table)]
+        self._stored = _stored(table)
+        self._place = {c: k for k, c in enumerate(self._tree._order)}
+        self._grown: set[tuple[int, ...]] = set()  # sets of columns the tree has answered for
+        self._paid: dict[tuple[int, ...], float] = {}  # what counting them directly has cost
+        self._memory: OrderedDict[Any, ContingencyTable] = OrderedDict()
+        self._remembered = 0
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by all engines and by remembered tables."""
+        shared = self._records.column_store.nbytes
+        engines = self._bitmaps.nbytes - shared + self._tree.nbytes
+        return engines + self._remembered
+
+    def count(self, query: Mapping[str, Any]) -> int | float:  # noqa: D102
+        given, codes = self._query(query, "query")
+        count: int | float = self._choose([], given, 1).dense([], given, codes)[0].item()
+        return count
+
+    def table(  # noqa: D102
+        self,
+        columns: Sequence[str | int],
+        given: Mapping[str, Any] | None = None,
+        *,
+        layout: Layout = "auto",
+    ) -> ContingencyTable:
+        if not self.memo:
+            return super().table(columns, given, layout=layout)
+        key = self._key(columns, given, layout)
+        with self._lock:
+            if key in self._memory:
+                self._memory.move_to_end(key)
+                return self._memory[key]
+        found = super().table(columns, given, layout=layout)
+        self._remember(key, found)
+        return found
+
+    def tables(  # noqa: D102
+        self,
+        column_sets: Sequence[Sequence[str | int]] | NDArray[Any],
+        given: Mapping[str, Any] | None = None,
+    ) -> Tables:
+        sets = self._sets(column_sets)
+        asked, _ = ([], []) if given is None else self._query(given, "given")
+        engine = self._choose_for_many(sets, asked)
+        return engine.tables(column_sets, given)
+
+    def plan(self, columns: Sequence[str | int], given: Mapping[str, Any] | None = None) -> Plan:
+        """Say how a table would be counted if it were asked for now.
+
+        Parameters
+        ----------
+        columns, given
+            As for :meth:`table`.
+        """
+        places = self._places(columns)
+        asked, _ = ([], []) if given is None else self._query(given, "given")
+        n_cells = math.prod([self._arities[c] for c in places])
+        scan, bitmaps, answer, growth = self._costs(places, asked, n_cells)
+        if self._key(columns, given, "auto") in self._memory:
+            return Plan("memo", scan, bitmaps, answer + growth)
+        key = self._columns_of(places, asked)
+        engine = self._pick(key, scan, bitmaps, answer, growth)
+        return Plan(engine, scan, bitmaps, answer + growth)
+
+    # Remembering
+
+    def _key(self, columns: Sequence[str | int], given: Any, layout: Layout) -> Any:
+        places = self._places(columns)
+        if given is None:
+            return tuple(places), (), layout
+        return tuple(places), tuple(zip(*self._query(given, "given"), strict=True)), layout
+
+    def _remember(self, key: Any, table: ContingencyTable) -> None:
+        size = table.nbytes + _TABLE_BYTES
+        with self._lock:
+            if key in self._memory or size > self.memo:
+                return
+            self._memory[key] = table
+            self._remembered += size
+            while self._remembered > self.memo:
+                _, oldest = self._memory.popitem(last=False)
+                self._remembered -= oldest.nbytes + _TABLE_BYTES
+
+    # Choosing
+
+    def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
+        return self._choose(places, given, n_cells)
+
+    def _choose(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
+        key = self._columns_of(places, given)
+        scan, bitmaps, answer, growth = self._costs(places, given, n_cells)
+        engine = self._pick(key, scan, bitmaps, answer, growth)
+        with self._lock:
+            if engine == "tree":
+                self._grown.add(key)
+                self._paid.pop(key, None)
+                return self._tree._tree
+            self._paid[key] = self._paid.get(key, 0.0) + min(scan, bitmaps)
+        return self._scan._scan if engine == "scan" else self._bitmaps._bitmaps
+
+    def _pick(
+        self, key: tuple[int, ...], scan: float, bitmaps: float, answer: float, growth: float
+    ) -> Literal["scan", "bitmaps", "tree"]:
+        direct = min(scan, bitmaps)
+        if answer <= direct and (
+            growth == 0 or answer + growth <= direct or self._paid.get(key, 0.0) >= growth
+        ):
+            return "tree"
+        return "scan" if scan <= bitmaps else "bitmaps"
+
+    def _choose_for_many(self, sets: list[list[int]], given: list[int]) -> Counter:
+        """Choose one engine for a batch: growth is shared, since sets have subsets in common."""
+        scan = bitmaps = tree = 0.0
+        columns: set[int] = set()
+        for places in sets:
+            n_cells = math.prod([self._arities[c] for c in places])
+            costs = self._direct_costs(places, given, n_cells)
+            key = self._columns_of(places, given)
+            scan, bitmaps = scan + costs[0], bitmaps + costs[1]
+            tree += _CALL + _CELL * n_cells if len(key) <= _MOST_COLUMNS else math.inf
+            if key not in self._grown:
+                tree += self._passing(key)
+                columns.update(key)
+        tree += _GROW * self.n_records * len(columns)
+        if tree <= min(scan, bitmaps):
+            self._grown.update(self._columns_of(places, given) for places in sets)
+            return self._tree
+        return self._scan if scan <= bitmaps else self._bitmaps
+
+    def _columns_of(self, places: Iterable[int], given: Iterable[int]) -> tuple[int, ...]:
+        """Return all columns of a question, in the tree's order."""
+        return tuple(sorted({*places, *given}, key=self._place.__getitem__))
+
+    def _costs(
+        self, places: list[int], given: list[int], n_cells: int
+    ) -> tuple[float, float, float, float]:
+        """Return what the engines would cost: scan, bitmaps, the tree's answer, its growth."""
+        scan, bitmaps = self._direct_costs(places, given, n_cells)
+        key = self._columns_of(places, given)
+        if len(key) > _MOST_COLUMNS:
+            return scan, bitmaps, math.inf, math.inf
+        ways = 2.0 ** sum(c not in places for c in given)  # a condition can take a subtraction
+        answer = _CALL + _CELL * n_cells * ways
+        return scan, bitmaps, answer, self._growth(key)
+
+    def _direct_costs(
+        self, places: list[int], given: list[int], n_cells: int
+    ) -> tuple[float, float]:
+        m = self.n_records
+        columns = [*places, *given]
+        reading = m * (_RECORD + _CODE * len(columns))
+        scan = _CALL + min(reading, _STORED * sum(self._stored[c] for c in columns)) + n_cells
+        words = math.ceil(m / 64)
+        needed = 8 * words * sum(self._arities[c] - 1 for c in columns)
+        own = self._bitmaps.nbytes - self._records.column_store.nbytes
+        if own + needed > self._bitmap_room:
+            return scan, math.inf
+        sets = sum(self._arities[c] - 1 for c in given) + n_cells
+        return scan, _CALL + _WORD * words * sets
+
+    def _growth(self, key: tuple[int, ...]) -> float:
+        """Estimate what the tree has yet to read: every subset of columns is a part of it."""
+        if key in self._grown:
+            return 0.0
+        return sum(
+            self._passing(subset)
+            for size in range(1, len(key) + 1)
+            for subset in combinations(key, size)
+            if subset not in self._grown
+        )
+
+    def _passing(self, key: tuple[int, ...]) -> float:
+        """Estimate the cost of records that reach the last of some columns."""
+        return _GROW * self.n_records * math.prod([self._rarer[c] for c in key[:-1]])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _planner, (self._records, self.memory_limit, self.memo)
+
+
+def _stored(records: StoredRecords) -> list[int]:
+    start, _ = records.postings
+    offsets = records.schema.offsets
+    stored: list[int] = (start[offsets[1:]] - start[offsets[:-1]]).tolist()
+    return stored
+
+
+def _planner(table: StoredRecords, memory_limit: int | None, memo: int) -> Planner:
+    return Planner(table, memory_limit=memory_limit, memo=memo)
