@@ -4,7 +4,7 @@ What equals its column's default is never stored and never visited; counts of it
 """
 
 from tacit import datasets
-from tacit.counts import ContingencyTable, OneWay, Pairs, TwoWay
+from tacit.counts import ContingencyTable, IndependenceTest, OneWay, Pairs, TwoWay
 from tacit.errors import FileError, InputError
 from tacit.schema import Column, Labels, Schema
 from tacit.store import load
@@ -34,6 +34,7 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "FileError",
+    "IndependenceTest",
     "InputError",
     "Labels",
     "OneWay",
