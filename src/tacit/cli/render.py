@@ -94,7 +94,7 @@ def column_rows(table: Table) -> list[tuple[str, int, Label, float]]:
 def contingency_grid(counts: ContingencyTable) -> Grid:
     """Lay out counts: two columns as a square if they fit, all else as a list."""
     columns = counts.columns
-    if len(columns) == 2 and columns[1].arity <= _WIDEST:
+    if len(columns) == 2 and columns[1].arity <= _WIDEST and counts.layout == "dense":
         return _square(counts)
     grid = _grid([column.name for column in columns], ["count", "share"])
     for labels, count in occurring(counts):
@@ -104,10 +104,10 @@ def contingency_grid(counts: ContingencyTable) -> Grid:
 
 def occurring(counts: ContingencyTable) -> Iterator[tuple[list[Label], int | float]]:
     """Go through the combinations of labels that occur, with their counts, in code order."""
-    array = counts.to_array()
-    for cell in zip(*(codes.tolist() for codes in array.nonzero()), strict=True):
+    codes, numbers = counts.cells()
+    for cell, count in zip(codes.tolist(), numbers.tolist(), strict=True):
         labels = [column.labels[code] for column, code in zip(counts.columns, cell, strict=True)]
-        yield labels, array[cell].item()
+        yield labels, count
 
 
 def _square(counts: ContingencyTable) -> Grid:

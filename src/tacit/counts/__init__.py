@@ -2,6 +2,7 @@
 
 from tacit.counts.adtree import ADTree, TreeStats
 from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency_measures import IndependenceTest
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.counts.engines import Bitmaps, Scan
 from tacit.counts.one_way import OneWay, one_way
@@ -15,6 +16,7 @@ __all__ = [
     "Bitmaps",
     "ContingencyTable",
     "Counter",
+    "IndependenceTest",
     "Layout",
     "OneWay",
     "Pairs",

@@ -272,7 +272,10 @@ class ADTree(Counter):
             tree._tree = tree._plant()
             tree._tree.restore(
                 tree._order,
-                *(arrays[f"tree.{name}"] for name in ("nodes", "varies", "slots", "lists")),
+                arrays["tree.nodes"],
+                arrays["tree.varies"],
+                arrays["tree.slots"],
+                arrays["tree.lists"],
                 arrays.get("tree.sums"),
             )
         except KeyError as error:

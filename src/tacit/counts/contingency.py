@@ -2,76 +2,150 @@
 
 from __future__ import annotations
 
-import html
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-import polars as pl
 
+from tacit.counts import contingency_measures as measures
+from tacit.counts import contingency_parts as parts
+from tacit.counts.cells import Cells, codes_of, number_of
+from tacit.counts.contingency_check import check_table
+from tacit.counts.contingency_combine import combine
+from tacit.counts.contingency_plot import Normalise, plot
+from tacit.counts.contingency_text import html_text, plain_text, to_frame
 from tacit.errors import InputError
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from tacit.counts.records import Counts, StoredRecords, Subset
+    import polars as pl
+    from matplotlib.axes import Axes
+
+    from tacit.counts.contingency_measures import BiasCorrection, IndependenceTest
+    from tacit.counts.records import Counts
     from tacit.schema import Column
 
-__all__ = ["ContingencyTable", "contingency"]
+__all__ = ["ContingencyTable", "SomeColumns"]
 
-
-def contingency(records: StoredRecords, columns: Sequence[int], chosen: Subset) -> ContingencyTable:
-    """Count the label combinations of the given columns among the chosen records.
-
-    O(stored values of these columns + records + cells).
-    """
-    schema = records.schema
-    if len(set(columns)) < len(columns):
-        raise InputError("columns must be distinct")
-    shape = tuple(int(schema.arities[c]) for c in columns)
-    n_cells = math.prod(shape)
-    check_fits(8 * n_cells, f"a table of {n_cells:,} cells", "ask for fewer columns")
-    strides = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
-    start, rows = records.postings
-    # A record's cell is the all-default cell plus a step for each stored value.
-    base = sum(int(schema.defaults[c]) * s for c, s in zip(columns, strides, strict=True))
-    cell = np.full(records.n_records, base, np.int64)
-    for c, stride in zip(columns, strides, strict=True):
-        bounds = start[schema.offsets[c] : schema.offsets[c + 1] + 1]
-        steps = (schema.codes_of(c) - schema.defaults[c]) * stride
-        cell[rows[bounds[0] : bounds[-1]]] += np.repeat(steps, np.diff(bounds))
-    weights = records.weights
-    if chosen is not None:
-        cell = cell[chosen]
-        weights = weights if weights is None else weights[chosen]
-    counts: Counts = np.bincount(cell, weights, minlength=n_cells)
-    return ContingencyTable(tuple(schema.column(c) for c in columns), counts.reshape(shape))
+SomeColumns: TypeAlias = "str | int | Sequence[str | int]"
 
 
 class ContingencyTable:
     r"""Counts for every combination of labels of some columns.
 
+    It has one of two forms, with the same methods. The dense form is an array with an axis for each
+    column. The sparse form (:meth:`from_cells`) lists the cells that are not zero, and no method
+    but :meth:`to_dense`, :meth:`to_array` and ``to_frame(zeros=True)`` makes anything larger of it.
+
+    Counts may be approximate. Then every cell has a lower and an upper bound. Sums, parts and
+    unions of approximate tables have bounds, too; probabilities and information measures are
+    those of the counts.
+
     Parameters
     ----------
     columns : tuple of Column
-    counts : ndarray
-        One axis for each column, in its code order.
+    counts : ndarray of int64 or float64
+        One axis for each column, in its code order. Neither copied nor checked; see :meth:`check`.
+    lower, upper : ndarray, optional
+        Bounds of each cell. A bound that is not given is the count.
 
     Examples
     --------
     >>> import tacit
     >>> table = tacit.Table({"sky": ["blue", "grey", "grey"], "rain": [False, True, False]})
-    >>> table.contingency(["sky", "rain"])
+    >>> weather = table.contingency(["sky", "rain"])
+    >>> weather
     sky × rain, 3 records
     sky \ rain  False  True
     blue            1     0
     grey            1     1
+    >>> weather["grey", True], weather.marginal("rain")[False]
+    (1, 2)
+    >>> round(weather.mutual_information(), 3)
+    0.252
     """
 
-    def __init__(self, columns: tuple[Column, ...], counts: Counts) -> None:
+    __slots__ = ("_cells", "_counts", "_lower", "_note", "_rest_upper", "_upper", "columns")
+
+    # Engines make tables within microseconds: nothing is computed or checked here.
+    def __init__(
+        self,
+        columns: tuple[Column, ...],
+        counts: Counts,
+        *,
+        lower: Counts | None = None,
+        upper: Counts | None = None,
+    ) -> None:
         self.columns = columns
         self._counts = counts
+        self._lower = lower
+        self._upper = upper
+        self._cells: Cells | None = None
+        self._rest_upper: int | float = 0
+        self._note: str | None = None  # said of the table in place of its total
+
+    @classmethod
+    def from_cells(
+        cls,
+        columns: tuple[Column, ...],
+        cells: Cells,
+        counts: Counts,
+        *,
+        lower: Counts | None = None,
+        upper: Counts | None = None,
+        rest_upper: int | float = 0,
+    ) -> ContingencyTable:
+        """Return a table in the sparse form.
+
+        Parameters
+        ----------
+        columns : tuple of Column
+        cells : ndarray of int64
+            Numbers of the cells that are not zero, ascending. Cells are numbered in C order.
+        counts : ndarray of int64 or float64
+            The counts of these cells.
+        lower, upper : ndarray, optional
+            Bounds of these cells. A bound that is not given is the count.
+        rest_upper : int or float, default 0
+            The upper bound of all cells that are not listed.
+        """
+        table = cls(columns, counts, lower=lower, upper=upper)
+        table._cells = cells
+        table._rest_upper = rest_upper
+        return table
+
+    def check(self) -> ContingencyTable:
+        """Return the table itself, or an :class:`InputError` that says which array is wrong."""
+        check_table(self)
+        return self
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of labels of each column."""
+        return tuple(len(column.labels) for column in self.columns)
+
+    @property
+    def n_cells(self) -> int:
+        """Number of combinations of labels."""
+        return math.prod(self.shape)
+
+    @property
+    def n_occurring(self) -> int:
+        """Number of combinations that occur."""
+        return int(np.count_nonzero(self._counts))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the counts and what belongs to them."""
+        arrays = (self._counts, self._cells, self._lower, self._upper)
+        return sum(array.nbytes for array in arrays if array is not None)
 
     @property
     def total(self) -> int | float:
@@ -79,18 +153,107 @@ class ContingencyTable:
         total: int | float = self._counts.sum().item()
         return total
 
-    def to_array(self) -> Counts:
-        """Return a copy of the counts, one axis for each column."""
-        return self._counts.copy()
+    @property
+    def layout(self) -> Literal["dense", "sparse"]:
+        """The form in which the counts are held."""
+        return "dense" if self._cells is None else "sparse"
+
+    @property
+    def exact(self) -> bool:
+        """Whether the counts are exact, and not within bounds."""
+        return self._lower is None and self._upper is None and not self._rest_upper
+
+    @property
+    def rest_upper(self) -> int | float:
+        """The upper bound of cells that a sparse table does not list."""
+        return self._rest_upper
+
+    @property
+    def _lowest(self) -> Counts:
+        return self._counts if self._lower is None else self._lower
+
+    @property
+    def _highest(self) -> Counts:
+        return self._counts if self._upper is None else self._upper
+
+    def bounds(self) -> tuple[ContingencyTable, ContingencyTable]:
+        """Return tables of the lower and of the upper bounds.
+
+        Where cells that a sparse table does not list have an upper bound (:attr:`rest_upper`), no
+        cell of the upper table is zero: it is dense, and refused if it would not fit in memory.
+        """
+        table = self.to_dense() if self._rest_upper else self
+        lower = self._with(self.columns, self._lowest, self._cells)
+        return lower, self._with(self.columns, table._highest, table._cells)
+
+    def interval(self, labels: Any) -> tuple[int | float, int | float]:
+        """Return the lower and the upper bound of one cell, given as in ``table[labels]``."""
+        place = self._find(labels)
+        if place is None:
+            return self._counts.dtype.type(0).item(), self._rest_upper
+        return self._lowest[place].item(), self._highest[place].item()
 
     def __getitem__(self, labels: Any) -> int | float:
+        place = self._find(labels)
+        count: int | float = (
+            self._counts.dtype.type(0) if place is None else self._counts[place]
+        ).item()
+        return count
+
+    def _find(self, labels: Any) -> tuple[int, ...] | int | None:
+        """Return where the arrays have the cell, or nothing if it is not listed."""
         wanted = labels if isinstance(labels, tuple) else (labels,)
         if len(wanted) != len(self.columns):
-            names = ", ".join(column.name for column in self.columns)
+            names = ", ".join(self.names)
             raise InputError(f"one label is needed for each of {names}, got {len(wanted)}")
-        cell = tuple(c.code(label) for c, label in zip(self.columns, wanted, strict=True))
-        count: int | float = self._counts[cell].item()
-        return count
+        codes = tuple(c.code(label) for c, label in zip(self.columns, wanted, strict=True))
+        if self._cells is None:
+            return codes
+        cell = number_of(codes, self.shape)
+        place = int(np.searchsorted(self._cells, cell))
+        return place if place < len(self._cells) and self._cells[place] == cell else None
+
+    # ---------------------------------------------------------------- forms
+
+    def to_array(self) -> Counts:
+        """Return a copy of the counts, one axis for each column."""
+        if self._cells is None:
+            return self._counts.copy()
+        self._check_dense(1)
+        return self._spread(self._counts, 0)
+
+    def to_dense(self) -> ContingencyTable:
+        """Return the table in its dense form."""
+        if self._cells is None:
+            return self
+        self._check_dense(1 if self.exact else 3)
+        rest = self._rest_upper
+        made = ContingencyTable(
+            self.columns,
+            self._spread(self._counts, 0),
+            lower=None if self._lower is None else self._spread(self._lower, 0),
+            upper=None if self._upper is None and not rest else self._spread(self._highest, rest),
+        )
+        made._note = self._note
+        return made
+
+    def to_sparse(self) -> ContingencyTable:
+        """Return the table in its sparse form."""
+        if self._cells is not None:
+            return self
+        cells, (counts, *bounds) = self._listed()
+        lower, upper = bounds or (None, None)
+        made = ContingencyTable.from_cells(self.columns, cells, counts, lower=lower, upper=upper)
+        made._note = self._note
+        return made
+
+    def cells(self) -> tuple[Cells, Counts]:
+        """Return the codes of each combination that occurs, a row for each, and its count."""
+        cells, counts = self._occurring()
+        codes = np.empty((len(cells), len(self.columns)), np.int64)
+        for place in range(len(self.columns)):
+            codes[:, place] = codes_of(cells, self.shape, place)
+        return codes, counts
 
     def to_frame(self, *, zeros: bool = False) -> pl.DataFrame:
         """Return a Polars frame with a row for each combination that occurs.
@@ -100,75 +263,233 @@ class ContingencyTable:
         zeros : bool, default False
             Include combinations that do not occur.
         """
-        codes = (
-            np.indices(self._counts.shape).reshape(len(self.columns), -1)
-            if zeros
-            else np.array(np.nonzero(self._counts)).reshape(len(self.columns), -1)
-        )
-        data: dict[str, Any] = {}
-        for column, k in zip(self.columns, codes, strict=True):
-            data[column.name] = _label_series(column).gather(k)
-        data[free_name("count", data)] = self._counts[tuple(codes)]
-        return pl.DataFrame(data)
+        return to_frame(self, zeros)
 
-    def _grid(self) -> tuple[list[str], list[list[str]]]:
-        rows, cols = self.columns
-        head = [f"{rows.name} \\ {cols.name}", *(_show(x) for x in cols.labels)]
-        body = [
-            [_show(label), *(f"{n:,}" if isinstance(n, int) else f"{n:,.6g}" for n in line)]
-            for label, line in zip(rows.labels, self._counts.tolist(), strict=True)
-        ]
-        return head, body
+    def _check_dense(self, n_arrays: int) -> None:
+        n_cells = self.n_cells
+        what = f"the dense form of {' × '.join(self.names)}, {n_cells:,} cells,"
+        check_fits(8 * n_cells * n_arrays, what, "use the sparse form, or marginal() or slice()")
+
+    def _spread(self, values: Counts, rest: int | float) -> Counts:
+        flat = np.full(self.n_cells, rest, values.dtype)
+        flat[self._cells] = values
+        return flat.reshape(self.shape)
+
+    def _flat(self) -> list[Counts]:
+        """Return the counts and, of an approximate table, both bounds, as they are held."""
+        arrays = [self._counts] if self.exact else [self._counts, self._lowest, self._highest]
+        return [array.reshape(-1) for array in arrays]
+
+    def _listed(self) -> tuple[Cells, list[Counts]]:
+        """Return the cells that a sparse form has to list, with counts and bounds."""
+        arrays = self._flat()
+        if self._cells is not None:
+            return self._cells, arrays
+        listed = np.flatnonzero(arrays[0] if self.exact else (arrays[0] != 0) | (arrays[-1] != 0))
+        return listed, [array[listed] for array in arrays]
+
+    def _occurring(self) -> tuple[Cells, Counts]:
+        """Return the cells that occur and their counts."""
+        cells, (counts, *_) = self._listed()
+        occurs = counts != 0
+        return (cells, counts) if occurs.all() else (cells[occurs], counts[occurs])
+
+    def _with(
+        self, columns: tuple[Column, ...], counts: Counts, cells: Cells | None
+    ) -> ContingencyTable:
+        if cells is None:
+            return ContingencyTable(columns, counts)
+        return ContingencyTable.from_cells(columns, cells, counts)
+
+    def _map(
+        self,
+        columns: tuple[Column, ...],
+        change: Callable[[Counts], Counts],
+        cells: Cells | None = None,
+    ) -> ContingencyTable:
+        """Return a table of other columns, its counts and bounds changed in the same way."""
+        made = self._with(columns, change(self._counts), cells)
+        made._lower = None if self._lower is None else change(self._lower)
+        made._upper = None if self._upper is None else change(self._upper)
+        made._rest_upper = self._rest_upper
+        return made
+
+    # ---------------------------------------------------------------- other tables
+
+    def marginal(self, columns: SomeColumns) -> ContingencyTable:
+        """Return the counts of some of the columns, in the order asked for.
+
+        Parameters
+        ----------
+        columns : str, int, or sequence of them
+            One or more columns. All of them in another order make a transposed table.
+        """
+        return parts.marginal(self, columns)
+
+    def condition(self, query: Mapping[str | int, Any]) -> ContingencyTable:
+        """Return the counts among the records that match, without the columns of the query.
+
+        Parameters
+        ----------
+        query : mapping of column to label
+        """
+        return parts.condition(self, query)
+
+    def slice(self, labels: Mapping[str | int, Iterable[Any]]) -> ContingencyTable:
+        """Return the counts of some labels of some columns.
+
+        Parameters
+        ----------
+        labels : mapping of column to labels
+            The labels to keep. They stay in the order that the column has them in.
+        """
+        return parts.slice_labels(self, labels)
+
+    def combine(self, other: ContingencyTable) -> ContingencyTable:
+        """Return the counts of the records of both tables; ``+`` does the same.
+
+        Columns are matched by name and labels by what they are. Labels that only one table has
+        are added, as :meth:`Table.concat` does. The result is dense if both tables are.
+
+        Parameters
+        ----------
+        other : ContingencyTable
+            A table of the same columns, in any order, from other records.
+        """
+        return combine(self, other)
+
+    def __add__(self, other: object) -> ContingencyTable:
+        if not isinstance(other, ContingencyTable):
+            return NotImplemented
+        return combine(self, other)
+
+    def __radd__(self, other: object) -> ContingencyTable:
+        return (
+            self if isinstance(other, int) and other == 0 else NotImplemented
+        )  # sum() begins at 0
+
+    def equals(self, other: ContingencyTable) -> bool:
+        """Return whether columns, labels, counts and bounds are the same, in whichever form."""
+        return parts.equal(self, other)
+
+    def probabilities(self, given: SomeColumns | None = None) -> ContingencyTable:
+        """Return each count's share, as a table of floats in the same form.
+
+        Parameters
+        ----------
+        given : str, int, or sequence of them, optional
+            Shares add up to 1 within each combination of these columns, and not over all cells.
+            Where no record has a combination, its shares are 0.
+        """
+        return parts.probabilities(self, given)
+
+    # ---------------------------------------------------------------- measures
+
+    def entropy(
+        self,
+        columns: SomeColumns | None = None,
+        given: SomeColumns | None = None,
+        *,
+        base: float = 2,
+        bias_correction: BiasCorrection = None,
+    ) -> float:
+        """Return the entropy of some columns, in bits; 0 for a table without records.
+
+        Parameters
+        ----------
+        columns : str, int, or sequence of them, optional
+            By default all that are not given.
+        given : str, int, or sequence of them, optional
+            Conditional entropy: what is left when these columns are known.
+        base : float, default 2
+            Base of the logarithm; ``math.e`` for nats.
+        bias_correction : {"miller_madow"}, optional
+            Add (occurring cells - 1) / 2N nats to each plain entropy: it is too small on average.
+        """
+        return measures.entropy(self, columns, given, base, bias_correction)
+
+    def mutual_information(
+        self,
+        x: SomeColumns | None = None,
+        y: SomeColumns | None = None,
+        given: SomeColumns | None = None,
+        *,
+        base: float = 2,
+        bias_correction: BiasCorrection = None,
+    ) -> float:
+        """Return what x tells of y, in bits; 0 for a table without records.
+
+        Parameters
+        ----------
+        x, y : str, int, or sequence of them, optional
+            Default to the columns that are left, if there is one for each.
+        given : str, int, or sequence of them, optional
+            Conditional mutual information: what x adds when these columns are known.
+        base : float, default 2
+            Base of the logarithm; ``math.e`` for nats.
+        bias_correction : {"miller_madow"}, optional
+            Correct each entropy for its bias, which favours columns of many labels. The result
+            may be below 0 then, as an estimate of 0 should at times.
+        """
+        return measures.mutual_information(self, x, y, given, base, bias_correction)
+
+    def chi2(self, x: str | int | None = None, y: str | int | None = None) -> IndependenceTest:
+        """Return Pearson's chi-squared test of independence, without a continuity correction.
+
+        Parameters
+        ----------
+        x, y : str or int, optional
+            Two columns; not needed if there are only two.
+        """
+        return measures.chi2(self, x, y)
+
+    def g_test(self, x: str | int | None = None, y: str | int | None = None) -> IndependenceTest:
+        """Return the likelihood-ratio test of independence, G = 2 Σ n ln(n / expected).
+
+        Parameters
+        ----------
+        x, y : str or int, optional
+            Two columns; not needed if there are only two.
+        """
+        return measures.g_test(self, x, y)
+
+    def cramers_v(self, x: str | int | None = None, y: str | int | None = None) -> float:
+        """Return Cramér's V: 0 for independent columns, 1 where one determines the other.
+
+        Parameters
+        ----------
+        x, y : str or int, optional
+            Two columns; not needed if there are only two.
+        """
+        return measures.cramers_v(self, x, y)
+
+    # ---------------------------------------------------------------- looks
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        normalise: Normalise = None,
+        annotate: bool = True,
+        cmap: str = "Blues",
+    ) -> Axes:
+        """Draw two columns as a heat map, or one as bars, and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure of a fitting size.
+        normalise : {None, "rows", "columns", "all"}
+            Show counts, or shares of each row, of each column or of everything.
+        annotate : bool, default True
+            Write the numbers into the cells. Left out where cells are too many to read them.
+        cmap : str, default "Blues"
+            A matplotlib colour map.
+        """
+        return plot(self, ax, normalise, annotate, cmap)
 
     def __repr__(self) -> str:
-        total = self.total
-        shown = f"{total:,}" if isinstance(total, int) else f"{total:,.6g}"
-        title = f"{' × '.join(c.name for c in self.columns)}, {shown} records"
-        if len(self.columns) != 2 or max(self._counts.shape) > 20:
-            return f"{title}\n{self.to_frame()}"
-        head, body = self._grid()
-        widths = [max(len(line[k]) for line in [head, *body]) for k in range(len(head))]
-        lines = [
-            "  ".join(
-                text.ljust(width) if k == 0 else text.rjust(width)
-                for k, (text, width) in enumerate(zip(line, widths, strict=True))
-            ).rstrip()
-            for line in [head, *body]
-        ]
-        return "\n".join([title, *lines])
+        return plain_text(self)
 
     def _repr_html_(self) -> str:
-        if len(self.columns) != 2 or max(self._counts.shape) > 50:
-            return self.to_frame()._repr_html_()
-        head, body = self._grid()
-        lines = ["<table><tr>" + "".join(f"<th>{html.escape(t)}</th>" for t in head) + "</tr>"]
-        for label, *cells in body:
-            lines.append(
-                f"<tr><th>{html.escape(label)}</th>"
-                + "".join(f"<td>{cell}</td>" for cell in cells)
-                + "</tr>"
-            )
-        return "".join([*lines, "</table>"])
-
-
-def _label_series(column: Column) -> pl.Series:
-    try:
-        return pl.Series(list(column.labels))
-    except (TypeError, OverflowError):  # moments, some of them as numbers
-        return pl.Series([label_text(label) for label in column.labels], dtype=pl.String)
-
-
-def free_name(name: str, taken: Container[str]) -> str:
-    """Return the name, with as many underscores behind it as it takes to be a new one."""
-    while name in taken:
-        name += "_"
-    return name
-
-
-def label_text(label: Any) -> str | None:
-    """Return a label as text for a frame; missing stays missing."""
-    return None if label is None else str(label)
-
-
-def _show(label: Any) -> str:
-    return "(missing)" if label is None else str(label)
+        return html_text(self)

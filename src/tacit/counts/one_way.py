@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from tacit import _core
-from tacit.counts.contingency import label_text
 from tacit.counts.records import Counts, StoredRecords, Subset, derive, total_weight
+from tacit.counts.showing import label_text
 
 if TYPE_CHECKING:
     from tacit.schema import Label, Schema

@@ -9,8 +9,9 @@ import polars as pl
 from scipy import sparse
 
 from tacit import _core
-from tacit.counts.contingency import ContingencyTable, label_text
+from tacit.counts.contingency import ContingencyTable
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
+from tacit.counts.showing import label_text
 from tacit.errors import InputError
 from tacit.machine import check_fits
 

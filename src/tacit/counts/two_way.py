@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 
 from tacit import _core
-from tacit.counts.contingency import ContingencyTable, free_name, label_text
+from tacit.counts.contingency import ContingencyTable
 from tacit.counts.one_way import OneWay, sum_by_column
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
+from tacit.counts.showing import free_name, label_text
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:

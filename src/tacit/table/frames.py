@@ -14,10 +14,10 @@ from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.schema import Labels
+from tacit.schema.types import label_items, label_series, sort_labels
 from tacit.table.build import Coded, Native, Parts, store_codes
 from tacit.table.discretise import MDL, apply_cuts, as_spec, bin_labels, cut_points
 from tacit.table.gateway import check_size
-from tacit.table.types import label_items, label_series, sort_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

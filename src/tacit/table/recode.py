@@ -10,10 +10,10 @@ import numpy as np
 
 from tacit import _core, counts
 from tacit.errors import InputError
-from tacit.schema import Labels, Schema
+from tacit.schema import Schema
+from tacit.schema.types import merge_labels
 from tacit.table.build import Native, Parts, choose_defaults, value_type
 from tacit.table.gateway import check_size
-from tacit.table.types import sort_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,6 @@ __all__ = [
     "change_defaults",
     "concat_tables",
     "join_parts",
-    "merge_labels",
     "restore",
     "select_columns",
     "take_records",
@@ -232,22 +231,3 @@ def join_parts(pieces: list[Any], new: Schema, n_jobs: int = 1) -> Parts:
         for copy in copies:
             copy.result()
     return Parts(new, indptr, values)
-
-
-def merge_labels(several: list[Labels], name: str) -> Labels:
-    """Return the union of labels, missing last; the same object if all are the same.
-
-    They are sorted, but for sets that differ in nothing but missing values: those keep the order
-    they were declared in, as bins and enumerations have one.
-    """
-    head = several[0]
-    if all(labels is head or labels == head for labels in several[1:]):
-        return head
-    kinds = sorted({labels.dtype for labels in several if labels.dtype != "Null"})
-    if len(kinds) > 1:
-        raise InputError(f"tables: column {name!r} is {kinds[0]} in one and {kinds[1]} in another")
-    present = {labels.items[: labels.missing] for labels in several}
-    present.discard(())
-    merged = [*present.pop()] if len(present) == 1 else sort_labels(set().union(*present), kinds[0])
-    lost = any(labels.missing is not None for labels in several)
-    return Labels([*merged, *([None] if lost else [])], kinds[0] if kinds else "Null")

@@ -8,7 +8,7 @@ from typing import Any
 
 from tacit.errors import InputError
 from tacit.schema import Label, Labels, Schema
-from tacit.table.types import parse_type
+from tacit.schema.types import parse_type
 
 __all__ = ["schema_from_json", "schema_to_json"]
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
+from tacit.schema.types import merge_labels
 from tacit.table.build import Coded, Parts, choose_defaults, store_codes
 from tacit.table.frames import encode_columns
-from tacit.table.recode import join_parts, merge_labels
+from tacit.table.recode import join_parts
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tacit.errors import InputError
-from tacit.schema import Labels
+from tacit.schema.labels import Labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["label_items", "label_series", "parse_type", "sort_labels"]
+__all__ = ["label_items", "label_series", "merge_labels", "parse_type", "sort_labels"]
 
 _PLAIN = {
     str(t): t
@@ -92,3 +92,24 @@ def sort_labels(items: Iterable[Any], dtype: str) -> list[Any]:
         mixed = list(items)
         numbers = label_series(Labels(mixed, dtype)).to_physical().to_list()
         return [mixed[k] for k in sorted(range(len(mixed)), key=numbers.__getitem__)]
+
+
+def merge_labels(several: list[Labels], name: str, argument: str = "tables") -> Labels:
+    """Return the union of labels, missing last; the same object if all are the same.
+
+    They are sorted, but for sets that differ in nothing but missing values: those keep the order
+    they were declared in, as bins and enumerations have one.
+    """
+    head = several[0]
+    if all(labels is head or labels == head for labels in several[1:]):
+        return head
+    kinds = sorted({labels.dtype for labels in several if labels.dtype != "Null"})
+    if len(kinds) > 1:
+        raise InputError(
+            f"{argument}: column {name!r} is {kinds[0]} in one and {kinds[1]} in another"
+        )
+    present = {labels.items[: labels.missing] for labels in several}
+    present.discard(())
+    merged = [*present.pop()] if len(present) == 1 else sort_labels(set().union(*present), kinds[0])
+    lost = any(labels.missing is not None for labels in several)
+    return Labels([*merged, *([None] if lost else [])], kinds[0] if kinds else "Null")
