@@ -18,21 +18,31 @@ Question as_question(Places columns, const Places& given, const Places& codes) {
   return question;
 }
 
-std::size_t n_cells(const ColumnStore& store, const Places& columns) {
-  return static_cast<std::size_t>(count_cells(store, columns));
+using Shape = std::vector<std::size_t>;
+
+Shape shape_of(const ColumnStore& store, const Places& columns) {
+  Shape shape;
+  for (const std::int64_t c : columns) shape.push_back(static_cast<std::size_t>(store.arity(c)));
+  return shape;
 }
 
-// Calls fill(Result) for a result of n cells of the kind the store's records ask for.
+std::size_t size_of(const Shape& shape) {
+  std::size_t size = 1;
+  for (const std::size_t n : shape) size *= n;
+  return size;
+}
+
+// Calls fill(Result) for a result of the kind the store's records ask for.
 template <class Fill>
-nb::object filled(const ColumnStore& store, std::size_t n, const Fill& fill) {
+nb::object filled(const ColumnStore& store, const Shape& shape, const Fill& fill) {
   if (store.weighted()) {
-    Buffer<double> sums(n);
+    Buffer<double> sums(size_of(shape));
     fill(Result{nullptr, sums.data()});
-    return nb::cast(to_numpy(std::move(sums), {n}));
+    return nb::cast(to_numpy(std::move(sums), shape));
   }
-  Buffer<std::int64_t> counts(n);
+  Buffer<std::int64_t> counts(size_of(shape));
   fill(Result{counts.data(), nullptr});
-  return nb::cast(to_numpy(std::move(counts), {n}));
+  return nb::cast(to_numpy(std::move(counts), shape));
 }
 
 nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& found) {
@@ -44,7 +54,7 @@ nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& found) {
 
 nb::object dense(Engine& engine, Places columns, const Places& given, const Places& codes) {
   const Question question = as_question(std::move(columns), given, codes);
-  return filled(engine.store(), n_cells(engine.store(), question.columns), [&](Result out) {
+  return filled(engine.store(), shape_of(engine.store(), question.columns), [&](Result out) {
     run([&] { engine.dense(question, out, signal_pending); });
   });
 }
@@ -63,7 +73,7 @@ nb::object dense_many(Engine& engine, const In<std::int64_t>& columns,
                       const Places& given, const Places& codes) {
   const std::size_t n_sets = starts.size() - 1;
   const auto total = static_cast<std::size_t>(offsets.data()[n_sets]);
-  return filled(engine.store(), total, [&](Result out) {
+  return filled(engine.store(), {total}, [&](Result out) {
     run([&] {
       Question question = as_question({}, given, codes);
       Watch watch(signal_pending);
@@ -84,7 +94,7 @@ nb::object scan_some(Scan& scan, const Places& columns, const In<std::int32_t>& 
                      bool as_cells) {
   const Some some{chosen.data(), static_cast<std::int64_t>(chosen.size())};
   if (!as_cells)
-    return filled(scan.store(), n_cells(scan.store(), columns),
+    return filled(scan.store(), shape_of(scan.store(), columns),
                   [&](Result out) { run([&] { scan.dense_some(columns, some, out); }); });
   SparseCells found;
   run([&] { found = scan.sparse_some(columns, some); });
@@ -93,14 +103,15 @@ nb::object scan_some(Scan& scan, const Places& columns, const In<std::int32_t>& 
 
 nb::object tree_bounded(Tree& tree, Places columns, const Places& given, const Places& codes) {
   const Question question = as_question(std::move(columns), given, codes);
-  const std::size_t n = n_cells(tree.store(), question.columns);
+  const Shape shape = shape_of(tree.store(), question.columns);
+  const std::size_t n = size_of(shape);
   Buffer<std::int64_t> estimate(n), lower(n), upper(n);
   run([&] {
     tree.bounded(question, {estimate.data(), nullptr}, {lower.data(), nullptr},
                  {upper.data(), nullptr}, signal_pending);
   });
-  return nb::make_tuple(to_numpy(std::move(estimate), {n}), to_numpy(std::move(lower), {n}),
-                        to_numpy(std::move(upper), {n}));
+  return nb::make_tuple(to_numpy(std::move(estimate), shape), to_numpy(std::move(lower), shape),
+                        to_numpy(std::move(upper), shape));
 }
 
 template <class T>
@@ -185,7 +196,7 @@ void register_engines(nb::module_& m) {
       .def("dense", dense, nb::arg("columns"), nb::arg("given"), nb::arg("codes"),
            nb::sig("def dense(self, columns: Sequence[int], given: Sequence[int], "
                    "codes: Sequence[int]) -> Counts"),
-           "Every cell of the table of some columns, in C order.")
+           "The table of some columns, with an axis for each.")
       .def("sparse", sparse, nb::arg("columns"), nb::arg("given"), nb::arg("codes"),
            nb::sig("def sparse(self, columns: Sequence[int], given: Sequence[int], "
                    "codes: Sequence[int]) -> tuple[Ints, Counts]"),

@@ -84,7 +84,7 @@ class Engine:
     """Anything that makes contingency tables."""
 
     def dense(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> Counts:
-        """Every cell of the table of some columns, in C order."""
+        """The table of some columns, with an axis for each."""
 
     def sparse(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Counts]:
         """
