@@ -78,6 +78,24 @@ def test_labels_are_escaped_in_html():
     assert "&lt;b&gt;" in text
     assert "<b>" not in text
     assert "<a>" not in text
+    for other in (table.to_sparse(), table.marginal("<a>"), table.probabilities("<a>")):
+        text = other._repr_html_()
+        assert "&lt;a&gt;" in text
+        assert "&lt;b&gt;" in text
+        assert "<b>" not in text
+        assert "<a>" not in text
+
+
+def test_the_line_above_says_what_is_below(weather):
+    table = weather.contingency(["sky", "rain"])
+    sparse = table.to_sparse()
+    assert repr(sparse).splitlines()[0] == "sky × rain, 4 records, 4 of 6 cells occur"
+    assert repr(sparse).splitlines()[1:] == repr(table).splitlines()[1:]
+    assert "<div>sky × rain, 4 records</div>" in table._repr_html_()
+    assert repr(table.probabilities()).startswith("sky × rain, probabilities\n")
+    assert repr(table.probabilities().marginal("sky")).startswith("sky, probabilities\n")
+    assert repr(table.probabilities("sky")).startswith("sky × rain, probabilities given sky\n")
+    assert repr(sparse.probabilities()).startswith("sky × rain, probabilities, 4 of 6 cells")
 
 
 def test_weighted_tables_hold_sums_of_weights(weather):
