@@ -9,7 +9,6 @@
 #include <optional>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 #include "parallel.hpp"
 #include "records.hpp"
@@ -47,13 +46,6 @@ Array<T> to_numpy(Buffer<T>&& buffer, std::initializer_list<std::size_t> shape) 
   T* const data = buffer.release();
   const nb::capsule owner(data, [](void* p) noexcept { free_buffer(p); });
   return Array<T>(data, shape, owner);
-}
-
-template <class T>
-Array<T> to_numpy(Buffer<T>&& buffer, const std::vector<std::size_t>& shape) {
-  T* const data = buffer.release();
-  const nb::capsule owner(data, [](void* p) noexcept { free_buffer(p); });
-  return Array<T>(data, shape.size(), shape.data(), owner);
 }
 
 inline bool is_uint16(const nb::dlpack::dtype& type) { return type == nb::dtype<std::uint16_t>(); }
