@@ -6,6 +6,7 @@ What equals its column's default is never stored and never visited; counts of it
 from tacit import datasets
 from tacit.counts import ContingencyTable, OneWay, Pairs, TwoWay
 from tacit.errors import FileError, InputError
+from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
 from tacit.store import load
 from tacit.table import (
@@ -38,6 +39,8 @@ __all__ = [
     "Labels",
     "OneWay",
     "Pairs",
+    "Rule",
+    "RuleFinder",
     "Schema",
     "Summary",
     "Table",

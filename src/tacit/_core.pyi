@@ -68,3 +68,9 @@ def pair_counts_sparse(indptr: Ints, values: Values, n_values: int, chosen: Ints
     """
     Count all pairs of stored values into a symmetric CSR matrix: indptr, indices, counts.
     """
+
+def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_records: int, weights: Floats | None, target: int, code: int, n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, z: float, defaults_allowed: bool, method: str, n_jobs: int) -> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]:
+    """
+    Find the conditions under which the target has a code: (conditions as (column, code)
+    pairs, support, hits, score) of each rule, best first; then total and hits of all records.
+    """
