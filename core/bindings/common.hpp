@@ -78,5 +78,6 @@ void register_counts(nb::module_& m);
 void register_arrange(nb::module_& m);
 void register_encode(nb::module_& m);
 void register_check(nb::module_& m);
+void register_information(nb::module_& m);
 
 }  // namespace tacit::bindings

@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_arrange(m);
   tacit::bindings::register_encode(m);
   tacit::bindings::register_counts(m);
+  tacit::bindings::register_information(m);
 }

@@ -7,6 +7,7 @@ from tacit import datasets
 from tacit.counts import ContingencyTable, OneWay, Pairs, TwoWay
 from tacit.errors import FileError, InputError
 from tacit.schema import Column, Labels, Schema
+from tacit.select import BestSubset
 from tacit.store import load
 from tacit.table import (
     MDL,
@@ -28,6 +29,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "MDL",
+    "BestSubset",
     "Column",
     "ContingencyTable",
     "Edges",

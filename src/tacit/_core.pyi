@@ -68,3 +68,14 @@ def pair_counts_sparse(indptr: Ints, values: Values, n_values: int, chosen: Ints
     """
     Count all pairs of stored values into a symmetric CSR matrix: indptr, indices, counts.
     """
+
+def table_entropies(counts: Counts, offsets: Ints, arities: Ints, n_jobs: int) -> tuple[Floats, Floats, Ints, Ints]:
+    """
+    Measure tables whose last axis is a target: the entropy of their rows, that of the target
+    given the row (both in bits), and how many rows and cells occur.
+    """
+
+def cell_entropies(cells: Ints, counts: Counts, arity: int) -> tuple[Floats, Floats, Ints, Ints]:
+    """
+    Measure one table of which only cells that occur are listed, in ascending order.
+    """

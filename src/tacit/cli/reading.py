@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path  # noqa: TC003 - Typer looks at annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -42,6 +42,16 @@ class Source:
     def n_jobs(self) -> int:
         """Threads for counting: all cores unless the user said otherwise."""
         return int(self.options.get("n_jobs", -1))
+
+    def without_idle_target(self) -> Source:
+        """Return the source without a target, unless columns are to be cut for its sake.
+
+        For commands that have a use of their own for the target: not all readers know it.
+        """
+        if "discretise" in self.options:
+            return self
+        kept = {name: value for name, value in self.options.items() if name != "target"}
+        return replace(self, options=kept)
 
     def read(self) -> Table:
         """Read the table, showing that this goes on."""
@@ -150,17 +160,21 @@ def _spec(how: str) -> Any:
 def reads_file(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command a file to read: FILE before its own arguments, reading options after its own.
 
-    The command's first parameter receives the :class:`Source`.
+    The command's first parameter receives the :class:`Source`. An option that the command has under
+    the name of a reading option takes its place and serves both.
     """
     common = inspect.signature(_parameters, eval_str=True).parameters
     _, *own = inspect.signature(command, eval_str=True).parameters.values()
+    shared = {p.name for p in own} & set(common)
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        source = _parameters(**{name: given.pop(name) for name in common})
-        command(source, **given)
+        reading = {name: given[name] for name in common}
+        rest = {name: x for name, x in given.items() if name in shared or name not in common}
+        command(_parameters(**reading), **rest)
 
     file, *options = common.values()
+    options = [p for p in options if p.name not in shared]
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (file, *own, *options)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from tacit.counts import ContingencyTable
     from tacit.schema import Label
+    from tacit.select.best_subset import Subset
     from tacit.table import Summary, Table
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "number",
     "occurring",
     "pairs_grid",
+    "subsets_grid",
     "summary_grid",
 ]
 
@@ -126,4 +128,13 @@ def pairs_grid(strongest: pl.DataFrame) -> Grid:
     grid = _grid(["a", "b"], ["together", "expected", "lift"])
     for a, b, count, expected, lift in strongest.iter_rows():
         grid.add_row(a, b, number(count), f"{expected:,.1f}", f"{lift:,.2f}")
+    return grid
+
+
+def subsets_grid(subsets: Sequence[Subset]) -> Grid:
+    """Lay out sets of columns, the best first."""
+    grid = _grid(["columns"], ["score", "gain", "combinations"])
+    for subset in subsets:
+        numbers = f"{subset.score:.4f}", f"{subset.gain:.4f}", f"{subset.n_combinations:,}"
+        grid.add_row(", ".join(subset.columns), *numbers)
     return grid
