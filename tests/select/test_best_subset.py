@@ -338,9 +338,9 @@ class TestRefuses:
             BestSubset(2).fit(frame.select(NAMES), y)
 
     def test_real_numbers(self, frame):
-        with pytest.raises(InputError, match="column 'heat' holds real numbers .* discretise"):
+        with pytest.raises(InputError, match=r"column 'heat' holds real numbers .* discretise"):
             BestSubset(2).fit(frame.with_columns(heat=0.5), "rain")
-        with pytest.raises(InputError, match="column 'x1' holds real numbers .* discretise"):
+        with pytest.raises(InputError, match=r"column 'x1' holds real numbers .* discretise"):
             BestSubset(1).fit([[1, 2.5], [0, 1]], [0, 1])
         with pytest.raises(InputError, match="not a whole number"):
             BestSubset(1).fit(sparse.csr_array([[1, 2.5], [0, 1]]), [0, 1])

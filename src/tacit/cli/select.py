@@ -64,8 +64,6 @@ def select(
         )
         return
     console = make_console()
-    console.print(
-        f"The best of {number(selector.n_subsets_)} sets of {n} for {target} by {score}, "
-        f"{number(total)} records"
-    )
+    what = "columns" if n == 1 else f"sets of {n} columns"
+    console.print(f"The best {what} for {target} by {score}, {number(total)} records")
     put(console, subsets_grid(selector.ranking_))
