@@ -52,9 +52,7 @@ def test_any_defaults_give_the_same_rules(d, n):
 
 def test_numbers_of_a_rule():
     rule = RuleFinder("rain", "no", n_conditions=1, min_support=3).fit(Table(DAYS)).rules_[1]
-    assert rule == Rule(
-        {"planet": "earth"}, 7, 5, 5 / 7, (5 / 7) / (5 / 7), 5 - 7 * (5 / 7), 5 / 7
-    )
+    assert rule == Rule({"planet": "earth"}, 7, 5, 5 / 7, (5 / 7) / (5 / 7), 5 - 7 * (5 / 7), 5 / 7)
     first = RuleFinder("rain", "no", n_conditions=1, min_support=3).fit(Table(DAYS)).rules_[0]
     assert first.conditions == {"wind": "calm"}
     assert Table(DAYS).count(first.conditions) == first.support == 4
