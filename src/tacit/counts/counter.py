@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -159,20 +159,32 @@ class Counter(ABC):
         if isinstance(column_sets, np.ndarray):
             if column_sets.ndim != 2 or column_sets.dtype.kind not in "iu":
                 raise InputError("column_sets must be sequences of columns, or a 2-D integer array")
+            if column_sets.shape[1] == 0:
+                raise InputError("column_sets must be one or more column names, got none")
             n = len(self._columns)
             ordered = np.sort(column_sets, axis=1)
-            if column_sets.size and (ordered[:, 0].min() < 0 or ordered[:, -1].max() >= n):
+            if len(column_sets) and (ordered[:, 0].min() < 0 or ordered[:, -1].max() >= n):
                 raise InputError(f"column_sets: places of columns must be in [0, {n})")
             if (ordered[:, 1:] == ordered[:, :-1]).any():
                 raise InputError("column_sets: the columns of a set must be distinct")
             places: list[list[int]] = column_sets.tolist()
             return places
+        if not isinstance(column_sets, Iterable):
+            kind = type(column_sets).__name__
+            raise InputError(f"column_sets must be sequences of columns, got {kind}")
         return [self._places(columns, "column_sets") for columns in column_sets]
+
+    def _listed(self, columns: Any, argument: str = "columns") -> Sequence[str | int]:
+        """Return columns that can be gone through more than once."""
+        if isinstance(columns, (list, tuple)):
+            return columns
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise InputError(f"{argument} must be one or more column names, got {columns!r}")
+        return list(columns)
 
     def _places(self, columns: Sequence[str | int], argument: str = "columns") -> list[int]:
         """Return the places of distinct columns, at least one."""
-        if isinstance(columns, (str, int)):
-            raise InputError(f"{argument} must be one or more column names, got {columns!r}")
+        columns = self._listed(columns, argument)
         try:
             places = [self._positions[c] for c in columns]  # type: ignore[index]
         except (KeyError, TypeError):
