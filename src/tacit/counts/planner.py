@@ -251,7 +251,7 @@ class Planner(Counter):
     def _choose_for_many(self, sets: list[list[int]], given: list[int]) -> Counter:
         """Choose one engine for a batch: growth is shared, since sets have subsets in common."""
         scan = bitmaps = tree = 0.0
-        columns: set[int] = set()
+        direct: dict[tuple[int, ...], float] = {}  # of sets the tree has not answered for
         for places in sets:
             n_cells = math.prod([self._arities[c] for c in places])
             costs = self._direct_costs(places, given, n_cells)
@@ -259,12 +259,19 @@ class Planner(Counter):
             scan, bitmaps = scan + costs[0], bitmaps + costs[1]
             tree += _CALL + _CELL * n_cells if len(key) <= _MOST_COLUMNS else math.inf
             if key not in self._grown:
-                tree += self._passing(key)
-                columns.update(key)
-        tree += _GROW * self.n_records * len(columns)
-        if tree <= min(scan, bitmaps):
-            self._grown.update(self._columns_of(places, given) for places in sets)
-            return self._tree
+                direct[key] = direct.get(key, 0.0) + min(costs)
+        columns = {c for key in direct for c in key}
+        growth = sum(map(self._passing, direct)) + _GROW * self.n_records * len(columns)
+        paid = sum(self._paid.get(key, 0.0) for key in direct)
+        cheapest = min(scan, bitmaps)
+        with self._lock:
+            if tree <= cheapest and (tree + growth <= cheapest or paid >= growth):
+                self._grown.update(direct)
+                for key in direct:
+                    self._paid.pop(key, None)
+                return self._tree
+            for key, cost in direct.items():
+                self._paid[key] = self._paid.get(key, 0.0) + cost
         return self._scan if scan <= bitmaps else self._bitmaps
 
     def _columns_of(self, places: Iterable[int], given: Iterable[int]) -> tuple[int, ...]:
