@@ -107,6 +107,11 @@ struct OverLimit : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// What a tree was restored from is at odds with the records.
+struct Unsound : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct TreeOptions {
   std::int64_t leaf_size;   // nodes of fewer records are leaves
   std::int64_t max_depth;   // and so are nodes of this many conditions
@@ -169,7 +174,7 @@ class Tree : public Engine {
 
   // Asks question(grow, tick): first as one of many readers, then alone.
   template <class Ask>
-  void answer(const Ask& ask);
+  void answer(const std::vector<Axis>& axes, const Ask& ask);
 
   // Growing. Alone only.
   void plant();
@@ -179,10 +184,13 @@ class Tree : public Engine {
   std::uint32_t expand(std::uint32_t node, std::uint32_t place, const Some& some);
   std::uint32_t slot_of(std::uint32_t node, std::uint32_t place) const;
   void ensure_list(std::uint32_t node);
+  void check_children(const Vary& vary, const Some& some);
+  void load_columns(const std::vector<Axis>& axes, std::uint32_t now);
   void build_below(std::uint32_t node, std::uint32_t from, std::int64_t depth, const Some& some,
                    Watch& watch);
   void forget_lists();
   bool forget_unused(std::uint32_t now);
+  void shrink();
   std::int64_t pool_bytes() const;
 
   std::uint32_t reach(std::uint32_t node, std::uint32_t place, bool grow, std::uint32_t now,
@@ -211,14 +219,16 @@ class Tree : public Engine {
   Pool<std::int32_t> lists_;
   Pool<Int128> sums_;  // of each node, where records have weights
   std::int64_t scratch_ = 0, evictions_ = 0;
+  bool restored_ = false;  // its counts come from a file, and records have not been looked at
   std::vector<std::uint32_t> counts_;
   std::atomic<std::uint32_t> tick_{0};
   mutable std::shared_mutex mutex_;
 };
 
 template <class Ask>
-void Tree::answer(const Ask& ask) {
+void Tree::answer(const std::vector<Axis>& axes, const Ask& ask) {
   const std::uint32_t now = ++tick_;
+  load_columns(axes, now);
   try {
     const std::shared_lock lock(mutex_);
     ask(false, now);

@@ -40,6 +40,7 @@ const char* check_tree(const ColumnStore& store, const std::vector<std::int64_t>
     next += vary.children;
   }
   if (next != tree.n_nodes) return "it has nodes that belong nowhere";
+  std::vector<bool> taken(tree.n_slots);  // growing writes to slots, so no two nodes may share one
   for (std::size_t n = 0; n < tree.n_nodes; ++n) {
     const Node& node = tree.nodes[n];
     if (node.slots != kNone) {
@@ -47,7 +48,10 @@ const char* check_tree(const ColumnStore& store, const std::vector<std::int64_t>
       if (node.slots > tree.n_slots || n_columns - first > tree.n_slots - node.slots)
         return "a list of Varies is out of range";
       for (std::uint32_t place = first; place < n_columns; ++place) {
-        const std::uint32_t v = tree.slots[node.slots + place - first];
+        const std::size_t slot = node.slots + place - first;
+        if (taken[slot]) return "two lists of Varies overlap";
+        taken[slot] = true;
+        const std::uint32_t v = tree.slots[slot];
         if (v == kNone) continue;
         if (v >= tree.n_varies || tree.varies[v].parent != n || tree.varies[v].place != place)
           return "a Vary is listed where it does not belong";

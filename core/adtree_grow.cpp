@@ -53,6 +53,7 @@ void Tree::clear() {
   slots_.reset();
   lists_.reset();
   sums_.reset();
+  restored_ = false;
   plant();
 }
 
@@ -69,6 +70,7 @@ void Tree::restore(const TreeArrays& arrays) {
   stamps_.reserve(arrays.n_varies);
   stamps_.resize(arrays.n_varies);
   std::fill_n(stamps_.data(), arrays.n_varies, 0u);
+  restored_ = true;
 }
 
 // Before the first change, a restored tree copies what it was only looking at.
@@ -109,6 +111,27 @@ void Tree::make_room_for(Pool<T>& pool, std::size_t more) {
   if (needed > most) throw NeedsRoom();
   const std::size_t generous = std::max<std::size_t>(needed + needed / 2, 64);
   pool.reserve(std::min({generous, most, static_cast<std::size_t>(kNone)}));
+}
+
+// Makes the codes of a question's columns. They count towards the limit: the tree makes room.
+void Tree::load_columns(const std::vector<Axis>& axes, std::uint32_t now) {
+  const auto missing = [&] {
+    std::int64_t bytes = 0;
+    for (const Axis& axis : axes) bytes += store_->missing_bytes(axis.column);
+    return bytes;
+  };
+  if (missing() == 0) return;
+  const std::unique_lock lock(mutex_);
+  const std::int64_t most = options_.limit - options_.limit / 5;
+  if (store_->bytes() + missing() > most)
+    throw OverLimit("with these columns, codes of columns alone need more than that");
+  for (const Axis& axis : axes) store_->column(axis.column);
+  if (pool_bytes() + store_->bytes() <= most) return;
+  own();
+  forget_lists();
+  while (forget_unused(now)) {
+  }
+  ++evictions_;
 }
 
 std::uint32_t Tree::slot_of(std::uint32_t node, std::uint32_t place) const {
@@ -172,12 +195,24 @@ std::uint32_t Tree::expand(std::uint32_t node, std::uint32_t place, const Some& 
   return vary;
 }
 
+// Lists are written to room for as many records as the nodes say: a file may say too few.
+void Tree::check_children(const Vary& vary, const Some& some) {
+  if (!restored_) return;
+  const Column& column = store_->column(order_[vary.place]);
+  counts_.assign(static_cast<std::size_t>(column.arity), 0);
+  count_codes(column, some, counts_.data());
+  for (std::uint32_t c = vary.first; c < vary.first + vary.children; ++c)
+    if (nodes_[c].records != counts_[nodes_[c].code])
+      throw Unsound("its counts are not those of the records");
+}
+
 // Lists the records of a node and of its siblings, from their parent's. O(records of the parent).
 void Tree::ensure_list(std::uint32_t node) {
   if (has_list(node)) return;
   const std::uint32_t vary = nodes_[node].vary;
   ensure_list(varies_[vary].parent);
   const Vary v = varies_[vary];
+  check_children(v, some_of(v.parent));
   std::size_t total = 0;
   for (std::uint32_t c = v.first; c < v.first + v.children; ++c)
     if (nodes_[c].list == kNone) total += nodes_[c].records;
@@ -197,6 +232,10 @@ void Tree::ensure_list(std::uint32_t node) {
 
 void Tree::build(Poll poll) {
   const std::unique_lock lock(mutex_);
+  std::int64_t missing = 0;
+  for (const std::int64_t c : order_) missing += store_->missing_bytes(c);
+  if (pool_bytes() + store_->bytes() + missing > options_.limit - options_.limit / 5)
+    throw OverLimit("the whole tree needs more than that");
   own();
   scratch_ = 0;
   Watch watch(poll);
@@ -230,6 +269,7 @@ void Tree::build_below(std::uint32_t node, std::uint32_t from, std::int64_t dept
         kept += nodes_[c].records;
     }
     if (kept + passing == 0) continue;
+    check_children(v, some);
     make_room_for(lists_, kept);
     const auto bytes = static_cast<std::int64_t>(passing * sizeof(std::int32_t));
     if (pool_bytes() + scratch_ + bytes + store_->bytes() > options_.limit) throw NeedsRoom();
@@ -278,7 +318,10 @@ bool Tree::forget_unused(std::uint32_t now) {
   const std::int64_t aim = std::max<std::int64_t>(0, options_.limit / 2 - store_->bytes());
   std::int64_t used = 0;
   for (std::size_t v = 0; v < varies_.size(); ++v) used += size_of(varies_[v]);
-  if (used + slots_.bytes() <= aim) return false;
+  if (used + slots_.bytes() <= aim) {
+    shrink();
+    return false;
+  }
 
   const std::uint32_t oldest = std::min(
       now, oldest_kept(stamps_, static_cast<double>(aim) /
@@ -333,12 +376,16 @@ bool Tree::forget_unused(std::uint32_t now) {
     }
     slots_[nodes_[parent].slots + varies_[v].place - first] = v;
   }
+  shrink();
+  return forgot;
+}
+
+void Tree::shrink() {
   varies_.shrink();
   stamps_.shrink();
   nodes_.shrink();
   sums_.shrink();
   slots_.shrink();
-  return forgot;
 }
 
 }  // namespace tacit

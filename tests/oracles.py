@@ -76,6 +76,31 @@ def matching_rows(rows, query, chosen=None):
     ]
 
 
+def adtree_nodes(rows, arities, order, leaf_size=1, max_depth=None):
+    """Number the nodes of an ADtree: for each column behind the last one, a child for each value
+    that occurs, but not for the most common one (of several, the one with the lowest code)."""
+    if len(rows) < leaf_size or max_depth == 0:
+        return 1
+    nodes = 1
+    for place, column in enumerate(order):
+        parts = [[row for row in rows if row[column] == code] for code in range(arities[column])]
+        parts.remove(max(parts, key=len))
+        deeper = None if max_depth is None else max_depth - 1
+        nodes += sum(
+            adtree_nodes(part, arities, order[place + 1 :], leaf_size, deeper)
+            for part in parts
+            if part
+        )
+    return nodes
+
+
+def skewed_first(rows, arities):
+    """Order columns by how many records have the most common value, most first."""
+    columns = range(len(arities))
+    most = [max(sum(row[c] == code for row in rows) for code in range(arities[c])) for c in columns]
+    return sorted(columns, key=lambda c: -most[c])
+
+
 def first_appearance_codes(values):
     """Number distinct values by appearance: codes, first places, counts, the code of None."""
     seen = {}

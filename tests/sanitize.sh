@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the kernel tests on the package with the sanitized module in place of the released one.
+# Runs the kernel tests, and those of trees and their files, on the package with the sanitized module in place of the released one.
 set -eu
 stage=build/sanitize/stage
 rm -rf "$stage" && mkdir -p "$stage"
@@ -17,5 +17,5 @@ sys.path.insert(0, stage)
 import tacit
 assert tacit.__file__.startswith(stage), tacit.__file__
 import pytest
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=", "tests/kernels"]))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=", "tests/kernels", "tests/counts/test_adtree.py", "tests/counts/test_adtree_files.py"]))
 '

@@ -17,3 +17,14 @@ def test_stub_declares_every_kernel_and_no_other():
     kinds = (ast.FunctionDef, ast.ClassDef)
     declared = {node.name for node in tree.body if isinstance(node, kinds)}
     assert declared == {name for name in dir(_core) if not name.startswith("_")}
+
+
+def test_stub_declares_every_method_and_no_other():
+    tree = ast.parse(make_stub.STUB.read_text(encoding="utf-8"))
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    for name, node in classes.items():
+        if issubclass(getattr(_core, name), Exception):
+            continue
+        declared = {part.name for part in node.body if isinstance(part, ast.FunctionDef)}
+        offered = {part for part in vars(getattr(_core, name)) if not part.startswith("_")}
+        assert declared - {"__init__"} == offered

@@ -186,6 +186,8 @@ std::int64_t engine_bytes(const Engine& engine) {
 
 void register_engines(nb::module_& m) {
   nb::exception<OverLimit>(m, "OverLimit", PyExc_MemoryError);
+  nb::exception<Unsound>(m, "Unsound", PyExc_ValueError);
+  // Arrays that are looked at as long as an object lives are never converted: the copy would not.
   nb::class_<ColumnStore>(m, "ColumnStore", "Columns as engines want them: codes or record lists.")
       .def(
           "__init__",
@@ -196,8 +198,8 @@ void register_engines(nb::module_& m) {
                                    offsets.data(), defaults.data(), start.data(), rows.data(),
                                    weights ? weights->data() : nullptr);
           },
-          nb::arg("n_records"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("start"),
-          nb::arg("rows"), nb::arg("weights").none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
+          nb::arg("n_records"), nb::arg("offsets").noconvert(), nb::arg("defaults").noconvert(),
+          nb::arg("start").noconvert(), nb::arg("rows").noconvert(), nb::arg("weights").none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
           nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
           nb::sig("def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, "
                   "rows: Indices, weights: Floats | None) -> None"))
@@ -249,8 +251,9 @@ void register_engines(nb::module_& m) {
       .def("arrays", tree_arrays,
            nb::sig("def arrays(self) -> tuple[Values, Values, Values, Values, Values | None]"),
            "Copies of nodes, Varies, slots, lists and sums.")
-      .def("restore", tree_restore, nb::arg("order"), nb::arg("nodes"), nb::arg("varies"),
-           nb::arg("slots"), nb::arg("lists"), nb::arg("sums").none(), nb::keep_alive<1, 3>(),
+      .def("restore", tree_restore, nb::arg("order"), nb::arg("nodes").noconvert(),
+           nb::arg("varies").noconvert(), nb::arg("slots").noconvert(),
+           nb::arg("lists").noconvert(), nb::arg("sums").none().noconvert(), nb::keep_alive<1, 3>(),
            nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
            nb::keep_alive<1, 7>(),
            nb::sig("def restore(self, order: Sequence[int], nodes: Values, varies: Values, "

@@ -72,6 +72,9 @@ def pair_counts_sparse(indptr: Ints, values: Values, n_values: int, chosen: Ints
 class OverLimit(MemoryError):
     pass
 
+class Unsound(ValueError):
+    pass
+
 class ColumnStore:
     """Columns as engines want them: codes or record lists."""
 

@@ -1,14 +1,12 @@
 """Ctrl-C, forks and threads: what happens around a kernel rather than in it."""
 
 import os
-import subprocess
-import sys
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
+from scripts import run
 from strategies import assert_identical
 from tacit import Table, _core
 
@@ -38,19 +36,6 @@ LONG_CALLS = {
     "weighted": "_core.pair_counts_outer(indptr, values, length, None, np.ones(n_records), {jobs})",
     "bitmap": "_core.pair_counts_bitmap(indptr, values, 5 * length, None, {jobs})",
 }
-
-
-def run(script):
-    """Run a script in a process of its own and return the words it prints."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.counts.records import Counts, StoredRecords
+    from tacit.counts.records import StoredRecords
 
 __all__ = ["ADTree", "TreeStats", "common_shares"]
 
 _UNBOUNDED = 2**31 - 1  # conditions deep
+_UNBOUNDED_SIZE = 2**62
 _LEAF_SIZE = 16
 
 
@@ -76,13 +77,16 @@ class ADTree(Counter):
         min_count: int = 1,
     ) -> None:
         super().__init__(table)
-        self.leaf_size = whole(leaf_size, "leaf_size", 1)
-        self.max_depth = None if max_depth is None else whole(max_depth, "max_depth", 0)
-        self.memory_limit = None if memory_limit is None else whole(memory_limit, "memory_limit", 1)
-        self.min_count = whole(min_count, "min_count", 1)
+        self.leaf_size = _setting(leaf_size, "leaf_size", 1)
+        self.max_depth = None if max_depth is None else _setting(max_depth, "max_depth", 0)
+        self.memory_limit = (
+            None if memory_limit is None else _setting(memory_limit, "memory_limit", 1)
+        )
+        self.min_count = _setting(min_count, "min_count", 1)
         if self.min_count > 1 and table.weights is not None:
             raise InputError("min_count: counts of weighted records are all kept; it must be 1")
         self._order = _tree_order(table)
+        self._path: str | os.PathLike[str] = ""  # of the file it was loaded from
         self._tree = self._plant()
 
     def _plant(self) -> _core.Tree:
@@ -111,10 +115,13 @@ class ADTree(Counter):
         return self.min_count == 1
 
     def count(self, query: Mapping[str, Any]) -> int | float:  # noqa: D102
-        if self.min_count == 1:
-            return super().count(query)
-        estimate: int = self._bounds([], *self._query(query, "query"))[0].item()
-        return estimate
+        try:
+            if self.min_count == 1:
+                return super().count(query)
+            estimate: int = self._tree.bounded([], *self._query(query, "query"))[0].item()
+            return estimate
+        except (_core.OverLimit, _core.Unsound) as problem:
+            raise self._explained(problem) from None
 
     def table(  # noqa: D102
         self,
@@ -123,8 +130,16 @@ class ADTree(Counter):
         *,
         layout: Layout = "auto",
     ) -> ContingencyTable:
-        if self.min_count == 1:
-            return super().table(columns, given, layout=layout)
+        try:
+            if self.min_count == 1:
+                return super().table(columns, given, layout=layout)
+            return self._bounded(columns, given, layout)
+        except (_core.OverLimit, _core.Unsound) as problem:
+            raise self._explained(problem) from None
+
+    def _bounded(
+        self, columns: Sequence[str | int], given: Mapping[str, Any] | None, layout: Layout
+    ) -> ContingencyTable:
         places = self._places(columns)
         axes = tuple(self._columns[c] for c in places)
         n_cells = math.prod([column.arity for column in axes])
@@ -134,7 +149,7 @@ class ADTree(Counter):
                 f"this one has {n_cells:,} cells: ask for fewer columns"
             )
         asked, codes = ([], []) if given is None else self._query(given, "given")
-        estimate, lower, upper = self._bounds(places, asked, codes)
+        estimate, lower, upper = self._tree.bounded(places, asked, codes)
         return ContingencyTable(axes, estimate, lower=lower, upper=upper)
 
     def tables(  # noqa: D102
@@ -144,17 +159,14 @@ class ADTree(Counter):
     ) -> Tables:
         if not self.exact:
             raise InputError("column_sets: an approximate tree answers one table at a time")
-        return super().tables(column_sets, given)
-
-    def _bounds(
-        self, places: list[int], given: list[int], codes: list[int]
-    ) -> tuple[Counts, Counts, Counts]:
         try:
-            return self._tree.bounded(places, given, codes)
-        except _core.OverLimit as problem:
-            raise self._over_limit(problem) from None
+            return super().tables(column_sets, given)
+        except (_core.OverLimit, _core.Unsound) as problem:
+            raise self._explained(problem) from None
 
-    def _over_limit(self, problem: Exception) -> InputError:
+    def _explained(self, problem: Exception) -> InputError:
+        if isinstance(problem, _core.Unsound):
+            return FileError(self._path, f"is damaged: its tree is not sound: {problem}")
         if self.memory_limit is None:
             return InputError(f"the tree may take half of the free memory, but {problem}")
         return InputError(f"memory_limit: {human_bytes(self.memory_limit)}, but {problem}")
@@ -178,11 +190,16 @@ class ADTree(Counter):
         try:
             if full:
                 self._tree.build()
+            elif self.exact:
+                super().tables([[c] for c in range(len(self._columns))])
             else:
-                self.tables([[c] for c in range(len(self._columns))])
+                for c in range(len(self._columns)):
+                    self._tree.bounded([c], [], [])
+        except _core.Unsound as problem:
+            raise self._explained(problem) from None
         except _core.OverLimit as problem:
             hint = "raise leaf_size, set max_depth, or let the tree grow as it is asked"
-            raise InputError(f"{self._over_limit(problem)}; {hint}") from None
+            raise InputError(f"{self._explained(problem)}; {hint}") from None
         return self
 
     def clear(self) -> None:
@@ -255,6 +272,7 @@ class ADTree(Counter):
                 memory_limit=None if memory_limit < 0 else memory_limit,
                 min_count=min_count,
             )
+            tree._path = path
             tree._order = arrays["tree.order"].tolist()
             if sorted(tree._order) != list(range(len(tree._columns))):
                 raise FileError(path, "is damaged: the tree's order is not one of the columns")
@@ -269,7 +287,11 @@ class ADTree(Counter):
             )
         except KeyError as error:
             raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
-        except (TypeError, ValueError) as error:
+        except FileError:
+            raise
+        except TypeError:
+            raise FileError(path, "is damaged: its tree's arrays have the wrong types") from None
+        except ValueError as error:
             raise FileError(path, f"is damaged: its tree is not sound: {error}") from None
         return tree
 
@@ -338,6 +360,10 @@ class TreeStats:
         return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
 
 
+def _setting(value: Any, argument: str, least: int) -> int:
+    return min(whole(value, argument, least), _UNBOUNDED_SIZE)
+
+
 def _number(n: int) -> str:
     return f"{n:,}" if n < 10**12 else f"10^{math.log10(n):.1f}"
 
@@ -347,9 +373,11 @@ def _bounds(records: StoredRecords, leaf_size: int, max_depth: int | None) -> di
     arities = records.schema.arities.tolist()
     n = len(arities)
     deepest = min(n, n if max_depth is None else max_depth)
-    halvings = max(0, math.floor(math.log2(records.n_records / leaf_size)))
+    # A node at level k has at most n_records / 2^k records, and its parent at least leaf_size.
+    levels_of_records = records.n_records.bit_length() - 1
+    levels_of_parents = (records.n_records // leaf_size).bit_length()
+    depth = min(deepest, levels_of_records, levels_of_parents)
     # ways[k] = sum over all sets of k columns of the product of their (arity - 1)
-    depth = min(deepest, halvings)
     ways = [1] + [0] * depth
     for arity in arities:
         for k in range(depth, 0, -1):

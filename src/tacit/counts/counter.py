@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from tacit import _core
 from tacit.counts.contingency import ContingencyTable
 from tacit.errors import InputError
 from tacit.machine import check_fits
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit import _core
     from tacit.counts.records import Counts, StoredRecords
     from tacit.schema import Column, Schema
 
@@ -78,11 +78,7 @@ class Counter(ABC):
             Every record matches an empty one.
         """
         given, codes = self._query(query, "query")
-        try:
-            counted = self._engine([], given, 1).dense([], given, codes)
-        except _core.OverLimit as problem:
-            raise self._over_limit(problem) from None
-        count: int | float = counted.item()
+        count: int | float = self._engine([], given, 1).dense([], given, codes).item()
         return count
 
     def table(
@@ -115,12 +111,9 @@ class Counter(ABC):
             layout = self._check_layout(layout, n_cells)
         axes = tuple([self._columns[c] for c in places])
         engine = self._engine(places, asked, n_cells)
-        try:
-            if layout == "sparse":
-                return ContingencyTable.from_cells(axes, *engine.sparse(places, asked, codes))
-            return ContingencyTable(axes, engine.dense(places, asked, codes))
-        except _core.OverLimit as problem:
-            raise self._over_limit(problem) from None
+        if layout == "sparse":
+            return ContingencyTable.from_cells(axes, *engine.sparse(places, asked, codes))
+        return ContingencyTable(axes, engine.dense(places, asked, codes))
 
     def tables(
         self,
@@ -157,10 +150,7 @@ class Counter(ABC):
         engine = self._engine(
             [] if largest is None else sets[largest], asked, max(sizes, default=1)
         )
-        try:
-            counts = engine.dense_many(flat, starts, offsets, asked, codes)
-        except _core.OverLimit as problem:
-            raise self._over_limit(problem) from None
+        counts = engine.dense_many(flat, starts, offsets, asked, codes)
         return Tables(self._columns, sets, counts, offsets)
 
     def _sets(self, column_sets: Any) -> list[list[int]]:
@@ -168,20 +158,32 @@ class Counter(ABC):
         if isinstance(column_sets, np.ndarray):
             if column_sets.ndim != 2 or column_sets.dtype.kind not in "iu":
                 raise InputError("column_sets must be sequences of columns, or a 2-D integer array")
+            if column_sets.shape[1] == 0:
+                raise InputError("column_sets must be one or more column names, got none")
             n = len(self._columns)
             ordered = np.sort(column_sets, axis=1)
-            if column_sets.size and (ordered[:, 0].min() < 0 or ordered[:, -1].max() >= n):
+            if len(column_sets) and (ordered[:, 0].min() < 0 or ordered[:, -1].max() >= n):
                 raise InputError(f"column_sets: places of columns must be in [0, {n})")
             if (ordered[:, 1:] == ordered[:, :-1]).any():
                 raise InputError("column_sets: the columns of a set must be distinct")
             places: list[list[int]] = column_sets.tolist()
             return places
+        if not isinstance(column_sets, Iterable):
+            kind = type(column_sets).__name__
+            raise InputError(f"column_sets must be sequences of columns, got {kind}")
         return [self._places(columns, "column_sets") for columns in column_sets]
+
+    def _listed(self, columns: Any, argument: str = "columns") -> Sequence[str | int]:
+        """Return columns that can be gone through more than once."""
+        if isinstance(columns, (list, tuple)):
+            return columns
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise InputError(f"{argument} must be one or more column names, got {columns!r}")
+        return list(columns)
 
     def _places(self, columns: Sequence[str | int], argument: str = "columns") -> list[int]:
         """Return the places of distinct columns, at least one."""
-        if isinstance(columns, (str, int)):
-            raise InputError(f"{argument} must be one or more column names, got {columns!r}")
+        columns = self._listed(columns, argument)
         try:
             places = [self._positions[c] for c in columns]  # type: ignore[index]
         except (KeyError, TypeError):
@@ -202,9 +204,6 @@ class Counter(ABC):
             return given, [self._columns[place].code(label) for place, label in columns]
         pairs = check_query(self.schema, query, argument)
         return [place for place, _ in pairs], [code for _, code in pairs]
-
-    def _over_limit(self, problem: Exception) -> InputError:
-        return InputError(f"memory_limit: {problem}")
 
     def _check_layout(self, layout: Layout, n_cells: int) -> Layout:
         """Return how to hold so many cells, or say why that cannot be."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -70,6 +70,9 @@ class Scan(Counter):
             return ContingencyTable.from_cells(axes, *self._scan.some(places, some, True))
         return ContingencyTable(axes, self._scan.some(places, some, False))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _scan, (self._records, self.n_jobs)
+
 
 class Bitmaps(Counter):
     """Counts by bitmaps: one bit for each record and value, AND and population count.
@@ -100,3 +103,10 @@ class Bitmaps(Counter):
 
     def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
         return self._bitmaps
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bitmaps, (self._records,)
+
+
+def _scan(table: StoredRecords, n_jobs: int | None) -> Scan:
+    return Scan(table, n_jobs=n_jobs)

@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from tacit import _core
 from tacit.counts.adtree import ADTree, common_shares
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.counts.engines import Bitmaps, Scan
 from tacit.machine import available_memory, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit import _core
     from tacit.counts.contingency import ContingencyTable
     from tacit.counts.records import StoredRecords
 
@@ -34,6 +37,7 @@ _WORD = 0.65  # 64 records of a bitmap, for each cell
 _CELL = 8.0  # a cell of a table out of a tree
 _GROW = 2.0  # a record that passes through a new part of a tree
 
+_WORDS = 64  # of which a bitmap has a multiple
 _MOST_COLUMNS = 8  # beyond which the ways through a tree are too many to be worth it
 _MEMO = 64 * 2**20  # bytes
 _TABLE_BYTES = 400  # a remembered table beside its cells
@@ -116,6 +120,16 @@ class Planner(Counter):
         engines = self._bitmaps.nbytes - shared + self._tree.nbytes
         return engines + self._remembered
 
+    def count(self, query: Mapping[str, Any]) -> int | float:  # noqa: D102
+        given, codes = self._query(query, "query")
+        try:
+            found = self._engine([], given, 1).dense([], given, codes)
+        except _core.OverLimit:
+            self._avoid_tree([], given)
+            found = self._scan._scan.dense([], given, codes)
+        count: int | float = found.item()
+        return count
+
     def table(  # noqa: D102
         self,
         columns: Sequence[str | int],
@@ -123,26 +137,44 @@ class Planner(Counter):
         *,
         layout: Layout = "auto",
     ) -> ContingencyTable:
-        if not self.memo:
-            return super().table(columns, given, layout=layout)
+        columns = self._listed(columns)
+        if not self.memo or layout not in ("auto", "dense", "sparse"):
+            return self._counted(columns, given, layout)
         key = self._key(columns, given, layout)
         with self._lock:
             if key in self._memory:
                 self._memory.move_to_end(key)
                 return self._memory[key]
-        found = super().table(columns, given, layout=layout)
+        found = self._counted(columns, given, layout)
         self._remember(key, found)
         return found
+
+    def _counted(
+        self, columns: Sequence[str | int], given: Mapping[str, Any] | None, layout: Layout
+    ) -> ContingencyTable:
+        try:
+            return super().table(columns, given, layout=layout)
+        except _core.OverLimit:
+            asked = [] if given is None else self._query(given, "given")[0]
+            self._avoid_tree(self._places(columns), asked)
+            return self._scan.table(columns, given, layout=layout)
 
     def tables(  # noqa: D102
         self,
         column_sets: Sequence[Sequence[str | int]] | NDArray[Any],
         given: Mapping[str, Any] | None = None,
     ) -> Tables:
+        if not isinstance(column_sets, np.ndarray) and isinstance(column_sets, Iterable):
+            column_sets = [self._listed(columns, "column_sets") for columns in column_sets]
         sets = self._sets(column_sets)
         asked, _ = ([], []) if given is None else self._query(given, "given")
         engine = self._choose_for_many(sets, asked)
-        return engine.tables(column_sets, given)
+        try:
+            return Counter.tables(engine, column_sets, given)
+        except _core.OverLimit:
+            for places in sets:
+                self._avoid_tree(places, asked)
+            return self._scan.tables(column_sets, given)
 
     def plan(self, columns: Sequence[str | int], given: Mapping[str, Any] | None = None) -> Plan:
         """Say how a table would be counted if it were asked for now.
@@ -152,6 +184,7 @@ class Planner(Counter):
         columns, given
             As for :meth:`table`.
         """
+        columns = self._listed(columns)
         places = self._places(columns)
         asked, _ = ([], []) if given is None else self._query(given, "given")
         n_cells = math.prod([self._arities[c] for c in places])
@@ -195,6 +228,13 @@ class Planner(Counter):
             self._paid[key] = self._paid.get(key, 0.0) + min(scan, bitmaps)
         return self._scan._scan if engine == "scan" else self._bitmaps._bitmaps
 
+    def _avoid_tree(self, places: list[int], given: list[int]) -> None:
+        """Remember that the tree has no room for these columns, however often they are asked."""
+        key = self._columns_of(places, given)
+        with self._lock:
+            self._grown.discard(key)
+            self._paid[key] = -math.inf
+
     def _pick(
         self, key: tuple[int, ...], scan: float, bitmaps: float, answer: float, growth: float
     ) -> Literal["scan", "bitmaps", "tree"]:
@@ -208,7 +248,7 @@ class Planner(Counter):
     def _choose_for_many(self, sets: list[list[int]], given: list[int]) -> Counter:
         """Choose one engine for a batch: growth is shared, since sets have subsets in common."""
         scan = bitmaps = tree = 0.0
-        columns: set[int] = set()
+        direct: dict[tuple[int, ...], float] = {}  # of sets the tree has not answered for
         for places in sets:
             n_cells = math.prod([self._arities[c] for c in places])
             costs = self._direct_costs(places, given, n_cells)
@@ -216,12 +256,19 @@ class Planner(Counter):
             scan, bitmaps = scan + costs[0], bitmaps + costs[1]
             tree += _CALL + _CELL * n_cells if len(key) <= _MOST_COLUMNS else math.inf
             if key not in self._grown:
-                tree += self._passing(key)
-                columns.update(key)
-        tree += _GROW * self.n_records * len(columns)
-        if tree <= min(scan, bitmaps):
-            self._grown.update(self._columns_of(places, given) for places in sets)
-            return self._tree
+                direct[key] = direct.get(key, 0.0) + min(costs)
+        columns = {c for key in direct for c in key}
+        growth = sum(map(self._passing, direct)) + _GROW * self.n_records * len(columns)
+        paid = sum(self._paid.get(key, 0.0) for key in direct)
+        cheapest = min(scan, bitmaps)
+        with self._lock:
+            if tree <= cheapest and (tree + growth <= cheapest or paid >= growth):
+                self._grown.update(direct)
+                for key in direct:
+                    self._paid.pop(key, None)
+                return self._tree
+            for key, cost in direct.items():
+                self._paid[key] = self._paid.get(key, 0.0) + cost
         return self._scan if scan <= bitmaps else self._bitmaps
 
     def _columns_of(self, places: Iterable[int], given: Iterable[int]) -> tuple[int, ...]:
@@ -248,7 +295,8 @@ class Planner(Counter):
         reading = m * (_RECORD + _CODE * len(columns))
         scan = _CALL + min(reading, _STORED * sum(self._stored[c] for c in columns)) + n_cells
         words = math.ceil(m / 64)
-        needed = 8 * words * sum(self._arities[c] - 1 for c in columns)
+        held = math.ceil(words / _WORDS) * _WORDS
+        needed = 8 * held * sum(self._arities[c] - 1 for c in columns)
         own = self._bitmaps.nbytes - self._records.column_store.nbytes
         if own + needed > self._bitmap_room:
             return scan, math.inf
