@@ -63,8 +63,8 @@ class ADTree(Counter):
     >>> tree.table(["news", "weather"], given={"region": "north"})
     news × weather, 5,417 records
     news \ weather  False   True
-    False           2,629  1,243
-    True            1,250    295
+    False           2,609  1,230
+    True            1,270    308
     """
 
     def __init__(
