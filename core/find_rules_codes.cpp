@@ -115,7 +115,11 @@ struct Search {
   std::size_t n_states(std::size_t c) const {
     return static_cast<std::size_t>(data.columns[c].n_states());
   }
-  int shift(std::size_t c) const { return static_cast<int>(std::bit_width(n_states(c) - 1)); }
+  // Tables are 2^shift wide. Columns of equally wide tables are counted together, so that those with
+  // few states get room for 16.
+  int shift(std::size_t c) const {
+    return std::max(4, static_cast<int>(std::bit_width(n_states(c) - 1)));
+  }
 
   const RuleData<Count>& data;
   const Scorer<Count>& scorer;
@@ -283,7 +287,7 @@ class Walker {
                     std::int64_t first, std::int64_t n, std::vector<Cell>& cells) {
     if (n == 0) return;
     make_room(base_, n);
-    for (int shift = 0; shift <= 8; ++shift) {
+    for (int shift = 4; shift <= 8; ++shift) {
       from_.clear();
       to_.clear();
       for (const std::size_t j : chosen_) {

@@ -48,6 +48,31 @@ def test_ctrl_c_ends_a_long_count_early(way, jobs):
     assert float(seconds) < 5  # the whole count takes several times that
 
 
+INTERRUPT_RULES = """
+    import os, signal, threading, time
+    import numpy as np
+    from tacit import RuleFinder, Table
+
+    codes = np.random.default_rng(1).integers(0, 2, ({n_records}, 40))
+    finder = RuleFinder("0", 1, n_conditions=8, min_support=1, n_rules=10**6, n_jobs={jobs})
+    table = Table(codes)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        finder.fit(table)
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - start)
+    assert not hasattr(finder, "rules_")
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_ends_a_search_for_rules_early(jobs):
+    outcome, seconds = run(INTERRUPT_RULES.format(n_records=2000, jobs=jobs))
+    assert outcome == "interrupted"
+    assert float(seconds) < 5  # the whole search takes hours
+
+
 def example_table():
     rng = np.random.default_rng(1)
     return Table((rng.random((20_000, 60)) < 0.2).astype(np.int8))

@@ -204,8 +204,9 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             raise InputError(f"n_rules must be at least 1, got {n_rules}")
         if self.measure not in _MEASURES:
             raise InputError(f"measure must be one of {', '.join(_MEASURES)}, got {self.measure!r}")
-        if not isinstance(self.level, Real) or not 0 < self.level < 1:
-            raise InputError(f"level must be between 0 and 1, got {self.level!r}")
+        level: Any = self.level
+        if not isinstance(level, Real) or not 0 < float(level) < 1:
+            raise InputError(f"level must be between 0 and 1, got {level!r}")
         count_jobs(self.n_jobs)
         return _Search(target, code, lengths, min_support)
 
