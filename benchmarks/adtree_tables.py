@@ -131,7 +131,7 @@ def measured(table: tacit.Table, numpy: NumpyCounter, asked: Questions) -> dict[
     if not asked.given:
         works[PLAIN] = lambda: asked_by_numpy(numpy, asked, "plain")
         works[RAVELED] = lambda: asked_by_numpy(numpy, asked, "raveled")
-    return race(works, REPEATS)
+    return race(works, REPEATS, warm_up=False)
 
 
 def check(

@@ -64,21 +64,22 @@ def times_once(work: Callable[[], Any]) -> list[float]:
     return [taken]
 
 
-def race(works: Mapping[str, Work], repeats: int = 5) -> dict[str, float]:
+def race(works: Mapping[str, Work], repeats: int = 5, *, warm_up: bool = True) -> dict[str, float]:
     """Return the median seconds of each piece of work, run in turns so that noise hits all alike.
 
     A piece of work is something to call, or a pair: what to call before, which takes no part in
-    the time, and what to call with its result.
+    the time, and what to call with its result. Without `warm_up`, all has run before.
     """
     taken: dict[str, list[float]] = {name: [] for name in works}
-    for turn in range(repeats + 1):
+    for turn in range(repeats + warm_up):
         for name, work in works.items():
             if callable(work):
                 seconds = times_once(work)
             else:
                 prepare, timed = work
                 seconds = times_once(functools.partial(timed, prepare()))
-            taken[name] += seconds if turn else []  # the first turn warms up
+            if turn >= warm_up:
+                taken[name] += seconds
     return {name: statistics.median(seconds) for name, seconds in taken.items()}
 
 
