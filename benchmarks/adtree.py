@@ -162,8 +162,8 @@ def wide_and_sparse(section: Section) -> None:
                 per_item(found["seconds"], found["tables"]), f"never above {megabytes(limit)}",
             )
         )  # fmt: skip
-    head = ("tables", "limit", "greatest size", "process memory", "parts dropped", "nodes at last",
-            "a table", "asked for")  # fmt: skip
+    head = ("tables", "limit", "greatest size", "process memory", "times parts were dropped",
+            "nodes at last", "a table", "asked for")  # fmt: skip
     section.table(head, rows)
 
 
