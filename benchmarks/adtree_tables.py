@@ -153,9 +153,9 @@ def check(
 
 
 def tables_of_adult(section: Section) -> None:
+    section.say("### Any table of Adult", "")
     table = adult("both", complete=False)
     numpy = NumpyCounter(table)
-    section.say("### Any table of Adult", "")
     every = list(questions(table))
     section.say(
         f"Adult, all records: {table.n_records:,} × {table.n_columns}, missing values as a state, "
