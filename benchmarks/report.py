@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import importlib.metadata
 import os
@@ -14,7 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeAlias
+
+    Work: TypeAlias = Callable[[], Any] | tuple[Callable[[], Any], Callable[[Any], Any]]
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 SHARED = Path(__file__).parents[2] / "shared" / "data"
@@ -60,6 +64,25 @@ def times_once(work: Callable[[], Any]) -> list[float]:
     return [taken]
 
 
+def race(works: Mapping[str, Work], repeats: int = 5, *, warm_up: bool = True) -> dict[str, float]:
+    """Return the median seconds of each piece of work, run in turns so that noise hits all alike.
+
+    A piece of work is something to call, or a pair: what to call before, which takes no part in
+    the time, and what to call with its result. Without `warm_up`, all has run before.
+    """
+    taken: dict[str, list[float]] = {name: [] for name in works}
+    for turn in range(repeats + warm_up):
+        for name, work in works.items():
+            if callable(work):
+                seconds = times_once(work)
+            else:
+                prepare, timed = work
+                seconds = times_once(functools.partial(timed, prepare()))
+            if turn >= warm_up:
+                taken[name] += seconds
+    return {name: statistics.median(seconds) for name, seconds in taken.items()}
+
+
 def peak_bytes(code: str) -> tuple[int, int]:
     """Run code in a process of its own; return what its last step took at most, and its output.
 
@@ -86,6 +109,12 @@ print(peak - before, size)
     )
     peak, size = done.stdout.split()
     return int(peak), int(size)
+
+
+def per_item(seconds: float, n_items: int) -> str:
+    """Write what one of several items took."""
+    micro = seconds / n_items * 1e6
+    return f"{micro:,.0f} µs" if micro >= 100 else f"{micro:.3g} µs"
 
 
 def milliseconds(seconds: float) -> str:
