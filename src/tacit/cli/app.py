@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import tacit
-from tacit.cli import convert, count, demo, pairs, summary
+from tacit.cli import adtree, convert, count, demo, pairs, summary, table
 from tacit.errors import InputError
 
 __all__ = ["app", "main"]
@@ -63,7 +63,7 @@ def _tacit(
     """Take the options that stand before the command."""
 
 
-for family in (summary, count, pairs, convert, demo):
+for family in (summary, count, table, pairs, convert, adtree, demo):
     family.register(app)
 
 
