@@ -100,6 +100,11 @@ std::int64_t ColumnStore::common_code(std::int64_t c) const {
 
 std::int64_t ColumnStore::bytes() const { return bytes_; }
 
+std::int64_t ColumnStore::pending_bytes(std::int64_t column) const {
+  const bool ready = ready_[static_cast<std::size_t>(column)].load(std::memory_order_acquire);
+  return ready ? 0 : n_records_ * at(column).width;
+}
+
 void add_codes(const Column& column, const Some& some, std::int64_t stride, std::int64_t* cells) {
   if (column.width) {
     for_codes(column, some,

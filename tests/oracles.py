@@ -6,6 +6,7 @@ value ids number those pairs column by column, in code order.
 """
 
 import itertools
+import math
 
 import numpy as np
 
@@ -105,3 +106,45 @@ def sparse_fault(indptr, indices, n):
         if own != sorted(own) and unsorted is None:
             unsorted = row
     return (0, 0, 0) if unsorted is None else (6, unsorted, 0)
+
+
+def rule_score(measure, hits, support, rate, z):
+    """Score a rule, written as the textbooks have it."""
+    confidence = hits / support
+    if measure == "lift":
+        return confidence / rate
+    if measure == "leverage":
+        return hits - support * rate
+    if measure == "wilson":
+        zz = z * z
+        spread = confidence * (1 - confidence) / support + zz / (4 * support * support)
+        return (confidence + zz / (2 * support) - z * math.sqrt(spread)) / (1 + zz / support)
+    return confidence
+
+
+def best_rules(rows, arities, target, code, *, lengths, min_support, n_rules, measure, z,
+               forbidden=(), weights=None):  # fmt: skip
+    """Try all conjunctions: (conditions, support, hits, score) of the best rules.
+
+    `forbidden` holds (column, code) pairs that are no conditions.
+    """
+    weigh = (lambda r: 1) if weights is None else weights.__getitem__
+    total = sum(weigh(r) for r in range(len(rows)))
+    rate = sum(weigh(r) for r, row in enumerate(rows) if row[target] == code) / total
+    found = []
+    others = [c for c in range(len(arities)) if c != target]
+    for length in range(lengths[0], lengths[1] + 1):
+        for columns in itertools.combinations(others, length):
+            for codes in itertools.product(*(range(arities[c]) for c in columns)):
+                conditions = tuple(zip(columns, codes, strict=True))
+                if any(pair in forbidden for pair in conditions):
+                    continue
+                matches = matching_rows(rows, dict(conditions))
+                support = sum(weigh(r) for r in matches)
+                if support < min_support:
+                    continue
+                hits = sum(weigh(r) for r in matches if rows[r][target] == code)
+                score = rule_score(measure, hits, support, rate, z)
+                order = (-score, -support, length, columns, codes)
+                found.append((order, (conditions, support, hits, score)))
+    return [rule for _, rule in sorted(found)[:n_rules]]

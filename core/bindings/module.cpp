@@ -16,4 +16,5 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_encode(m);
   tacit::bindings::register_counts(m);
   tacit::bindings::register_engines(m);
+  tacit::bindings::register_rules(m);
 }

@@ -21,6 +21,7 @@ from tacit.counts import (
     counter,
 )
 from tacit.errors import FileError, InputError
+from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
 from tacit.store import load
 from tacit.table import (
@@ -60,6 +61,8 @@ __all__ = [
     "Plan",
     "Planner",
     "Scan",
+    "Rule",
+    "RuleFinder",
     "Schema",
     "Summary",
     "Table",

@@ -84,7 +84,7 @@ class Engine:
     """Anything that makes contingency tables."""
 
     def dense(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> Counts:
-        """Every cell of the table of some columns, in C order."""
+        """The table of some columns, with an axis for each."""
 
     def sparse(self, columns: Sequence[int], given: Sequence[int], codes: Sequence[int]) -> tuple[Ints, Counts]:
         """
@@ -134,3 +134,8 @@ class Tree(Engine):
 
     def restore(self, order: Sequence[int], nodes: Values, varies: Values, slots: Values, lists: Values, sums: Values | None) -> None:
         """Look at arrays that arrays() made; ValueError if they are not a tree."""
+def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_records: int, weights: Floats | None, target: int, code: int, n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, z: float, defaults_allowed: bool, method: str, n_jobs: int) -> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]:
+    """
+    Find the conditions under which the target has a code: (conditions as (column, code)
+    pairs, support, hits, score) of each rule, best first; then total and hits of all records.
+    """

@@ -78,6 +78,24 @@ def test_labels_are_escaped_in_html():
     assert "&lt;b&gt;" in text
     assert "<b>" not in text
     assert "<a>" not in text
+    for other in (table.to_sparse(), table.marginal("<a>"), table.probabilities("<a>")):
+        text = other._repr_html_()
+        assert "&lt;a&gt;" in text
+        assert "&lt;b&gt;" in text
+        assert "<b>" not in text
+        assert "<a>" not in text
+
+
+def test_the_line_above_says_what_is_below(weather):
+    table = weather.contingency(["sky", "rain"])
+    sparse = table.to_sparse()
+    assert repr(sparse).splitlines()[0] == "sky × rain, 4 records, 4 of 6 cells occur"
+    assert repr(sparse).splitlines()[1:] == repr(table).splitlines()[1:]
+    assert "<div>sky × rain, 4 records</div>" in table._repr_html_()
+    assert repr(table.probabilities()).startswith("sky × rain, probabilities\n")
+    assert repr(table.probabilities().marginal("sky")).startswith("sky, probabilities\n")
+    assert repr(table.probabilities("sky")).startswith("sky × rain, probabilities given sky\n")
+    assert repr(sparse.probabilities()).startswith("sky × rain, probabilities, 4 of 6 cells")
 
 
 def test_weighted_tables_hold_sums_of_weights(weather):
@@ -116,9 +134,11 @@ def test_questions_that_make_no_sense_are_refused(weather, ask, message):
 def test_more_cells_than_memory_are_refused():
     table = Table({f"c{k}": range(1000) for k in range(5)})
     with pytest.raises(
-        InputError, match=r"a table of 1,000,000,000,000,000 cells would take 8000.* TB"
+        InputError,
+        match=r"a dense table of 1,000,000,000,000,000 cells would take .* TB.*layout='sparse'",
     ):
-        table.contingency(range(5))
+        table.contingency(range(5), layout="dense")
+    assert table.contingency(range(5)).n_occurring == 1000
 
 
 def test_no_matching_records_make_a_table_of_zeros(weather):

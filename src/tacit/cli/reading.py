@@ -170,17 +170,19 @@ def _spec(how: str) -> Any:
 def reads_file(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command a file to read: FILE before its own arguments, reading options after its own.
 
-    The command's first parameter receives the :class:`Source`.
+    The command's first parameter receives the :class:`Source`. An option that both have, such as
+    ``--target``, is the command's, and its value goes to both.
     """
     common = inspect.signature(_parameters, eval_str=True).parameters
     _, *own = inspect.signature(command, eval_str=True).parameters.values()
+    shared = {p.name for p in own} & set(common)
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        source = _parameters(**{name: given.pop(name) for name in common})
-        command(source, **given)
+        source = _parameters(**{name: given[name] for name in common})
+        command(source, **{k: x for k, x in given.items() if k not in common or k in shared})
 
-    file, *options = common.values()
+    file, *options = (p for p in common.values() if p.name not in shared)
     parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (file, *own, *options)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}

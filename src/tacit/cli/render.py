@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.counts import ContingencyTable
+    from tacit.rules import Rule
     from tacit.schema import Label
     from tacit.table import Summary, Table
 
@@ -27,6 +28,7 @@ __all__ = [
     "number",
     "occurring",
     "pairs_grid",
+    "rules_grid",
     "summary_grid",
 ]
 
@@ -180,4 +182,19 @@ def pairs_grid(strongest: pl.DataFrame) -> Grid:
     grid = _grid(["a", "b"], ["together", "expected", "lift"])
     for a, b, count, expected, lift in strongest.iter_rows():
         grid.add_row(a, b, number(count), f"{expected:,.1f}", f"{lift:,.2f}")
+    return grid
+
+
+def rules_grid(rules: Sequence[Rule]) -> Grid:
+    """Lay out rules, the best first."""
+    grid = _grid(["conditions"], ["hits", "support", "confidence", "lift", "score"])
+    for rule in rules:
+        grid.add_row(
+            ", ".join(f"{name} = {_show(label)}" for name, label in rule.conditions.items()),
+            number(rule.hits),
+            number(rule.support),
+            f"{rule.confidence:.1%}",
+            f"{rule.lift:,.2f}",
+            f"{rule.score:,.4g}",
+        )
     return grid

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.counts.records import StoredRecords
+    from tacit.counts.records import Counts, StoredRecords
 
 __all__ = ["ADTree", "TreeStats", "common_shares"]
 
@@ -62,8 +62,8 @@ class ADTree(Counter):
     >>> tree.table(["news", "weather"], given={"region": "north"})
     news × weather, 5,417 records
     news \ weather  False   True
-    False           2,629  1,243
-    True            1,250    295
+    False           2,609  1,230
+    True            1,270    308
     """
 
     def __init__(
@@ -111,14 +111,10 @@ class ADTree(Counter):
         return self.min_count == 1
 
     def count(self, query: Mapping[str, Any]) -> int | float:  # noqa: D102
-        try:
-            if self.exact:
-                return super().count(query)
-            given, codes = self._query(query, "query")
-            estimate: int = self._tree.bounded([], given, codes)[0][0].item()
-            return estimate
-        except _core.OverLimit as problem:
-            raise self._too_small(problem) from None
+        if self.min_count == 1:
+            return super().count(query)
+        estimate: int = self._bounds([], *self._query(query, "query"))[0].item()
+        return estimate
 
     def table(  # noqa: D102
         self,
@@ -127,12 +123,19 @@ class ADTree(Counter):
         *,
         layout: Layout = "auto",
     ) -> ContingencyTable:
-        try:
-            if self.min_count == 1:
-                return super().table(columns, given, layout=layout)
-            return self._bounded(columns, given, layout)
-        except _core.OverLimit as problem:
-            raise self._too_small(problem) from None
+        if self.min_count == 1:
+            return super().table(columns, given, layout=layout)
+        places = self._places(columns)
+        axes = tuple(self._columns[c] for c in places)
+        n_cells = math.prod([column.arity for column in axes])
+        if self._check_layout(layout, n_cells) == "sparse":
+            raise InputError(
+                "layout: an approximate tree knows no cell to be empty, so its tables are dense; "
+                f"this one has {n_cells:,} cells: ask for fewer columns"
+            )
+        asked, codes = ([], []) if given is None else self._query(given, "given")
+        estimate, lower, upper = self._bounds(places, asked, codes)
+        return ContingencyTable(axes, estimate, lower=lower, upper=upper)
 
     def tables(  # noqa: D102
         self,
@@ -141,33 +144,19 @@ class ADTree(Counter):
     ) -> Tables:
         if not self.exact:
             raise InputError("column_sets: an approximate tree answers one table at a time")
+        return super().tables(column_sets, given)
+
+    def _bounds(
+        self, places: list[int], given: list[int], codes: list[int]
+    ) -> tuple[Counts, Counts, Counts]:
         try:
-            return super().tables(column_sets, given)
+            return self._tree.bounded(places, given, codes)
         except _core.OverLimit as problem:
-            raise self._too_small(problem) from None
+            raise self._over_limit(problem) from None
 
-    def _bounded(
-        self, columns: Sequence[str | int], given: Mapping[str, Any] | None, layout: Layout
-    ) -> ContingencyTable:
-        places = self._places(columns)
-        asked, codes = ([], []) if given is None else self._query(given, "given")
-        shape = [self._arities[c] for c in places]
-        if self._check_layout(layout, math.prod(shape)) == "sparse":
-            raise InputError(
-                "layout: an approximate tree knows no cell to be empty, so its tables are dense; "
-                f"this one has {math.prod(shape):,} cells: ask for fewer columns"
-            )
-        estimate, lower, upper = self._tree.bounded(places, asked, codes)
-        return ContingencyTable(
-            tuple(self._columns[c] for c in places),
-            estimate.reshape(shape),
-            lower=lower.reshape(shape),
-            upper=upper.reshape(shape),
-        )
-
-    def _too_small(self, problem: Exception) -> InputError:
+    def _over_limit(self, problem: Exception) -> InputError:
         if self.memory_limit is None:
-            return InputError(f"the tree needs more than half of the free memory: {problem}")
+            return InputError(f"the tree may take half of the free memory, but {problem}")
         return InputError(f"memory_limit: {human_bytes(self.memory_limit)}, but {problem}")
 
     # The tree itself
@@ -193,7 +182,7 @@ class ADTree(Counter):
                 self.tables([[c] for c in range(len(self._columns))])
         except _core.OverLimit as problem:
             hint = "raise leaf_size, set max_depth, or let the tree grow as it is asked"
-            raise InputError(f"{self._too_small(problem)}; {hint}") from None
+            raise InputError(f"{self._over_limit(problem)}; {hint}") from None
         return self
 
     def clear(self) -> None:

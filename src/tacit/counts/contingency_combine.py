@@ -53,6 +53,18 @@ def _codes(columns: tuple[Column, ...], table: ContingencyTable) -> list[Cells]:
     ]
 
 
+def _renumber(columns: tuple[Column, ...], table: ContingencyTable) -> Cells:
+    """Return the numbers that the table's cells have among the labels of both."""
+    cells, _ = table._listed()
+    if all(new.labels == own.labels for new, own in zip(columns, table.columns, strict=True)):
+        return cells
+    new = [
+        places[codes_of(cells, table.shape, k)] for k, places in enumerate(_codes(columns, table))
+    ]
+    numbers: Cells = number_of(new, [column.arity for column in columns])
+    return numbers
+
+
 def _dense(
     columns: tuple[Column, ...], one: ContingencyTable, two: ContingencyTable
 ) -> ContingencyTable:
@@ -74,15 +86,7 @@ def _dense(
 def _sparse(
     columns: tuple[Column, ...], one: ContingencyTable, two: ContingencyTable
 ) -> ContingencyTable:
-    shape = [column.arity for column in columns]
-    numbers = []
-    for table in (one, two):
-        cells, _ = table._listed()
-        new = [
-            places[codes_of(cells, table.shape, k)]
-            for k, places in enumerate(_codes(columns, table))
-        ]
-        numbers.append(number_of(new, shape))
+    numbers = [_renumber(columns, table) for table in (one, two)]
     groups = Groups(np.concatenate(numbers))
 
     def add(a: Counts, b: Counts) -> Counts:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
+from tacit import _core
 from tacit.counts.contingency import ContingencyTable
 from tacit.errors import InputError
 from tacit.machine import check_fits
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit import _core
     from tacit.counts.records import Counts, StoredRecords
     from tacit.schema import Column, Schema
 
@@ -78,7 +78,11 @@ class Counter(ABC):
             Every record matches an empty one.
         """
         given, codes = self._query(query, "query")
-        count: int | float = self._engine([], given, 1).dense([], given, codes)[0].item()
+        try:
+            counted = self._engine([], given, 1).dense([], given, codes)
+        except _core.OverLimit as problem:
+            raise self._over_limit(problem) from None
+        count: int | float = counted.item()
         return count
 
     def table(
@@ -109,12 +113,14 @@ class Counter(ABC):
         n_cells = math.prod([self._arities[c] for c in places])
         if n_cells > _ALWAYS_DENSE or layout != "auto":
             layout = self._check_layout(layout, n_cells)
-        engine = self._engine(places, asked, n_cells)
         axes = tuple([self._columns[c] for c in places])
-        if layout == "sparse":
-            return ContingencyTable.from_cells(axes, *engine.sparse(places, asked, codes))
-        counts = engine.dense(places, asked, codes)
-        return ContingencyTable(axes, counts.reshape([self._arities[c] for c in places]))
+        engine = self._engine(places, asked, n_cells)
+        try:
+            if layout == "sparse":
+                return ContingencyTable.from_cells(axes, *engine.sparse(places, asked, codes))
+            return ContingencyTable(axes, engine.dense(places, asked, codes))
+        except _core.OverLimit as problem:
+            raise self._over_limit(problem) from None
 
     def tables(
         self,
@@ -151,7 +157,10 @@ class Counter(ABC):
         engine = self._engine(
             [] if largest is None else sets[largest], asked, max(sizes, default=1)
         )
-        counts = engine.dense_many(flat, starts, offsets, asked, codes)
+        try:
+            counts = engine.dense_many(flat, starts, offsets, asked, codes)
+        except _core.OverLimit as problem:
+            raise self._over_limit(problem) from None
         return Tables(self._columns, sets, counts, offsets)
 
     def _sets(self, column_sets: Any) -> list[list[int]]:
@@ -187,8 +196,15 @@ class Counter(ABC):
         return places
 
     def _query(self, query: Mapping[str, Any], argument: str) -> tuple[list[int], list[int]]:
+        if type(query) is dict and query.keys() <= self._positions.keys():
+            given = [self._positions[column] for column in query]
+            columns = zip(given, query.values(), strict=True)
+            return given, [self._columns[place].code(label) for place, label in columns]
         pairs = check_query(self.schema, query, argument)
         return [place for place, _ in pairs], [code for _, code in pairs]
+
+    def _over_limit(self, problem: Exception) -> InputError:
+        return InputError(f"memory_limit: {problem}")
 
     def _check_layout(self, layout: Layout, n_cells: int) -> Layout:
         """Return how to hold so many cells, or say why that cannot be."""

@@ -68,8 +68,7 @@ class Scan(Counter):
         some = chosen.astype(np.int32)
         if self._check_layout(layout, n_cells) == "sparse":
             return ContingencyTable.from_cells(axes, *self._scan.some(places, some, True))
-        counts = self._scan.some(places, some, False)
-        return ContingencyTable(axes, counts.reshape([column.arity for column in axes]))
+        return ContingencyTable(axes, self._scan.some(places, some, False))
 
 
 class Bitmaps(Counter):

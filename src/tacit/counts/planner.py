@@ -116,11 +116,6 @@ class Planner(Counter):
         engines = self._bitmaps.nbytes - shared + self._tree.nbytes
         return engines + self._remembered
 
-    def count(self, query: Mapping[str, Any]) -> int | float:  # noqa: D102
-        given, codes = self._query(query, "query")
-        count: int | float = self._choose([], given, 1).dense([], given, codes)[0].item()
-        return count
-
     def table(  # noqa: D102
         self,
         columns: Sequence[str | int],
@@ -189,9 +184,6 @@ class Planner(Counter):
     # Choosing
 
     def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
-        return self._choose(places, given, n_cells)
-
-    def _choose(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
         key = self._columns_of(places, given)
         scan, bitmaps, answer, growth = self._costs(places, given, n_cells)
         engine = self._pick(key, scan, bitmaps, answer, growth)

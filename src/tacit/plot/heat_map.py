@@ -178,7 +178,7 @@ def _write(ax: Axes, image: Any, values: NDArray[Any], texts: NDArray[Any]) -> N
     size = min(
         9.0, width / values.shape[1] / (0.62 * longest + 0.4), 0.75 * height / values.shape[0]
     )
-    if size < 4:
+    if size < 5:
         return
     shades = image.cmap(image.norm(values))[..., :3] @ (0.299, 0.587, 0.114)
     for (row, column), text in np.ndenumerate(texts):

@@ -1,0 +1,211 @@
+// How rules are scored and ranked, and which branches of the search cannot hold a good one.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <mutex>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tacit {
+
+enum class Measure { confidence, lift, leverage, wilson };
+
+struct Condition {
+  std::int32_t column, code;
+  auto operator<=>(const Condition&) const = default;
+};
+
+template <class Count>
+struct FoundRule {
+  double score;
+  Count support, hits;
+  std::vector<Condition> conditions;  // ascending by column
+
+  // The order of rules: by score, support, fewer conditions, columns, codes. No two are equal.
+  bool operator<(const FoundRule& other) const {
+    if (score != other.score) return score > other.score;
+    if (support != other.support) return support > other.support;
+    if (conditions.size() != other.conditions.size())
+      return conditions.size() < other.conditions.size();
+    for (std::size_t k = 0; k < conditions.size(); ++k)
+      if (conditions[k].column != other.conditions[k].column)
+        return conditions[k].column < other.conditions[k].column;
+    return conditions < other.conditions;
+  }
+};
+
+template <class Count>
+struct Scorer {
+  Measure measure;
+  double rate;  // share of hits among all records
+  double z;
+  double min_support;
+  double total;
+
+  // Grows with hits; falls with support where hits stay the same. Each step is one rounding, so
+  // that the same formula elsewhere gives the same double.
+  double score(Count hits, Count support) const {
+    const double h = static_cast<double>(hits), s = static_cast<double>(support);
+    const double confidence = h / s;
+    switch (measure) {
+      case Measure::lift: return confidence / rate;
+      case Measure::leverage: return h - s * rate;
+      case Measure::wilson: {
+        const double zz = z * z;
+        const double spread = confidence * (1 - confidence) / s + zz / (4 * s * s);
+        return (confidence + zz / (2 * s) - z * std::sqrt(spread)) / (1 + zz / s);
+      }
+      case Measure::confidence: break;
+    }
+    return confidence;
+  }
+
+  // No rule with at most `hits` hits and enough support has a higher score than this one, which
+  // has no other records than hits unless those are too few.
+  double bound(Count hits) const {
+    const Count support = least_support(hits);
+    const double score = this->score(hits, support);
+    if (measure == Measure::leverage) return score + 1e-12 * total;  // more than is ever rounded
+    if (measure == Measure::wilson) return score + 1e-12;
+    return score;  // monotone in floating point, too
+  }
+
+  Count least_support(Count hits) const {
+    if constexpr (std::is_floating_point_v<Count>)
+      return std::max(hits, min_support);
+    else
+      return std::max(hits, static_cast<Count>(std::ceil(min_support)));
+  }
+};
+
+// The best rules so far, shared by all threads.
+template <class Count>
+class BestRules {
+ public:
+  explicit BestRules(std::size_t n_rules) : n_rules_(n_rules) {}
+
+  void offer(FoundRule<Count>&& rule) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (heap_.size() == n_rules_) {
+      if (!(rule < heap_.front())) return;
+      std::pop_heap(heap_.begin(), heap_.end());
+      heap_.pop_back();
+    }
+    heap_.push_back(std::move(rule));
+    std::push_heap(heap_.begin(), heap_.end());  // the worst in front
+    if (heap_.size() == n_rules_) version_.fetch_add(1, std::memory_order_release);
+  }
+
+  // Changes whenever the last place among the best gets better.
+  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+
+  // Score and support of the rule in last place; only once version() is not 0.
+  std::pair<double, Count> last() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return {heap_.front().score, heap_.front().support};
+  }
+
+  std::vector<FoundRule<Count>> sorted() && {
+    std::sort_heap(heap_.begin(), heap_.end());
+    return std::move(heap_);
+  }
+
+ private:
+  const std::size_t n_rules_;
+  std::vector<FoundRule<Count>> heap_;
+  mutable std::mutex mutex_;
+  std::atomic<std::uint64_t> version_{0};
+};
+
+// What it takes to be among the best: one thread's copy of the last place, as thresholds that are
+// cheap to compare with. A rule that ties with the last place passes; BestRules decides.
+template <class Count>
+class Bar {
+ public:
+  Bar(const Scorer<Count>& scorer, BestRules<Count>& best) : scorer_(scorer), best_(best) {
+    least_support_ = scorer.least_support(0);
+  }
+
+  void refresh() {
+    const std::uint64_t version = best_.version();
+    if (version == version_) return;
+    version_ = version;
+    std::tie(score_, support_) = best_.last();
+    raise_hits();
+    constexpr double kSlack = 1 - 1e-9;
+    offset_ = 0;
+    switch (scorer_.measure) {
+      case Measure::confidence:
+      case Measure::wilson: slope_ = score_ * kSlack; break;  // Wilson's bound is below confidence
+      case Measure::lift: slope_ = score_ * scorer_.rate * kSlack; break;
+      case Measure::leverage:
+        slope_ = scorer_.rate;
+        offset_ = score_ - 1e-9 * scorer_.total;
+        break;
+    }
+  }
+
+  // Whether conditions with this support and these hits can lead to a good rule.
+  bool open(Count support, Count hits) const { return support >= least_support_ && hits >= hits_; }
+  // The same where only the hits are known yet.
+  bool open(Count hits) const { return hits >= hits_; }
+
+  template <class Conditions>
+  void offer(Count support, Count hits, const Conditions& conditions) {
+    const double h = static_cast<double>(hits), s = static_cast<double>(support);
+    if (h < slope_ * s + offset_) return;
+    const double score = scorer_.score(hits, support);
+    if (version_ && (score < score_ || (score == score_ && support < support_))) return;
+    FoundRule<Count> rule{score, support, hits, {conditions.begin(), conditions.end()}};
+    std::sort(rule.conditions.begin(), rule.conditions.end());
+    best_.offer(std::move(rule));
+    refresh();
+  }
+
+ private:
+  // Finds the least number of hits with which a rule can reach the last place.
+  void raise_hits() {
+    Count low = hits_, high = static_cast<Count>(scorer_.total);  // below low none can
+    if constexpr (std::is_floating_point_v<Count>) {
+      for (int step = 0; step < 60 && low < high; ++step) {
+        const Count middle = low + (high - low) / 2;
+        (hopeless(middle) ? low : high) = middle;
+      }
+    } else {
+      while (low < high) {
+        const Count middle = low + (high - low) / 2;
+        if (hopeless(middle)) low = middle + 1;
+        else high = middle;
+      }
+    }
+    hits_ = low;
+  }
+
+  bool hopeless(Count hits) const {
+    const double bound = scorer_.bound(hits);
+    if (bound != score_) return bound < score_;
+    // A score as high as this one takes as few other records, so that support is known, too. Sums
+    // of weights are rounded and say nothing of the kind.
+    if (std::is_floating_point_v<Count> || scorer_.measure == Measure::leverage ||
+        scorer_.measure == Measure::wilson)
+      return false;
+    return scorer_.least_support(hits) < support_;
+  }
+
+  const Scorer<Count>& scorer_;
+  BestRules<Count>& best_;
+  std::uint64_t version_ = 0;
+  double score_ = 0;
+  Count support_ = 0;
+  Count hits_ = 0, least_support_;
+  double slope_ = 0, offset_ = -std::numeric_limits<double>::infinity();
+};
+
+}  // namespace tacit

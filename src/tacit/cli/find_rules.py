@@ -1,0 +1,150 @@
+"""``tacit find-rules``: under which conditions a column has a value."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from tacit.cli.output import json_label, make_console, print_json, put, working
+from tacit.cli.reading import Source, reads_file
+from tacit.cli.render import number, rules_grid
+from tacit.errors import InputError
+from tacit.rules import Rule, RuleFinder
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.schema import Label, Schema
+
+__all__ = ["find_rules", "register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("find-rules")(reads_file(find_rules))
+
+
+def find_rules(
+    source: Source,
+    target: Annotated[
+        str, typer.Option(help="The column that rules are about; mdl cuts tell it apart, too.")
+    ],
+    value: Annotated[
+        str, typer.Option(help="Its label that rules lead to; an empty text means missing.")
+    ],
+    n: Annotated[str, typer.Option("-n", help="Number of conditions; 1-4 for one to four.")] = "2",
+    min_support: Annotated[
+        float, typer.Option(help="Records (or their weight) that must match the conditions.")
+    ] = 30,
+    measure: Annotated[
+        Literal["confidence", "lift", "leverage", "wilson"],
+        typer.Option(help="What makes a rule good; see the guide."),
+    ] = "confidence",
+    level: Annotated[
+        float, typer.Option(help="The confidence level of the interval for --measure wilson.")
+    ] = 0.95,
+    top: Annotated[int, typer.Option(min=1, help="How many rules.")] = 20,
+    no_defaults: Annotated[
+        bool, typer.Option("--no-defaults", help="No conditions on a column's default.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="RULES", help="Write the rules to a .csv or .parquet file."
+        ),
+    ] = None,
+) -> None:
+    """Find the conditions under which a column has a value.
+
+    Tries all conjunctions of -n conditions that enough records match and lists the best.
+
+    JSON: an object with target, value, records (their number, or the sum of their weights), hits
+    (how many of them have the value), measure, and rules, a list of objects with conditions (an
+    object of labels by column), support, hits, confidence, lift, leverage and score; the best first.
+    """
+    lengths = _lengths(n)
+    if output is not None and output.suffix not in (".csv", ".parquet"):
+        raise typer.BadParameter("must end with .csv or .parquet", param_hint="--output")
+    if "discretise" not in source.options:  # else the reader has no use for it
+        options = {name: x for name, x in source.options.items() if name != "target"}
+        source = replace(source, options=options)
+    table = source.read()
+    finder = RuleFinder(
+        target,
+        _label(table.schema, target, value),
+        n_conditions=lengths,
+        min_support=min_support,
+        n_rules=top,
+        measure=measure,
+        level=level,
+        defaults=not no_defaults,
+        n_jobs=source.n_jobs,
+    )
+    with working(f"searching {table.n_columns - 1:,} columns for rules of {n} conditions"):
+        finder.fit(table)
+    if output is not None:
+        _write(finder.to_frame(), output)
+    if json:
+        print_json(_as_json(finder))
+    elif output is None:
+        share = finder.n_hits_ / finder.n_records_
+        console = make_console()
+        console.print(
+            f"{target} = {value or '(missing)'} in {number(finder.n_hits_)} of "
+            f"{number(finder.n_records_)} records ({share:.1%}); the best rules by {measure}"
+        )
+        put(console, rules_grid(finder.rules_))
+    else:
+        typer.echo(f"{output}: {len(finder.rules_)} rules")
+
+
+def _lengths(text: str) -> tuple[int, int]:
+    """Read a number of conditions, or the least and the greatest.
+
+    >>> _lengths("3"), _lengths("1-4")
+    ((3, 3), (1, 4))
+    """
+    low, _, high = text.partition("-")
+    try:
+        return int(low), int(high or low)
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is neither a number nor two, as in 1-4", param_hint="-n"
+        ) from None
+
+
+def _label(schema: Schema, target: str, text: str) -> Label:
+    column = schema.column(schema.position(target, "--target"))
+    try:
+        return column.labels[column.labels.code_of_text(text)]
+    except KeyError:
+        column.code(text)  # says which labels there are
+        raise
+
+
+def _write(frame: pl.DataFrame, path: Path) -> None:
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder does not exist")
+    if path.suffix == ".csv":
+        frame.write_csv(path)
+    else:
+        frame.write_parquet(path)
+
+
+def _as_json(finder: RuleFinder) -> dict[str, Any]:
+    def rule_json(rule: Rule) -> dict[str, Any]:
+        conditions = {name: json_label(label) for name, label in rule.conditions.items()}
+        return {**vars(rule), "conditions": conditions}
+
+    return {
+        "target": finder.target,
+        "value": json_label(finder.value),
+        "records": finder.n_records_,
+        "hits": finder.n_hits_,
+        "measure": finder.measure,
+        "rules": [rule_json(rule) for rule in finder.rules_],
+    }

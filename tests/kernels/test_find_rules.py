@@ -1,0 +1,164 @@
+"""The search for rules against trying all conjunctions, for both methods and any thread count."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import oracles
+from strategies import JOBS, Data, data
+from tacit import _core
+
+METHODS = ("codes", "rows")
+MEASURES = ("confidence", "lift", "leverage", "wilson")
+Z = 1.959963984540054
+
+
+def search(d, target, code, *, lengths, min_support, n_rules, measure="confidence",
+           defaults=True, method="auto", jobs=1):  # fmt: skip
+    held = [[r for r, ids in enumerate(d.lists) if v in ids] for v in range(d.n_values)]
+    start, rows = oracles.csr(held, np.int32)
+    offsets = np.concatenate(([0], np.cumsum(np.array(d.arities) - 1))).astype(np.int64)
+    return _core.find_rules(
+        start, rows, offsets, np.array(d.defaults, np.int64), len(d.rows), d.weights, target, code,
+        lengths, min_support, n_rules, measure, Z, defaults, method, jobs,
+    )  # fmt: skip
+
+
+def expected(d, target, code, *, defaults=True, **options):
+    forbidden = () if defaults else set(enumerate(d.defaults))
+    return oracles.best_rules(
+        d.rows, d.arities, target, code, z=Z, forbidden=forbidden, weights=d.weights, **options
+    )
+
+
+@st.composite
+def questions(draw):
+    """A table with a target, and what is asked of it."""
+    d = draw(data(max_rows=20, max_columns=6, with_chosen=False))
+    assume(len(d.arities) > 1)
+    target = draw(st.integers(0, len(d.arities) - 1))
+    code = draw(st.sampled_from(sorted({row[target] for row in d.rows})))
+    hits = [r for r, row in enumerate(d.rows) if row[target] == code]
+    assume(d.weights is None or sum(d.weights[hits]) > 0)
+    longest = draw(st.integers(1, min(4, len(d.arities) - 1)))
+    options = {
+        "lengths": (draw(st.integers(1, longest)), longest),
+        "min_support": draw(st.sampled_from([0.25, 1.0, 2.0, 2.5, 4.0])),
+        "n_rules": draw(st.sampled_from([1, 2, 5, 300])),
+        "measure": draw(st.sampled_from(MEASURES)),
+        "defaults": draw(st.booleans()),
+    }
+    return d, target, code, options
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(question=questions())
+@settings(max_examples=150)
+def test_finds_what_trying_all_finds(method, question):
+    d, target, code, options = question
+    rules, total, hits = search(d, target, code, method=method, **options)
+    assert rules == expected(d, target, code, **options)
+    assert total == d.total()
+    mine = d.joint([target])[code]
+    assert hits == mine
+
+
+@given(question=questions())
+@settings(max_examples=30)
+def test_threads_and_methods_do_not_matter(question):
+    d, target, code, options = question
+    first = search(d, target, code, **options)
+    for method in METHODS:
+        for jobs in JOBS:
+            assert search(d, target, code, method=method, jobs=jobs, **options) == first
+
+
+def random_data(n_rows, arities, seed, weights=False):
+    rng = np.random.default_rng(seed)
+    codes = (rng.random((n_rows, len(arities))) ** 3 * np.array(arities)).astype(int)
+    own = rng.integers(0, 8, n_rows) / 4 if weights else None
+    rows = [tuple(row) for row in codes.tolist()]
+    return Data(rows, list(arities), [0] * len(arities), own)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("measure", MEASURES)
+def test_larger_tables_with_pruning(measure, weights):
+    d = random_data(400, (4, 3, 2, 5, 2, 3, 2), seed=7, weights=weights)
+    for min_support, n_rules in ((3.0, 4), (25.0, 12)):
+        options = {"lengths": (3, 3), "min_support": min_support, "n_rules": n_rules}
+        want = expected(d, 2, 1, measure=measure, **options)
+        assert len(want) == n_rules
+        for method in METHODS:
+            for jobs in (1, 3):
+                found = search(d, 2, 1, measure=measure, method=method, jobs=jobs, **options)
+                assert found[0] == want
+
+
+def test_ties_are_ranked_by_support_length_columns_and_codes():
+    rows = [(0, 0, 0, 1), (0, 0, 0, 1), (1, 1, 1, 1), (1, 1, 1, 0)]
+    d = Data(rows, [2, 2, 2, 2], [0, 0, 0, 0])
+    for method in METHODS:
+        rules, _, _ = search(
+            d, 3, 1, lengths=(1, 2), min_support=1.0, n_rules=6, method=method
+        )
+        assert [conditions for conditions, *_ in rules] == [
+            ((0, 0),), ((1, 0),), ((2, 0),),
+            ((0, 0), (1, 0)), ((0, 0), (2, 0)), ((1, 0), (2, 0)),
+        ]  # fmt: skip
+
+
+def test_weights_that_are_rounded_are_summed_alike():
+    d = random_data(300, (3, 4, 2, 3, 2), seed=3)
+    d = d.with_(weights=np.random.default_rng(1).random(300) * 0.1)
+    options = {"lengths": (1, 4), "min_support": 0.3, "n_rules": 30}
+    for measure in MEASURES:
+        found = [
+            search(d, 2, 1, measure=measure, method=method, jobs=jobs, **options)
+            for method in METHODS
+            for jobs in JOBS
+        ]
+        assert len(found[0][0]) == 30
+        assert all(other == found[0] for other in found[1:])
+
+
+def test_many_columns_with_few_values():
+    rng = np.random.default_rng(5)
+    codes = (rng.random((300, 60)) < 0.08).astype(int)
+    codes[:, 0] |= codes[:, 7] & codes[:, 9]
+    d = Data([tuple(row) for row in codes.tolist()], [2] * 60, [0] * 60)
+    options = {"lengths": (1, 2), "min_support": 2.0, "n_rules": 15, "defaults": False}
+    want = expected(d, 0, 1, measure="wilson", **options)
+    for method in (*METHODS, "auto"):
+        assert search(d, 0, 1, measure="wilson", method=method, **options)[0] == want
+
+
+def test_columns_with_more_values_than_a_byte_holds():
+    rng = np.random.default_rng(2)
+    rows = [(int(a), int(b), int(a % 2)) for a, b in rng.integers(0, 300, (2000, 2))]
+    d = Data(rows, [300, 300, 2], [0, 5, 0])
+    options = {"lengths": (1, 1), "min_support": 3.0, "n_rules": 10}
+    want = expected(d, 2, 1, measure="confidence", **options)
+    assert search(d, 2, 1, **options)[0] == want
+    with pytest.raises(ValueError, match="more than 256 states"):
+        search(d, 2, 1, method="codes", **options)
+
+
+def test_no_rule_has_enough_support():
+    d = random_data(50, (3, 2, 2), seed=1)
+    for method in METHODS:
+        rules, total, _ = search(
+            d, 2, 1, lengths=(1, 2), min_support=51.0, n_rules=5, method=method
+        )
+        assert (rules, total) == ([], 50)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [({"measure": "beauty"}, "unknown measure: beauty"), ({"method": "luck"}, "unknown method")],
+)
+def test_unknown_choices_are_refused(option, message):
+    d = random_data(10, (2, 2), seed=1)
+    with pytest.raises(ValueError, match=message):
+        search(d, 1, 0, lengths=(1, 1), min_support=1.0, n_rules=1, **option)

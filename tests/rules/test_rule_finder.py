@@ -1,0 +1,260 @@
+"""RuleFinder: what it finds, how it shows it, and what it refuses."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+import oracles
+import tacit
+from strategies import data, label
+from tacit import InputError, Rule, RuleFinder, Table
+
+DAYS = {
+    "sky": ["grey", "blue", "grey", "grey", "grey", "blue", "grey"],
+    "rain": ["no", "no", "much", "no", "some", "no", "no"],
+    "wind": ["calm", "calm", "strong", "calm", "calm", None, "strong"],
+    "planet": ["earth"] * 7,
+}
+
+
+def named(rules):
+    return [(list(rule.conditions.items()), rule.support, rule.hits, rule.score) for rule in rules]
+
+
+@given(d=data(max_rows=16, max_columns=5, with_chosen=False), n=st.integers(1, 3))
+@settings(max_examples=60)
+def test_any_defaults_give_the_same_rules(d, n):
+    usable = [c for c, arity in enumerate(d.arities) if arity > 1]
+    assume(len(usable) > n)
+    target = usable[0]
+    code = d.rows[0][target]
+    hits = [r for r, row in enumerate(d.rows) if row[target] == code]
+    assume(d.weights is None or sum(d.weights[hits]) > 0)
+    finder = RuleFinder(target, label(code), n_conditions=n, min_support=1, n_rules=40)
+    rules = finder.fit(d.table()).rules_
+    want = oracles.best_rules(
+        d.rows, d.arities, target, code, lengths=(n, n), min_support=1, n_rules=40,
+        measure="confidence", z=0, weights=d.weights,
+    )  # fmt: skip
+    assert named(rules) == [
+        ([(f"c{c}", label(k)) for c, k in conditions], *numbers) for conditions, *numbers in want
+    ]
+    other = d.with_(defaults=[0] * len(d.arities)).table()
+    assert clone(finder).fit(other).rules_ == rules
+
+
+def test_numbers_of_a_rule():
+    rule = RuleFinder("rain", "no", n_conditions=1, min_support=3).fit(Table(DAYS)).rules_[1]
+    assert rule == Rule(
+        {"planet": "earth"}, 7, 5, 5 / 7, (5 / 7) / (5 / 7), 5 - 7 * (5 / 7), 5 / 7
+    )
+    first = RuleFinder("rain", "no", n_conditions=1, min_support=3).fit(Table(DAYS)).rules_[0]
+    assert first.conditions == {"wind": "calm"}
+    assert Table(DAYS).count(first.conditions) == first.support == 4
+    assert str(first) == "wind = calm: 75.0% (3 of 4)"
+
+
+def test_frames_and_arrays():
+    rules = RuleFinder("rain", "no", min_support=1).fit(Table(DAYS)).rules_
+    assert RuleFinder("rain", "no", min_support=1).fit(pl.DataFrame(DAYS)).rules_ == rules
+    codes = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
+    [best] = RuleFinder(2, 1, n_conditions=2, min_support=1, n_rules=1).fit(codes).rules_
+    assert best.conditions == {"0": 0, "1": 1} or best.confidence == 1
+
+
+def test_without_defaults_no_rule_asks_for_one():
+    table = Table(DAYS)
+    finder = RuleFinder("rain", "much", n_conditions=(1, 2), min_support=1, defaults=False)
+    rules = finder.fit(table).rules_
+    assert rules
+    for rule in rules:
+        for name, value in rule.conditions.items():
+            assert table.schema[name].default_label != value
+
+
+def test_a_range_holds_the_rules_of_every_length():
+    table = tacit.datasets.load_visits()
+    settings = {"min_support": 150, "n_rules": 12, "measure": "wilson"}
+    each = [
+        RuleFinder("scores", True, n_conditions=n, **settings).fit(table).rules_ for n in (1, 2, 3)
+    ]
+    assert [len(rules[0].conditions) for rules in each] == [1, 2, 3]
+    both = RuleFinder("scores", True, n_conditions=(1, 3), **settings).fit(table).rules_
+    scores = sorted((rule.score for rule in itertools.chain(*each)), reverse=True)
+    assert [rule.score for rule in both] == scores[:12]
+
+
+def test_a_weight_of_two_is_the_record_twice():
+    table = tacit.datasets.load_visits().take(np.arange(2000))
+    weights = np.random.default_rng(3).integers(0, 4, 2000)
+    repeated = Table.concat([table.take(weights > k) for k in range(3)])
+    finder = RuleFinder("scores", True, n_conditions=2, min_support=40, measure="leverage")
+    twice = finder.fit(repeated).rules_
+    weighted = clone(finder).fit(table.with_weights(weights)).rules_
+    assert weighted == twice
+    assert isinstance(weighted[0].support, float)
+
+
+def test_the_level_moves_wilsons_bound():
+    table = tacit.datasets.load_visits()
+    low, high = (
+        RuleFinder("scores", True, measure="wilson", level=level, n_rules=1).fit(table).rules_[0]
+        for level in (0.5, 0.99)
+    )
+    assert high.score < low.score <= low.confidence
+
+
+def test_estimator_conventions():
+    finder = RuleFinder("rain", "no", n_conditions=(1, 2), min_support=2, n_jobs=2)
+    params = finder.get_params()
+    assert params["n_conditions"] == (1, 2)
+    assert params["value"] == "no"
+    copy = clone(finder).set_params(n_rules=3)
+    assert (copy.n_rules, finder.n_rules) == (3, 20)
+    for method in ("to_frame", "to_text"):
+        with pytest.raises(NotFittedError):
+            getattr(finder, method)()
+    assert finder.fit(Table(DAYS)) is finder
+    assert finder.get_params() == params
+    assert list(finder.feature_names_in_) == list(DAYS)
+    assert finder.n_features_in_ == 4
+    assert (finder.n_records_, finder.n_hits_) == (7, 5)
+
+
+def test_frame_and_text():
+    finder = RuleFinder("rain", "no", n_conditions=1, min_support=2, n_rules=2).fit(Table(DAYS))
+    frame = finder.to_frame()
+    assert frame.columns == [
+        "conditions", "support", "hits", "confidence", "lift", "leverage", "score",
+    ]  # fmt: skip
+    assert frame.row(0) == ("sky = blue", 2, 2, 1.0, 1.4, 2 - 2 * (5 / 7), 1.0)
+    assert finder.to_text().splitlines() == [
+        "rain = no, 71.4% of all records, if",
+        "  sky = blue: 100.0% (2 of 2)",
+        "  wind = calm: 75.0% (3 of 4)",
+    ]
+    assert "sky = blue" in finder._repr_html_()
+    none = RuleFinder("rain", "no", min_support=8).fit(Table(DAYS))
+    assert none.rules_ == []
+    assert none.to_frame().dtypes == frame.dtypes
+    missing = RuleFinder("rain", "no", n_conditions=1, min_support=1).fit(Table(DAYS))
+    assert "wind = (missing)" in missing.to_text()
+
+
+def test_verbose_reports_on_stderr(capsys):
+    RuleFinder("rain", "no", min_support=1, verbose=1).fit(Table(DAYS))
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "7 records × 3 columns for rules of 2 conditions" in printed.err
+    assert "found" in printed.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"target": "rian"}, "target: there is no column 'rian'; did you mean 'rain'"),
+        ({"target": "planet", "value": "earth"}, "target: column 'planet' has one value only"),
+        ({"value": "hail"}, "column 'rain' has no label 'hail'"),
+        ({"n_conditions": 0}, "n_conditions must be at least 1"),
+        ({"n_conditions": (3, 1)}, "n_conditions must be at least 1 and ascending"),
+        ({"n_conditions": (1, 2, 3)}, "n_conditions must be a whole number, or"),
+        ({"n_conditions": 1.5}, "n_conditions must be a whole number"),
+        ({"n_conditions": True}, "n_conditions must be a whole number"),
+        ({"n_conditions": 4}, "n_conditions: there are 3 columns besides the target, too few"),
+        ({"n_conditions": 3}, "only 2 columns besides the target have more than one value"),
+        ({"min_support": 0.1}, "min_support is a number of records, not a share"),
+        ({"min_support": float("nan")}, "min_support is a number of records"),
+        ({"min_support": "many"}, "min_support must be a number"),
+        ({"n_rules": 0}, "n_rules must be at least 1"),
+        ({"n_rules": 2.5}, "n_rules must be a whole number"),
+        ({"measure": "beauty"}, "measure must be one of confidence, lift, leverage, wilson"),
+        ({"level": 1}, "level must be between 0 and 1"),
+        ({"n_jobs": 0}, "n_jobs must be a non-zero integer"),
+    ],
+)
+def test_wrong_parameters(arguments, message):
+    finder = RuleFinder(**{"target": "rain", "value": "no", **arguments})
+    with pytest.raises(InputError, match=message):
+        finder.fit(Table(DAYS))
+    assert not hasattr(finder, "rules_")
+
+
+def test_wrong_input():
+    with pytest.raises(InputError, match="y: the target is a column of the table"):
+        RuleFinder("rain", "no").fit(Table(DAYS), [1] * 7)
+    declared = pl.DataFrame({"a": pl.Series(["x", "y"], dtype=pl.Enum("xyz")), "b": [1, 2]})
+    with pytest.raises(InputError, match="value: no record has a = 'z'"):
+        RuleFinder("a", "z", n_conditions=1).fit(declared)
+    weighted = Table(DAYS, weights=[0, 0, 1, 1, 1, 1, 1])
+    with pytest.raises(InputError, match="min_support must be positive"):
+        RuleFinder("rain", "no", min_support=0).fit(weighted)
+    assert RuleFinder("rain", "no", min_support=0.5).fit(weighted).rules_
+
+
+ADULT = [
+    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
+    "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
+    "native-country", "class",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def adult():
+    path = Path(__file__).parents[2].parent / "shared" / "data" / "adult" / "adult.data.xz"
+    if not path.is_file():
+        pytest.skip(f"no data at {path}")
+    cut = ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
+    return tacit.read_csv(
+        path, separator=", ", header=False, names=ADULT, null_values="?",
+        discretise=dict.fromkeys(cut, 5),
+    )  # fmt: skip
+
+
+def numpy_rules(table, target, code, n, min_support, n_rules):
+    """Count every set of columns with NumPy and keep the best rules by confidence."""
+    arities = table.schema.arities.tolist()
+    codes = [table.codes(c) for c in range(len(arities))]
+    hit = (codes[target] == code).astype(np.int64)
+    best = []
+    others = [c for c in range(len(arities)) if c != target]
+    for columns in itertools.combinations(others, n):
+        shape = [arities[c] for c in columns]
+        cells = np.ravel_multi_index([*(codes[c] for c in columns), hit], [*shape, 2])
+        counts = np.bincount(cells, minlength=2 * np.prod(shape)).reshape(-1, 2)
+        for cell in np.flatnonzero(counts.sum(axis=1) >= min_support).tolist():
+            hits, support = int(counts[cell, 1]), int(counts[cell].sum())
+            place = tuple(int(k) for k in np.unravel_index(cell, shape))
+            best.append((-hits / support, -support, columns, place, hits))
+        best = sorted(best)[:n_rules]
+    return best
+
+
+@pytest.mark.parametrize("value", ["<=50K", ">50K"])
+def test_adult_equals_numpy(adult, value):
+    code = adult.schema["class"].code(value)
+    want = numpy_rules(adult, 14, code, 2, 200, 20)
+    finder = RuleFinder("class", value, n_conditions=2, min_support=200)
+    for jobs in (1, 2):
+        rules = clone(finder).set_params(n_jobs=jobs).fit(adult).rules_
+        assert [
+            (-rule.score, -rule.support, tuple(map(adult.schema.position, rule.conditions)),
+             tuple(adult.schema[name].code(x) for name, x in rule.conditions.items()), rule.hits)
+            for rule in rules
+        ] == want  # fmt: skip
+
+
+def test_five_conditions_on_adult(adult):
+    finder = RuleFinder("class", ">50K", n_conditions=5, min_support=200, n_rules=5)
+    rules = finder.fit(adult).rules_
+    assert len(rules) == 5
+    for rule in rules:
+        assert len(rule.conditions) == 5
+        assert adult.count(rule.conditions) == rule.support >= 200
+        assert adult.count({**rule.conditions, "class": ">50K"}) == rule.hits
