@@ -2,8 +2,8 @@
 Thousands of tables
 ===================
 
-Which two things tell most about whether a visitor looks at the weather? To find out, we need a table
-for each pair of columns, and a tree of counts gives them all in no time.
+Which two things tell most about whether a visitor looks at the weather? To find out, we need a
+table for each pair of columns, and a tree of counts gives them all in no time.
 """
 
 # %%
@@ -39,8 +39,8 @@ seconds = time.perf_counter() - start
 print(f"{tables}: {1e6 * seconds / len(tables):.1f} µs for each table")
 
 # %%
-# Reading the records gives the same counts. It takes longer, and longer still the more records there
-# are.
+# Reading the records gives the same counts. It takes longer, and longer still the more records
+# there are.
 
 start = time.perf_counter()
 scanned = tacit.Scan(visits).tables(triples)

@@ -130,8 +130,8 @@ def cache(stage: Stage) -> None:
     best = int(np.argmax(bits))
     stage.say(
         f"Which two columns tell most about {_TARGET}? {' and '.join(pairs[best])}: "
-        f"{bits[best]:.2f} of its {asked[best].entropy(_TARGET):.2f} bits. The tree keeps counts of "
-        "combinations, but none of a column's most common value: those follow by subtraction."
+        f"{bits[best]:.2f} of its {asked[best].entropy(_TARGET):.2f} bits. The tree keeps counts "
+        "of combinations, but none of a column's most common value: those follow by subtraction."
     )
 
 
