@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
 def table(
     source: Source,
     columns: Annotated[
-        list[str], typer.Argument(metavar="COLUMN...", help="The columns to count, one or more.")
+        list[str], typer.Argument(metavar="COLUMN", help="The columns to count, one or more.")
     ],
     given: Given = None,
     layout: Annotated[
