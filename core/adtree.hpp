@@ -171,10 +171,6 @@ class Tree : public Engine {
   template <class Ask>
   void answer(const Ask& ask);
 
-  // Sees to it that the columns of a question have their codes, within the limit.
-  void prepare(const std::vector<Axis>& axes, bool grow);
-  void prepare_column(std::int64_t column);
-
   // Growing. Alone only.
   void plant();
   void own();

@@ -118,7 +118,6 @@ void Tree::bounded(const Question& question, Result estimate, Result lower, Resu
   const std::vector<Axis> axes = tree_axes(question);
   Watch watch(poll);
   answer([&](bool grow, std::uint32_t now) {
-    prepare(axes, grow);
     const BoundWalk::Cells cells = BoundWalk(*this, axes, grow, now, watch).table(0, 0, 0);
     const auto write = [&](const std::vector<std::int64_t>& from, Result out) {
       const std::vector<std::int32_t> counts(from.begin(), from.end());

@@ -111,20 +111,6 @@ void Tree::make_room_for(Pool<T>& pool, std::size_t more) {
   pool.reserve(std::min({generous, most, static_cast<std::size_t>(kNone)}));
 }
 
-void Tree::prepare(const std::vector<Axis>& axes, bool grow) {
-  for (const Axis& axis : axes) {
-    if (store_->pending_bytes(axis.column) == 0) continue;
-    if (!grow) throw Missing();
-    prepare_column(axis.column);
-  }
-}
-
-void Tree::prepare_column(std::int64_t column) {
-  const std::int64_t used = pool_bytes() + scratch_ + store_->bytes();
-  if (used + store_->pending_bytes(column) > options_.limit) throw NeedsRoom();
-  store_->column(column);
-}
-
 std::uint32_t Tree::slot_of(std::uint32_t node, std::uint32_t place) const {
   const std::uint32_t slots = nodes_[node].slots;
   return slots == kNone ? kNone : slots_[slots + place - first_place(node)];
@@ -215,7 +201,6 @@ void Tree::build(Poll poll) {
   scratch_ = 0;
   Watch watch(poll);
   try {
-    for (const std::int64_t column : order_) prepare_column(column);
     if (!is_leaf(0, 0)) build_below(0, 0, 0, some_of(0), watch);
   } catch (const NeedsRoom&) {
     scratch_ = 0;

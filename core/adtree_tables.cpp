@@ -233,7 +233,6 @@ void Tree::dense(const Question& question, Result out, Poll poll) {
     using Count = decltype(tally.of(0));
     std::vector<Count> cells(static_cast<std::size_t>(count_cells(*store_, question.columns)));
     answer([&](bool grow, std::uint32_t now) {
-      prepare(axes, grow);
       TableWalk<Count>(*this, tally, axes, grow, now, watch).fill(0, 0, 0, cells.data());
     });
     write_cells(tally, axes, cells.data(), out);
@@ -247,7 +246,6 @@ SparseCells Tree::sparse(const Question& question, Poll poll) {
     using Count = decltype(tally.of(0));
     std::vector<Entry<Count>> entries;
     answer([&](bool grow, std::uint32_t now) {
-      prepare(axes, grow);
       entries.clear();
       TableWalk<Count>(*this, tally, axes, grow, now, watch).list(0, 0, 0, entries);
     });

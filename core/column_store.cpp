@@ -29,6 +29,39 @@ void for_codes(const Column& column, const Some& some, const Each& each) {
   });
 }
 
+// Four counts for each code where there are records enough: a common code then does not wait for
+// itself.
+void count_coded(const Column& column, const Some& some, std::uint32_t* counts) {
+  constexpr std::int64_t kCopies = 4;
+  const std::int64_t arity = column.arity;
+  if (some.n < 16 * arity) {
+    for_codes(column, some, [&](std::int64_t, auto code) { ++counts[code]; });
+    return;
+  }
+  std::vector<std::uint32_t> copies(static_cast<std::size_t>(kCopies * arity));
+  std::uint32_t* h = copies.data();
+  for_codes(column, some, [&](std::int64_t k, auto code) { ++h[k % kCopies * arity + code]; });
+  for (std::int64_t k = 0; k < kCopies * arity; ++k) counts[k % arity] += copies[static_cast<std::size_t>(k)];
+}
+
+// First all records that go anywhere, without a branch; then, of these, each to its own place.
+void split_coded(const Column& column, const Some& some, std::int32_t** ends) {
+  std::vector<std::uint8_t> wanted(static_cast<std::size_t>(column.arity));
+  for (std::size_t c = 0; c < wanted.size(); ++c) wanted[c] = ends[c] != nullptr;
+  Buffer<std::int32_t> kept(static_cast<std::size_t>(some.n));
+  std::int64_t n = 0;
+  for_codes(column, some, [&](std::int64_t k, auto code) {
+    kept[static_cast<std::size_t>(n)] = some[k];
+    n += wanted[code];
+  });
+  with_codes(column, [&](const auto* codes) {
+    for (std::int64_t k = 0; k < n; ++k) {
+      const std::int32_t record = kept[static_cast<std::size_t>(k)];
+      *ends[codes[record]]++ = record;
+    }
+  });
+}
+
 // The places of the records whose value is stored, as marks.
 std::vector<std::uint8_t> stored_marks(const Column& column, const Some& some) {
   std::vector<std::uint8_t> marks(static_cast<std::size_t>(some.n));
@@ -100,11 +133,6 @@ std::int64_t ColumnStore::common_code(std::int64_t c) const {
 
 std::int64_t ColumnStore::bytes() const { return bytes_; }
 
-std::int64_t ColumnStore::pending_bytes(std::int64_t column) const {
-  const bool ready = ready_[static_cast<std::size_t>(column)].load(std::memory_order_acquire);
-  return ready ? 0 : n_records_ * at(column).width;
-}
-
 void add_codes(const Column& column, const Some& some, std::int64_t stride, std::int64_t* cells) {
   if (column.width) {
     for_codes(column, some,
@@ -120,7 +148,7 @@ void add_codes(const Column& column, const Some& some, std::int64_t stride, std:
 
 void count_codes(const Column& column, const Some& some, std::uint32_t* counts) {
   if (column.width) {
-    for_codes(column, some, [&](std::int64_t, auto code) { ++counts[code]; });
+    count_coded(column, some, counts);
     return;
   }
   std::int64_t stored = 0;
@@ -138,18 +166,7 @@ void count_codes(const Column& column, const Some& some, std::uint32_t* counts) 
 
 void split_codes(const Column& column, const Some& some, std::int32_t** ends) {
   if (column.width) {
-    // Codes left out are written to a place of their own that never moves: no branch to mispredict.
-    std::int32_t nowhere = 0;
-    std::vector<std::int32_t*> place(static_cast<std::size_t>(column.arity), &nowhere);
-    std::vector<std::uint8_t> step(place.size(), 0);
-    for (std::size_t c = 0; c < place.size(); ++c)
-      if (ends[c]) place[c] = ends[c], step[c] = 1;
-    for_codes(column, some, [&](std::int64_t k, auto code) {
-      *place[code] = some[k];
-      place[code] += step[code];
-    });
-    for (std::size_t c = 0; c < place.size(); ++c)
-      if (ends[c]) ends[c] = place[c];
+    split_coded(column, some, ends);
     return;
   }
   for (std::int64_t v = 0; v < column.n_values(); ++v)

@@ -62,7 +62,6 @@ class ColumnStore {
   std::int64_t count_of(std::int64_t column, std::int64_t code) const;  // records with a code
   std::int64_t common_code(std::int64_t column) const;                  // the most common one
   std::int64_t bytes() const;  // of codes and weights made so far
-  std::int64_t pending_bytes(std::int64_t column) const;  // of its codes, if they are yet to be made
 
  private:
   const Column& at(std::int64_t column) const { return columns_[static_cast<std::size_t>(column)]; }

@@ -8,6 +8,7 @@ namespace {
 using Columns = std::vector<std::int64_t>;
 
 constexpr std::int64_t kBlock = 2048;           // records whose cell numbers are held at a time
+constexpr std::int64_t kCopies = 8;             // histograms, at most
 constexpr std::int64_t kPart = 1 << 18;         // records that are worth a thread of their own
 constexpr std::int64_t kPairCost = 24;          // sorting a stored value costs as much as reading
                                                 // this many records
@@ -60,11 +61,11 @@ void scan_range(const ColumnStore& store, const Tally<Count>& tally, const Colum
   // More histograms than one, as long as clearing and adding them up stays a small part.
   constexpr bool weighted = sizeof(Count) == sizeof(Int128);
   const std::int64_t n = range.end - range.begin;
-  const std::int64_t copies = weighted ? 1 : 16 * n_cells <= n ? 4 : 8 * n_cells <= n ? 2 : 1;
+  const std::int64_t copies = weighted ? 1 : std::clamp<std::int64_t>(n / (4 * n_cells), 1, kCopies);
   std::vector<Count> more(static_cast<std::size_t>((copies - 1) * n_cells));
-  Count* h[4] = {counts, counts, counts, counts};
-  for (std::int64_t k = 1; k < copies; ++k) h[k] = more.data() + (k - 1) * n_cells;
-  if (copies == 2) h[2] = h[0], h[3] = h[1];
+  Count* h[kCopies];
+  for (std::int64_t k = 0; k < kCopies; ++k)
+    h[k] = k % copies ? more.data() + (k % copies - 1) * n_cells : counts;
   Meter meter(pulse);
   Cell cells[kBlock];
   for (std::int64_t from = range.begin; from < range.end; from += kBlock) {
@@ -81,12 +82,8 @@ void scan_range(const ColumnStore& store, const Tally<Count>& tally, const Colum
     if constexpr (weighted) {
       for (; k < size; ++k) counts[cells[k]] += tally.of(static_cast<std::int32_t>(from + k));
     } else {
-      for (; k + 4 <= size; k += 4) {
-        ++h[0][cells[k]];
-        ++h[1][cells[k + 1]];
-        ++h[2][cells[k + 2]];
-        ++h[3][cells[k + 3]];
-      }
+      for (; k + kCopies <= size; k += kCopies)
+        for (std::int64_t c = 0; c < kCopies; ++c) ++h[c][cells[k + c]];
       for (; k < size; ++k) ++counts[cells[k]];
     }
     meter.spend(size);

@@ -10,6 +10,8 @@ bool signal_pending() {
 }  // namespace tacit::bindings
 
 NB_MODULE(_core, m) {
+  // What a program still holds when it ends is no leak, and its user can do nothing about it.
+  nb::set_leak_warnings(false);
   m.doc() = "tacit's kernels. Arguments are trusted: tacit.table checks them first.";
   tacit::bindings::register_check(m);
   tacit::bindings::register_arrange(m);
@@ -17,4 +19,5 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_counts(m);
   tacit::bindings::register_engines(m);
   tacit::bindings::register_rules(m);
+  tacit::bindings::register_information(m);
 }

@@ -23,6 +23,7 @@ from tacit.counts import (
 from tacit.errors import FileError, InputError
 from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
+from tacit.select import BestSubset
 from tacit.store import load
 from tacit.table import (
     MDL,
@@ -46,6 +47,7 @@ __all__ = [
     "ADTree",
     "Bitmaps",
     "MDL",
+    "BestSubset",
     "Column",
     "ContingencyTable",
     "Counter",

@@ -43,9 +43,7 @@ def test_output(run, visits, visits_file, tmp_path, suffix):
     result = run("find-rules", visits_file, *options)
     assert result.stdout == f"{path}: 20 rules\n"
     written = pl.read_csv(path) if suffix == "csv" else pl.read_parquet(path)
-    assert written.equals(
-        tacit.RuleFinder("scores", True, min_support=200).fit(visits).to_frame()
-    )
+    assert written.equals(tacit.RuleFinder("scores", True, min_support=200).fit(visits).to_frame())
 
 
 def test_one_target_serves_the_cuts_and_the_rules(run, tmp_path):

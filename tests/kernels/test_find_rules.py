@@ -100,9 +100,7 @@ def test_ties_are_ranked_by_support_length_columns_and_codes():
     rows = [(0, 0, 0, 1), (0, 0, 0, 1), (1, 1, 1, 1), (1, 1, 1, 0)]
     d = Data(rows, [2, 2, 2, 2], [0, 0, 0, 0])
     for method in METHODS:
-        rules, _, _ = search(
-            d, 3, 1, lengths=(1, 2), min_support=1.0, n_rules=6, method=method
-        )
+        rules, _, _ = search(d, 3, 1, lengths=(1, 2), min_support=1.0, n_rules=6, method=method)
         assert [conditions for conditions, *_ in rules] == [
             ((0, 0),), ((1, 0),), ((2, 0),),
             ((0, 0), (1, 0)), ((0, 0), (2, 0)), ((1, 0), (2, 0)),

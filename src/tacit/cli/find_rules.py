@@ -64,7 +64,8 @@ def find_rules(
 
     JSON: an object with target, value, records (their number, or the sum of their weights), hits
     (how many of them have the value), measure, and rules, a list of objects with conditions (an
-    object of labels by column), support, hits, confidence, lift, leverage and score; the best first.
+    object of labels by column), support, hits, confidence, lift, leverage and score; the best
+    first.
     """
     lengths = _lengths(n)
     if output is not None and output.suffix not in (".csv", ".parquet"):

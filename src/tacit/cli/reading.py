@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path  # noqa: TC003 - Typer looks at annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -43,6 +43,16 @@ class Source:
     def n_jobs(self) -> int:
         """Threads for counting: all cores unless the user said otherwise."""
         return int(self.options.get("n_jobs", -1))
+
+    def without_idle_target(self) -> Source:
+        """Return the source without a target, unless columns are to be cut for its sake.
+
+        For commands that have a use of their own for the target: not all readers know it.
+        """
+        if "discretise" in self.options:
+            return self
+        kept = {name: value for name, value in self.options.items() if name != "target"}
+        return replace(self, options=kept)
 
     def read(self) -> Table:
         """Read the table, showing that this goes on."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tacit.counts import ContingencyTable
     from tacit.rules import Rule
     from tacit.schema import Label
+    from tacit.select.best_subset import Subset
     from tacit.table import Summary, Table
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "occurring",
     "pairs_grid",
     "rules_grid",
+    "subsets_grid",
     "summary_grid",
 ]
 
@@ -197,4 +199,13 @@ def rules_grid(rules: Sequence[Rule]) -> Grid:
             f"{rule.lift:,.2f}",
             f"{rule.score:,.4g}",
         )
+    return grid
+
+
+def subsets_grid(subsets: Sequence[Subset]) -> Grid:
+    """Lay out sets of columns, the best first."""
+    grid = _grid(["columns"], ["score", "gain", "combinations"])
+    for subset in subsets:
+        numbers = f"{subset.score:.4f}", f"{subset.gain:.4f}", f"{subset.n_combinations:,}"
+        grid.add_row(", ".join(subset.columns), *numbers)
     return grid

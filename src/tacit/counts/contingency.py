@@ -249,7 +249,7 @@ class ContingencyTable:
 
     def cells(self) -> tuple[Cells, Counts]:
         """Return the codes of each combination that occurs, a row for each, and its count."""
-        cells, counts = self._occurring()
+        cells, counts = self.occurring()
         codes = np.empty((len(cells), len(self.columns)), np.int64)
         for place in range(len(self.columns)):
             codes[:, place] = codes_of(cells, self.shape, place)
@@ -288,7 +288,7 @@ class ContingencyTable:
         listed = np.flatnonzero(arrays[0] if self.exact else (arrays[0] != 0) | (arrays[-1] != 0))
         return listed, [array[listed] for array in arrays]
 
-    def _occurring(self) -> tuple[Cells, Counts]:
+    def occurring(self) -> tuple[Cells, Counts]:
         """Return the cells that occur and their counts."""
         cells, (counts, *_) = self._listed()
         occurs = counts != 0

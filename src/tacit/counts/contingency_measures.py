@@ -174,7 +174,7 @@ class _Cross:
             name = table.columns[one[0]].name
             raise InputError(f"x and y must be two columns, but both are {name!r}")
         part = table.marginal([*one, *two])
-        cells, counts = part._occurring()
+        cells, counts = part.occurring()
         self.counts: Floats = counts.astype(np.float64)
         self.first = codes_of(cells, part.shape, 0)
         self.second = codes_of(cells, part.shape, 1)
@@ -216,7 +216,7 @@ def _parts(
     """
     union = list(dict.fromkeys(sets[-1]))
     part = table.marginal(union)
-    cells, counts = part._occurring()
+    cells, counts = part.occurring()
     groups = []
     for places in sets:
         own = [union.index(place) for place in dict.fromkeys(places)]

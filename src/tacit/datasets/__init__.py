@@ -3,6 +3,7 @@
 from tacit.datasets.baskets import make_baskets
 from tacit.datasets.mixture import make_mixture
 from tacit.datasets.paper_sizes import make_msnbc, make_msweb, make_television
+from tacit.datasets.synth import make_synth
 from tacit.datasets.uniform import make_uniform
 from tacit.datasets.visits import load_visits
 
@@ -12,6 +13,7 @@ __all__ = [
     "make_mixture",
     "make_msnbc",
     "make_msweb",
+    "make_synth",
     "make_television",
     "make_uniform",
 ]

@@ -97,6 +97,10 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
     >>> visits = tacit.datasets.load_visits()
     >>> finder = tacit.RuleFinder("scores", True, n_conditions=2, min_support=200, n_rules=3)
     >>> print(finder.fit(visits).to_text())
+    scores = True, 8.4% of all records, if
+      sports = True, football = True: 62.7% (659 of 1,051)
+      football = True, weather = True: 58.0% (116 of 200)
+      news = False, football = True: 57.4% (564 of 982)
     """
 
     def __init__(
@@ -193,10 +197,11 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
                 f"value, too few for {lengths[0]} conditions"
             )
         min_support = _check_support(self.min_support, table.weights is not None)
-        if isinstance(self.n_rules, bool) or not isinstance(self.n_rules, Integral):
-            raise InputError(f"n_rules must be a whole number, got {self.n_rules!r}")
-        if self.n_rules < 1:
-            raise InputError(f"n_rules must be at least 1, got {self.n_rules}")
+        n_rules: Any = self.n_rules
+        if isinstance(n_rules, bool) or not isinstance(n_rules, Integral):
+            raise InputError(f"n_rules must be a whole number, got {n_rules!r}")
+        if n_rules < 1:
+            raise InputError(f"n_rules must be at least 1, got {n_rules}")
         if self.measure not in _MEASURES:
             raise InputError(f"measure must be one of {', '.join(_MEASURES)}, got {self.measure!r}")
         if not isinstance(self.level, Real) or not 0 < self.level < 1:

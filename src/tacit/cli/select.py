@@ -1,0 +1,69 @@
+"""``tacit select``: the columns that together say most about a target."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from tacit.cli.output import make_console, print_json, put
+from tacit.cli.reading import Source, reads_file
+from tacit.cli.render import number, subsets_grid
+from tacit.select import BestSubset
+
+__all__ = ["register", "select"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(reads_file(select))
+
+
+def select(
+    source: Source,
+    target: Annotated[
+        str, typer.Option(help="The column to say something about; mdl cuts tell it apart, too.")
+    ],
+    n: Annotated[int, typer.Option("-n", min=1, help="How many columns to choose.")] = 3,
+    score: Annotated[
+        Literal["information_gain", "corrected", "penalised"],
+        typer.Option(help="The information about the target, or that less what chance or BIC ask."),
+    ] = "information_gain",
+    given: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column that is known anyway; can be repeated."),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many of the best sets to list.")] = 10,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find the columns that together say most about a target, of all sets of so many.
+
+    JSON: an object with target, score (its name), given (names), records (their number, or the sum
+    of their weights), subsets (how many sets there are), scored (how many had to be counted) and
+    best, a list of objects with columns, score, gain (both in bits) and combinations (of labels
+    that occur); the best first.
+    """
+    table = source.without_idle_target().read()
+    selector = BestSubset(
+        n, score, given=given, n_best=top, n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty())
+    )
+    selector.fit(table, target)
+    total = table.n_records if table.weights is None else float(table.weights.sum())
+    if json:
+        print_json(
+            {
+                "target": target,
+                "score": score,
+                "given": given or [],
+                "records": total,
+                "subsets": selector.n_subsets_,
+                "scored": selector.n_scored_,
+                "best": selector.to_frame(top).to_dicts(),
+            }
+        )
+        return
+    console = make_console()
+    what = "columns" if n == 1 else f"sets of {n} columns"
+    console.print(f"The best {what} for {target} by {score}, {number(total)} records")
+    put(console, subsets_grid(selector.ranking_))

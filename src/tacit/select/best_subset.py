@@ -1,0 +1,353 @@
+"""The selector: the best n columns of all, by exhaustive search."""
+
+from __future__ import annotations
+
+import math
+from contextlib import contextmanager
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from tacit.counts import ADTree
+from tacit.errors import InputError
+from tacit.machine import count_jobs
+from tacit.select.measure import Measurer
+from tacit.select.problem import array_problem, frame_problem, is_frame, table_problem
+from tacit.select.ranking import Ranking
+from tacit.select.scores import choose_score
+from tacit.select.search import Search
+from tacit.table import Table
+from tacit.table.gateway import check_weights
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.counts import Counter
+    from tacit.select.problem import Problem
+
+__all__ = ["BestSubset", "Subset"]
+
+
+class Subset(NamedTuple):
+    """One of the best sets of columns.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    score : float
+    gain : float
+        The information that the columns have about the target, in bits.
+    n_combinations : int
+        Combinations of their labels that occur, with those of given columns.
+    """
+
+    columns: tuple[str, ...]
+    score: float
+    gain: float
+    n_combinations: int
+
+
+class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Choose the n columns that together say most about a target.
+
+    All sets of n columns are compared, so that columns are found that say much together and little
+    alone. Sets that provably cannot be among the best are not counted; the result is the same.
+
+    Parameters
+    ----------
+    n_features : int, default 3
+        How many columns to choose.
+    score : {"information_gain", "corrected", "penalised"}
+        What to maximise, in bits. For a set S, the target Y, N records (or the sum of their
+        weights) and K combinations of labels that occur:
+
+        - "information_gain": the mutual information I(Y; S) = H(Y) − H(Y | S). It never falls when
+          a column is added, and favours columns with many labels;
+        - "corrected": less what chance alone is expected to add, after Miller and Madow:
+          I(Y; S) − (K(YS) − K(S) − K(Y) + 1) / (2 N ln 2);
+        - "penalised": less half of log2(N) for each parameter, shared out among the records, as BIC
+          has it: I(Y; S) − (K(S) − 1) (K(Y) − 1) log2(N) / (2 N).
+
+    given : sequence of str or int, optional
+        Columns whose labels are known anyway. They are not chosen, and what counts is what a set
+        says beyond them: I(Y; S | given), corrected or penalised likewise.
+    n_best : int, default 20
+        How many of the best sets to remember.
+    discretise : spec or mapping, optional
+        How to cut real-valued columns of a frame or an array into bins, as for
+        :class:`tacit.Table`. Without it, real numbers are refused.
+    counter : Counter or callable, optional
+        Who counts: a counter of the very Table that is fitted, or something that makes a counter of
+        a Table.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int, default 0
+        1 shows progress on stderr.
+
+    Attributes
+    ----------
+    subset_ : tuple of str
+        The chosen columns, in the order of the table. Where several sets score the same (to 12
+        decimals), it is the one whose columns come first.
+    score_ : float
+        Its score.
+    ranking_ : list of Subset
+        The `n_best` best sets, the best first: columns, score, gain and n_combinations.
+    n_subsets_ : int
+        How many sets there are.
+    n_scored_ : int
+        How many of them had to be counted.
+    target_ : str
+        The name of the target.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        For Tables and frames.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> table = tacit.datasets.make_synth(2000)
+    >>> best = tacit.BestSubset(4).fit(table, "square 6")
+    >>> best.subset_
+    ('triangle 0', 'triangle 1', 'triangle 2', 'triangle 3')
+    >>> round(best.score_, 2)
+    0.99
+    >>> best.transform(table)
+    Table of 2,000 records × 4 columns, 1,6... stored values (m·n/l = ...)
+    """
+
+    def __init__(
+        self,
+        n_features: int = 3,
+        score: str = "information_gain",
+        *,
+        given: Sequence[str | int] | None = None,
+        n_best: int = 20,
+        discretise: Any = None,
+        counter: Counter | Callable[[Table], Counter] | None = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features = n_features
+        self.score = score
+        self.given = given
+        self.n_best = n_best
+        self.discretise = discretise
+        self.counter = counter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:
+        """Search.
+
+        Parameters
+        ----------
+        X : Table, frame, array or sparse array
+        y : array-like of shape (n_records,) or str
+            The target: integers, strings or booleans, or the name of a column of a Table or frame.
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for.
+
+        Returns
+        -------
+        BestSubset
+            Itself.
+        """
+        score = choose_score(self.score)
+        n_best = _whole("n_best", self.n_best)
+        jobs = count_jobs(self.n_jobs)
+        problem = self._weigh(self._problem(X, y), sample_weight)
+        given, candidates = self._roles(problem)
+        n = _whole("n_features", self.n_features)
+        if n > len(candidates):
+            raise InputError(
+                f"n_features={n}, but there are only {len(candidates)} columns to choose from"
+            )
+        measurer = Measurer(self._counter(problem, y), problem.target, given, jobs)
+        base = measurer.baseline()
+        if base.total == 0:
+            raise InputError("sample_weight: all weights are zero")
+        if base.n_classes < 2:
+            raise InputError("y has one class only; there is nothing to tell apart")
+        ranking = Ranking(n_best)
+        total = math.comb(len(candidates), n)
+        with _progress(total, bool(self.verbose)) as report:
+            search = Search(measurer, score, candidates, n, ranking, report=report)
+            search.run(base)
+        self._keep(problem, ranking, search)
+        return self
+
+    def to_frame(self, top: int = 20) -> pl.DataFrame:
+        """Return the best sets as a Polars frame: columns, score, gain and combinations.
+
+        Parameters
+        ----------
+        top : int, default 20
+            How many; at most `n_best` are remembered.
+        """
+        check_is_fitted(self)
+        best = self.ranking_[: _whole("top", top)]
+        return pl.DataFrame(
+            {
+                "columns": [list(subset.columns) for subset in best],
+                "score": [subset.score for subset in best],
+                "gain": [subset.gain for subset in best],
+                "combinations": [subset.n_combinations for subset in best],
+            }
+        )
+
+    def transform(self, X: Any) -> Any:
+        """Return the chosen columns.
+
+        Parameters
+        ----------
+        X : Table, frame, array or sparse array
+            The target may be among the columns of a Table or frame; it is passed over.
+
+        Returns
+        -------
+        Table, ndarray, sparse array or frame
+            A Table of a Table; else an array, or what ``set_output`` asks for.
+        """
+        check_is_fitted(self)
+        if isinstance(X, Table):
+            return X.select(list(self.subset_))
+        return self._frame_transform(X) if is_frame(X) else super().transform(X)
+
+    def _frame_transform(self, X: Any) -> Any:
+        """Return the chosen columns of a frame, also where values are missing."""
+        frame = nw.from_native(X, eager_only=True)
+        if self.target_ in frame.columns and self.target_ not in self._names:
+            frame = frame.drop(self.target_)
+        if not frame.implementation.is_pandas():  # scikit-learn knows no others
+            frame = nw.from_native(frame.to_polars(), eager_only=True)
+        validate_data(self, frame.to_native(), reset=False, skip_check_array=True)
+        chosen = frame[:, self.get_support(indices=True).tolist()]
+        plain = _get_output_config("transform", estimator=self)["dense"] == "default"
+        return chosen.to_numpy() if plain else chosen.to_native()
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        chosen = set(self.subset_)
+        return np.array([name in chosen for name in self._names])
+
+    # Steps of fit
+
+    def _problem(self, X: Any, y: Any) -> Problem:
+        """Make one Table of columns and target, and note what scikit-learn wants to be noted."""
+        if y is None:
+            raise InputError(
+                f"This {type(self).__name__} estimator requires y to be passed, "
+                "but the target y is None"
+            )
+        if isinstance(X, Table):
+            problem = table_problem(X, y, self.discretise)
+        elif is_frame(X):
+            problem = frame_problem(X, y, self.discretise, self.n_jobs)
+        else:
+            X = validate_data(self, X, dtype=None, accept_sparse=True, ensure_all_finite=False)
+            return array_problem(X, y, self.discretise, self.n_jobs)
+        names = [problem.table.schema.names[place] for place in problem.features]
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        return problem
+
+    def _weigh(self, problem: Problem, sample_weight: Any) -> Problem:
+        if sample_weight is None:
+            return problem
+        if problem.table.weights is not None:
+            raise InputError("sample_weight: the Table has weights already")
+        try:
+            weights = check_weights(sample_weight, problem.table.n_records)
+        except InputError as error:
+            raise InputError(f"sample_weight: {error}") from None
+        return problem._replace(table=problem.table.with_weights(weights))
+
+    def _roles(self, problem: Problem) -> tuple[list[int], list[int]]:
+        """Return the places of the given columns, and of those to choose from."""
+        if isinstance(self.given, str):
+            raise InputError(f"given must be a list of columns, got {self.given!r}")
+        schema = problem.table.schema
+        given = [schema.position(column, "given") for column in self.given or ()]
+        if problem.target in given:
+            raise InputError("given: the target cannot be given")
+        if len(set(given)) < len(given):
+            raise InputError("given: a column is there twice")
+        return given, [place for place in problem.features if place not in given]
+
+    def _counter(self, problem: Problem, y: Any) -> Counter:
+        counter: Any = self.counter
+        if counter is None:
+            return ADTree(problem.table)
+        if not hasattr(counter, "tables") or isinstance(counter, type):
+            if not callable(counter):
+                raise InputError("counter must be a counter, or make one of a Table")
+            made: Counter = counter(problem.table)
+            return made
+        if not isinstance(y, str):
+            raise InputError("counter: it has to count the target too; give y as a column's name")
+        if counter.n_records != problem.table.n_records or counter.schema != problem.table.schema:
+            raise InputError("counter: it counts another table than X")
+        ready: Counter = counter
+        return ready
+
+    def _keep(self, problem: Problem, ranking: Ranking, search: Search) -> None:
+        names = problem.table.schema.names
+        self.ranking_ = [
+            Subset(
+                tuple(names[place] for place in ranked.places),
+                ranked.score,
+                ranked.gain,
+                ranked.n_combinations,
+            )
+            for ranked in ranking.best()
+        ]
+        self.subset_ = self.ranking_[0].columns
+        self.score_ = self.ranking_[0].score
+        self.n_subsets_ = search.n_subsets
+        self.n_scored_ = search.n_scored
+        self.target_ = names[problem.target]
+        self._names = [names[place] for place in problem.features]
+
+
+def _whole(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+    return int(value)
+
+
+@contextmanager
+def _progress(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how many sets are done, if asked to."""
+    if not shown:
+        yield lambda n: None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("sets of columns", total=total)
+        yield lambda n: bar.advance(task, n)

@@ -1,0 +1,129 @@
+"""From sets of columns to their entropies: counting in batches, and one kernel for each batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit import _core
+from tacit.select.scores import Baseline
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.counts import Counter
+
+__all__ = ["Measured", "Measurer"]
+
+_BATCH = 2**20  # cells counted at once, 8 MB; larger tables are counted one by one, and sparse
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the kernel finds out about each of some sets S, together with the given columns Z.
+
+    Attributes
+    ----------
+    entropy : float64 array
+        H(SZ), in bits.
+    rest : float64 array
+        H(Y | SZ): what is still open about the target.
+    n_rows, n_cells : int64 array
+        K(SZ) and K(YSZ): combinations that occur.
+    """
+
+    entropy: NDArray[np.float64]
+    rest: NDArray[np.float64]
+    n_rows: NDArray[np.int64]
+    n_cells: NDArray[np.int64]
+
+
+class Measurer:
+    """Measures sets of columns against one target.
+
+    Parameters
+    ----------
+    counter : Counter
+    target : int
+        The place of the target.
+    given : sequence of int
+        The places of the given columns.
+    n_jobs : int
+        Threads of the kernel.
+    """
+
+    def __init__(
+        self, counter: Counter, target: int, given: Sequence[int] = (), n_jobs: int = 1
+    ) -> None:
+        self._counter = counter
+        self._target = target
+        self._given = list(given)
+        self._n_jobs = n_jobs
+        self._arities = counter.schema.arities.astype(np.float64)  # products do not overflow
+        self._n_labels = int(counter.schema.arities[target])
+        self._fixed_cells = float(self._arities[[*self._given, target]].prod())
+
+    def baseline(self) -> Baseline:
+        """Measure the target, alone and with the given columns."""
+        known = self.measure(np.zeros((1, 0), np.int64))
+        target = self._counter.table([self._target]).to_array()
+        return Baseline(
+            total=float(target.sum()),
+            entropy=float(known.rest[0]),
+            given_entropy=float(known.entropy[0]),
+            n_classes=int((target > 0).sum()),
+            n_given=int(known.n_rows[0]),
+            n_given_cells=int(known.n_cells[0]),
+        )
+
+    def measure(self, sets: NDArray[np.int64]) -> Measured:
+        """Measure sets of columns, a row of places for each."""
+        cells = self._arities[sets].prod(axis=1) * self._fixed_cells
+        out = Measured(
+            np.empty(len(sets)),
+            np.empty(len(sets)),
+            np.empty(len(sets), np.int64),
+            np.empty(len(sets), np.int64),
+        )
+        for batch in _batches(cells):
+            found = (
+                self._one_sparse(sets[batch[0]])
+                if cells[batch[0]] > _BATCH
+                else self._many_dense(sets[batch])
+            )
+            for name, values in zip(("entropy", "rest", "n_rows", "n_cells"), found, strict=True):
+                getattr(out, name)[batch] = values
+        return out
+
+    def _many_dense(self, sets: NDArray[np.int64]) -> tuple[Any, ...]:
+        given = np.tile(self._given, (len(sets), 1)).astype(np.int64)
+        target = np.full((len(sets), 1), self._target)
+        counted = self._counter.tables(np.hstack([given, sets, target]))
+        arities = np.full(len(sets), self._n_labels, np.int64)
+        return _core.table_entropies(counted.counts, counted.offsets, arities, self._n_jobs)
+
+    def _one_sparse(self, places: NDArray[np.int64]) -> tuple[Any, ...]:
+        columns = [*self._given, *places.tolist(), self._target]
+        table = self._counter.table(columns, layout="sparse")
+        cells, counts = table.occurring()
+        return _core.cell_entropies(cells, counts, self._n_labels)
+
+
+def _batches(cells: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """Cut tables of so many cells each into batches; tables too large for one are on their own."""
+    large = cells > _BATCH
+    alone = [np.array([k]) for k in np.flatnonzero(large)]
+    rest = np.flatnonzero(~large)
+    batches = []
+    ends = np.cumsum(cells[rest])
+    first = 0
+    while first < len(rest):
+        before = ends[first] - cells[rest[first]]
+        last = int(np.searchsorted(ends, before + _BATCH, side="right"))
+        batches.append(rest[first:last])
+        first = last
+    return batches + alone

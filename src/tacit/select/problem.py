@@ -1,0 +1,169 @@
+"""What a selector is given, as one Table that holds the columns and the target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from scipy import sparse
+from sklearn.utils.validation import column_or_1d
+
+from tacit.errors import InputError
+from tacit.machine import check_fits
+from tacit.schema import Schema
+from tacit.table import Table
+from tacit.table.gateway import value_type
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["Problem", "array_problem", "frame_problem", "is_frame", "table_problem"]
+
+
+class Problem(NamedTuple):
+    """A table, the place of its target, and the places of the columns that can be chosen."""
+
+    table: Table
+    target: int
+
+    @property
+    def features(self) -> list[int]:
+        """The places of all columns but the target."""
+        return [place for place in range(self.table.n_columns) if place != self.target]
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether this is a frame whose columns have names; pandas' may have numbers instead."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return False
+    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
+
+
+def table_problem(X: Table, y: Any, discretise: Any) -> Problem:
+    """Take a Table, which holds the target or gets it from `y`."""
+    if discretise is not None:
+        raise InputError("discretise: X is a Table, and its columns are discrete already")
+    if isinstance(y, str):
+        return Problem(X, X.schema.position(y, "y"))
+    return Problem(_join(X, _target_table(y, X.schema.names, X.n_records)), X.n_columns)
+
+
+def frame_problem(X: Any, y: Any, discretise: Any, n_jobs: int | None) -> Problem:
+    """Take a frame, which holds the target or gets it from `y`."""
+    frame = nw.from_native(X, eager_only=True)
+    if isinstance(y, str):
+        if y not in frame.columns:
+            raise InputError(f"y: there is no column {y!r}")
+        table = Table(X, discretise=discretise, target=y if discretise else None, n_jobs=n_jobs)
+        return Problem(table, table.schema.position(y, "y"))
+    classes = _target_table(y, frame.columns, len(frame))
+    if discretise is None:
+        return Problem(_join(Table(X, n_jobs=n_jobs), classes), frame.shape[1])
+    # Cuts may be made to tell the target's labels apart, so that it has to be in the frame.
+    [name] = classes.schema.names
+    labels = classes.to_frame("polars")[name]
+    series = nw.new_series(name, labels.to_list(), backend=frame.implementation)
+    whole = frame.with_columns(series).to_native()
+    table = Table(whole, discretise=discretise, target=name, n_jobs=n_jobs)
+    return Problem(table, frame.shape[1])
+
+
+def array_problem(X: Any, y: Any, discretise: Any, n_jobs: int | None) -> Problem:
+    """Take an array, dense or sparse; its columns are called x0, x1, …, as scikit-learn does."""
+    if isinstance(y, str):
+        raise InputError(f"y: an array has no column {y!r}; give a frame, or y as an array")
+    names = [f"x{place}" for place in range(X.shape[1])]
+    if _is_sparse(X):
+        if discretise is None:
+            classes = _target_table(y, names, X.shape[0])
+            return Problem(_join(Table(X, columns=names), classes), len(names))
+        check_fits(8 * X.shape[0] * X.shape[1], "the dense form of X", "cut it yourself")
+        return array_problem(_dense(X), y, discretise, n_jobs)
+    return frame_problem(_frame(X, names), y, discretise, n_jobs)
+
+
+def _is_sparse(X: Any) -> bool:
+    return bool(sparse.issparse(X))
+
+
+def _dense(X: Any) -> NDArray[Any]:
+    dense: NDArray[Any] = X.toarray()
+    return dense
+
+
+def _frame(X: NDArray[Any], names: list[str]) -> pl.DataFrame:
+    """Return a dense array as a frame; NaN is refused, as an array has no missing values."""
+    if X.dtype.kind == "f":
+        wrong = ~np.isfinite(X)
+        if wrong.any():
+            record, place = np.argwhere(wrong)[0]
+            raise InputError(f"X contains NaN or inf: {X[record, place]} at {record}, {place}")
+        X = X.astype(np.float64, copy=False)
+    columns = [X[:, place] for place in range(X.shape[1])]
+    try:
+        return pl.DataFrame(
+            [
+                pl.Series(name, values.tolist() if X.dtype.kind in "OSU" else values, strict=True)
+                for name, values in zip(names, columns, strict=True)
+            ]
+        )
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"X cannot be read: {error}") from None
+
+
+def _target_table(y: Any, taken: Sequence[str], n_records: int) -> Table:
+    """Return a Table of one column, the target; its name is none of those that are taken."""
+    name = "y"
+    while name in taken:
+        name += "_"
+    series = _series(y).alias(name)
+    if len(series) != n_records:
+        raise InputError(
+            f"y must have {n_records:,} entries, one for each record; got {len(series):,}"
+        )
+    lost = series.is_null() | (series.is_nan() if series.dtype.is_float() else False)
+    if lost.any():
+        raise InputError(f"y contains NaN or None: record {int(lost.arg_max() or 0)} is missing")
+    if series.dtype.is_float():
+        broken = ~(series.is_finite() & (series.floor() == series))
+        if broken.any():
+            place = int(broken.arg_max() or 0)
+            raise InputError(
+                f"y holds real numbers (record {place}: {series[place]}); cut it into classes first"
+            )
+    return Table({name: series})
+
+
+def _series(y: Any) -> pl.Series:
+    try:
+        if nw.dependencies.is_into_series(y):
+            series: pl.Series = nw.from_native(y, series_only=True).to_polars()
+            return series
+        flat = column_or_1d(y, warn=True)
+        return pl.Series(flat.tolist() if flat.dtype.kind in "OSU" else flat, strict=True)
+    except InputError:
+        raise
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"y cannot be read: {error}") from None
+
+
+def _join(table: Table, target: Table) -> Table:
+    """Return the table with one column more, behind the others."""
+    ours, theirs = table.schema, target.schema
+    schema = Schema(
+        [*ours.names, *theirs.names],
+        [*ours.labels, *theirs.labels],
+        np.concatenate((ours.defaults, theirs.defaults)),
+    )
+    held = np.diff(target.indptr)
+    indptr = table.indptr + target.indptr
+    values = np.empty(int(indptr[-1]), value_type(schema.n_values))
+    last = np.zeros(len(values), np.bool_)
+    last[indptr[1:][held > 0] - 1] = True
+    values[~last] = table.values
+    values[last] = target.values + ours.n_values
+    return Table.from_stored(schema, indptr, values, table.weights)
