@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from tacit.errors import InputError
 
-__all__ = ["available_memory", "check_fits", "count_jobs", "human_bytes", "whole"]
+__all__ = ["available_memory", "check_fits", "count_jobs", "human_bytes", "parse_bytes", "whole"]
 
 _MOST_THREADS = 256  # more would only wait for each other
+_SIZE = re.compile(r"([0-9]+\.?[0-9]*(?:e\+?[0-9]{1,2})?|\.[0-9]+) *(?:([kmgt])(i?))?b?", re.I)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def count_jobs(n_jobs: Any) -> int:
@@ -65,6 +68,20 @@ def human_bytes(n_bytes: float) -> str:
             return f"{n_bytes:.0f} {unit}" if unit == "B" else f"{n_bytes:.1f} {unit}"
         n_bytes /= 1000
     return f"{n_bytes:.1f} TB"
+
+
+def parse_bytes(text: str, argument: str) -> int:
+    """Return the number of bytes that a text such as 200MB, 2GiB or 1e9 means.
+
+    >>> parse_bytes("25.3 MB", "limit"), parse_bytes("2GiB", "limit"), parse_bytes("1e9", "limit")
+    (25300000, 2147483648, 1000000000)
+    """
+    match = _SIZE.fullmatch(text.strip())
+    number, prefix, binary = match.groups("") if match else ("0", "", "")
+    n_bytes = float(number) * (1024.0 if binary else 1000.0) ** _POWERS[prefix.lower()]
+    if not 1 <= n_bytes < 2**62:
+        raise InputError(f"{argument} must be a size such as 200MB, 2GiB or 1e9, got {text!r}")
+    return round(n_bytes)
 
 
 def whole(value: Any, argument: str, least: int) -> int:

@@ -226,7 +226,7 @@ class TestReading:
             calls.append((str(path), options))
             return mixed
 
-        monkeypatch.setattr(tables, "read", read)
+        monkeypatch.setattr(tables, "read_what", read)
         return calls
 
     @pytest.mark.parametrize("command", [["summary"], ["count"], ["pairs"]])
@@ -278,7 +278,7 @@ class TestReading:
         def read(path, **options):
             raise failure
 
-        monkeypatch.setattr(tables, "read", read)
+        monkeypatch.setattr(tables, "read_what", read)
         assert line in one_error(run("summary", "x.csv"))
 
 

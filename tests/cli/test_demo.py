@@ -18,6 +18,9 @@ def test_every_act_plays(run):
     assert "20,000" in text
     assert "region \\ weather" in text
     assert "grocery offers" in text
+    assert re.search(r"tables of three columns +2,925, all that there are", text)
+    assert re.search(r"time for one +\d+\.\d µs", text)
+    assert "sports and football: 0.19 of its 0.42 bits" in " ".join(text.split())
     assert "100,000 × 2,922 = 292,200,000 cells" in text
     assert "1,182,980" in text
     assert "99.60% of the cells" in text

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 import tacit
-from tacit.cli import convert, count, demo, find_rules, pairs, select, summary
+from tacit.cli import adtree, convert, count, demo, find_rules, pairs, select, summary, table
 from tacit.errors import InputError
 
 __all__ = ["app", "main"]
@@ -63,7 +63,7 @@ def _tacit(
     """Take the options that stand before the command."""
 
 
-for family in (summary, count, pairs, select, find_rules, convert, demo):
+for family in (summary, count, table, pairs, select, find_rules, convert, adtree, demo):
     family.register(app)
 
 

@@ -8,15 +8,36 @@ import typer
 
 from tacit.cli.output import json_label, make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.render import contingency_grid, number, occurring
+from tacit.cli.render import contingency_grid, contingency_title, interval, occurring
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from rich.console import Console
+
+    from tacit.counts import ContingencyTable, Counter
     from tacit.schema import Schema
 
-__all__ = ["count", "parse_given", "register"]
+__all__ = [
+    "Given",
+    "check_given",
+    "count",
+    "counts_json",
+    "parse_given",
+    "print_counts",
+    "register",
+]
+
+Given = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given",
+        "-g",
+        metavar="COLUMN=LABEL",
+        help="Count only records with this label; can be repeated. No label means missing.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,52 +51,74 @@ def count(
         list[str] | None,
         typer.Argument(metavar="COLUMN", help="The columns to count, one or more."),
     ] = None,
-    given: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--given",
-            "-g",
-            metavar="COLUMN=LABEL",
-            help="Count only records with this label; can be repeated. No label means missing.",
-        ),
-    ] = None,
+    given: Given = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Count the combinations of some columns' labels, or just the records that match.
 
+    FILE can also be a tree that `tacit adtree` saved.
+
     JSON: an object with columns (names), given (an object of labels by column), total (the number
     of matching records, or the sum of their weights) and counts, a list of objects with labels (one
     for each column) and count. Combinations that do not occur are left out. Missing is null; dates
-    and times are text.
+    and times are text. A tree without small counts gives each count a lower and an upper bound.
     """
+    check_given(given)
+    counter = source.counter()
+    query = parse_given(counter.schema, given or ())
+    if columns:
+        counts = counter.table(columns, query)
+        if json:
+            print_json(counts_json(counts, query))
+        else:
+            print_counts(make_console(), counts)
+        return
+    total, *bounds = _count_query(counter, query)
+    if json:
+        cells = [_json_cell([], total, *bounds)] if max([total, *bounds]) > 0 else []
+        print_json(_json_object([], query, total, cells))
+    else:
+        typer.echo(interval(total, *bounds))
+
+
+def _count_query(counter: Counter, query: dict[str, Any]) -> list[int | float]:
+    """Return how many records match, with both bounds where a tree knows no more than those."""
+    if not query or getattr(counter, "exact", True):
+        return [counter.count(query)]
+    name, label = next(iter(query.items()))
+    counts = counter.table([name], query)
+    return [counts[label], *counts.interval(label)]
+
+
+def counts_json(counts: ContingencyTable, query: dict[str, Any]) -> dict[str, Any]:
+    """Return a table's counts as JSON has them."""
+    cells = [_json_cell(*cell) for cell in occurring(counts)]
+    return _json_object(list(counts.names), query, counts.total, cells)
+
+
+def _json_object(
+    columns: list[str], query: dict[str, Any], total: int | float, cells: list[dict[str, Any]]
+) -> dict[str, Any]:
+    given = {name: json_label(label) for name, label in query.items()}
+    return {"columns": columns, "given": given, "total": total, "counts": cells}
+
+
+def _json_cell(labels: Sequence[Any], count: int | float, *bounds: int | float) -> dict[str, Any]:
+    cell = {"labels": [json_label(x) for x in labels], "count": count}
+    return cell | dict(zip(("lower", "upper"), bounds, strict=False))
+
+
+def print_counts(console: Console, counts: ContingencyTable) -> None:
+    """Print a table's counts below a line that says what they are."""
+    console.print(contingency_title(counts))
+    put(console, contingency_grid(counts))
+
+
+def check_given(given: Sequence[str] | None) -> None:
+    """Refuse texts that cannot be a condition, before a file is read."""
     for text in given or ():
         if "=" not in text:
             raise typer.BadParameter(f"{text!r} is not COLUMN=LABEL", param_hint="--given")
-    table = source.read()
-    query = parse_given(table.schema, given or ())
-    if columns:
-        counts = table.contingency(columns, given=query)
-        total = counts.total
-    else:
-        total = table.count(query)
-    if json:
-        cells = occurring(counts) if columns else [([], total)] if total else []
-        print_json(
-            {
-                "columns": columns or [],
-                "given": {name: json_label(label) for name, label in query.items()},
-                "total": total,
-                "counts": [
-                    {"labels": [json_label(x) for x in labels], "count": n} for labels, n in cells
-                ],
-            }
-        )
-    elif columns:
-        console = make_console()
-        console.print(f"{' × '.join(columns)}, {number(total)} records")
-        put(console, contingency_grid(counts))
-    else:
-        typer.echo(number(total))
 
 
 def parse_given(schema: Schema, conditions: Sequence[str]) -> dict[str, Any]:

@@ -12,11 +12,12 @@ import typer
 
 from tacit import table as tables
 from tacit.cli.output import working
+from tacit.counts import ADTree, Counter, Scan
+from tacit.errors import FileError
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tacit.table import Table
 
 __all__ = ["Source", "reads_file"]
 
@@ -55,8 +56,27 @@ class Source:
 
     def read(self) -> Table:
         """Read the table, showing that this goes on."""
+        found = self._read()
+        if isinstance(found, Table):
+            return found
+        takers = "; `tacit table` and `tacit count` take it" if isinstance(found, ADTree) else ""
+        raise FileError(self.path, f"holds a saved {type(found).__name__}, not a table{takers}")
+
+    def counter(self) -> Counter:
+        """Return what answers questions about the file: the saved tree, or a scan of the table.
+
+        One question is not worth a tree of its own.
+        """
+        found = self._read()
+        if isinstance(found, Counter):
+            return found
+        if isinstance(found, Table):
+            return Scan(found, n_jobs=self.n_jobs)
+        raise FileError(self.path, f"holds a saved {type(found).__name__}, which does not count")
+
+    def _read(self) -> Any:
         with working(f"reading {self.path}"):
-            return tables.read(self.path, **self.options)
+            return tables.read_what(self.path, **self.options)
 
 
 def _parameters(

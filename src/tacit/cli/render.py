@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich import box
 from rich.table import Table as Grid
@@ -22,7 +22,10 @@ __all__ = [
     "column_grid",
     "column_rows",
     "contingency_grid",
+    "contingency_title",
     "facts_grid",
+    "interval",
+    "measures_grid",
     "number",
     "occurring",
     "pairs_grid",
@@ -41,6 +44,17 @@ def number(count: float) -> str:
     ('12,345', '0.5')
     """
     return f"{count:,}" if isinstance(count, int) else f"{count:,.6g}"
+
+
+def interval(count: float, lower: float | None = None, upper: float | None = None) -> str:
+    """Write a count, and its bounds where they leave a doubt.
+
+    >>> interval(12), interval(12, 10, 15), interval(12, 12, 12)
+    ('12', '12 [10, 15]', '12')
+    """
+    if lower is None or upper is None or lower == upper:
+        return number(count)
+    return f"{number(count)} [{number(lower)}, {number(upper)}]"
 
 
 def _show(label: Label) -> str:
@@ -95,34 +109,74 @@ def column_rows(table: Table) -> list[tuple[str, int, Label, float]]:
     ]
 
 
+def contingency_title(counts: ContingencyTable) -> str:
+    """Return the line above the counts."""
+    parts = [" × ".join(counts.names), f"{number(counts.total)} records"]
+    if counts.layout == "sparse":
+        parts.append(f"{counts.n_occurring:,} of {counts.n_cells:,} cells occur")
+    if not counts.exact:
+        parts.append("approximate [lower, upper]")
+    return ", ".join(parts)
+
+
 def contingency_grid(counts: ContingencyTable) -> Grid:
     """Lay out counts: two columns as a square if they fit, all else as a list."""
     columns = counts.columns
     if len(columns) == 2 and columns[1].arity <= _WIDEST and counts.layout == "dense":
         return _square(counts)
     grid = _grid([column.name for column in columns], ["count", "share"])
-    for labels, count in occurring(counts):
-        grid.add_row(*map(_show, labels), number(count), _share(count, counts.total))
+    for labels, *numbers in occurring(counts):
+        grid.add_row(*map(_show, labels), interval(*numbers), _share(numbers[0], counts.total))
     return grid
 
 
-def occurring(counts: ContingencyTable) -> Iterator[tuple[list[Label], int | float]]:
-    """Go through the combinations of labels that occur, with their counts, in code order."""
-    codes, numbers = counts.cells()
-    for cell, count in zip(codes.tolist(), numbers.tolist(), strict=True):
+def occurring(counts: ContingencyTable) -> Iterator[tuple[Any, ...]]:
+    """Go through the combinations of labels that occur, or may occur, in code order.
+
+    Yields the labels and the count, and both bounds if the table is approximate.
+    """
+    if counts.exact:
+        codes, *numbers = counts.cells()
+    else:
+        lower, upper = counts.bounds()
+        codes, highest = upper.cells()
+        places = tuple(codes.T)
+        numbers = [counts.to_array()[places], lower.to_array()[places], highest]
+    lists = [array.tolist() for array in numbers]
+    for cell, *row in zip(codes.tolist(), *lists, strict=True):
         labels = [column.labels[code] for column, code in zip(counts.columns, cell, strict=True)]
-        yield labels, count
+        yield labels, *row
 
 
 def _square(counts: ContingencyTable) -> Grid:
     down, across = counts.columns
     array = counts.to_array()
+    bounds = [] if counts.exact else [bound.to_array().tolist() for bound in counts.bounds()]
     grid = _grid([f"{down.name} \\ {across.name}"], [*map(_show, across.labels), "total"])
-    for label, line in zip(down.labels, array.tolist(), strict=True):
-        grid.add_row(_show(label), *map(number, line), number(sum(line)))
+    for label, *lines in zip(down.labels, array.tolist(), *bounds, strict=True):
+        grid.add_row(_show(label), *map(interval, *lines), number(sum(lines[0])))
     grid.add_section()
     grid.add_row("total", *map(number, array.sum(axis=0).tolist()), number(counts.total))
     return grid
+
+
+def measures_grid(measures: dict[str, Any]) -> Grid:
+    """Lay out what columns tell of each other."""
+    rows = [
+        (f"entropy of {name}", f"{bits:.4f} bits") for name, bits in measures["entropy"].items()
+    ]
+    if "joint_entropy" in measures:
+        rows.append(("joint entropy", f"{measures['joint_entropy']:.4f} bits"))
+    if "chi2" in measures:
+        test = measures["chi2"]
+        p_value = f"p = {test['p_value']:.3g}" if test["p_value"] else "p < 1e-300"
+        freedom = f"{test['dof']:,} degree{'' if test['dof'] == 1 else 's'} of freedom"
+        rows += [
+            ("mutual information", f"{measures['mutual_information']:.4f} bits"),
+            ("chi-squared", f"{test['statistic']:,.6g}, {freedom}, {p_value}"),
+            ("Cramér's V", f"{measures['cramers_v']:.4f}"),
+        ]
+    return facts_grid(rows)
 
 
 def pairs_grid(strongest: pl.DataFrame) -> Grid:

@@ -346,8 +346,9 @@ class TreeStats:
     most_for_records: int
     skewed_estimate: float
 
-    def __str__(self) -> str:
-        rows = [
+    def rows(self) -> list[tuple[str, str]]:
+        """Return what there is to say, as (name, text) pairs."""
+        return [
             ("records × columns", f"{self.n_records:,} × {self.n_columns:,}"),
             ("nodes", f"{self.nodes:,}"),
             ("bytes", human_bytes(self.bytes)),
@@ -356,6 +357,9 @@ class TreeStats:
             ("worst case, any records", f"{_number(self.most_nodes)}"),
             ("worst case, no value left out", f"{_number(self.most_dense)}"),
         ]
+
+    def __str__(self) -> str:
+        rows = self.rows()
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name.ljust(width)}  {value}" for name, value in rows)
 

@@ -2,7 +2,15 @@
 
 from tacit.table.discretise import MDL, Edges, EqualFrequency, EqualWidth
 from tacit.table.gateway import as_table
-from tacit.table.read import read, read_arff, read_baskets, read_csv, read_msweb, read_svmlight
+from tacit.table.read import (
+    read,
+    read_arff,
+    read_baskets,
+    read_csv,
+    read_msweb,
+    read_svmlight,
+    read_what,
+)
 from tacit.table.summary import Summary
 from tacit.table.table import Table
 
@@ -20,4 +28,5 @@ __all__ = [
     "read_csv",
     "read_msweb",
     "read_svmlight",
+    "read_what",
 ]

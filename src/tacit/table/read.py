@@ -21,17 +21,22 @@ if TYPE_CHECKING:
 
     from tacit.table.files.compressed import PathLike
 
-__all__ = ["read", "read_arff", "read_baskets", "read_csv", "read_msweb", "read_svmlight"]
+__all__ = [
+    "read",
+    "read_arff",
+    "read_baskets",
+    "read_csv",
+    "read_msweb",
+    "read_svmlight",
+    "read_what",
+]
 
 
-def _read_tacit(path: PathLike) -> Table:
-    loaded = store.load(path)
-    if not isinstance(loaded, Table):
-        raise FileError(path, f"holds a {type(loaded).__name__}, not a Table")
-    return loaded
+def _load_tacit(path: PathLike) -> Any:
+    return store.load(path)
 
 
-_READERS: dict[str, Callable[..., Table]] = {
+_READERS: dict[str, Callable[..., Any]] = {
     "csv": read_csv,
     "tsv": read_csv,
     "data": read_csv,
@@ -41,7 +46,7 @@ _READERS: dict[str, Callable[..., Table]] = {
     "arff": read_arff,
     "baskets": read_baskets,
     "msweb": read_msweb,
-    "tacit": _read_tacit,
+    "tacit": _load_tacit,
 }
 _SUFFIXES = {
     "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
@@ -83,6 +88,14 @@ def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:
     FileError
         If the file cannot be read in full, or if it is not clear how.
     """
+    found = read_what(path, format=format, **options)
+    if not isinstance(found, Table):
+        raise FileError(path, f"holds a saved {type(found).__name__}, not a Table; use tacit.load")
+    return found
+
+
+def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002
+    """Read a file as :func:`read` does; of a .tacit file, return whatever it holds."""
     kind = _kind(path, format)
     reader = _READERS[kind]
     given = {**_OWN.get(kind, {}), **options}
