@@ -16,7 +16,25 @@ std::int64_t plain(const std::uint64_t* a, const std::uint64_t* b, std::int64_t 
   return total;
 }
 
+// The compiler makes vector code of this, for whatever it is inlined into.
+inline __attribute__((always_inline)) void add_scaled_body(const std::uint8_t* codes,
+                                                           std::uint16_t stride, std::int64_t n,
+                                                           std::uint16_t* cells) {
+  for (std::int64_t k = 0; k < n; ++k)
+    cells[k] = static_cast<std::uint16_t>(cells[k] + codes[k] * stride);
+}
+void add_scaled_plain(const std::uint8_t* codes, std::uint16_t stride, std::int64_t n,
+                      std::uint16_t* cells) {
+  add_scaled_body(codes, stride, n, cells);
+}
+
 #ifdef TACIT_X86
+__attribute__((target("avx2"))) void add_scaled_avx2(const std::uint8_t* codes,
+                                                     std::uint16_t stride, std::int64_t n,
+                                                     std::uint16_t* cells) {
+  add_scaled_body(codes, stride, n, cells);
+}
+
 #define TACIT_AVX2 __attribute__((target("avx2"), always_inline)) inline
 
 // Adds three bits in each position: low gets the sum, the return value the carry.
@@ -164,6 +182,13 @@ ListBits list_bits() {
     return list_avx2;
 #endif
   return list_plain;
+}
+
+AddScaled add_scaled() {
+#ifdef TACIT_X86
+  if (__builtin_cpu_supports("avx2")) return add_scaled_avx2;
+#endif
+  return add_scaled_plain;
 }
 
 AndPopcount and_popcount() {

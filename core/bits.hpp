@@ -19,4 +19,9 @@ using ListBits = std::int64_t (*)(std::uint64_t* words, std::int64_t n, std::uin
 constexpr std::int64_t kListSlack = 4;
 ListBits list_bits();
 
+// cells[k] += stride · codes[k] for k in [0, n), modulo 2^16.
+using AddScaled = void (*)(const std::uint8_t* codes, std::uint16_t stride, std::int64_t n,
+                           std::uint16_t* cells);
+AddScaled add_scaled();
+
 }  // namespace tacit

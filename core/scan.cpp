@@ -1,6 +1,9 @@
 #include "scan.hpp"
 
 #include <algorithm>
+#include <type_traits>
+
+#include "bits.hpp"
 
 namespace tacit {
 namespace {
@@ -8,25 +11,24 @@ namespace {
 using Columns = std::vector<std::int64_t>;
 
 constexpr std::int64_t kBlock = 2048;           // records whose cell numbers are held at a time
-constexpr std::int64_t kCopies = 8;             // histograms, at most
+constexpr std::int64_t kCopiedCells = 1 << 14;  // counts of all copies together, at most
 constexpr std::int64_t kPart = 1 << 18;         // records that are worth a thread of their own
 constexpr std::int64_t kPairCost = 24;          // sorting a stored value costs as much as reading
                                                 // this many records
-constexpr std::int64_t kMostShort = 1 << 16;    // cells whose numbers fit in 16 bits
 
-// cells[k] = Σ stride · code for the n records from `from` on; all columns have codes.
+// cells[k] += Σ stride · code for the n records from `from` on; all columns have codes.
 template <class Cell>
 void index_block(const ColumnStore& store, const Columns& columns, const Columns& strides,
                  std::int64_t from, std::int64_t n, Cell* cells) {
+  static const AddScaled add_bytes = add_scaled();
   for (std::size_t c = 0; c < columns.size(); ++c) {
     const auto stride = static_cast<Cell>(strides[c]);
-    with_codes(store.column(columns[c]), [&](const auto* all) {
-      const auto* codes = all + from;
-      if (c == 0)
-        for (std::int64_t k = 0; k < n; ++k) cells[k] = static_cast<Cell>(codes[k] * stride);
+    with_codes(store.column(columns[c]), [&](const auto* codes) {
+      if constexpr (sizeof(Cell) == 2 && sizeof(*codes) == 1)
+        add_bytes(codes + from, stride, n, cells);
       else
         for (std::int64_t k = 0; k < n; ++k)
-          cells[k] = static_cast<Cell>(cells[k] + static_cast<Cell>(codes[k] * stride));
+          cells[k] = static_cast<Cell>(cells[k] + static_cast<Cell>(codes[from + k]) * stride);
     });
   }
 }
@@ -45,11 +47,13 @@ void add_stored(const Column& column, std::int64_t stride, std::int64_t from, st
   }
 }
 
-// Adds the records [range.begin, range.end) to `counts`.
-template <class Cell, class Count>
-void scan_range(const ColumnStore& store, const Tally<Count>& tally, const Columns& columns,
-                const Columns& strides, std::int64_t n_cells, Range range, Count* counts,
-                Pulse& pulse) {
+// Adds the records of a range to `counts`. Records that follow each other are counted in tables of
+// their own: a common cell then does not wait for itself. The tables are apart, since counts side by
+// side turned out slower by half.
+template <int kCopies, class Cell, class Count>
+void scan_copies(const ColumnStore& store, const Tally<Count>& tally, const Columns& columns,
+                 const Columns& strides, std::int64_t n_cells, Range range, Count* counts,
+                 Pulse& pulse) {
   Columns coded, coded_strides, listed, listed_strides;
   std::int64_t base = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -58,38 +62,49 @@ void scan_range(const ColumnStore& store, const Tally<Count>& tally, const Colum
     (column.width ? coded_strides : listed_strides).push_back(strides[c]);
     if (!column.width) base += strides[c] * column.default_code;
   }
-  // More histograms than one, as long as clearing and adding them up stays a small part.
-  constexpr bool weighted = sizeof(Count) == sizeof(Int128);
-  const std::int64_t n = range.end - range.begin;
-  const std::int64_t copies = weighted ? 1 : std::clamp<std::int64_t>(n / (4 * n_cells), 1, kCopies);
-  std::vector<Count> more(static_cast<std::size_t>((copies - 1) * n_cells));
-  Count* h[kCopies];
-  for (std::int64_t k = 0; k < kCopies; ++k)
-    h[k] = k % copies ? more.data() + (k % copies - 1) * n_cells : counts;
+  std::vector<Count> more(static_cast<std::size_t>((kCopies - 1) * n_cells));
+  Count* h[kCopies] = {counts};
+  for (int c = 1; c < kCopies; ++c) h[c] = more.data() + (c - 1) * n_cells;
   Meter meter(pulse);
   Cell cells[kBlock];
   for (std::int64_t from = range.begin; from < range.end; from += kBlock) {
-    const std::int64_t size = std::min(kBlock, range.end - from);
-    if (coded.empty()) std::fill_n(cells, size, Cell{0});
-    index_block(store, coded, coded_strides, from, size, cells);
-    if (!listed.empty()) {
-      for (std::int64_t k = 0; k < size; ++k)
-        cells[k] = static_cast<Cell>(cells[k] + static_cast<Cell>(base));
-      for (std::size_t c = 0; c < listed.size(); ++c)
-        add_stored(store.column(listed[c]), listed_strides[c], from, size, cells);
-    }
+    const std::int64_t n = std::min(kBlock, range.end - from);
+    std::fill_n(cells, n, static_cast<Cell>(base));
+    index_block(store, coded, coded_strides, from, n, cells);
+    for (std::size_t c = 0; c < listed.size(); ++c)
+      add_stored(store.column(listed[c]), listed_strides[c], from, n, cells);
     std::int64_t k = 0;
-    if constexpr (weighted) {
-      for (; k < size; ++k) counts[cells[k]] += tally.of(static_cast<std::int32_t>(from + k));
-    } else {
-      for (; k + kCopies <= size; k += kCopies)
-        for (std::int64_t c = 0; c < kCopies; ++c) ++h[c][cells[k + c]];
-      for (; k < size; ++k) ++counts[cells[k]];
-    }
-    meter.spend(size);
+    for (; k + kCopies <= n; k += kCopies)
+      for (std::int64_t c = 0; c < kCopies; ++c)
+        h[c][cells[k + c]] += tally.of(static_cast<std::int32_t>(from + k + c));
+    for (; k < n; ++k) counts[cells[k]] += tally.of(static_cast<std::int32_t>(from + k));
+    meter.spend(n);
   }
-  for (std::int64_t c = 1; c < copies; ++c)
+  for (int c = 1; c < kCopies; ++c)
     for (std::int64_t k = 0; k < n_cells; ++k) counts[k] += h[c][k];
+}
+
+// As many copies as fit into the nearest cache and stay a small part of the work.
+template <class Count>
+void scan_range(const ColumnStore& store, const Tally<Count>& tally, const Columns& columns,
+                const Columns& strides, std::int64_t n_cells, Range range, Count* counts,
+                Pulse& pulse) {
+  const auto scan = [&](auto copies, auto cell) {
+    scan_copies<copies(), decltype(cell)>(store, tally, columns, strides, n_cells, range, counts,
+                                          pulse);
+  };
+  using One = std::integral_constant<int, 1>;
+  const std::int64_t room = std::min(kCopiedCells, (range.end - range.begin) / 4);
+  if (sizeof(Count) < sizeof(Int128) && 8 * n_cells <= room)
+    scan(std::integral_constant<int, 8>(), std::uint16_t{});
+  else if (sizeof(Count) < sizeof(Int128) && 4 * n_cells <= room)
+    scan(std::integral_constant<int, 4>(), std::uint16_t{});
+  else if (n_cells <= INT64_C(1) << 16)
+    scan(One(), std::uint16_t{});
+  else if (n_cells <= INT64_C(1) << 32)
+    scan(One(), std::uint32_t{});
+  else
+    scan(One(), std::uint64_t{});
 }
 
 // Only records with a stored value in one of the columns; the all-default cell is what is left.
@@ -170,12 +185,7 @@ void Scan::dense(const Question& question, Result out, Poll poll) {
     for_blocks(parts, n_jobs_, poll, [&](std::int64_t part, Pulse& pulse) {
       Count* own = part == 0 ? counts.data() : others[static_cast<std::size_t>(part - 1)].data();
       const Range range = block_range(m, parts, part);
-      if (n_cells <= kMostShort)
-        scan_range<std::uint16_t>(store, tally, question.columns, strides, n_cells, range, own, pulse);
-      else if (n_cells <= INT64_C(1) << 32)
-        scan_range<std::uint32_t>(store, tally, question.columns, strides, n_cells, range, own, pulse);
-      else
-        scan_range<std::uint64_t>(store, tally, question.columns, strides, n_cells, range, own, pulse);
+      scan_range(store, tally, question.columns, strides, n_cells, range, own, pulse);
     });
     for (const auto& other : others)
       for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += other[k];

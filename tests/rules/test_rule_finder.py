@@ -170,7 +170,7 @@ def test_verbose_reports_on_stderr(capsys):
         ({"min_support": 0.1}, "min_support is a number of records, not a share"),
         ({"min_support": float("nan")}, "min_support is a number of records"),
         ({"min_support": "many"}, "min_support must be a number"),
-        ({"n_rules": 0}, "n_rules must be at least 1"),
+        ({"n_rules": 0}, "n_rules must be a whole number of at least 1"),
         ({"n_rules": 2.5}, "n_rules must be a whole number"),
         ({"measure": "beauty"}, "measure must be one of confidence, lift, leverage, wilson"),
         ({"level": 1}, "level must be between 0 and 1"),

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import count_jobs
+from tacit.machine import count_jobs, whole
 from tacit.rules.rule import Rule, show_conditions
 from tacit.table import Table, as_table
 from tacit.table.gateway import check_target
@@ -197,11 +197,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
                 f"value, too few for {lengths[0]} conditions"
             )
         min_support = _check_support(self.min_support, table.weights is not None)
-        n_rules: Any = self.n_rules
-        if isinstance(n_rules, bool) or not isinstance(n_rules, Integral):
-            raise InputError(f"n_rules must be a whole number, got {n_rules!r}")
-        if n_rules < 1:
-            raise InputError(f"n_rules must be at least 1, got {n_rules}")
+        whole(self.n_rules, "n_rules", 1)
         if self.measure not in _MEASURES:
             raise InputError(f"measure must be one of {', '.join(_MEASURES)}, got {self.measure!r}")
         level: Any = self.level

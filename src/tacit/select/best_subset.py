@@ -17,7 +17,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit.counts import ADTree
+from tacit.counts import counter as make_counter
 from tacit.errors import InputError
 from tacit.machine import count_jobs
 from tacit.select.measure import Measurer
@@ -298,7 +298,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _counter(self, problem: Problem, y: Any) -> Counter:
         counter: Any = self.counter
         if counter is None:
-            return ADTree(problem.table)
+            return make_counter(problem.table, memo=0)
         if not hasattr(counter, "tables") or isinstance(counter, type):
             if not callable(counter):
                 raise InputError("counter must be a counter, or make one of a Table")

@@ -406,8 +406,7 @@ class Table:
 
     def count(self, query: Mapping[str, Any]) -> int | float:
         """Return the (weighted) number of records that match ``{column: label, …}``."""
-        matches = self.where(query)
-        return len(matches) if self._weights is None else float(self._weights[matches].sum())
+        return self._scan.count(query)
 
     def _choose(self, records: Any, given: Mapping[str, Any] | None) -> counts.Subset:
         chosen = check_records(records, self.n_records)
