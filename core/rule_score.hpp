@@ -58,6 +58,7 @@ struct Scorer {
       case Measure::lift: return confidence / rate;
       case Measure::leverage: return h - s * rate;
       case Measure::wilson: {
+        if (hits == 0) return 0;  // and not what rounding leaves of it
         const double zz = z * z;
         const double spread = confidence * (1 - confidence) / s + zz / (4 * s * s);
         return (confidence + zz / (2 * s) - z * std::sqrt(spread)) / (1 + zz / s);
@@ -142,8 +143,8 @@ class Bar {
     constexpr double kSlack = 1 - 1e-9;
     offset_ = 0;
     switch (scorer_.measure) {
-      case Measure::confidence:
-      case Measure::wilson: slope_ = score_ * kSlack; break;  // Wilson's bound is below confidence
+      case Measure::confidence: slope_ = score_ * kSlack; break;
+      case Measure::wilson: slope_ = score_ - 1e-9; break;  // its bound is below confidence
       case Measure::lift: slope_ = score_ * scorer_.rate * kSlack; break;
       case Measure::leverage:
         slope_ = scorer_.rate;
@@ -191,9 +192,10 @@ class Bar {
   bool hopeless(Count hits) const {
     const double bound = scorer_.bound(hits);
     if (bound != score_) return bound < score_;
-    // A score as high as this one takes as few other records, so that support is known, too. Sums
-    // of weights are rounded and say nothing of the kind.
-    if (std::is_floating_point_v<Count> || scorer_.measure == Measure::leverage ||
+    // A score as high as this one takes as few other records, so that support is known, too. Not
+    // without hits: then all scores are 0. And sums of weights are rounded and say nothing of the
+    // kind.
+    if (std::is_floating_point_v<Count> || hits == 0 || scorer_.measure == Measure::leverage ||
         scorer_.measure == Measure::wilson)
       return false;
     return scorer_.least_support(hits) < support_;

@@ -141,6 +141,8 @@ def rule_score(measure, hits, support, rate, z):
     if measure == "leverage":
         return hits - support * rate
     if measure == "wilson":
+        if hits == 0:
+            return 0.0
         zz = z * z
         spread = confidence * (1 - confidence) / support + zz / (4 * support * support)
         return (confidence + zz / (2 * support) - z * math.sqrt(spread)) / (1 + zz / support)

@@ -96,6 +96,32 @@ def test_larger_tables_with_pruning(measure, weights):
                 assert found[0] == want
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_many_random_questions(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(100):
+        arities = rng.integers(1, 5, rng.integers(2, 6)).tolist()
+        n_rows, longest = int(rng.integers(3, 40)), int(rng.integers(1, len(arities)))
+        d = random_data(n_rows, arities, int(rng.integers(10**6)), weights=rng.random() < 0.3)
+        d = d.with_(defaults=[int(rng.integers(arity)) for arity in arities])
+        target = int(rng.integers(len(arities)))
+        code = d.rows[0][target]
+        if d.joint([target])[code] == 0:
+            continue
+        options = {
+            "lengths": (int(rng.integers(1, longest + 1)), longest),
+            "min_support": float(rng.choice([1, 2, 3, 6])),
+            "n_rules": int(rng.choice([1, 2, 3, 5, 8, 13, 40])),
+            "measure": str(rng.choice(MEASURES)),
+            "defaults": bool(rng.random() < 0.7),
+        }
+        want = expected(d, target, code, **options)
+        for method in METHODS:
+            for jobs in (1, 3):
+                found = search(d, target, code, method=method, jobs=jobs, **options)
+                assert found[0] == want, (d, target, code, options)
+
+
 def test_ties_are_ranked_by_support_length_columns_and_codes():
     rows = [(0, 0, 0, 1), (0, 0, 0, 1), (1, 1, 1, 1), (1, 1, 1, 0)]
     d = Data(rows, [2, 2, 2, 2], [0, 0, 0, 0])
@@ -105,6 +131,18 @@ def test_ties_are_ranked_by_support_length_columns_and_codes():
             ((0, 0),), ((1, 0),), ((2, 0),),
             ((0, 0), (1, 0)), ((0, 0), (2, 0)), ((1, 0), (2, 0)),
         ]  # fmt: skip
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_rules_without_hits_are_ranked_by_support_too(measure):
+    # The only hit is in the first record: most rules have none, and tie with a score of 0.
+    rows = [(1, 1, 1, 1), *[(0, k % 2, k % 3, 0) for k in range(30)]]
+    d = Data(rows, [2, 2, 3, 2], [0, 0, 0, 0])
+    for n_rules in range(1, 12):
+        options = {"lengths": (1, 2), "min_support": 2.0, "n_rules": n_rules, "measure": measure}
+        want = expected(d, 3, 1, **options)
+        for method in METHODS:
+            assert search(d, 3, 1, method=method, **options)[0] == want
 
 
 def test_weights_that_are_rounded_are_summed_alike():
