@@ -1,3 +1,6 @@
+#include <nanobind/stl/vector.h>
+
+#include "all_tables.hpp"
 #include "common.hpp"
 #include "one_way.hpp"
 #include "pair_counts.hpp"
@@ -76,6 +79,26 @@ nb::object bind_sparse(const Indptr& indptr, const AnyIn& values, std::int64_t n
   });
 }
 
+nb::object bind_all_tables(const Indptr& indptr, const AnyIn& values, const Indptr& offsets,
+                           const Indptr& defaults, const std::vector<std::int64_t>& columns,
+                           std::int64_t target, std::int64_t size) {
+  const auto shape = [&](std::int64_t c) {
+    const std::int64_t first = offsets.data()[c];
+    return ColumnShape{first, offsets.data()[c + 1] - first + 1, defaults.data()[c]};
+  };
+  std::vector<ColumnShape> shapes;
+  for (const std::int64_t c : columns) shapes.push_back(shape(c));
+  const auto n = static_cast<std::size_t>(all_cells(shapes, shape(target), size));
+  Buffer<std::int64_t> counts(n);
+  with_values(values.dtype(), [&](auto v) {
+    const std::int64_t n_values = offsets.data()[offsets.size() - 1];
+    const auto records =
+        as_records<decltype(v)>(indptr, values, n_values, std::nullopt, std::nullopt);
+    run([&] { all_tables(records, shapes, shape(target), size, counts.data(), signal_pending); });
+  });
+  return nb::cast(to_numpy(std::move(counts), {n}));
+}
+
 }  // namespace
 
 void register_counts(nb::module_& m) {
@@ -106,6 +129,11 @@ void register_counts(nb::module_& m) {
                 "chosen: Ints | None, weights: Floats | None, n_jobs: int) "
                 "-> tuple[Ints, Indices, Counts]"),
         "Count all pairs of stored values into a symmetric CSR matrix: indptr, indices, counts.");
+  m.def("all_tables", bind_all_tables, nb::arg("indptr"), nb::arg("values"), nb::arg("offsets"),
+        nb::arg("defaults"), nb::arg("columns"), nb::arg("target"), nb::arg("size"),
+        nb::sig("def all_tables(indptr: Ints, values: Values, offsets: Ints, defaults: Ints, "
+                "columns: Sequence[int], target: int, size: int) -> Ints"),
+        "Count the tables of all sets of `size` ascending columns with a target, one after another.");
 }
 
 }  // namespace tacit::bindings

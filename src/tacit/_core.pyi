@@ -69,6 +69,11 @@ def pair_counts_sparse(indptr: Ints, values: Values, n_values: int, chosen: Ints
     Count all pairs of stored values into a symmetric CSR matrix: indptr, indices, counts.
     """
 
+def all_tables(indptr: Ints, values: Values, offsets: Ints, defaults: Ints, columns: Sequence[int], target: int, size: int) -> Ints:
+    """
+    Count the tables of all sets of `size` ascending columns with a target, one after another.
+    """
+
 class OverLimit(MemoryError):
     pass
 

@@ -183,7 +183,8 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"n_features={n}, but there are only {len(candidates)} columns to choose from"
             )
-        measurer = Measurer(self._counter(problem, y), problem.target, given, jobs)
+        direct = problem.table if self.counter is None else None
+        measurer = Measurer(self._counter(problem, y), problem.target, given, jobs, direct)
         base = measurer.baseline()
         if base.total == 0:
             raise InputError("sample_weight: all weights are zero")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +18,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts import Counter
+    from tacit.table import Table
 
 __all__ = ["Measured", "Measurer"]
+
+# Tables of all sets at once: at most so many cells, labels of the target, and values.
+_ALL_CELLS, _ALL_LABELS, _ALL_VALUES = 2**24, 256, 4096
+# What it takes, in nanoseconds: a combination of values, a cell; a record that is read.
+_COMBINED, _ALL_CELL, _READ = 2.0, 4.0, 0.6
 
 _BATCH = 2**20  # cells counted at once, 8 MB; larger tables are counted one by one, and sparse
 
@@ -54,11 +62,19 @@ class Measurer:
         The places of the given columns.
     n_jobs : int
         Threads of the kernel.
+    table : Table, optional
+        What may be counted directly where that is quicker than asking the counter.
     """
 
     def __init__(
-        self, counter: Counter, target: int, given: Sequence[int] = (), n_jobs: int = 1
+        self,
+        counter: Counter,
+        target: int,
+        given: Sequence[int] = (),
+        n_jobs: int = 1,
+        table: Table | None = None,
     ) -> None:
+        self._table = table
         self._counter = counter
         self._target = target
         self._given = list(given)
@@ -99,6 +115,49 @@ class Measurer:
                 getattr(out, name)[batch] = values
         return out
 
+    def measure_all(self, columns: Sequence[int], size: int) -> Measured | None:
+        """Measure all sets of so many ascending columns, in lexicographic order.
+
+        ``None`` where that would cost more than counting them one by one.
+        """
+        table = self._table
+        if table is None or not self._all_pay(table, columns, size):
+            return None
+        schema = table.schema
+        counts = _core.all_tables(
+            table.indptr,
+            table.values,
+            schema.offsets,
+            schema.defaults,
+            list(columns),
+            self._target,
+            size,
+        )
+        sets = np.array(list(combinations(columns, size)))
+        cells = schema.arities[sets].prod(axis=1) * self._n_labels
+        offsets = np.concatenate(([0], np.cumsum(cells)))
+        arities = np.full(len(sets), self._n_labels, np.int64)
+        return Measured(*_core.table_entropies(counts, offsets, arities, self._n_jobs))
+
+    def _all_pay(self, table: Table, columns: Sequence[int], size: int) -> bool:
+        """Whether combinations of stored values are fewer than records to be read."""
+        if self._given or table.weights is not None:
+            return False
+        arities = table.schema.arities
+        cells = _products_of(arities[list(columns)].tolist(), size) * self._n_labels
+        if cells > _ALL_CELLS or self._n_labels > _ALL_LABELS or arities.sum() > _ALL_VALUES:
+            return False
+        lengths, records = np.unique(np.diff(table.indptr), return_counts=True)
+        combined = sum(
+            math.comb(length, size) * n
+            for length, n in zip(lengths.tolist(), records.tolist(), strict=True)
+        )
+        values = int((arities[list(columns)] - 1).sum())
+        squares = math.comb(values, max(size - 2, 0)) * values**2 * self._n_labels
+        one_by_one = math.comb(len(columns), size) * table.n_records
+        price = combined * _COMBINED + squares + cells * _ALL_CELL
+        return bool(price < one_by_one * _READ)
+
     def _many_dense(self, sets: NDArray[np.int64]) -> tuple[Any, ...]:
         given = np.tile(self._given, (len(sets), 1)).astype(np.int64)
         target = np.full((len(sets), 1), self._target)
@@ -111,6 +170,19 @@ class Measurer:
         table = self._counter.table(columns, layout="sparse")
         cells, counts = table.occurring()
         return _core.cell_entropies(cells, counts, self._n_labels)
+
+
+def _products_of(numbers: Sequence[int], size: int) -> int:
+    """Return the sum of the products of all sets of so many numbers.
+
+    >>> _products_of([2, 3, 5], 2)
+    31
+    """
+    sums = [1] + [0] * size
+    for number in numbers:
+        for k in range(size, 0, -1):
+            sums[k] += sums[k - 1] * number
+    return sums[size]
 
 
 def _batches(cells: NDArray[np.float64]) -> list[NDArray[np.int64]]:

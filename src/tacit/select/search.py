@@ -8,6 +8,9 @@ to the gain of a set at most what there is to know about x once the set is known
 no set gains more than H(Y | Z), and a set's charge is never below the least charge of its parts. A
 set that cannot reach the worst of the best found so far is left out, with all that it would become.
 Columns that rarely differ from their default have little entropy and so are soon left out.
+
+Where records have few stored values, the tables of all sets are counted at once instead: in time in
+proportion to the combinations of stored values, which can be less than one pass for each set.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import math
 from bisect import insort
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.select.measure import Measurer
+    from tacit.select.measure import Measured, Measurer
     from tacit.select.ranking import Ranking
     from tacit.select.scores import Baseline, Score
 
@@ -95,6 +99,12 @@ class Search:
     def run(self, base: Baseline) -> None:
         """Search."""
         self._base = base
+        columns = np.sort(self._places)
+        everything = self._measurer.measure_all(columns.tolist(), self._n)
+        if everything is not None:
+            self._offer(np.array(list(combinations(columns.tolist(), self._n))), everything)
+            self._report(self.n_subsets)
+            return
         singles = np.arange(len(self._places)).reshape(-1, 1)
         if self._n == 1:
             self._rank(singles)
@@ -114,11 +124,13 @@ class Search:
     def _rank(self, sets: NDArray[np.int64]) -> None:
         """Score sets of the full size and offer them to the ranking."""
         places = np.sort(self._places[sets], axis=1)
-        measured = self._measurer.measure(places)
+        self._offer(places, self._measurer.measure(places))
+
+    def _offer(self, places: NDArray[np.int64], measured: Measured) -> None:
         gains = self._gains(measured.rest)
         charges = self._score.charge(self._base, measured.n_rows, measured.n_cells)
         self._ranking.add(places, np.round(gains - charges, _DECIMALS) + 0.0, gains, measured)
-        self.n_scored += len(sets)
+        self.n_scored += len(places)
 
     def _order(self, singles: NDArray[np.int64]) -> _Level:
         """Measure single columns, and let the search begin with those that gain most."""
