@@ -17,22 +17,33 @@ std::int64_t plain(const std::uint64_t* a, const std::uint64_t* b, std::int64_t 
 }
 
 // The compiler makes vector code of this, for whatever it is inlined into.
-inline __attribute__((always_inline)) void add_scaled_body(const std::uint8_t* codes,
-                                                           std::uint16_t stride, std::int64_t n,
-                                                           std::uint16_t* cells) {
-  for (std::int64_t k = 0; k < n; ++k)
-    cells[k] = static_cast<std::uint16_t>(cells[k] + codes[k] * stride);
+template <std::size_t kColumns>
+inline __attribute__((always_inline)) void index_body(const std::uint8_t* const* codes,
+                                                      const std::uint16_t* strides,
+                                                      std::uint16_t base, std::int64_t n,
+                                                      std::uint16_t* __restrict cells) {
+  const std::uint8_t* own[kColumns];
+  std::uint16_t stride[kColumns];
+  for (std::size_t c = 0; c < kColumns; ++c) own[c] = codes[c], stride[c] = strides[c];
+  for (std::int64_t k = 0; k < n; ++k) {
+    std::uint16_t cell = base;
+    for (std::size_t c = 0; c < kColumns; ++c)
+      cell = static_cast<std::uint16_t>(cell + own[c][k] * stride[c]);
+    cells[k] = cell;
+  }
 }
-void add_scaled_plain(const std::uint8_t* codes, std::uint16_t stride, std::int64_t n,
-                      std::uint16_t* cells) {
-  add_scaled_body(codes, stride, n, cells);
+template <std::size_t kColumns>
+void index_plain(const std::uint8_t* const* codes, const std::uint16_t* strides,
+                 std::uint16_t base, std::int64_t n, std::uint16_t* cells) {
+  index_body<kColumns>(codes, strides, base, n, cells);
 }
 
 #ifdef TACIT_X86
-__attribute__((target("avx2"))) void add_scaled_avx2(const std::uint8_t* codes,
-                                                     std::uint16_t stride, std::int64_t n,
-                                                     std::uint16_t* cells) {
-  add_scaled_body(codes, stride, n, cells);
+template <std::size_t kColumns>
+__attribute__((target("avx2"))) void index_avx2(const std::uint8_t* const* codes,
+                                                const std::uint16_t* strides, std::uint16_t base,
+                                                std::int64_t n, std::uint16_t* cells) {
+  index_body<kColumns>(codes, strides, base, n, cells);
 }
 
 #define TACIT_AVX2 __attribute__((target("avx2"), always_inline)) inline
@@ -184,11 +195,16 @@ ListBits list_bits() {
   return list_plain;
 }
 
-AddScaled add_scaled() {
+IndexBytes index_bytes(std::size_t n_columns) {
 #ifdef TACIT_X86
-  if (__builtin_cpu_supports("avx2")) return add_scaled_avx2;
+  static constexpr IndexBytes with_avx2[] = {index_avx2<1>, index_avx2<2>, index_avx2<3>,
+                                             index_avx2<4>};
+  static const bool has_avx2 = __builtin_cpu_supports("avx2");
+  if (has_avx2) return with_avx2[n_columns - 1];
 #endif
-  return add_scaled_plain;
+  static constexpr IndexBytes plain[] = {index_plain<1>, index_plain<2>, index_plain<3>,
+                                         index_plain<4>};
+  return plain[n_columns - 1];
 }
 
 AndPopcount and_popcount() {

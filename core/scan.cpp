@@ -16,19 +16,28 @@ constexpr std::int64_t kPart = 1 << 18;         // records that are worth a thre
 constexpr std::int64_t kPairCost = 24;          // sorting a stored value costs as much as reading
                                                 // this many records
 
-// cells[k] += Σ stride · code for the n records from `from` on; all columns have codes.
+// cells[k] = base + Σ stride · code for the n records from `from` on; all columns have codes.
 template <class Cell>
 void index_block(const ColumnStore& store, const Columns& columns, const Columns& strides,
-                 std::int64_t from, std::int64_t n, Cell* cells) {
-  static const AddScaled add_bytes = add_scaled();
-  for (std::size_t c = 0; c < columns.size(); ++c) {
+                 std::int64_t base, std::int64_t from, std::int64_t n, Cell* cells) {
+  std::size_t c = 0;
+  if constexpr (sizeof(Cell) == 2) {  // as many as there is a quick way for
+    const std::uint8_t* codes[kMostIndexed];
+    std::uint16_t steps[kMostIndexed];
+    for (; c < std::min(columns.size(), kMostIndexed); ++c) {
+      const Column& column = store.column(columns[c]);
+      if (column.width != 1) break;
+      codes[c] = static_cast<const std::uint8_t*>(column.codes) + from;
+      steps[c] = static_cast<std::uint16_t>(strides[c]);
+    }
+    if (c > 0) index_bytes(c)(codes, steps, static_cast<std::uint16_t>(base), n, cells);
+  }
+  if (c == 0) std::fill_n(cells, n, static_cast<Cell>(base));
+  for (; c < columns.size(); ++c) {
     const auto stride = static_cast<Cell>(strides[c]);
     with_codes(store.column(columns[c]), [&](const auto* codes) {
-      if constexpr (sizeof(Cell) == 2 && sizeof(*codes) == 1)
-        add_bytes(codes + from, stride, n, cells);
-      else
-        for (std::int64_t k = 0; k < n; ++k)
-          cells[k] = static_cast<Cell>(cells[k] + static_cast<Cell>(codes[from + k]) * stride);
+      for (std::int64_t k = 0; k < n; ++k)
+        cells[k] = static_cast<Cell>(cells[k] + static_cast<Cell>(codes[from + k]) * stride);
     });
   }
 }
@@ -69,13 +78,12 @@ void scan_copies(const ColumnStore& store, const Tally<Count>& tally, const Colu
   Cell cells[kBlock];
   for (std::int64_t from = range.begin; from < range.end; from += kBlock) {
     const std::int64_t n = std::min(kBlock, range.end - from);
-    std::fill_n(cells, n, static_cast<Cell>(base));
-    index_block(store, coded, coded_strides, from, n, cells);
+    index_block(store, coded, coded_strides, base, from, n, cells);
     for (std::size_t c = 0; c < listed.size(); ++c)
       add_stored(store.column(listed[c]), listed_strides[c], from, n, cells);
     std::int64_t k = 0;
     for (; k + kCopies <= n; k += kCopies)
-      for (std::int64_t c = 0; c < kCopies; ++c)
+      for (int c = 0; c < kCopies; ++c)
         h[c][cells[k + c]] += tally.of(static_cast<std::int32_t>(from + k + c));
     for (; k < n; ++k) counts[cells[k]] += tally.of(static_cast<std::int32_t>(from + k));
     meter.spend(n);

@@ -30,6 +30,7 @@ Layout: TypeAlias = Literal["auto", "dense", "sparse"]
 
 _ALWAYS_DENSE = 2**20  # cells
 _MOST_CELLS = 2**62  # that can be numbered
+_MOST_KNOWN = 10_000  # lists of names that are remembered
 _CELL_BYTES = 24  # while a dense table is worked out
 
 
@@ -48,6 +49,7 @@ class Counter(ABC):
         self._records = table
         self._columns: tuple[Column, ...] = tuple(table.schema)
         self._arities: list[int] = table.schema.arities.tolist()
+        self._known: dict[Any, tuple[list[int], tuple[Column, ...], int]] = {}
         self._positions = {name: place for place, name in enumerate(table.schema.names)}
 
     @property
@@ -104,12 +106,10 @@ class Counter(ABC):
         -------
         ContingencyTable
         """
-        places = self._places(columns)
+        places, axes, n_cells = self._axes(columns)
         asked, codes = ([], []) if given is None else self._query(given, "given")
-        n_cells = math.prod([self._arities[c] for c in places])
         if n_cells > _ALWAYS_DENSE or layout != "auto":
             layout = self._check_layout(layout, n_cells)
-        axes = tuple([self._columns[c] for c in places])
         engine = self._engine(places, asked, n_cells)
         if layout == "sparse":
             return ContingencyTable.from_cells(axes, *engine.sparse(places, asked, codes))
@@ -172,6 +172,26 @@ class Counter(ABC):
             kind = type(column_sets).__name__
             raise InputError(f"column_sets must be sequences of columns, got {kind}")
         return [self._places(columns, "column_sets") for columns in column_sets]
+
+    def _axes(self, columns: Sequence[str | int]) -> tuple[list[int], tuple[Column, ...], int]:
+        """Return the places of some columns, the columns, and how many cells their table has.
+
+        Names asked for before are not looked up again: in a table of a microsecond or two that
+        would be half of the time.
+        """
+        try:
+            key = tuple(columns) if type(columns) is list else columns
+            return self._known[key]
+        except (KeyError, TypeError):
+            pass
+        places = self._places(columns)
+        axes = tuple([self._columns[c] for c in places])
+        found = places, axes, math.prod([self._arities[c] for c in places])
+        if type(key) is tuple and all(type(c) is str for c in key):
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = found
+        return found
 
     def _listed(self, columns: Any, argument: str = "columns") -> Sequence[str | int]:
         """Return columns that can be gone through more than once."""
