@@ -23,12 +23,6 @@ struct List {
   const std::int32_t* rest() const { return places ? places + n_hits : nullptr; }
 };
 
-// The records of a node by their state in one column.
-struct Order {
-  Buffer<std::int32_t> places;
-  std::vector<std::int32_t> begin, size;  // of each state
-};
-
 // A node of the search: the records that match some conditions, and how the columns that follow
 // are distributed among them.
 template <class Count>
@@ -50,7 +44,7 @@ struct Node {
   Buffer<std::uint8_t> held_codes;
   Buffer<double> held_weights;
   Buffer<std::int32_t> others;
-  Order order;
+  Buffer<std::int32_t> places;  // of the state that is followed
   std::vector<Cell> cross_hits, cross_rest;  // counts by states of two columns
   std::vector<std::size_t> cross_begin;      // for each column; kNone where nothing is worth it
 };
@@ -177,7 +171,6 @@ class Walker {
     choose(node, k, depth, states);
     if (chosen_.empty()) return;
     const bool deeper = depth + 2 < search_.longest;
-    bool sorted = false;
     lay_out(node, k);
     cross_bits(node, k, states);
     if (!chosen_.empty()) {
@@ -193,8 +186,6 @@ class Walker {
       take_row(node, k, s, depth, child);
       if (deeper && can_reach(depth + 1, child.columns.size()) && open(node, k, s) &&
           promises(child, depth + 1)) {
-        if (!sorted) sort(node, k);
-        sorted = true;
         take_records(node, k, s, depth + 3 < search_.longest, child);
         draw_bits(child);
         expand(child, depth + 1);
@@ -489,38 +480,25 @@ class Walker {
     }
   }
 
-  void sort(Node<Count>& node, std::size_t k) {
-    const std::size_t n_states = search_.n_states(node.columns[k]);
+  // Lists the records of one state. Without a branch, as in set_apart().
+  std::int64_t list_state(Node<Count>& node, std::size_t k, std::size_t state) {
+    make_room(node.places, node.records.n + 1);
     const std::uint8_t* codes = node.codes[k];
-    Order& order = node.order;
-    order.size.assign(n_states, 0);
-    if constexpr (kWeighted) {
-      for (std::int64_t p = 0; p < node.records.n; ++p) ++order.size[codes[p]];
-    } else {
-      for (std::size_t s = 0; s < n_states; ++s)
-        order.size[s] = static_cast<std::int32_t>(support(node.hits[k], node.rest[k], s));
+    const auto own = static_cast<std::uint8_t>(state);
+    const auto n = static_cast<std::int32_t>(node.records.n);
+    std::int32_t* out = node.places.data();
+    for (std::int32_t p = 0; p < n; ++p) {
+      *out = p;
+      out += codes[p] == own;
     }
-    order.begin.assign(n_states, 0);
-    std::int32_t end = 0;
-    for (std::size_t s = 0; s < n_states; ++s) {
-      order.begin[s] = end;
-      end += order.size[s];
-    }
-    // States that were not worth a count are listed one over another behind all others.
-    for (std::size_t s = 0; s < n_states; ++s)
-      if (order.size[s] == 0) order.begin[s] = end;
-    next_ = order.begin;
-    make_room(order.places, end + node.records.n);
-    std::int32_t* places = order.places.data();
-    for (std::int64_t p = 0; p < node.records.n; ++p)
-      places[next_[codes[p]]++] = static_cast<std::int32_t>(p);
+    return out - node.places.data();
   }
 
   // Gives `child` its records: as a list, or copied so that they lie in a row.
-  void take_records(const Node<Count>& node, std::size_t k, std::size_t state, bool copy,
+  void take_records(Node<Count>& node, std::size_t k, std::size_t state, bool copy,
                     Node<Count>& child) {
-    const std::int32_t* places = node.order.places.data() + node.order.begin[state];
-    const std::int64_t n = node.order.size[state];
+    const std::int64_t n = list_state(node, k, state);
+    const std::int32_t* places = node.places.data();
     if constexpr (kWeighted)
       child.records = {places, n, std::lower_bound(places, places + n, node.records.n_hits) - places};
     else
@@ -557,7 +535,6 @@ class Walker {
   std::vector<std::uint8_t> useful_;       // for each of those
   std::vector<double> largest_, slack_;
   std::vector<std::uint8_t*> out_;
-  std::vector<std::int32_t> next_;
   Buffer<std::uint16_t> base_;  // the row of each record in the table that is being filled
 };
 
