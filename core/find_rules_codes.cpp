@@ -186,7 +186,8 @@ class Walker {
       take_row(node, k, s, depth, child);
       if (deeper && can_reach(depth + 1, child.columns.size()) && open(node, k, s) &&
           promises(child, depth + 1)) {
-        take_records(node, k, s, depth + 3 < search_.longest, child);
+        const bool copy = depth + 3 < search_.longest || (!kWeighted && child.columns.size() >= 6);
+        take_records(node, k, s, copy, child);
         draw_bits(child);
         expand(child, depth + 1);
       }
