@@ -45,7 +45,8 @@ struct RuleAnswer {
 // be among the best (see Bar); what that cuts does not depend on the number of threads as the best
 // rules are unique. Two ways to count within a branch:
 // - codes: a byte for each record and column; at most 256 codes a column reach min_support. Every
-//   node costs its records times the columns that follow.
+//   node costs its records times the columns that follow, or much less where those have few states
+//   (see StateBits); pairs that exclude too few of the other records are not counted.
 // - rows: the stored values of each record; every node costs the stored values of its records.
 template <class Count>
 RuleAnswer<Count> find_rules(const RuleQuery& query, RuleMethod method, int n_jobs, Poll poll);

@@ -157,6 +157,11 @@ class Bar {
   bool open(Count support, Count hits) const { return support >= least_support_ && hits >= hits_; }
   // The same where only the hits are known yet.
   bool open(Count hits) const { return hits >= hits_; }
+  // Whether a rule with at most so many hits and at least so many other records can be good. All
+  // measures grow with hits and fall with other records, and so does what the line leaves.
+  bool within_reach(double hits, double rest) const {
+    return hits >= slope_ * (hits + rest) + offset_;
+  }
 
   template <class Conditions>
   void offer(Count support, Count hits, const Conditions& conditions) {

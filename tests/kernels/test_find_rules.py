@@ -198,3 +198,33 @@ def test_unknown_choices_are_refused(option, message):
     d = random_data(10, (2, 2), seed=1)
     with pytest.raises(ValueError, match=message):
         search(d, 1, 0, lengths=(1, 1), min_support=1.0, n_rules=1, **option)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("seed", range(6))
+def test_methods_agree_on_many_records(measure, seed):
+    """Bitmaps and bounds come into play only where there are more records than Hypothesis makes."""
+    random = np.random.default_rng(seed)
+    n_records, arities = 6000, [2, 3, 5, 9, 4, 2, 20]
+    skew = random.uniform(0.5, 4)
+    rows = np.array([(random.random(n_records) ** skew * a).astype(int) for a in arities]).T
+    rows[:, 0] = random.random(n_records) < (rows[:, 1] + rows[:, 3] + rows[:, 4]) / 16
+    held = [np.flatnonzero(rows[:, c] == v) for c, a in enumerate(arities) for v in range(1, a)]
+    start, records = oracles.csr(held, np.int32)
+    offsets = np.concatenate(([0], np.cumsum(np.array(arities) - 1))).astype(np.int64)
+    defaults = np.zeros(len(arities), np.int64)
+    for weights in (None, random.random(n_records)):
+        for lengths, min_support, n_rules in (
+            ((1, 4), 50.0, 7),
+            ((3, 3), 20.0, 30),
+            ((2, 5), 5.0, 3),
+        ):
+            codes, listed = (
+                _core.find_rules(
+                    start, records, offsets, defaults, n_records, weights, 0, 1, lengths,
+                    min_support, n_rules, measure, Z, True, method, 1 + seed % 2,
+                )
+                for method in METHODS
+            )  # fmt: skip
+            assert codes == listed
+            assert len(codes[0]) == n_rules
