@@ -53,20 +53,22 @@ class AllTables {
     for (std::int64_t c = 0; c < n_; ++c)
       for (std::int64_t v = 0; v < columns_[at(c)].arity - 1; ++v)
         number[at(columns_[at(c)].first + v)] = static_cast<std::int32_t>(first_[at(c)] + v);
-    values_.reserve(static_cast<std::size_t>(records.indptr[records.n_records]));
+    values_ = Buffer<std::uint16_t>(static_cast<std::size_t>(records.indptr[records.n_records]) + 1);
     tails_.reserve(static_cast<std::size_t>(records.n_records));
+    const std::int64_t last = target.arity - 1;
+    std::uint16_t* next = values_.data();
     for (std::int64_t r = 0; r < records.n_records; ++r) {
-      Tail tail{static_cast<std::uint32_t>(values_.size()), 0,
-                static_cast<std::uint16_t>(target.default_code)};
+      const auto begin = static_cast<std::uint32_t>(next - values_.data());
+      std::int64_t code = target.default_code;
       for (const V* v = records.begin(r); v != records.end(r); ++v) {
-        if (const std::int32_t own = number[*v]; own >= 0) {
-          values_.push_back(static_cast<std::uint16_t>(own));
-        } else if (const std::int64_t t = *v - target.first; t >= 0 && t < target.arity - 1) {
-          tail.target = static_cast<std::uint16_t>(t + (t >= target.default_code));
-        }
+        const std::int32_t own = number[*v];
+        *next = static_cast<std::uint16_t>(own);  // written over if it is not one of ours
+        next += own >= 0;
+        if (const std::int64_t t = *v - target.first; t >= 0 && t < last)
+          code = t + (t >= target.default_code);
       }
-      tail.length = static_cast<std::uint16_t>(values_.size() - tail.begin);
-      tails_.push_back(tail);
+      const auto length = static_cast<std::uint16_t>(next - values_.data() - begin);
+      tails_.push_back({begin, length, static_cast<std::uint16_t>(code)});
     }
     // Records of the same length one after another: what a processor guesses comes true.
     std::vector<std::size_t> start(at(n_) + 2);
@@ -201,7 +203,7 @@ class AllTables {
     std::vector<std::size_t> start(at(first_.back() - base + 2));
     for (std::size_t k = 0; k < n; ++k)
       for (std::uint16_t i = 0; i < tails[k].length; ++i)
-        ++start[at(values_[tails[k].begin + i] - base + 2)];
+        ++start[at(values_[tails[k].begin + std::size_t{i}] - base + 2)];
     for (std::size_t v = 2; v < start.size(); ++v) start[v] += start[v - 1];
     Buffer<Tail> below(start.back());
     for (std::size_t k = 0; k < n; ++k) {
@@ -246,7 +248,7 @@ class AllTables {
   std::int64_t n_, n_targets_;
   std::vector<std::int64_t> first_;                   // number of each column's first value
   std::vector<std::vector<std::int64_t>> set_cells_;  // cells of each set of r columns
-  std::vector<std::uint16_t> values_;
+  Buffer<std::uint16_t> values_;
   std::vector<Tail> tails_;
   std::vector<std::int64_t> totals_, left_;
   std::vector<std::uint32_t> counts_, square_;

@@ -147,11 +147,8 @@ class Measurer:
         cells = _products_of(arities[list(columns)].tolist(), size) * self._n_labels
         if cells > _ALL_CELLS or self._n_labels > _ALL_LABELS or arities.sum() > _ALL_VALUES:
             return False
-        lengths, records = np.unique(np.diff(table.indptr), return_counts=True)
-        combined = sum(
-            math.comb(length, size) * n
-            for length, n in zip(lengths.tolist(), records.tolist(), strict=True)
-        )
+        records = np.bincount(np.diff(table.indptr)).tolist()  # of each length
+        combined = sum(math.comb(length, size) * n for length, n in enumerate(records))
         values = int((arities[list(columns)] - 1).sum())
         squares = math.comb(values, max(size - 2, 0)) * values**2 * self._n_labels
         one_by_one = math.comb(len(columns), size) * table.n_records
