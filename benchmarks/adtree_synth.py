@@ -39,56 +39,64 @@ def all_tables(section: Section) -> None:
     section.say(
         f"`make_synth({LARGE})`, {table.n_columns} binary columns. NumPy has its codes ready, "
         f"and is timed on {SAMPLE} tables and scaled; a tree that is built "
-        "meanwhile begins with a Table that was never asked. A batch is one call of `tables`. The "
-        "counts of the sample were compared.",
+        "meanwhile begins with a Table that was never asked. A batch is one call of `tables` "
+        "for each number of columns. The counts of the sample were compared.",
         "",
     )
-    rows = []
-    for size in (3, 4):
-        rows += ratios(table, numpy, size)
+    rows = [row for sizes in ((3,), (4,), (3, 4)) for row in ratios(table, numpy, sizes)]
     head = ("tables", "by", "all", "a table", f"than {PLAIN}", f"than {TUNED}", "asked for")
     section.table(head, rows)
 
 
-def ratios(table: tacit.Table, numpy: NumpyCounter, size: int) -> list[tuple[str, ...]]:
-    sets = every_set(table, size)
+def ratios(
+    table: tacit.Table, numpy: NumpyCounter, sizes: tuple[int, ...]
+) -> list[tuple[str, ...]]:
+    groups = [every_set(table, size) for size in sizes]
+    total = sum(map(len, groups))
     rng = np.random.default_rng(0)
-    chosen = rng.choice(len(sets), SAMPLE, replace=False)
-    sample = sets[chosen].tolist()
-    named = [[table.schema.names[c] for c in places] for places in sets.tolist()]
+    chosen = [rng.choice(len(sets), SAMPLE, replace=False) for sets in groups]
+    samples = [sets[own].tolist() for sets, own in zip(groups, chosen, strict=True)]
+    names = table.schema.names
+    named = [[names[c] for c in places] for sets in groups for places in sets.tolist()]
     grown = tacit.ADTree(table)
-    found = grown.tables(sets).counts.reshape(len(sets), -1)
-    for k, places in zip(chosen, sample, strict=True):
-        assert np.array_equal(found[k], numpy.tuned(places)), "the tree differs"
-    took = race(
-        {
-            "plain": lambda: [numpy.plain(places) for places in sample],
-            "tuned": lambda: [numpy.tuned(places) for places in sample],
-            "new": (lambda: unasked(table), lambda new: tacit.ADTree(new).tables(sets)),
-            "new, one by one": (
-                lambda: unasked(table),
-                lambda new: one_by_one(tacit.ADTree(new), named),
-            ),
-            "grown": lambda: grown.tables(sets),
-            "grown, one by one": lambda: one_by_one(grown, named),
-        },
-        REPEATS,
+
+    def batches(tree: tacit.ADTree) -> list[tacit.Tables]:
+        return [tree.tables(sets) for sets in groups]
+
+    for tables, own, sample in zip(batches(grown), chosen, samples, strict=True):
+        for k, places in zip(own, sample, strict=True):
+            assert np.array_equal(tables[k].to_array().ravel(), numpy.tuned(places)), "not equal"
+    works: dict[str, Any] = {
+        "new": (lambda: unasked(table), lambda new: batches(tacit.ADTree(new))),
+        "new, one by one": (
+            lambda: unasked(table),
+            lambda new: one_by_one(tacit.ADTree(new), named),
+        ),
+        "grown": lambda: batches(grown),
+        "grown, one by one": lambda: one_by_one(grown, named),
+    }
+    for size, sample in zip(sizes, samples, strict=True):
+        works[f"plain {size}"] = lambda sample=sample: [numpy.plain(own) for own in sample]
+        works[f"tuned {size}"] = lambda sample=sample: [numpy.tuned(own) for own in sample]
+    took = race(works, REPEATS)
+    plain, tuned = (
+        sum(took[f"{how} {k}"] * len(sets) / SAMPLE for k, sets in zip(sizes, groups, strict=True))
+        for how in ("plain", "tuned")
     )
-    plain, tuned = (took[how] * len(sets) / SAMPLE for how in ("plain", "tuned"))
-    title = f"{len(sets):,} of {size} columns"
+    title = f"{total:,} of {' and '.join(map(str, sizes))} columns"
     ways = (
-        ("`ADTree`, built meanwhile, one batch", "new", "50×"),
+        ("`ADTree`, built meanwhile, one batch", "new", "50×" if len(sizes) > 1 else "–"),
         ("`ADTree`, built meanwhile, one by one", "new, one by one", "–"),
-        ("`ADTree`, grown before, one batch", "grown", "1,000×"),
+        ("`ADTree`, grown before, one batch", "grown", "1,000×" if len(sizes) > 1 else "–"),
         ("`ADTree`, grown before, one by one", "grown, one by one", "–"),
     )
     by_numpy = [
-        (title, how, milliseconds(seconds), per_item(seconds, len(sets)), "–", "–", "–")
+        (title, how, milliseconds(seconds), per_item(seconds, total), "–", "–", "–")
         for how, seconds in ((PLAIN, plain), (TUNED, tuned))
     ]
     return by_numpy + [
         (
-            title, way, milliseconds(took[key]), per_item(took[key], len(sets)),
+            title, way, milliseconds(took[key]), per_item(took[key], total),
             f"{plain / took[key]:,.0f}×", f"{tuned / took[key]:,.0f}×", asked,
         )
         for way, key, asked in ways

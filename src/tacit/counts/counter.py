@@ -30,7 +30,7 @@ Layout: TypeAlias = Literal["auto", "dense", "sparse"]
 
 _ALWAYS_DENSE = 2**20  # cells
 _MOST_CELLS = 2**62  # that can be numbered
-_MOST_KNOWN = 10_000  # lists of names that are remembered
+_MOST_KNOWN = 50_000  # lists of names that are remembered
 _CELL_BYTES = 24  # while a dense table is worked out
 
 
@@ -205,8 +205,12 @@ class Counter(ABC):
         """Return the places of distinct columns, at least one."""
         columns = self._listed(columns, argument)
         try:
-            places = [self._positions[c] for c in columns]  # type: ignore[index]
-        except (KeyError, TypeError):
+            named = self._positions.get
+            places: list[Any] = [named(c, c) for c in columns]  # type: ignore[arg-type]
+        except TypeError:
+            places = list(columns)
+        n = len(self._columns)
+        if not all(type(c) is int and 0 <= c < n for c in places):
             places = [self.schema.position(c, argument) for c in columns]
         if not places:
             raise InputError(f"{argument} must be one or more column names, got none")

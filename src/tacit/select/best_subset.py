@@ -17,7 +17,6 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit.counts import counter as make_counter
 from tacit.errors import InputError
 from tacit.machine import count_jobs
 from tacit.select.measure import Measurer
@@ -183,8 +182,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"n_features={n}, but there are only {len(candidates)} columns to choose from"
             )
-        direct = problem.table if self.counter is None else None
-        measurer = Measurer(self._counter(problem, y), problem.target, given, jobs, direct)
+        measurer = Measurer(self._counter(problem, y), problem.target, given, jobs)
         base = measurer.baseline()
         if base.total == 0:
             raise InputError("sample_weight: all weights are zero")
@@ -296,10 +294,10 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("given: a column is there twice")
         return given, [place for place in problem.features if place not in given]
 
-    def _counter(self, problem: Problem, y: Any) -> Counter:
+    def _counter(self, problem: Problem, y: Any) -> Counter | Table:
         counter: Any = self.counter
         if counter is None:
-            return make_counter(problem.table, memo=0)
+            return problem.table
         if not hasattr(counter, "tables") or isinstance(counter, type):
             if not callable(counter):
                 raise InputError("counter must be a counter, or make one of a Table")

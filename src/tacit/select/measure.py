@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit import _core
+from tacit.counts import counter as make_counter
 from tacit.select.scores import Baseline
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts import Counter
-    from tacit.table import Table
 
 __all__ = ["Measured", "Measurer"]
 
@@ -55,27 +57,25 @@ class Measurer:
 
     Parameters
     ----------
-    counter : Counter
+    counter : Counter or Table
+        Who counts. For a Table that is decided here: all sets at once, or a planner.
     target : int
         The place of the target.
     given : sequence of int
         The places of the given columns.
     n_jobs : int
         Threads of the kernel.
-    table : Table, optional
-        What may be counted directly where that is quicker than asking the counter.
     """
 
     def __init__(
         self,
-        counter: Counter,
+        counter: Counter | Table,
         target: int,
         given: Sequence[int] = (),
         n_jobs: int = 1,
-        table: Table | None = None,
     ) -> None:
-        self._table = table
-        self._counter = counter
+        self._table = counter if isinstance(counter, Table) else None
+        self._asked = counter
         self._target = target
         self._given = list(given)
         self._n_jobs = n_jobs
@@ -83,10 +83,20 @@ class Measurer:
         self._n_labels = int(counter.schema.arities[target])
         self._fixed_cells = float(self._arities[[*self._given, target]].prod())
 
+    @cached_property
+    def _counter(self) -> Counter:
+        asked = self._asked
+        return make_counter(asked, memo=0) if isinstance(asked, Table) else asked
+
     def baseline(self) -> Baseline:
         """Measure the target, alone and with the given columns."""
-        known = self.measure(np.zeros((1, 0), np.int64))
-        target = self._counter.table([self._target]).to_array()
+        if self._table is not None and not self._given:
+            target = self._table.one_way().array(self._target)
+            one = np.array([0, len(target)]), np.array([len(target)])
+            known = Measured(*_core.table_entropies(target, *one, 1))
+        else:
+            known = self.measure(np.zeros((1, 0), np.int64))
+            target = self._counter.table([self._target]).to_array()
         return Baseline(
             total=float(target.sum()),
             entropy=float(known.rest[0]),
