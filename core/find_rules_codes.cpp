@@ -215,7 +215,7 @@ class Walker {
   bool open(const Node<Count>& node, std::size_t k, std::size_t state) const {
     return bar_.open(support(node.hits[k], node.rest[k], state), node.hits[k][state]);
   }
-  Condition condition(std::size_t c, std::size_t state) const {
+  RuleCondition condition(std::size_t c, std::size_t state) const {
     const auto& column = search_.data.columns[c];
     return {column.column, column.codes[state]};
   }
@@ -528,7 +528,7 @@ class Walker {
   Bar<Count> bar_;
   Meter meter_;
   std::vector<Node<Count>> nodes_;  // one for each depth
-  std::vector<Condition> path_;
+  std::vector<RuleCondition> path_;
   std::vector<std::size_t> chosen_;        // columns that are being counted
   std::vector<const std::uint8_t*> from_;  // their states
   std::vector<Cell*> to_;                  // their counts

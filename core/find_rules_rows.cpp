@@ -38,7 +38,7 @@ struct Rows {
   std::int32_t n_conditions(std::int32_t c) const {
     return static_cast<std::int32_t>(data.columns[static_cast<std::size_t>(c)].codes.size());
   }
-  Condition condition(std::int32_t cell) const {
+  RuleCondition condition(std::int32_t cell) const {
     const auto& column = data.columns[static_cast<std::size_t>(column_of_(cell))];
     return {column.column, column.codes[static_cast<std::size_t>(state(cell))]};
   }
@@ -232,7 +232,7 @@ class Walker {
   Meter meter_;
   const std::size_t shortest_, longest_;
   std::vector<Node<Count>> nodes_;  // one for each depth
-  std::vector<Condition> path_;
+  std::vector<RuleCondition> path_;
 };
 
 }  // namespace

@@ -17,16 +17,16 @@ namespace tacit {
 
 enum class Measure { confidence, lift, leverage, wilson };
 
-struct Condition {
+struct RuleCondition {
   std::int32_t column, code;
-  auto operator<=>(const Condition&) const = default;
+  auto operator<=>(const RuleCondition&) const = default;
 };
 
 template <class Count>
 struct FoundRule {
   double score;
   Count support, hits;
-  std::vector<Condition> conditions;  // ascending by column
+  std::vector<RuleCondition> conditions;  // ascending by column
 
   // The order of rules: by score, support, fewer conditions, columns, codes. No two are equal.
   bool operator<(const FoundRule& other) const {

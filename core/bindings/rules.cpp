@@ -22,7 +22,7 @@ nb::object answer(const RuleQuery& query, RuleMethod method, int n_jobs) {
   nb::list rules;
   for (const FoundRule<Count>& rule : found.rules) {
     nb::list conditions;
-    for (const Condition& c : rule.conditions) conditions.append(nb::make_tuple(c.column, c.code));
+    for (const RuleCondition& c : rule.conditions) conditions.append(nb::make_tuple(c.column, c.code));
     rules.append(nb::make_tuple(nb::tuple(conditions), rule.support, rule.hits, rule.score));
   }
   return nb::cast(nb::make_tuple(rules, found.total, found.hits));

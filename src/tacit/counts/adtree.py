@@ -306,7 +306,8 @@ class ADTree(Counter):
         )
 
     def __repr__(self) -> str:
-        size = f"{self.n_nodes:,} nodes, {human_bytes(self.nbytes)}"
+        nodes = self.n_nodes
+        size = f"{nodes:,} node{'s' if nodes > 1 else ''}, {human_bytes(self.nbytes)}"
         return f"{super().__repr__()}: {size}"
 
 

@@ -218,6 +218,8 @@ class Planner(Counter):
 
     def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
         key = self._columns_of(places, given)
+        if key in self._grown:  # it was worth it before
+            return self._tree._tree
         scan, bitmaps, answer, growth = self._costs(places, given, n_cells)
         engine = self._pick(key, scan, bitmaps, answer, growth)
         with self._lock:
