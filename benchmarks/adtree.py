@@ -163,7 +163,7 @@ def wide_and_sparse(section: Section) -> None:
             )
         )  # fmt: skip
     head = ("tables", "limit", "greatest size", "process memory", "times parts were dropped",
-            "nodes at last", "a table", "asked for")  # fmt: skip
+            "nodes at last", "a table", "goal")  # fmt: skip
     section.table(head, rows)
 
 

@@ -51,7 +51,7 @@ def selection(section: Section) -> None:
     rows = [selection_row(find, table, numpy, size) for size in SIZES]
     head = ("n", "sets", "counted", "`BestSubset`", "a set", "tree grown before",
             f"{PLAIN}, all sets", "ratio", f"{TUNED}, all sets", "ratio",
-            "`BestSubset` over the latter", "ratio", "asked for")  # fmt: skip
+            "`BestSubset` over the latter", "ratio", "goal")  # fmt: skip
     section.table(head, rows)
 
 
@@ -152,7 +152,7 @@ def rules(section: Section) -> None:
             )
         )  # fmt: skip
     head = ("n", "rules with that support", "`RuleFinder`", "a rule", PLAIN, "ratio", TUNED,
-            "ratio", "asked for")  # fmt: skip
+            "ratio", "goal")  # fmt: skip
     section.table(head, rows)
 
 

@@ -44,7 +44,7 @@ def all_tables(section: Section) -> None:
         "",
     )
     rows = [row for sizes in ((3,), (4,), (3, 4)) for row in ratios(table, numpy, sizes)]
-    head = ("tables", "by", "all", "a table", f"than {PLAIN}", f"than {TUNED}", "asked for")
+    head = ("tables", "by", "all", "a table", f"than {PLAIN}", f"than {TUNED}", "goal")
     section.table(head, rows)
 
 
@@ -121,9 +121,7 @@ def whatever_the_records(section: Section) -> None:
         f"{LEAST_OF} runs in turns.",
         "",
     )
-    section.table(
-        ("columns", f"{SMALL:,} records", f"{LARGE:,} records", "ratio", "asked for"), rows
-    )
+    section.table(("columns", f"{SMALL:,} records", f"{LARGE:,} records", "ratio", "goal"), rows)
 
 
 def least(trees: list[tacit.ADTree], sets: Any) -> list[float]:

@@ -185,7 +185,7 @@ def tables_of_adult(section: Section) -> None:
 
 
 def figures(section: Section, took: dict[str, dict[str, float]]) -> None:
-    """Say how often tacit is faster than NumPy, and what was asked for."""
+    """Say how often tacit is faster than NumPy, and the goals."""
     ways = (NEW, NEW_ALL, GROWN, GROWN_ALL, SCAN, SCAN_ALL, PLANNED, PLANNED_ALL)
     rows = [
         (way, *(f"{seconds[TUNED] / seconds[way]:.1f}×" for seconds in took.values()))
@@ -199,5 +199,5 @@ def figures(section: Section, took: dict[str, dict[str, float]]) -> None:
     for way, asked in ((NEW, "12×"), (NEW_ALL, "12×"), (SCAN, "5×"), (SCAN_ALL, "5×")):
         ratios = [f"{seconds[peer] / seconds[way]:.1f}×" for peer in (PLAIN, TUNED)]
         rows.append((way, *ratios, asked))
-    section.say(f"What was asked for, {title}:", "")
-    section.table(("", f"than {PLAIN}", f"than {TUNED}", "asked for"), rows)
+    section.say(f"Goals, {title}:", "")
+    section.table(("", f"than {PLAIN}", f"than {TUNED}", "goal"), rows)

@@ -25,7 +25,7 @@ from benchmarks.report import (
 from tacit import counts, datasets
 from tacit.schema import Labels, Schema
 
-HEAD = ("data", "tacit", "peer", "ratio", "asked for")
+HEAD = ("data", "tacit", "peer", "ratio", "goal")
 GIGABYTE_RECORDS = 7_500_000
 
 
@@ -70,7 +70,7 @@ def pairs_against_scipy(section: Section) -> None:
         memory.append(memory_of(name, table))
     section.table(HEAD, rows)
     section.say("Memory while counting, beside the table itself, single thread:", "")
-    section.table(("data", "output", "peak", "peak / output", "asked for"), memory)
+    section.table(("data", "output", "peak", "peak / output", "goal"), memory)
 
 
 def against_scipy(name: str, table: tacit.Table, jobs: int, asked: str) -> tuple[str, ...]:
@@ -156,7 +156,7 @@ def target_against_all(section: Section) -> None:
         "",
     )
     section.table(
-        ("sparse", "dense, scaled", "ratio", "m·n/l", "ratio / (m·n/l)", "asked for"),
+        ("sparse", "dense, scaled", "ratio", "m·n/l", "ratio / (m·n/l)", "goal"),
         [
             (
                 milliseconds(ours), milliseconds(scaled), f"{scaled / ours:.0f}×", f"{factor:.0f}",
@@ -231,7 +231,7 @@ def reading(section: Section) -> None:
         "cores, against Polars reading the same file into a frame and doing nothing with it.",
         "",
     )
-    section.table(("file", "tacit.read", "Polars alone", "tacit / Polars", "asked for"), rows)
+    section.table(("file", "tacit.read", "Polars alone", "tacit / Polars", "goal"), rows)
 
 
 def categoricals(n_records: int) -> pl.DataFrame:

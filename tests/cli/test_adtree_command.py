@@ -119,12 +119,16 @@ class TestWrongInput:
         line = one_error(run("adtree", mixed_file, "-o", tmp_path / "x.tacit", "--min-count", 2))
         assert line.startswith("min_count: ")
 
+    def test_a_tree_is_saved_as_what_it_is(self, run, visits_file, tmp_path):
+        line = one_error(run("adtree", visits_file, "-o", tmp_path / "x.csv"))
+        assert line.endswith("must end in .tacit")
+
     def test_no_such_folder(self, run, visits_file, tmp_path):
         line = one_error(run("adtree", visits_file, "-o", tmp_path / "no" / "x.tacit"))
         assert "does not exist" in line
 
     @pytest.mark.parametrize(
-        "command", [["summary"], ["pairs"], ["convert", "-o", "x"], ["adtree", "-o", "x"]]
+        "command", [["summary"], ["pairs"], ["convert", "-o", "x"], ["adtree", "-o", "x.tacit"]]
     )
     def test_other_commands_say_what_it_is(self, run, saved, tmp_path, command):
         saved("--lazy")

@@ -56,7 +56,7 @@ def test_one_target_for_cuts_and_for_the_search(run, tmp_path):
 def test_refuses(run, visits_file):
     unknown = run("select", visits_file, "--target", "nothing")
     assert unknown.exit_code == 1
-    assert unknown.stderr.startswith("error: y: there is no column 'nothing'")
+    assert unknown.stderr.startswith("error: --target: there is no column 'nothing'")
     assert run("select", visits_file).exit_code == 2
     assert run("select", visits_file, "--target", "scores", "-n", "0").exit_code == 2
     assert run("select", visits_file, "--target", "scores", "--score", "best").exit_code == 2

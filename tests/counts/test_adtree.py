@@ -98,7 +98,8 @@ def test_what_a_tree_says_of_itself():
     text = str(tree.stats())
     assert "6 × 3" in text
     assert "worst case, these records" in text
-    assert "nodes" in repr(tree)
+    assert "1 node, " in repr(tree)
+    assert " nodes, " in repr(ADTree(EXAMPLE.table(), leaf_size=1).build())
 
 
 # Memory

@@ -97,7 +97,7 @@ def test_approximate_tables_say_so():
         make(counts).columns, counts, lower=np.array([[4, 0], [2, 3]]), upper=counts
     )
     assert repr(table) == (
-        "a × b, 10 records, approximate [lower, upper]\n"
+        "a × b, about 10 records, approximate [lower, upper]\n"
         "a \\ b        b0  b1\n"
         "a0     5 [4, 5]   0\n"
         "a1            2   3"

@@ -12,6 +12,7 @@ from tacit.cli.output import make_console, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
 from tacit.counts import ADTree
+from tacit.errors import InputError
 from tacit.machine import parse_bytes
 
 __all__ = ["adtree", "register"]
@@ -67,6 +68,8 @@ def adtree(
     The numbers of nodes below those of the tree are what theory says: to be expected if columns
     were independent, and at most.
     """
+    if output.suffix != ".tacit":
+        raise InputError(f"--output: {str(output)!r} must end in .tacit")
     limit = None if memory_limit is None else parse_bytes(memory_limit, "--memory-limit")
     table = source.read()
     start = perf_counter()

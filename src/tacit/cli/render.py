@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -34,6 +35,7 @@ __all__ = [
     "summary_grid",
 ]
 
+_LONGEST = 10_000  # cells in a list
 _WIDEST = 8  # labels side by side; more are listed below each other
 
 
@@ -111,7 +113,8 @@ def column_rows(table: Table) -> list[tuple[str, int, Label, float]]:
 
 def contingency_title(counts: ContingencyTable) -> str:
     """Return the line above the counts."""
-    parts = [" × ".join(counts.names), f"{number(counts.total)} records"]
+    about = "" if counts.exact else "about "
+    parts = [" × ".join(counts.names), f"{about}{number(counts.total)} records"]
     if counts.layout == "sparse":
         parts.append(f"{counts.n_occurring:,} of {counts.n_cells:,} cells occur")
     if not counts.exact:
@@ -125,8 +128,11 @@ def contingency_grid(counts: ContingencyTable) -> Grid:
     if len(columns) == 2 and columns[1].arity <= _WIDEST and counts.layout == "dense":
         return _square(counts)
     grid = _grid([column.name for column in columns], ["count", "share"])
-    for labels, *numbers in occurring(counts):
+    cells = occurring(counts)
+    for labels, *numbers in islice(cells, _LONGEST):
         grid.add_row(*map(_show, labels), interval(*numbers), _share(numbers[0], counts.total))
+    if more := sum(1 for _ in cells):
+        grid.add_row(f"… and {more:,} more: write them to a file, or ask for JSON")
     return grid
 
 

@@ -45,6 +45,7 @@ def select(
     that occur); the best first.
     """
     table = source.without_idle_target().read()
+    table.schema.position(target, "--target")
     selector = BestSubset(
         n, score, given=given, n_best=top, n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty())
     )

@@ -149,7 +149,7 @@ class ContingencyTable:
 
     @property
     def total(self) -> int | float:
-        """The (weighted) number of records."""
+        """The (weighted) number of records; for approximate counts, the sum of the estimates."""
         total: int | float = self._counts.sum().item()
         return total
 

@@ -44,7 +44,7 @@ def title(table: ContingencyTable) -> str:
     """Return the line above the counts."""
     parts = [
         " × ".join(table.names),
-        table._note or f"{show_number(table.total)} records",
+        table._note or f"{'' if table.exact else 'about '}{show_number(table.total)} records",
     ]
     if table.layout == "sparse":
         parts.append(f"{table.n_occurring:,} of {table.n_cells:,} cells occur")

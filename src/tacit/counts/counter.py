@@ -58,6 +58,11 @@ class Counter(ABC):
         return self._records.schema
 
     @property
+    def records(self) -> StoredRecords:
+        """The table that is counted."""
+        return self._records
+
+    @property
     def n_records(self) -> int:
         """Number of records."""
         return self._records.n_records

@@ -50,7 +50,8 @@ def counter(table: StoredRecords, *, memory_limit: int | None = None, memo: int 
     ----------
     table : Table
     memory_limit : int, optional
-        Bytes for all engines together; by default half of the memory that is available.
+        Bytes for bitmaps and the tree; by default half of the memory that is available. Remembered
+        tables and the codes of columns that are read come on top.
     memo : int, default 64 MiB
         Bytes for tables that are remembered, in case they are asked for again. 0 for none.
 
@@ -90,7 +91,8 @@ class Planner(Counter):
     A question goes to whatever is expected to be cheapest: reading records, bitmaps, or the tree.
     The tree's first answer for some columns costs more than reading the records once, later ones
     next to nothing. So a set of columns moves to the tree as soon as counting it directly has cost
-    as much as the tree would have: never more than twice what would have been best.
+    as much as the tree would have: by its estimates, never more than twice what would have been
+    best.
     """
 
     def __init__(

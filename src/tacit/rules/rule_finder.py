@@ -43,7 +43,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
     Looks at every conjunction of `n_conditions` conditions ``column = label`` on different columns
     that at least `min_support` records match, and keeps the best. Nothing is sampled or guessed:
     the answer is that of trying them all, and branches are left out only if they cannot hold a
-    rule that is good enough.
+    rule that is good enough. Columns of one value take no part.
 
     Equally good rules are ranked by support, then the one with fewer conditions comes first, then
     the one whose columns, and at last whose codes, come first in the table. So the answer is
@@ -140,8 +140,10 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         """
         if y is not None:
             raise InputError("y: the target is a column of the table; give its name as target")
-        table = as_table(X)
-        search = self._check(table)
+        given = as_table(X)
+        target = given.schema.names[given.schema.position(self.target, "target")]
+        table = _varied(given, target)
+        search = self._check(table, target)
         started = time.perf_counter()
         if self.verbose:
             print(self._headline(table, search), file=sys.stderr)
@@ -158,7 +160,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             search.code,
             search.lengths,
             search.min_support,
-            int(self.n_rules),
+            min(int(self.n_rules), 2**62),
             self.measure,
             NormalDist().inv_cdf((1 + self.level) / 2),
             bool(self.defaults),
@@ -171,37 +173,32 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         self.rules_ = [_rule(schema, *parts, rate=hits / total) for parts in found]
         self.n_records_ = total
         self.n_hits_ = hits
-        self.n_features_in_ = len(schema)
-        self.feature_names_in_ = pl.Series(schema.names, dtype=pl.String).to_numpy().astype(object)
+        names = given.schema.names
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = pl.Series(names, dtype=pl.String).to_numpy().astype(object)
         self._target = schema.names[search.target]
         return self
 
-    def _check(self, table: Table) -> _Search:
+    def _check(self, table: Table, name: str) -> _Search:
         """Check the parameters, in the order in which they are listed."""
         schema = table.schema
-        target = check_target(schema, self.target)
+        target = check_target(schema, name)
         code = schema.column(target).code(self.value)
-        if table.count({schema.names[target]: self.value}) == 0:
-            raise InputError(f"value: no record has {schema.names[target]} = {self.value!r}")
+        if table.count({name: self.value}) == 0:
+            raise InputError(f"value: no record has {name} = {self.value!r}")
         columns = len(schema) - 1
         lengths = _lengths(self.n_conditions)
         if lengths[1] > columns:
             raise InputError(
-                f"n_conditions: there are {columns} columns besides the target, "
-                f"too few for {lengths[1]} conditions"
-            )
-        usable = int((schema.arities > 1).sum()) - 1
-        if lengths[0] > usable:
-            raise InputError(
-                f"n_conditions: only {usable} columns besides the target have more than one "
-                f"value, too few for {lengths[0]} conditions"
+                f"n_conditions: there are {columns} columns of more than one value besides the "
+                f"target, too few for {lengths[1]} conditions"
             )
         min_support = _check_support(self.min_support, table.weights is not None)
         whole(self.n_rules, "n_rules", 1)
         if self.measure not in _MEASURES:
             raise InputError(f"measure must be one of {', '.join(_MEASURES)}, got {self.measure!r}")
         level: Any = self.level
-        if not isinstance(level, Real) or not 0 < float(level) < 1:
+        if not isinstance(level, Real) or not 0 < float(level) <= 1 - 1e-12:
             raise InputError(f"level must be between 0 and 1, got {level!r}")
         count_jobs(self.n_jobs)
         return _Search(target, code, lengths, min_support)
@@ -277,11 +274,19 @@ def _rule(
     )
 
 
+def _varied(table: Table, target: str) -> Table:
+    """Return the table without columns of one value, which no condition is needed for."""
+    schema = table.schema
+    kept = (schema.arities > 1).tolist()
+    kept[schema.position(target)] = True
+    return table if all(kept) else table.select([c for c, keep in enumerate(kept) if keep])
+
+
 def _lengths(n_conditions: Any) -> tuple[int, int]:
     """Return the least and the greatest number of conditions."""
     pair = n_conditions if isinstance(n_conditions, tuple | list) else (n_conditions, n_conditions)
-    whole = all(isinstance(n, Integral) and not isinstance(n, bool) for n in pair)
-    if len(pair) != 2 or not whole:
+    numbers = all(isinstance(n, Integral) and not isinstance(n, bool) for n in pair)
+    if len(pair) != 2 or not numbers:
         raise InputError(
             f"n_conditions must be a whole number, or the least and the greatest, "
             f"got {n_conditions!r}"

@@ -301,12 +301,13 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(counter, "tables") or isinstance(counter, type):
             if not callable(counter):
                 raise InputError("counter must be a counter, or make one of a Table")
-            made: Counter = counter(problem.table)
-            return made
-        if not isinstance(y, str):
+            counter = counter(problem.table)
+        elif not isinstance(y, str):
             raise InputError("counter: it has to count the target too; give y as a column's name")
-        if counter.n_records != problem.table.n_records or counter.schema != problem.table.schema:
+        elif not _counts(counter, problem.table):
             raise InputError("counter: it counts another table than X")
+        if not getattr(counter, "exact", True):
+            raise InputError("counter: it must be exact, and an approximate tree is not")
         ready: Counter = counter
         return ready
 
@@ -350,3 +351,14 @@ def _progress(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("sets of columns", total=total)
         yield lambda n: bar.advance(task, n)
+
+
+def _counts(counter: Any, table: Table) -> bool:
+    """Whether a counter is of a table, or of one with the same records."""
+    if counter.n_records != table.n_records or counter.schema != table.schema:
+        return False
+    own = getattr(counter, "records", table)
+    return own is table or all(
+        np.array_equal(getattr(own, name), getattr(table, name))
+        for name in ("indptr", "values", "weights")
+    )
