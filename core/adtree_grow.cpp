@@ -123,7 +123,8 @@ void Tree::load_columns(const std::vector<Axis>& axes, std::uint32_t now) {
   if (missing() == 0) return;
   const std::unique_lock lock(mutex_);
   const std::int64_t most = options_.limit - options_.limit / 5;
-  if (store_->bytes() + missing() > most)
+  const std::size_t root = sizeof(Node) + (store_->weighted() ? sizeof(Int128) : 0);
+  if (store_->bytes() + missing() + static_cast<std::int64_t>(root) > most)
     throw OverLimit("with these columns, codes of columns alone need more than that");
   for (const Axis& axis : axes) store_->column(axis.column);
   if (pool_bytes() + store_->bytes() <= most) return;
