@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import tacit
 
 project = "tacit"
@@ -26,6 +28,17 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # numpydoc's sections say it in words
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+
+
+def setup(app: Any) -> None:
+    """Leave out what scikit-learn adds to every estimator: its words refer to its own pages."""
+
+    def skip(app: Any, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+        made = name == "get_metadata_routing" or (name[:4] == "set_" and name[-8:] == "_request")
+        return True if made else None
+
+    app.connect("autodoc-skip-member", skip)
+
 
 # Pages in Markdown. Blocks with >>> are run by pytest.
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -41,7 +41,7 @@ def sparse_numbers(n=9000):
     return Numbers((defaults + steps) % arities, arities, defaults)
 
 
-def check(numbers, columns, held, engine):
+def check_table(numbers, columns, held, engine):
     labels = {f"c{c}": code for c, code in held.items()}
     assert_counts(engine, columns, labels, numbers.count(columns, held))
     assert engine.count(labels) == numbers.count([0], held).sum()
@@ -63,7 +63,7 @@ def test_codes_of_all_widths(name):
         ([3], {}), ([4], {}), ([2, 1, 0], {}), ([1, 2], {4: 0}), ([0], {3: 69_999}),
         ([1, 3], {2: 299}), ([4, 1], {1: 1}), ([2], {4: 69_998, 3: 69_999}), ([3, 0], {3: 5}),
     ]:  # fmt: skip
-        check(numbers, columns, held, engine)
+        check_table(numbers, columns, held, engine)
 
 
 @pytest.mark.parametrize("name", NOT_BITMAPS)
@@ -81,7 +81,7 @@ def test_bitmaps_of_many_values():
     numbers = wide_numbers()
     engine = Bitmaps(numbers.table())
     for columns, held in [([2, 1, 0], {}), ([1, 2], {0: 0}), ([0], {2: 299}), ([2], {2: 150})]:
-        check(numbers, columns, held, engine)
+        check_table(numbers, columns, held, engine)
     assert engine.count({"c3": 69_999, "c4": 69_998}) == 1
 
 
@@ -92,8 +92,8 @@ def test_sparse_columns_are_counted_by_their_lists(name):
     rng = np.random.default_rng(43)
     for n_columns in (1, 2, 3):
         for columns, held in all_questions(numbers.arities, n_columns, rng, conditions=2):
-            check(numbers, columns, held, engine)
-            check(numbers, columns, {}, engine)
+            check_table(numbers, columns, held, engine)
+            check_table(numbers, columns, {}, engine)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 3, 7])
