@@ -162,7 +162,7 @@ def tables_of_adult(section: Section) -> None:
         "numbers in five bins. Time for one table, from all of them one after another. NumPy has "
         "its codes ready; "
         "a tree that is built meanwhile, and the planner, begin with a Table that was never asked. "
-        "Nothing is memoised. "
+        "Nothing is memoised; Python's garbage collector is off while a clock runs. "
         "A batch is one call of `tables`; given values, one for each value. All counts of batches "
         "were compared with NumPy's, and some 200 of those asked one by one.",
         "",

@@ -2,8 +2,8 @@
 //
 // A weighted count is kept as a 128-bit integer, in units of 2^-exponent so fine that the sum of
 // all weights just fits. Addition and subtraction are then exact and associative: every engine,
-// path and thread count gives the same number, and it is rounded once, on the way out. A weight
-// more than 2^70 times smaller than the largest may lose bits that a double sum would lose too.
+// path and thread count gives the same number, and it is rounded once, on the way out. The price: a
+// weight about 2^70 times smaller than the largest loses bits, and a yet smaller one counts as 0.
 #pragma once
 
 #include <cstddef>
