@@ -18,6 +18,7 @@ from tacit.errors import InputError
 from tacit.machine import count_jobs, whole
 from tacit.rules.rule import Rule, show_conditions
 from tacit.table import Table, as_table
+from tacit.table.features import note_names
 from tacit.table.gateway import check_target
 
 if TYPE_CHECKING:
@@ -173,9 +174,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         self.rules_ = [_rule(schema, *parts, rate=hits / total) for parts in found]
         self.n_records_ = total
         self.n_hits_ = hits
-        names = given.schema.names
-        self.n_features_in_ = len(names)
-        self.feature_names_in_ = pl.Series(names, dtype=pl.String).to_numpy().astype(object)
+        note_names(self, given.schema.names)
         self._target = schema.names[search.target]
         return self
 

@@ -61,6 +61,10 @@ class Labels(Sequence[Label]):
         """Return the code of a label; a :class:`KeyError` if there is none."""
         return self._codes[label]
 
+    def find(self, label: Any) -> int:
+        """Return the code of a label, or -1 if there is none."""
+        return self._codes.get(label, -1)
+
     def code_of_text(self, text: str) -> int:
         """Return the code of the label that reads like `text`; :class:`KeyError` if none does."""
         if text in self._codes and isinstance(self.items[self._codes[text]], str):

@@ -13,7 +13,14 @@ from tacit.schema.labels import Labels
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["label_items", "label_series", "merge_labels", "parse_type", "sort_labels"]
+__all__ = [
+    "is_temporal",
+    "label_items",
+    "label_series",
+    "merge_labels",
+    "parse_type",
+    "sort_labels",
+]
 
 _PLAIN = {
     str(t): t
@@ -39,6 +46,11 @@ def parse_type(name: str) -> Any:
     if match := _DURATION.fullmatch(name):
         return pl.Duration(match[1])  # type: ignore[arg-type]
     raise InputError(f"a column has the type {name!r}, which is not known")
+
+
+def is_temporal(name: str) -> bool:
+    """Return whether a type is one of dates, moments, times or durations."""
+    return name.startswith(("Date", "Duration", "Time"))
 
 
 def label_items(found: pl.Series) -> list[Any]:

@@ -20,12 +20,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit.errors import InputError
 from tacit.machine import count_jobs
 from tacit.select.measure import Measurer
-from tacit.select.problem import array_problem, frame_problem, is_frame, table_problem
+from tacit.select.problem import array_problem, frame_problem, table_problem
 from tacit.select.ranking import Ranking
 from tacit.select.scores import choose_score
 from tacit.select.search import Search
 from tacit.table import Table
-from tacit.table.gateway import check_weights
+from tacit.table.features import is_frame, note_names, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -175,7 +175,8 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         score = choose_score(self.score)
         n_best = _whole("n_best", self.n_best)
         jobs = count_jobs(self.n_jobs)
-        problem = self._weigh(self._problem(X, y), sample_weight)
+        problem = self._problem(X, y)
+        problem = problem._replace(table=weigh(problem.table, sample_weight))
         given, candidates = self._roles(problem)
         n = _whole("n_features", self.n_features)
         if n > len(candidates):
@@ -266,21 +267,8 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         else:
             X = validate_data(self, X, dtype=None, accept_sparse=True, ensure_all_finite=False)
             return array_problem(X, y, self.discretise, self.n_jobs)
-        names = [problem.table.schema.names[place] for place in problem.features]
-        self.n_features_in_ = len(names)
-        self.feature_names_in_ = np.array(names, dtype=object)
+        note_names(self, [problem.table.schema.names[place] for place in problem.features])
         return problem
-
-    def _weigh(self, problem: Problem, sample_weight: Any) -> Problem:
-        if sample_weight is None:
-            return problem
-        if problem.table.weights is not None:
-            raise InputError("sample_weight: the Table has weights already")
-        try:
-            weights = check_weights(sample_weight, problem.table.n_records)
-        except InputError as error:
-            raise InputError(f"sample_weight: {error}") from None
-        return problem._replace(table=problem.table.with_weights(weights))
 
     def _roles(self, problem: Problem) -> tuple[list[int], list[int]]:
         """Return the places of the given columns, and of those to choose from."""

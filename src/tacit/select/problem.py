@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 import polars as pl
-from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
 from tacit.errors import InputError
-from tacit.machine import check_fits
 from tacit.schema import Schema
 from tacit.table import Table
+from tacit.table.features import array_frame, array_names, array_table, is_sparse
 from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-__all__ = ["Problem", "array_problem", "frame_problem", "is_frame", "table_problem"]
+__all__ = ["Problem", "array_problem", "frame_problem", "table_problem"]
 
 
 class Problem(NamedTuple):
@@ -34,13 +31,6 @@ class Problem(NamedTuple):
     def features(self) -> list[int]:
         """The places of all columns but the target."""
         return [place for place in range(self.table.n_columns) if place != self.target]
-
-
-def is_frame(X: Any) -> bool:
-    """Return whether this is a frame whose columns have names; pandas' may have numbers instead."""
-    if not nw.dependencies.is_into_dataframe(X):
-        return False
-    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
 
 
 def table_problem(X: Table, y: Any, discretise: Any) -> Problem:
@@ -76,43 +66,11 @@ def array_problem(X: Any, y: Any, discretise: Any, n_jobs: int | None) -> Proble
     """Take an array, dense or sparse; its columns are called x0, x1, …, as scikit-learn does."""
     if isinstance(y, str):
         raise InputError(f"y: an array has no column {y!r}; give a frame, or y as an array")
-    names = [f"x{place}" for place in range(X.shape[1])]
-    if _is_sparse(X):
-        if discretise is None:
-            classes = _target_table(y, names, X.shape[0])
-            return Problem(_join(Table(X, columns=names), classes), len(names))
-        check_fits(8 * X.shape[0] * X.shape[1], "the dense form of X", "cut it yourself")
-        return array_problem(_dense(X), y, discretise, n_jobs)
-    return frame_problem(_frame(X, names), y, discretise, n_jobs)
-
-
-def _is_sparse(X: Any) -> bool:
-    return bool(sparse.issparse(X))
-
-
-def _dense(X: Any) -> NDArray[Any]:
-    dense: NDArray[Any] = X.toarray()
-    return dense
-
-
-def _frame(X: NDArray[Any], names: list[str]) -> pl.DataFrame:
-    """Return a dense array as a frame; NaN is refused, as an array has no missing values."""
-    if X.dtype.kind == "f":
-        wrong = ~np.isfinite(X)
-        if wrong.any():
-            record, place = np.argwhere(wrong)[0]
-            raise InputError(f"X contains NaN or inf: {X[record, place]} at {record}, {place}")
-        X = X.astype(np.float64, copy=False)
-    columns = [X[:, place] for place in range(X.shape[1])]
-    try:
-        return pl.DataFrame(
-            [
-                pl.Series(name, values.tolist() if X.dtype.kind in "OSU" else values, strict=True)
-                for name, values in zip(names, columns, strict=True)
-            ]
-        )
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"X cannot be read: {error}") from None
+    names = array_names(X.shape[1])
+    if is_sparse(X) and discretise is None:
+        classes = _target_table(y, names, X.shape[0])
+        return Problem(_join(array_table(X, names), classes), len(names))
+    return frame_problem(array_frame(X, names), y, discretise, n_jobs)
 
 
 def _target_table(y: Any, taken: Sequence[str], n_records: int) -> Table:

@@ -16,7 +16,7 @@ from tacit.machine import check_fits
 from tacit.schema import Labels
 from tacit.schema.types import label_items, label_series, sort_labels
 from tacit.table.build import Coded, Native, Parts, store_codes
-from tacit.table.discretise import MDL, apply_cuts, as_spec, bin_labels, cut_points
+from tacit.table.discretise import MDL, Edges, apply_cuts, as_spec, bin_labels, cut_points
 from tacit.table.gateway import check_size
 
 if TYPE_CHECKING:
@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 
     from tacit.table.table import Table
 
-__all__ = ["class_codes", "decode_frame", "encode_columns", "encode_frame", "specs_of"]
+__all__ = [
+    "class_codes",
+    "decode_frame",
+    "encode_columns",
+    "encode_frame",
+    "find_cuts",
+    "specs_of",
+    "to_polars",
+]
 
 _KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
 _MISSING = ("state", "default", "error")
@@ -46,7 +54,7 @@ def encode_frame(
         raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
     if columns is not None:
         raise InputError("columns names the columns of an array; a frame brings its own names")
-    frame, native = _to_polars(data)
+    frame, native = to_polars(data)
     taken = None
     if isinstance(weights, str):
         taken = _numbers(_column(frame, weights, "weights"), "weights")
@@ -59,7 +67,7 @@ def encode_frame(
     return parts
 
 
-def _to_polars(data: Any) -> tuple[pl.DataFrame, Native | None]:
+def to_polars(data: Any) -> tuple[pl.DataFrame, Native | None]:
     """Return any eager frame as Polars, with what it takes to go back."""
     if isinstance(data, pl.DataFrame):
         return data, None
@@ -276,12 +284,27 @@ def _label_enum(
     return Coded(series.name, Labels(items, "Enum"), codes, ranks, totals)
 
 
-def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str, start: int) -> Coded:
-    """Cut a numeric column into bins."""
+def find_cuts(frame: pl.DataFrame, discretise: Any) -> dict[str, Edges]:
+    """Find where each column that is to be cut is cut, so that other data can be cut there, too."""
+    cuts = {}
+    for name, spec in specs_of(frame, discretise, None).items():
+        found = cut_points(_to_cut(frame.get_column(name)), spec, column=name)
+        cuts[name] = Edges(tuple(found.tolist()))
+    return cuts
+
+
+def _to_cut(series: pl.Series, start: int = 0) -> NDArray[np.float64]:
+    """Return a column of numbers that are finite or, where they are missing, NaN."""
     if not series.dtype.is_numeric():
         raise InputError(f"discretise: column {series.name!r} holds {series.dtype}, not numbers")
     numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     _refuse_infinite(series.name, numbers, start)
+    return numbers
+
+
+def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str, start: int) -> Coded:
+    """Cut a numeric column into bins."""
+    numbers = _to_cut(series, start)
     cuts = cut_points(numbers, spec, target=target_codes, column=series.name)
     bins = apply_cuts(numbers, cuts)
     items: list[Any] = list(bin_labels(cuts))

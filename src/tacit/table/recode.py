@@ -1,4 +1,7 @@
-"""The same records under other value ids: new defaults, fewer columns, several tables as one."""
+"""The same records under other value ids: new defaults, fewer columns, several tables as one.
+
+So are the records that a model is asked about: they come under the schema it was fitted on.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 from tacit import _core, counts
 from tacit.errors import InputError
 from tacit.schema import Schema
-from tacit.schema.types import merge_labels
+from tacit.schema.types import is_temporal, merge_labels
 from tacit.table.build import Native, Parts, choose_defaults, value_type
 from tacit.table.gateway import check_size
 
@@ -21,11 +24,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts import Subset
+    from tacit.schema import Labels
     from tacit.table.table import Table
 
 __all__ = [
     "change_defaults",
     "concat_tables",
+    "conform_table",
     "join_parts",
     "restore",
     "select_columns",
@@ -66,25 +71,46 @@ class _Plan:
         )  # fmt: skip
 
 
-def _plan(old: Schema, new: Schema, places: Sequence[int] | NDArray[Any]) -> _Plan:
+def _match(was: Labels, now: Labels) -> NDArray[np.int64]:
+    """Return the code that each label of `was` has in `now`, or -1 where it has none."""
+    if was is now or was == now:
+        return np.arange(len(was))
+    codes = np.array([now.find(label) for label in was], np.int64)
+    if was.dtype != now.dtype and (is_temporal(was.dtype) or is_temporal(now.dtype)):
+        # A number may stand for a moment, and then only in its own type for the same one.
+        codes[[isinstance(label, int | float) for label in was]] = -1
+    return codes
+
+
+def _matches(
+    old: Schema, new: Schema, places: Sequence[int] | NDArray[Any]
+) -> list[NDArray[np.int64]]:
+    """Match the labels of column places[c] of `old` with those of column c of `new`, for all c."""
+    known: dict[tuple[int, int], NDArray[np.int64]] = {}  # columns mostly share their labels
+    for place, now in zip(places, new.labels, strict=True):
+        was = old.labels[place]
+        if (id(was), id(now)) not in known:
+            known[id(was), id(now)] = _match(was, now)
+    return [
+        known[id(old.labels[place]), id(now)] for place, now in zip(places, new.labels, strict=True)
+    ]
+
+
+def _plan(
+    old: Schema,
+    new: Schema,
+    places: Sequence[int] | NDArray[Any],
+    matches: list[NDArray[np.int64]] | None = None,
+) -> _Plan:
     """Plan the way from `old` to `new`, where column c of `new` is column places[c] of `old`.
 
-    Missing values become the default where `new` has no label for them.
+    What `new` has no label for becomes the default.
     """
     ids = np.full(old.n_values, -1, np.int64)
     fills = []
-    same: dict[tuple[int, int], NDArray[np.int64]] = {}  # columns mostly share their labels
-    for c, place in enumerate(places):
-        was, now = old.labels[place], new.labels[c]
-        if (id(was), id(now)) not in same:
-            if was is now or was.items == now.items:
-                same[id(was), id(now)] = np.arange(len(was))
-            else:
-                same[id(was), id(now)] = np.array(
-                    [-1 if x is None and now.missing is None else now.code(x) for x in was],
-                    np.int64,
-                )
-        codes = same[id(was), id(now)]
+    for c, (place, codes) in enumerate(
+        zip(places, matches or _matches(old, new, places), strict=True)
+    ):
         default = int(new.defaults[c])
         codes = np.where(codes < 0, default, codes)
         own = new.offsets[c] + codes - (codes > default)
@@ -143,6 +169,71 @@ def select_columns(table: Table, places: Sequence[int]) -> Parts:
     parts = _rewrite(table, new, _plan(old, new, places))
     parts.weights, parts.native = table.weights, table._native
     return parts
+
+
+def conform_table(table: Table, new: Schema, unseen: str, argument: str) -> Parts:
+    """Return the parts of a table under another schema; see :meth:`tacit.Table.conform`."""
+    old = table.schema
+    found = {name: place for place, name in enumerate(old.names)}
+    for name in new.names:
+        if name not in found:
+            raise InputError(f"{argument}: there is no column {name!r}; the model was fitted on it")
+    places = [found[name] for name in new.names]
+    matches = _matches(old, new, places)
+    gaps = {id(codes) for codes in {id(codes): codes for codes in matches}.values() if -1 in codes}
+    partial = [c for c, codes in enumerate(matches) if id(codes) in gaps]
+    if unseen == "error":
+        for c in partial:
+            _refuse_unseen(table, places[c], matches[c], new.labels[c], argument)
+        partial = []
+    parts = _rewrite(table, new, _plan(old, new, places, matches))
+    parts.weights = table.weights
+    if table._native is not None:
+        kind, types = table._native
+        kept = (
+            name
+            for c, name in enumerate(new.names)
+            if name in types and old.labels[places[c]].dtype == new.labels[c].dtype
+        )
+        lost = {new.names[c] for c in partial}  # their types may have no room for the default
+        parts.native = kind, {name: types[name] for name in kept if name not in lost}
+    return parts
+
+
+def _refuse_unseen(
+    table: Table, place: int, codes: NDArray[np.int64], now: Labels, argument: str
+) -> None:
+    """Refuse a column if a record holds a label that has no code; the first one is named."""
+    seen = [
+        (record, code)
+        for code in np.flatnonzero(codes < 0).tolist()
+        if (record := _first_record(table, place, code)) is not None
+    ]
+    if not seen:
+        return
+    record, code = min(seen)
+    label = table.schema.labels[place][code]
+    held = "a missing value" if label is None else repr(label)
+    shown = ", ".join(repr(x) for x in now[:8])
+    more = f", … ({len(now)} in all)" if len(now) > 8 else ""
+    raise InputError(
+        f"{argument}: column {table.schema.names[place]!r} has {held} at record {record}, which "
+        f"the model was not fitted on; its labels are {shown}{more}"
+    )
+
+
+def _first_record(table: Table, place: int, code: int) -> int | None:
+    """Return the first record with a code in a column, if there is one."""
+    schema, (start, rows) = table.schema, table.postings
+    value = schema.value_id(place, code)
+    if value is not None:
+        return int(rows[start[value]]) if start[value] < start[value + 1] else None
+    held = rows[start[schema.offsets[place]] : start[schema.offsets[place + 1]]]
+    if len(held) == table.n_records:
+        return None
+    at_default = np.ones(table.n_records, np.bool_)
+    at_default[held] = False
+    return int(at_default.argmax())
 
 
 def concat_tables(tables: list[Table], defaults: Any = None, n_jobs: int = 1) -> Parts:

@@ -10,7 +10,7 @@ from tacit.errors import InputError
 from tacit.schema import Label, Labels, Schema
 from tacit.schema.types import parse_type
 
-__all__ = ["schema_from_json", "schema_to_json"]
+__all__ = ["pack_schema", "schema_from_json", "schema_to_json", "unpack_schema", "write_json"]
 
 
 def _pack(label: Label) -> Any:
@@ -39,30 +39,25 @@ def _unpack(item: Any) -> Label:
     return item
 
 
-def schema_to_json(schema: Schema) -> bytes:
-    """Write a schema; labels that columns share are written once."""
+def pack_schema(schema: Schema) -> dict[str, Any]:
+    """Return a schema as JSON can hold it; labels that columns share are written once."""
     shared: dict[int, int] = {}
     sets: list[Any] = []
     for labels in schema.labels:
         if id(labels) not in shared:
             shared[id(labels)] = len(sets)
             sets.append({"dtype": labels.dtype, "items": [_pack(x) for x in labels]})
-    content = {
+    return {
         "names": schema.names,
         "labels": [shared[id(labels)] for labels in schema.labels],
         "defaults": schema.defaults.tolist(),
         "sets": sets,
     }
-    try:
-        return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"a name or label cannot be written as text: {error.object!r}") from None
 
 
-def schema_from_json(data: bytes) -> Schema:
-    """Read what :func:`schema_to_json` wrote, and believe none of it unchecked."""
+def unpack_schema(content: Any) -> Schema:
+    """Read what :func:`pack_schema` returned, and believe none of it unchecked."""
     try:
-        content = json.loads(data)
         sets = [Labels([_unpack(x) for x in s["items"]], str(s["dtype"])) for s in content["sets"]]
         for own in sets:
             parse_type(own.dtype)
@@ -86,3 +81,25 @@ def schema_from_json(data: bytes) -> Schema:
     if not fine:
         raise InputError("its schema names a column or a default that cannot be")
     return Schema(names, labels, defaults)
+
+
+def write_json(content: Any) -> bytes:
+    """Write JSON that names and labels of users are part of."""
+    try:
+        return json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"a name or label cannot be written as text: {error.object!r}") from None
+
+
+def schema_to_json(schema: Schema) -> bytes:
+    """Write a schema."""
+    return write_json(pack_schema(schema))
+
+
+def schema_from_json(data: bytes) -> Schema:
+    """Read what :func:`schema_to_json` wrote."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"its schema cannot be read ({error})") from None
+    return unpack_schema(content)

@@ -10,7 +10,7 @@ import numpy as np
 from tacit import _core, counts, store
 from tacit.errors import FileError, InputError
 from tacit.machine import check_fits, count_jobs
-from tacit.schema import check_query
+from tacit.schema import Schema, check_query
 from tacit.table import build, frames, matrices, recode
 from tacit.table.gateway import (
     check_records,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts.pairs import Layout, Method
-    from tacit.schema import Column, Schema
+    from tacit.schema import Column
 
 __all__ = ["Table"]
 
@@ -450,6 +450,45 @@ class Table:
             As for :class:`Table`; ``None`` makes each column's most common value its default.
         """
         return Table._of(recode.change_defaults(self, defaults))
+
+    def conform(
+        self,
+        schema: Schema,
+        *,
+        unseen: Literal["error", "default"] = "error",
+        argument: str = "X",
+    ) -> Table:
+        """Return the same records under another schema, such as that of a fitted model.
+
+        Columns are found by their names, labels by what they are: 1 is 1.0 and True, but not "1".
+        Columns that the schema does not have are passed over. It takes time proportional to the
+        stored values and labels, and none if the schema is the same.
+
+        Parameters
+        ----------
+        schema : Schema
+            All of its columns must be there.
+        unseen : {"error", "default"}
+            What to do with a label, or a missing value, that occurs in a record and that the
+            schema does not have: refuse it, or take it for the column's default.
+        argument : str
+            What the caller calls this table, for error messages.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> may = tacit.Table({"plan": ["pro", "free", "pro"], "paid": [1, 0, 1]})
+        >>> june = tacit.Table({"paid": [0, 0, 1], "plan": ["free", "free", "pro"]})
+        >>> june.conform(may.schema).to_numpy().tolist()
+        [[0, 0], [0, 0], [1, 1]]
+        """
+        if unseen not in ("error", "default"):
+            raise InputError(f"unseen must be 'error' or 'default', got {unseen!r}")
+        if not isinstance(schema, Schema):
+            raise InputError(f"schema must be a Schema, got {type(schema).__name__}")
+        if schema == self._schema:
+            return self
+        return Table._of(recode.conform_table(self, schema, unseen, argument))
 
     def with_weights(self, weights: Any) -> Table:
         """Return the same records with other weights; ``None`` for none."""

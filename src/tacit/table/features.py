@@ -1,0 +1,307 @@
+"""How estimators take their X: as one Table in fit, and under the same schema ever after.
+
+`fit_features` makes a Table of whatever X is and says what to remember of it: columns, labels,
+defaults and cut points. `read_features` makes a Table of other data as the first was made.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from tacit.errors import InputError
+from tacit.machine import check_fits
+from tacit.table.discretise import Edges, bin_labels
+from tacit.table.frames import find_cuts, to_polars
+from tacit.table.gateway import check_weights
+from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+from tacit.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.schema import Schema
+
+__all__ = [
+    "Features",
+    "array_frame",
+    "array_names",
+    "array_table",
+    "features_from_json",
+    "features_to_json",
+    "fit_features",
+    "is_frame",
+    "is_sparse",
+    "note_features",
+    "note_names",
+    "read_features",
+    "weigh",
+]
+
+Kind: TypeAlias = Literal["table", "frame", "array"]
+_KINDS = ("table", "frame", "array")
+
+
+@dataclass(frozen=True)
+class Features:
+    """What a fitted estimator remembers of its X.
+
+    Attributes
+    ----------
+    schema : Schema
+        Columns, labels and defaults of the table that was fitted.
+    cuts : dict of str to Edges
+        Where numeric columns were cut into bins.
+    kind : {"table", "frame", "array"}
+        What X was. Columns of arrays have no names of their own: they are x0, x1, …
+    """
+
+    schema: Schema
+    cuts: dict[str, Edges]
+    kind: Kind
+
+
+def fit_features(
+    estimator: Any,
+    X: Any,
+    *,
+    discretise: Any = None,
+    sample_weight: Any = None,
+    n_jobs: int | None = None,
+) -> tuple[Table, Features]:
+    """Make a Table of the X that an estimator is fitted on, and say what to remember of it.
+
+    Notes `n_features_in_` and, where columns have names, `feature_names_in_` on the estimator.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    X : Table, frame, mapping of columns, array or sparse array
+        Sparse arrays stay sparse, unless they are to be cut.
+    discretise : spec or mapping, optional
+        As for :class:`tacit.Table`; a Table is discrete already and takes none.
+    sample_weight : array-like of shape (n_records,), optional
+        How many records each one stands for; not if X is a Table with weights.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    table : Table
+    features : Features
+        For :func:`read_features`.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> model = BaseEstimator()
+    >>> table, features = fit_features(model, {"age": [19.5, 44.0, 61.5]}, discretise=[30, 60])
+    >>> model.feature_names_in_
+    array(['age'], dtype=object)
+    >>> read_features(model, {"age": [99.0, 98.5]}, features).to_numpy().tolist()
+    [[2], [2]]
+    """
+    if isinstance(X, Table):
+        if discretise is not None:
+            raise InputError("discretise: X is a Table, and its columns are discrete already")
+        features = Features(X.schema, {}, "table")
+        table = weigh(X, sample_weight)
+        note_features(estimator, features)
+        return table, features
+    kind, given = _take(estimator, X, reset=True)
+    names = given.columns if kind == "frame" else array_names(given.shape[1])
+    cuts: dict[str, Edges] = {}
+    if discretise is not None:
+        given = given if kind == "frame" else array_frame(given, names)
+        cuts = find_cuts(given, discretise)
+    table = _encode(given, names, cuts, n_jobs)
+    return weigh(table, sample_weight), Features(table.schema, cuts, kind)
+
+
+def read_features(
+    estimator: Any,
+    X: Any,
+    features: Features,
+    *,
+    unseen: Literal["error", "default"] = "error",
+    n_jobs: int | None = None,
+) -> Table:
+    """Make a Table of other data under the schema that an estimator was fitted on.
+
+    Columns of a Table are found by name, and may be more than the estimator knows. For frames,
+    scikit-learn's rules hold: the same names in the same order. Columns of arrays are taken by
+    their places.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    X : Table, frame, mapping of columns, array or sparse array
+    features : Features
+        As :func:`fit_features` returned them.
+    unseen : {"error", "default"}
+        As for :meth:`tacit.Table.conform`.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    """
+    if isinstance(X, Table):
+        return X.conform(features.schema, unseen=unseen)
+    kind, given = _take(estimator, X, reset=False)
+    names = features.schema.names
+    if kind == "frame":
+        columns = zip(names, given.iter_columns(), strict=True)
+        given = pl.DataFrame([_ready(name, series, features.cuts) for name, series in columns])
+    return _encode(given, names, features.cuts, n_jobs).conform(features.schema, unseen=unseen)
+
+
+def _take(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
+    """Return X as a Polars frame or an array, after scikit-learn's own checks of its columns."""
+    if isinstance(X, Mapping) or is_frame(X):
+        frame, _ = to_polars(X)
+        # Polars is a kind of frame that every version of scikit-learn knows; only names matter.
+        validate_data(estimator, frame.clear(), reset=reset, skip_check_array=True)
+        return "frame", frame
+    array = validate_data(
+        estimator, X, reset=reset, dtype=None, accept_sparse=True, ensure_all_finite=False
+    )
+    return "array", array
+
+
+def _ready(name: str, series: pl.Series, cuts: dict[str, Edges]) -> pl.Series:
+    """Return a column that is cut where it was in fit; one with nothing in it is of any type."""
+    if name in cuts and series.dtype == pl.Null:
+        series = series.cast(pl.Float64)
+    if name in cuts and not series.dtype.is_numeric():
+        raise InputError(
+            f"X: column {name!r} holds {series.dtype}; the model was fitted on numbers, in bins"
+        )
+    return series.alias(name)
+
+
+def _encode(given: Any, names: Sequence[str], cuts: dict[str, Edges], n_jobs: int | None) -> Table:
+    if isinstance(given, pl.DataFrame):
+        return Table(given, discretise=cuts or None, n_jobs=n_jobs)
+    if is_sparse(given) and not cuts:
+        return array_table(given, names)
+    return Table(array_frame(given, names), discretise=cuts or None, n_jobs=n_jobs)
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether this is a frame whose columns have names; pandas' may have numbers instead."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return False
+    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether this is one of SciPy's sparse arrays or matrices."""
+    return bool(sparse.issparse(X))
+
+
+def array_names(n_columns: int) -> list[str]:
+    """Return what columns of arrays are called, as scikit-learn does it."""
+    return [f"x{place}" for place in range(n_columns)]
+
+
+def array_table(X: Any, names: Sequence[str]) -> Table:
+    """Return a sparse array of whole numbers as a Table; it is not made dense."""
+    try:
+        return Table(X, columns=names)
+    except InputError as error:
+        fault = str(error).removeprefix("data")
+        hint = "; cut real numbers with discretise" if "not a whole number" in fault else ""
+        raise InputError(f"X{fault}{hint}") from None
+
+
+def array_frame(X: Any, names: Sequence[str]) -> pl.DataFrame:
+    """Return an array as a frame; NaN is refused, as an array has no missing values."""
+    if is_sparse(X):
+        check_fits(8 * X.shape[0] * X.shape[1], "the dense form of X", "cut it yourself")
+        X = X.toarray()
+    if X.dtype.kind == "f":
+        X = X.astype(np.float64, copy=False)
+    try:
+        return pl.DataFrame([_series(name, X, place) for place, name in enumerate(names)])
+    except InputError:
+        raise
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"X cannot be read: {error}") from None
+
+
+def _series(name: str, X: NDArray[Any], place: int) -> pl.Series:
+    values = X[:, place]
+    series = pl.Series(name, values.tolist() if X.dtype.kind in "OSU" else values, strict=True)
+    if series.dtype.is_float():
+        wrong = ~series.is_finite()
+        if wrong.any():
+            record = int(wrong.arg_max() or 0)
+            raise InputError(f"X contains NaN or inf: {series[record]} at {record}, {place}")
+    return series
+
+
+def weigh(table: Table, sample_weight: Any) -> Table:
+    """Return the table with the weights that scikit-learn hands over apart from X."""
+    if sample_weight is None:
+        return table
+    if table.weights is not None:
+        raise InputError("sample_weight: the Table has weights already")
+    try:
+        weights = check_weights(sample_weight, table.n_records)
+    except InputError as error:
+        raise InputError(f"sample_weight: {error}") from None
+    return table.with_weights(weights)
+
+
+def note_names(estimator: Any, names: Sequence[str]) -> None:
+    """Note on an estimator which columns it was fitted on, where scikit-learn looks for it."""
+    estimator.n_features_in_ = len(names)
+    estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def note_features(estimator: Any, features: Features) -> None:
+    """Note features that were not taken from X just now, such as those of a model from a file."""
+    note_names(estimator, features.schema.names)
+    if features.kind == "array":
+        del estimator.feature_names_in_
+
+
+def features_to_json(features: Features) -> bytes:
+    """Write features, for files of models."""
+    return write_json(
+        {
+            "kind": features.kind,
+            "cuts": {name: edges.edges for name, edges in features.cuts.items()},
+            "schema": pack_schema(features.schema),
+        }
+    )
+
+
+def features_from_json(data: bytes) -> Features:
+    """Read what :func:`features_to_json` wrote, and believe none of it unchecked."""
+    try:
+        content = json.loads(data)
+        kind, packed, edges = content["kind"], content["schema"], content["cuts"]
+        cuts = {name: Edges(tuple(own)) for name, own in edges.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"its features cannot be read ({error})") from None
+    schema = unpack_schema(packed)
+    if kind not in _KINDS:
+        raise InputError(f"its features are of the kind {kind!r}, which is not known")
+    if kind == "array" and list(schema.names) != array_names(len(schema)):
+        raise InputError("its features are those of an array, but have names")
+    if kind == "table" and cuts:
+        raise InputError("its features are those of a Table, but are cut")
+    for name, own in cuts.items():
+        labels = schema.labels[schema.position(name, "cuts")]
+        if labels.items[: labels.missing] != bin_labels(own.edges):
+            raise InputError(f"its features have column {name!r} cut into other bins than labels")
+    return Features(schema, cuts, kind)
