@@ -182,9 +182,9 @@ class TestRefusals:
 
     def test_a_column_that_is_absent(self):
         schema = Table({"a": ["x", "y"], "b": [0, 1]}).schema
-        with pytest.raises(InputError, match="^X: there is no column 'b'; the model was fitted on"):
+        with pytest.raises(InputError, match=r"^X: there is no column 'b'; the model was fitt"):
             self.table.conform(schema)
-        with pytest.raises(InputError, match="^new: there is no column 'b'"):
+        with pytest.raises(InputError, match=r"^new: there is no column 'b'"):
             self.table.conform(schema, unseen="default", argument="new")
 
     def test_the_first_record_of_a_column_and_its_labels_are_named(self):

@@ -156,16 +156,17 @@ def read_features(
     if isinstance(X, Table):
         return X.conform(features.schema, unseen=unseen)
     kind, given = _take(estimator, X, reset=False)
-    names = features.schema.names
-    if kind == "frame":
-        columns = zip(names, given.iter_columns(), strict=True)
-        given = pl.DataFrame([_ready(name, series, features.cuts) for name, series in columns])
-    return _encode(given, names, features.cuts, n_jobs).conform(features.schema, unseen=unseen)
+    names, cuts = features.schema.names, features.cuts
+    if cuts or not is_sparse(given):
+        frame = given if kind == "frame" else array_frame(given, names)
+        columns = zip(names, frame.iter_columns(), strict=True)
+        given = pl.DataFrame([_ready(name, series, cuts) for name, series in columns])
+    return _encode(given, names, cuts, n_jobs).conform(features.schema, unseen=unseen)
 
 
 def _take(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
     """Return X as a Polars frame or an array, after scikit-learn's own checks of its columns."""
-    if isinstance(X, Mapping) or is_frame(X):
+    if (isinstance(X, Mapping) and not is_sparse(X)) or is_frame(X):  # SciPy has a dict, too
         frame, _ = to_polars(X)
         # Polars is a kind of frame that every version of scikit-learn knows; only names matter.
         validate_data(estimator, frame.clear(), reset=reset, skip_check_array=True)
