@@ -210,6 +210,8 @@ class TestRefusals:
     def test_what_is_no_schema(self):
         with pytest.raises(InputError, match="schema must be a Schema, got Table"):
             self.table.conform(self.table)
+        with pytest.raises(InputError, match="the table is empty: it has no columns"):
+            self.table.conform(Schema([], [], []))
 
 
 class TestFrames:

@@ -106,23 +106,23 @@ def _plan(
 
     What `new` has no label for becomes the default.
     """
+    codes = np.concatenate(matches or _matches(old, new, places))
+    place = np.asarray(places)
+    column = np.repeat(np.arange(len(place)), old.arities[place])
+    default = new.defaults[column]
+    codes = np.where(codes < 0, default, codes)
+    own = np.where(codes == default, -1, new.offsets[column] + codes - (codes > default))
+    # The same for each code of `old`: its default is not stored, so records are filled with `own`.
+    starts = np.cumsum(old.arities[place]) - old.arities[place]
+    code = np.arange(len(column)) - starts[column]
+    stored = code != old.defaults[place[column]]
     ids = np.full(old.n_values, -1, np.int64)
-    fills = []
-    for c, (place, codes) in enumerate(
-        zip(places, matches or _matches(old, new, places), strict=True)
-    ):
-        default = int(new.defaults[c])
-        codes = np.where(codes < 0, default, codes)
-        own = new.offsets[c] + codes - (codes > default)
-        own[codes == default] = -1
-        lo, hi = old.offsets[place], old.offsets[place + 1]
-        ids[lo:hi] = own[old.codes_of(place)]
-        filled = int(own[old.defaults[place]])
-        if filled >= 0:
-            fills.append((int(lo), int(hi), filled))
-    fills.sort()
-    first, last, fill = (np.array([f[k] for f in fills], np.int64) for k in range(3))
-    return _Plan(ids, first, last, fill)
+    was = old.offsets[place[column]] + code - (code > old.defaults[place[column]])
+    ids[was[stored]] = own[stored]
+    first, last, fill = old.offsets[place], old.offsets[place + 1], own[~stored]
+    order = np.lexsort((fill, last, first))
+    order = order[fill[order] >= 0]
+    return _Plan(ids, first[order], last[order], fill[order])
 
 
 def _rewrite(part: Any, new: Schema, plan: _Plan, chosen: Subset = None) -> Parts:
@@ -173,6 +173,7 @@ def select_columns(table: Table, places: Sequence[int]) -> Parts:
 
 def conform_table(table: Table, new: Schema, unseen: str, argument: str) -> Parts:
     """Return the parts of a table under another schema; see :meth:`tacit.Table.conform`."""
+    check_size(table.n_records, len(new))
     old = table.schema
     found = {name: place for place, name in enumerate(old.names)}
     for name in new.names:
