@@ -17,7 +17,8 @@ void* allocate_buffer(std::size_t bytes) {
     return p;
   }
 #endif
-  void* p = std::malloc(bytes ? bytes : 1);
+  constexpr std::size_t kLine = 64;  // so that no vector straddles two cache lines
+  void* const p = std::aligned_alloc(kLine, (bytes / kLine + 1) * kLine);
   if (!p) throw std::bad_alloc();
   return p;
 }

@@ -159,3 +159,14 @@ def cell_entropies(cells: Ints, counts: Counts, arity: int) -> tuple[Floats, Flo
     """
     Measure one table of which only cells that occur are listed, in ascending order.
     """
+
+def em_step(indptr: Ints, values: Values, chosen: Ints | None, weights: Floats | None, offsets: Ints, shares: Floats, stored: Floats, defaults: Floats, single: bool, n_jobs: int) -> tuple[Floats, Floats, float]:
+    """
+    Expected counts of clusters and of stored values in them, and the log-likelihood.
+    """
+
+def em_posterior(indptr: Ints, values: Values, chosen: Ints | None, offsets: Ints, shares: Floats, stored: Floats, defaults: Floats, responsibilities: bool, n_jobs: int) -> tuple[Floats, Floats]:
+    """P(cluster | record), if asked for, and log P(record)."""
+
+def em_maximise(offsets: Ints, totals: Floats, counts: Floats, alpha_clusters: float, alpha_stored: Floats, alpha_defaults: Floats) -> tuple[Floats, Floats, Floats, float]:
+    """Probabilities from expected counts, and the logarithm of the prior."""
