@@ -21,6 +21,7 @@ from tacit.counts import (
     counter,
 )
 from tacit.errors import FileError, InputError
+from tacit.mixture import ExpectedCounts, NaiveBayesMixture
 from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
@@ -54,10 +55,12 @@ __all__ = [
     "Edges",
     "EqualFrequency",
     "EqualWidth",
+    "ExpectedCounts",
     "FileError",
     "IndependenceTest",
     "InputError",
     "Labels",
+    "NaiveBayesMixture",
     "OneWay",
     "Pairs",
     "Plan",

@@ -1,0 +1,505 @@
+"""The estimator of naive-Bayes mixtures."""
+
+from __future__ import annotations
+
+import logging
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import polars as pl
+from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from tacit.errors import InputError
+from tacit.machine import count_jobs, whole
+from tacit.mixture.em import Parameters, Problem, Run, run_em
+from tacit.mixture.prior import Prior, check_strength, make_prior
+from tacit.mixture.sampling import draw_records
+from tacit.mixture.saving import write_mixture
+from tacit.mixture.scores import Scores, score_run
+from tacit.mixture.starts import make_start
+from tacit.table.features import (
+    Features,
+    fit_features,
+    read_features,
+    weigh,
+)
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from tacit.mixture.expected import ExpectedCounts
+    from tacit.schema import Schema
+    from tacit.table import Table
+
+__all__ = ["NaiveBayesMixture"]
+
+_LOG = logging.getLogger("tacit")
+_CRITERIA = ("cheeseman_stutz", "bic", "icl")
+_ROUGH = 1e-4  # how far each start is followed before the best goes on
+
+
+class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Cluster discrete records: a mixture of clusters in each of which columns are independent.
+
+    Fitted by EM. A pass over the records costs O(stored values × clusters): a record starts from
+    what is known of one with nothing but defaults, and each stored value corrects that.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default 8
+        The number of clusters, or to be chosen by `criterion`.
+    n_init : int, default 5
+        How many starts to try. All are followed until a pass gains little (10⁻⁴ of the
+        objective); the best of them goes on.
+    init : {"seeds", "random"}
+        How to start: from records that differ, as k-means++ draws them, or from random clusters.
+    prior : float, default 1.0
+        How many records the prior of each column is worth in each cluster (and that of each
+        cluster among clusters). 0 asks for maximum likelihood; probabilities are then kept above
+        10⁻⁶⁰.
+    prior_mean : {"shares", "uniform"}
+        How the prior's records are spread over the values of a column: as all records are, or
+        evenly.
+    missing : {"state", "ignore"}
+        What the label ``None`` means: a value like others, or nothing (missing at random).
+    unseen : {"error", "default"}
+        What happens to labels that were not there in fit: an error, or they are taken for the
+        default.
+    max_iter : int, default 500
+        Passes over the records, at most, for each start.
+    tol : float, default 1e-6
+        EM ends when a pass raises the objective (log-likelihood and log prior) by less than this
+        share of it.
+    accelerate : bool, default True
+        Use momentum; the objective never falls.
+    precision : {"double", "single"}
+        Arithmetic of the passes. "single" is faster; scores and the last pass are always double.
+    max_clusters : int, default 60
+        For ``n_clusters="auto"``.
+    criterion : {"cheeseman_stutz", "bic", "icl"}
+        For ``n_clusters="auto"``: the approximate marginal likelihood, or an information criterion.
+    discretise : spec or mapping, optional
+        How to cut real-valued columns into bins, as for :class:`tacit.Table`.
+    warm_start : bool, default False
+        Let `fit` go on from the last fit.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int, default 0
+        1 shows progress on stderr.
+
+    Attributes
+    ----------
+    n_clusters_ : int
+    weights_ : ndarray of shape (n_clusters,)
+        P(cluster). Clusters are in order of size, the largest first.
+    expected_ : ExpectedCounts
+        Of the records that were fitted.
+    labels_ : ndarray of shape (n_records,)
+        The most probable cluster of each record that was fitted.
+    log_likelihood_ : float
+        Of the records that were fitted.
+    trace_ : ndarray
+        The objective after each pass of the best start.
+    n_iter_ : int
+        How many passes that were.
+    converged_ : bool
+    selection_ : polars.DataFrame or None
+        For ``n_clusters="auto"``: the numbers of clusters that were tried, with the log-likelihood
+        and all criteria. Of "cheeseman_stutz" higher is better, of "bic" and "icl" lower.
+    schema_ : Schema
+        Columns, labels and defaults.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        For Tables and frames.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> visits = tacit.datasets.load_visits()
+    >>> mix = tacit.NaiveBayesMixture(4, random_state=0).fit(visits)
+    >>> mix
+    NaiveBayesMixture(n_clusters=4, random_state=0)
+    >>> mix.predict_proba(visits).shape
+    (2000, 4)
+    >>> float(mix.weights_.sum().round(6))
+    1.0
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | Literal["auto"] = 8,
+        *,
+        n_init: int = 5,
+        init: Literal["seeds", "random"] = "seeds",
+        prior: float = 1.0,
+        prior_mean: Literal["shares", "uniform"] = "shares",
+        missing: Literal["state", "ignore"] = "state",
+        unseen: Literal["error", "default"] = "error",
+        max_iter: int = 500,
+        tol: float = 1e-6,
+        accelerate: bool = True,
+        precision: Literal["double", "single"] = "double",
+        max_clusters: int = 60,
+        criterion: Literal["cheeseman_stutz", "bic", "icl"] = "cheeseman_stutz",
+        discretise: Any = None,
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.init = init
+        self.prior = prior
+        self.prior_mean = prior_mean
+        self.missing = missing
+        self.unseen = unseen
+        self.max_iter = max_iter
+        self.tol = tol
+        self.accelerate = accelerate
+        self.precision = precision
+        self.max_clusters = max_clusters
+        self.criterion = criterion
+        self.discretise = discretise
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # Fitting
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NaiveBayesMixture:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : Table, frame, array or sparse array
+        y : ignored
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for.
+
+        Returns
+        -------
+        NaiveBayesMixture
+            Itself.
+        """
+        self._check_settings()
+        table, features = fit_features(
+            self, X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs
+        )
+        problem = self._problem(table)
+        rng = _generator(self.random_state)
+        selection: list[Scores] | None = None
+        if self.warm_start and hasattr(self, "expected_"):
+            table = table.conform(self.schema_, unseen=self.unseen)
+            problem, features = self._problem(table), self._features
+            run = self._follow(problem, self.expected_, self.tol)
+        elif self.n_clusters == "auto":
+            from tacit.mixture.choose_clusters import choose_clusters
+
+            run, selection = choose_clusters(
+                problem,
+                most=whole(self.max_clusters, "max_clusters", 1),
+                criterion=self.criterion,
+                rng=rng,
+                **self._how(),
+            )
+        else:
+            run = self._best_start(problem, self._count_clusters(table), rng)
+        self._keep(problem, features, _in_double(problem, run))
+        self.selection_ = None if selection is None else pl.DataFrame(selection)
+        self.labels_ = self._label(problem)
+        return self
+
+    def _check_settings(self) -> None:
+        check_strength(self.prior)
+        whole(self.max_iter, "max_iter", 1)
+        whole(self.n_init, "n_init", 1)
+        tol: Any = self.tol
+        if not isinstance(tol, Real) or not float(tol) >= 0:
+            raise InputError(f"tol must be a number of at least 0, got {self.tol!r}")
+        if self.precision not in ("double", "single"):
+            raise InputError(f'precision must be "double" or "single", got {self.precision!r}')
+        if self.criterion not in _CRITERIA:
+            raise InputError(f"criterion must be one of {', '.join(_CRITERIA)}")
+        if self.n_clusters == "auto" and self.criterion == "cheeseman_stutz" and self.prior == 0:
+            raise InputError('criterion "cheeseman_stutz" needs a prior above 0')
+        if self.unseen not in ("error", "default"):
+            raise InputError(f'unseen must be "error" or "default", got {self.unseen!r}')
+        if self.init not in ("seeds", "random"):
+            raise InputError(f'init must be "seeds" or "random", got {self.init!r}')
+
+    def _count_clusters(self, table: Table) -> int:
+        n_clusters = whole(self.n_clusters, "n_clusters", 1)
+        if n_clusters > table.n_records:
+            raise InputError(
+                f"n_clusters={n_clusters}, but there are only n_samples={table.n_records} records"
+            )
+        return n_clusters
+
+    def _problem(self, table: Table, prior: Prior | None = None) -> Problem:
+        if table.weights is not None and table.weights.sum() == 0:
+            raise InputError("sample_weight: all weights are zero")
+        if prior is None:
+            strength = check_strength(self.prior)
+            prior = make_prior(table.one_way(), strength, self.prior_mean, self.missing)
+        return Problem(table, prior, count_jobs(self.n_jobs), self.precision == "single")
+
+    def _how(self) -> dict[str, Any]:
+        """Return how EM is to be run."""
+        return {
+            "max_iter": int(self.max_iter),
+            "tol": float(self.tol),
+            "accelerate": bool(self.accelerate),
+        }
+
+    def _follow(self, problem: Problem, start: ExpectedCounts, tol: float) -> Run:
+        return run_em(problem, start, **(self._how() | {"tol": tol}))
+
+    def _best_start(self, problem: Problem, n_clusters: int, rng: np.random.Generator) -> Run:
+        """Follow all starts for a while, and the best of them to the end."""
+        best: Run | None = None
+        for attempt in range(int(self.n_init)):
+            start = make_start(problem, n_clusters, self.init, rng)
+            run = self._follow(problem, start, max(_ROUGH, float(self.tol)))
+            if self.verbose:
+                _LOG.info(
+                    "start %d: %d passes, objective %.6g",
+                    attempt + 1,
+                    len(run.trace),
+                    run.objective,
+                )
+            if best is None or run.objective > best.objective:
+                best = run
+        assert best is not None
+        if float(self.tol) >= _ROUGH or not best.converged:
+            return best
+        rest = self._follow(problem, best.expected, float(self.tol))
+        return Run(rest.parameters, rest.expected, [*best.trace, *rest.trace], rest.converged)
+
+    def _keep(self, problem: Problem, features: Features, run: Run) -> None:
+        order = np.argsort(-run.expected.totals, kind="stable")
+        self._features = features
+        self._prior = problem.prior
+        self._parameters = Parameters(
+            run.parameters.shares[order],
+            np.ascontiguousarray(run.parameters.stored[:, order]),
+            np.ascontiguousarray(run.parameters.defaults[:, order]),
+            run.parameters.log_prior,
+        )
+        self.expected_ = run.expected.ordered(order)
+        self.trace_ = np.array(run.trace)
+        self.n_iter_ = len(run.trace)
+        self.converged_ = run.converged
+        self._n_batches = 1
+        dead = np.flatnonzero(self.expected_.totals < 1e-6 * self.expected_.weight)
+        if len(dead):
+            _LOG.warning(
+                "%d of %d clusters died: next to no record belongs to them; ask for fewer",
+                len(dead),
+                self.n_clusters_,
+            )
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NaiveBayesMixture:
+        """Learn from one batch of a stream: stepwise EM.
+
+        The expected counts of a batch are mixed with those of all batches before it, with a weight
+        that falls as (batches + 2)^-0.7. The first batch gives the columns and labels, and a first
+        model; `n_clusters` must be a number.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`.
+        """
+        self._check_settings()
+        if not hasattr(self, "expected_"):
+            table, features = fit_features(
+                self, X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs
+            )
+            problem = self._problem(table)
+            run = self._best_start(
+                problem, self._count_clusters(table), _generator(self.random_state)
+            )
+            self._keep(problem, features, _in_double(problem, run))
+            self.selection_ = None
+            return self
+        table = weigh(self._read(X), sample_weight)
+        problem = self._problem(table, self._prior)
+        batch = problem.expect(self._parameters)
+        rate = float(self._n_batches + 2) ** -0.7
+        weight = self.expected_.weight + batch.weight
+        mixed = self.expected_.scaled((1 - rate) * weight / self.expected_.weight) + batch.scaled(
+            rate * weight / batch.weight
+        )
+        run = Run(problem.maximise(mixed), mixed, [*self.trace_.tolist(), mixed.log_likelihood])
+        n_batches = self._n_batches + 1
+        self._keep(problem, self._features, run)
+        self._n_batches = n_batches
+        return self
+
+    # What it says of records
+
+    @property
+    def n_clusters_(self) -> int:
+        """How many clusters there are."""
+        return self.expected_.n_clusters
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """P(cluster)."""
+        return self._parameters.shares
+
+    @property
+    def schema_(self) -> Schema:
+        """Columns, labels and defaults."""
+        return self._features.schema
+
+    @property
+    def log_likelihood_(self) -> float:
+        """The log-likelihood of the records that were fitted."""
+        return self.expected_.log_likelihood
+
+    def _read(self, X: Any) -> Table:
+        check_is_fitted(self, "expected_")
+        return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
+
+    def _model(self, table: Table) -> Problem:
+        return Problem(table, self._prior, count_jobs(self.n_jobs))
+
+    def _label(self, problem: Problem) -> NDArray[np.int64]:
+        """Return the most probable clusters, a stretch of records at a time."""
+        n = problem.records.n_records
+        labels = np.empty(n, np.int64)
+        step = max(2**20 // self.n_clusters_, 1)
+        for first in range(0, n, step):
+            chosen = np.arange(first, min(first + step, n))
+            part = Problem(problem.records, self._prior, problem.n_jobs, chosen=chosen)
+            labels[chosen] = part.posterior(self._parameters)[0].argmax(axis=1)
+        return labels
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """Return the most probable cluster of each record."""
+        return self._label(self._model(self._read(X)))
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return P(cluster | record), records × clusters."""
+        return self._model(self._read(X)).posterior(self._parameters)[0]
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Return log P(record) of each record."""
+        return self._model(self._read(X)).posterior(self._parameters, responsibilities=False)[1]
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean of log P(record), by the records' weights if they have any."""
+        counts = self.expected_counts(X)
+        if counts.weight == 0:
+            raise InputError("X: all weights are zero")
+        return counts.log_likelihood / counts.weight
+
+    def expected_counts(self, X: Any) -> ExpectedCounts:
+        """Return the expected counts of records: additive, so that parts can be added up."""
+        return self._model(self._read(X)).expect(self._parameters)
+
+    def n_parameters(self) -> int:
+        """Return how many numbers the mixture could choose freely."""
+        check_is_fitted(self, "expected_")
+        return self._prior.n_parameters(self.schema_, self.n_clusters_)
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion of records; lower is better."""
+        counts = self.expected_counts(X)
+        return float(self.n_parameters() * np.log(counts.weight) - 2 * counts.log_likelihood)
+
+    def aic(self, X: Any) -> float:
+        """Return Akaike's information criterion of records; lower is better."""
+        return 2.0 * self.n_parameters() - 2 * self.expected_counts(X).log_likelihood
+
+    def icl(self, X: Any) -> float:
+        """Return the integrated completed likelihood of records, as BIC is; lower is better."""
+        return self._scores(X).icl
+
+    def cheeseman_stutz(self, X: Any) -> float:
+        """Return the approximate log marginal likelihood of records; higher is better."""
+        marginal = self._scores(X).cheeseman_stutz
+        if marginal is None:
+            raise InputError("prior: without one there is no marginal likelihood")
+        return marginal
+
+    def _scores(self, X: Any) -> Scores:
+        problem = self._model(self._read(X))
+        return score_run(problem, Run(self._parameters, problem.expect(self._parameters)))
+
+    # What it says of clusters
+
+    def probabilities(self, column: str | int) -> NDArray[np.float64]:
+        """Return P(label | cluster) of one column, labels × clusters.
+
+        Parameters
+        ----------
+        column : str or int
+        """
+        check_is_fitted(self, "expected_")
+        schema = self.schema_
+        c = schema.position(column)
+        ids = schema.values_of(c)
+        table = np.empty((int(schema.arities[c]), self.n_clusters_))
+        table[schema.codes_of(c)] = self._parameters.stored[ids.start : ids.stop]
+        table[schema.defaults[c]] = self._parameters.defaults[c]
+        table[self._prior.cells[schema.cells[c] : schema.cells[c + 1]] < 0] = 0
+        return table
+
+    def sample(self, n_samples: int = 1) -> tuple[Table, NDArray[np.int64]]:
+        """Draw records.
+
+        Parameters
+        ----------
+        n_samples : int
+
+        Returns
+        -------
+        X : Table
+        y : ndarray of shape (n_samples,)
+            The cluster that each record was drawn from.
+        """
+        check_is_fitted(self, "expected_")
+        n = whole(n_samples, "n_samples", 1)
+        rng = _generator(self.random_state)
+        return draw_records(self.schema_, self._parameters, self._prior, n, rng)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the mixture to a file that :func:`tacit.load` reads; atomic.
+
+        Labels of the records that were fitted are not kept.
+        """
+        check_is_fitted(self, "expected_")
+        write_mixture(path, self)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """Return a generator for anything that scikit-learn takes as random_state."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    return np.random.default_rng(seed)
+
+
+def _in_double(problem: Problem, run: Run) -> Run:
+    """Return the run with expected counts of double precision."""
+    if not problem.single:
+        return run
+    exact = Problem(problem.records, problem.prior, problem.n_jobs)
+    return Run(run.parameters, exact.expect(run.parameters), run.trace, run.converged)

@@ -1,0 +1,108 @@
+"""Pseudo-counts: what a mixture believes before it sees records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.counts import OneWay
+    from tacit.schema import Schema
+
+__all__ = ["Prior", "check_strength", "make_prior"]
+
+
+@dataclass(frozen=True)
+class Prior:
+    """A Dirichlet distribution for each column, the same in all clusters, and one for clusters.
+
+    Attributes
+    ----------
+    clusters : float
+        The pseudo-count of each cluster.
+    cells : float64 array of shape (total arity,)
+        That of each value, column after column in code order; -1 for values that say nothing,
+        because they are missing at random.
+    stored, defaults : float64 arrays
+        The same, of stored values by value id and of each column's default.
+    """
+
+    clusters: float
+    cells: NDArray[np.float64]
+    stored: NDArray[np.float64]
+    defaults: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, schema: Schema, clusters: float, cells: NDArray[np.float64]) -> Prior:
+        """Make the prior of one pseudo-count for each value."""
+        return cls(clusters, cells, cells[schema.value_cells], cells[schema.default_cells])
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which values say something."""
+        return self.cells >= 0
+
+    def column_sums(self, schema: Schema) -> NDArray[np.float64]:
+        """Return the sum of the pseudo-counts of each column."""
+        sums: NDArray[np.float64] = np.add.reduceat(np.maximum(self.cells, 0), schema.cells[:-1])
+        return sums
+
+    def n_parameters(self, schema: Schema, n_clusters: int) -> int:
+        """Return how many numbers a mixture of so many clusters can choose freely."""
+        values = np.add.reduceat(self.counted.astype(np.int64), schema.cells[:-1])
+        return n_clusters - 1 + n_clusters * int(np.maximum(values - 1, 0).sum())
+
+
+def check_strength(prior: Any) -> float:
+    """Check the number of records that a prior is worth."""
+    if isinstance(prior, bool) or not isinstance(prior, Real) or not 0 <= float(prior) < np.inf:
+        raise InputError(f"prior must be a finite number of at least 0, got {prior!r}")
+    return float(prior)
+
+
+def make_prior(
+    singles: OneWay,
+    strength: float,
+    mean: Literal["shares", "uniform"],
+    missing: Literal["state", "ignore"],
+) -> Prior:
+    """Spread a number of records over each column's values.
+
+    Parameters
+    ----------
+    singles : OneWay
+        Counts of all values.
+    strength : float
+        How many records the prior of a column is worth, and that of each cluster.
+    mean : {"shares", "uniform"}
+        Spread them as all records are spread, or evenly.
+    missing : {"state", "ignore"}
+        Whether a missing value is a value like others, or says nothing.
+    """
+    schema = singles.schema
+    for name, value, options in (
+        ("prior_mean", mean, ("shares", "uniform")),
+        ("missing", missing, ("state", "ignore")),
+    ):
+        if value not in options:
+            raise InputError(f"{name} must be {options[0]!r} or {options[1]!r}, got {value!r}")
+    counted = np.ones(int(schema.cells[-1]), np.bool_)
+    if missing == "ignore":
+        for c, labels in enumerate(schema.labels):
+            if labels.missing is not None:
+                counted[schema.cells[c] + labels.missing] = False
+    begin = schema.cells[:-1]
+    arities = np.maximum(np.add.reduceat(counted.astype(np.float64), begin), 1)
+    spread = counted / np.repeat(arities, schema.arities)
+    if mean == "shares":
+        # A value that no record has is not impossible: one record is spread evenly.
+        counts = np.where(counted, singles.counts, 0) + spread
+        spread = counts / np.repeat(np.add.reduceat(counts, begin), schema.arities)
+    return Prior.of(schema, strength, np.where(counted, strength * spread, -1.0))

@@ -1,0 +1,71 @@
+"""Records drawn from a mixture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.table import Table
+from tacit.table.gateway import value_type
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.mixture.em import Parameters
+    from tacit.mixture.prior import Prior
+    from tacit.schema import Schema
+
+__all__ = ["draw_records"]
+
+
+def draw_records(
+    schema: Schema,
+    parameters: Parameters,
+    prior: Prior,
+    n_records: int,
+    rng: np.random.Generator,
+) -> tuple[Table, NDArray[np.int64]]:
+    """Draw records, and say which cluster each is from; the effort is that of the stored values.
+
+    For each cluster and column, the number of records that do not have the default is drawn, then
+    who they are, then what they have.
+    """
+    sizes = rng.multinomial(n_records, parameters.shares)
+    rows, values = [], []
+    begin = 0
+    for k, size in enumerate(sizes.tolist()):
+        for c in np.flatnonzero(schema.arities > 1).tolist():
+            ids = np.array(schema.values_of(c))
+            chances = np.where(prior.stored[ids] < 0, 0.0, parameters.stored[ids, k])
+            rest = 0.0 if prior.defaults[c] < 0 else parameters.defaults[c, k]
+            total = chances.sum() + rest
+            if total == 0:  # nothing but missing values was ever seen
+                continue
+            held = rng.binomial(size, min(chances.sum() / total, 1.0))
+            if held == 0:
+                continue
+            rows.append(begin + rng.choice(size, held, replace=False))
+            if len(ids) == 1:
+                values.append(np.full(held, ids[0]))
+            else:
+                values.append(rng.choice(ids, held, p=chances / chances.sum()))
+        begin += size
+    where = np.concatenate([*rows, np.zeros(0, np.int64)])
+    what = np.concatenate([*values, np.zeros(0, np.int64)])
+    order = np.lexsort((what, where))
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(where, minlength=n_records))))
+    table = Table.from_stored(schema, indptr, what[order].astype(value_type(schema.n_values)))
+    return _shuffle(table, np.repeat(np.arange(len(sizes)), sizes), rng)
+
+
+def _shuffle(
+    table: Table, clusters: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[Table, NDArray[np.int64]]:
+    """Put records in random order: they come cluster by cluster."""
+    order = rng.permutation(table.n_records)
+    lengths = np.diff(table.indptr)[order]
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.repeat(table.indptr[:-1][order] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    shuffled = Table.from_stored(table.schema, indptr, table.values[places])
+    return shuffled, clusters[order]

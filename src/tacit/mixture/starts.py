@@ -1,0 +1,80 @@
+"""Where EM starts: expected counts of clusters that are made up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.mixture.em import Problem
+    from tacit.mixture.expected import ExpectedCounts
+
+__all__ = ["make_start"]
+
+_SAMPLE = 20_000  # records that seeds are looked for in, at most
+
+
+def make_start(
+    problem: Problem, n_clusters: int, init: str, rng: np.random.Generator
+) -> ExpectedCounts:
+    """Return the expected counts of a first guess.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_clusters : int
+    init : {"seeds", "random"}
+        "random" lets each record belong to a cluster drawn at random. "seeds" draws records that
+        differ from each other, as k-means++ does, and lets records belong to the nearest.
+    rng : numpy.random.Generator
+    """
+    if init == "random":
+        groups = rng.integers(0, n_clusters, problem.records.n_records)
+    elif init == "seeds":
+        groups = _near_seeds(problem, n_clusters, rng)
+    else:
+        raise InputError(f'init must be "seeds" or "random", got {init!r}')
+    return problem.count_groups(groups, n_clusters)
+
+
+def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the nearest seed of a sample of the records, and -1 for all others."""
+    records = problem.records
+    likely = np.ones(records.n_records) if records.weights is None else records.weights
+    possible = np.flatnonzero(likely > 0)
+    size = min(len(possible), max(_SAMPLE, 50 * n_clusters))
+    sample = np.sort(rng.choice(possible, size, replace=False))
+    matrix, likely = _indicators(problem, sample), likely[sample]
+    lengths = matrix.sum(axis=1)
+    nearest = np.zeros(size, np.int64)
+    distance = np.full(size, np.inf)
+    for k in range(n_clusters):
+        chance = likely * (1.0 if k == 0 else distance)
+        if chance.sum() == 0:  # fewer distinct records than clusters
+            chance = likely
+        seed = int(rng.choice(size, p=chance / chance.sum()))
+        seen = np.zeros(matrix.shape[1])
+        seen[matrix.indices[matrix.indptr[seed] : matrix.indptr[seed + 1]]] = 1
+        away = lengths + lengths[seed] - 2 * (matrix @ seen)
+        closer = away < distance
+        nearest[closer], distance[closer] = k, away[closer]
+    groups = np.full(records.n_records, -1, np.int64)
+    groups[sample] = nearest
+    return groups
+
+
+def _indicators(problem: Problem, sample: NDArray[np.int64]) -> sparse.csr_array:
+    """Return the stored values of some records as ones."""
+    records = problem.records
+    starts, lengths = records.indptr[sample], np.diff(records.indptr)[sample]
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    places = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
+    values = records.values[places].astype(np.int64)
+    shape = (len(sample), problem.schema.n_values)
+    return sparse.csr_array((np.ones(len(values)), values, indptr), shape=shape)
