@@ -38,9 +38,7 @@ def write_mixture(path: str | os.PathLike[str], mix: NaiveBayesMixture) -> None:
         "weight": mix.expected_.weight,
         "converged": mix.converged_,
         "batches": mix._n_batches,
-        "selection": mix.selection_.to_dict(as_series=False)
-        if mix.selection_ is not None
-        else None,
+        "selection": None if tried is None else tried.to_dict(as_series=False),
     }
     arrays: dict[str, NDArray[Any]] = {
         "features": np.frombuffer(features_to_json(mix._features), np.uint8),
