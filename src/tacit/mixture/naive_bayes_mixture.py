@@ -125,7 +125,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     >>> mix
     NaiveBayesMixture(n_clusters=4, random_state=0)
     >>> mix.predict_proba(visits).shape
-    (2000, 4)
+    (20000, 4)
     >>> float(mix.weights_.sum().round(6))
     1.0
     """
