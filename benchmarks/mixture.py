@@ -50,8 +50,9 @@ def agree(ours: Any, theirs: Any, tolerance: float) -> None:
 def passes(section: Section, tables: dict[str, tacit.Table]) -> None:
     section.say("### A step of EM", "")
     section.say(
-        f"{CLUSTERS} clusters, one thread, maximum likelihood, all from the same start and with the "
-        "same log-likelihood after each of two steps (10⁻⁹ in double, 10⁻⁵ in single precision). "
+        f"{CLUSTERS} clusters, one thread, maximum likelihood, all from the same start and with "
+        "the same log-likelihood after each of two steps (10⁻⁹ in double, 10⁻⁵ in single "
+        "precision). "
         "A step is an M-step and an E-step. `scipy.sparse` multiplies the table as a CSR matrix "
         "with the logarithms of the corrections and its transpose with the responsibilities. NumPy "
         f"and StepMix take the dense table; of the largest one they see {SLICE:,} records, and "
@@ -135,7 +136,7 @@ def threads(section: Section, table: tacit.Table) -> None:
         assert one.step() == two.step()
     took = race({"one": one.step, "two": two.step}, 9)
     peak, _ = peak_bytes(
-        f"""
+        """
 import tacit
 from benchmarks.mixture import CLUSTERS
 from tacit.mixture.em import Problem
@@ -157,9 +158,9 @@ def work(prepared):
 """
     )
     section.say(
-        f"On the largest table two threads are {took['one'] / took['two']:.2f} times as fast as one "
-        f"({milliseconds(took['two'])} against {milliseconds(took['one'])} a step) and give the "
-        f"same numbers bit for bit. A step takes {peak / 1e6:.0f} MB beside the table.",
+        f"On the largest table two threads are {took['one'] / took['two']:.2f} times as fast as "
+        f"one ({milliseconds(took['two'])} against {milliseconds(took['one'])} a step) and give "
+        f"the same numbers bit for bit. A step takes {peak / 1e6:.0f} MB beside the table.",
         "",
     )
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-import tacit
 from tacit.mixture.em import Problem
 from tacit.mixture.expected import ExpectedCounts
 from tacit.mixture.prior import make_prior
+
+if TYPE_CHECKING:
+    import tacit
 
 LEAST = {np.float64: 1e-60, np.float32: 1e-37}  # as tacit has it, and as floats can
 MOST = {np.float64: 1 - 1e-15, np.float32: 1 - 1e-7}

@@ -1,0 +1,46 @@
+"""
+Who the visitors are
+====================
+
+Twenty thousand visitors of a web site, 27 things known of each, most of them "did not go there".
+What kinds of visitors are there?
+"""
+
+# %%
+# A mixture finds kinds of records. How many there are can be left to it: it begins with one and
+# splits while that pays.
+
+import matplotlib.pyplot as plt
+
+import tacit
+
+visits = tacit.datasets.load_visits()
+mix = tacit.NaiveBayesMixture("auto", max_clusters=20, random_state=0).fit(visits)
+mix.selection_
+
+# %%
+# The curve says what each number of clusters was worth.
+
+curve = mix.selection_.group_by("clusters").max().sort("clusters")
+plt.plot(curve["clusters"], curve["cheeseman_stutz"], marker="o")
+plt.xlabel("clusters")
+plt.ylabel("log marginal likelihood, approximately")
+plt.show()
+
+# %%
+# Who are they? A profile says for each cluster how large it is, and what its members do more or
+# less often than others.
+
+print(mix.profile().to_text(top=3))
+
+# %%
+# The same at a glance: how much more often than others, for what tells most.
+
+mix.plot()
+plt.show()
+
+# %%
+# New visitors get a cluster, or the probability of each.
+
+newcomers, _ = mix.sample(3)
+mix.predict_proba(newcomers).round(2)
