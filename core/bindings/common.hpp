@@ -81,5 +81,6 @@ void register_check(nb::module_& m);
 void register_engines(nb::module_& m);
 void register_rules(nb::module_& m);
 void register_information(nb::module_& m);
+void register_kmeans(nb::module_& m);
 
 }  // namespace tacit::bindings

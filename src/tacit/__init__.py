@@ -21,6 +21,7 @@ from tacit.counts import (
     counter,
 )
 from tacit.errors import FileError, InputError
+from tacit.mixture import KMeans
 from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
@@ -57,6 +58,7 @@ __all__ = [
     "FileError",
     "IndependenceTest",
     "InputError",
+    "KMeans",
     "Labels",
     "OneWay",
     "Pairs",

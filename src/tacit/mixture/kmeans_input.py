@@ -1,0 +1,112 @@
+"""What k-means is given, checked and turned into points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import narwhals as nw
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import validate_data
+
+from tacit.errors import InputError
+from tacit.mixture.points import NumberPoints, TablePoints
+from tacit.table import as_table
+from tacit.table.gateway import check_weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.schema import Schema
+    from tacit.table import Table
+
+__all__ = ["array_points", "number_points", "table_points"]
+
+
+def table_points(X: Any, sample_weight: Any, schema: Schema | None = None) -> TablePoints:
+    """Return the points of a Table; `schema` is that of the one that was fitted before."""
+    table = as_table(X)
+    if schema is not None:
+        _check_same(table, schema)
+    weights = table.weights
+    if sample_weight is not None:
+        if weights is not None:
+            raise InputError("sample_weight: the Table has weights already")
+        weights = _weights(sample_weight, table.n_records)
+    return TablePoints(table, weights)
+
+
+def _check_same(table: Table, schema: Schema) -> None:
+    """Refuse tables with other columns or labels; defaults do not matter."""
+    own = table.schema
+    if own.names != schema.names:
+        lost = [name for name in schema.names if name not in own.names]
+        more = [name for name in own.names if name not in schema.names]
+        if lost:
+            raise InputError(f"X: there is no column {lost[0]!r}, which the model knows")
+        if more:
+            raise InputError(f"X: the model does not know the column {more[0]!r}")
+        raise InputError("X: the columns are in another order than those of the model")
+    for name, labels, known in zip(own.names, own.labels, schema.labels, strict=True):
+        if labels is not known and labels.items != known.items:
+            new = [label for label in labels if label not in known.items]
+            problem = f"the label {new[0]!r}, which the model does not know" if new else "fewer labels"
+            raise InputError(f"X: column {name!r} has {problem}")
+
+
+def number_points(estimator: Any, X: Any, sample_weight: Any) -> NumberPoints:
+    """Return numbers as points, and note what scikit-learn wants to be noted of them."""
+    checked = _numbers(estimator, X, reset=True)
+    return NumberPoints(checked, _weights(sample_weight, checked.shape[0]))
+
+
+def array_points(
+    estimator: Any, X: Any, sample_weight: Any, centres: NDArray[np.float64]
+) -> NumberPoints:
+    """Return numbers as points, like those the estimator was fitted to."""
+    checked = _numbers(estimator, X, reset=False)
+    offset = None if sparse.issparse(checked) else centres.mean(axis=0)
+    return NumberPoints(checked, _weights(sample_weight, checked.shape[0]), offset)
+
+
+def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
+    if nw.dependencies.is_into_dataframe(X):
+        X = _frame(X)
+    checked = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        ensure_all_finite=False,
+    )
+    numbers = checked.data if sparse.issparse(checked) else checked
+    if not np.isfinite(numbers).all():
+        rows = checked.tocoo() if sparse.issparse(checked) else None
+        place = int(np.argmax(~np.isfinite(numbers)))
+        row, column = (
+            np.unravel_index(place, checked.shape)
+            if rows is None
+            else (rows.coords[0][place], rows.coords[1][place])
+        )
+        wrong = numbers.reshape(-1)[place]
+        raise InputError(f"X contains NaN or inf: {wrong} at row {row}, column {column}")
+    return checked
+
+
+def _frame(X: Any) -> Any:
+    """Return a frame in a form that scikit-learn knows, having looked at its columns."""
+    frame = nw.from_native(X, eager_only=True)
+    for name, dtype in frame.schema.items():
+        if not (dtype.is_numeric() or dtype == nw.Boolean or dtype == nw.Object):
+            raise InputError(
+                f"X: column {name!r} holds {dtype}, not numbers; make a tacit.Table of the frame"
+            )
+    return X if frame.implementation.is_pandas() else frame.to_polars()
+
+
+def _weights(sample_weight: Any, n_records: int) -> NDArray[np.float64] | None:
+    try:
+        return check_weights(sample_weight, n_records)
+    except InputError as error:
+        raise InputError(f"sample_{error}") from None
