@@ -54,8 +54,8 @@ AssignTally kmeans_assign(const Points<V, X>& points, const Centres& centres,
                           const std::int32_t* previous, bool prune, const CentreBounds& bounds,
                           std::int32_t* labels, int n_jobs, Poll poll);
 
-// distances[r * K + k] = the squared distance of r to centre k, not below 0. With `potentials`,
-// potentials[k] = Σ weight(r) · min(closest[r], distances[r * K + k]), too. O(l · K).
+// distances[r * K + k] = the squared distance of r to centre k, not below 0. With `closest`,
+// potentials[k] = Σ weight(r) · min(closest[r], distances[r * K + k]), else 0. O(l · K).
 template <class V, class X>
 void kmeans_distances(const Points<V, X>& points, const Centres& centres, double* distances,
                       const double* closest, const double* weights, double* potentials, int n_jobs,

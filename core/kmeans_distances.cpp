@@ -95,7 +95,6 @@ void kmeans_distances(const Points<V, X>& points, const Centres& centres, double
     measure(job, block_range(points.n_records, n_blocks, b),
             partial.data() + static_cast<std::size_t>(b) * stride, scores.data(), pulse);
   });
-  if (!potentials) return;
   std::fill_n(potentials, stride, 0.0);
   for (std::size_t k = 0; k < partial.size(); ++k) potentials[k % stride] += partial[k];
 }

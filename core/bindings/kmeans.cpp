@@ -75,27 +75,28 @@ nb::tuple bind_assign(const Indptr& indptr, const AnyIn& values, const std::opti
   return nb::make_tuple(tally.changed, tally.scanned, tally.rechecked);
 }
 
-nb::tuple bind_distances(const Indptr& indptr, const AnyIn& values, const std::optional<AnyIn>& x,
-                         const std::optional<In<double>>& norms, const In<double>& base,
-                         const Square& corrections, const std::optional<In<double>>& closest,
-                         const std::optional<In<double>>& weights, int n_jobs) {
+nb::object bind_distances(const Indptr& indptr, const AnyIn& values, const std::optional<AnyIn>& x,
+                          const std::optional<In<double>>& norms, const In<double>& base,
+                          const Square& corrections, const std::optional<In<double>>& closest,
+                          const std::optional<In<double>>& weights, const SquareOut& out,
+                          int n_jobs) {
   const Centres centres = as_centres(base, corrections);
+  const std::size_t k = base.size();
+  check_length(out.shape(0), indptr, "out must have a row for each record");
+  if (out.shape(1) != k) throw std::invalid_argument("out must have a column for each centre");
   if (closest) check_length(closest->size(), indptr, "closest must be as many as records");
   if (weights) check_length(weights->size(), indptr, "weights must be as many as records");
-  const std::size_t m = indptr.size() - 1, k = base.size();
-  Buffer<double> distances(m * k), potentials(k);
-  std::fill_n(potentials.data(), k, 0.0);
+  Buffer<double> potentials(k);
   with_points(indptr, values, x, norms, static_cast<std::int64_t>(corrections.shape(1)),
               [&](const auto& points) {
                 run([&] {
-                  kmeans_distances(points, centres, distances.data(),
+                  kmeans_distances(points, centres, out.data(),
                                    closest ? closest->data() : nullptr,
                                    weights ? weights->data() : nullptr, potentials.data(), n_jobs,
                                    signal_pending);
                 });
               });
-  return nb::make_tuple(to_numpy(std::move(distances), {m, k}),
-                        to_numpy(std::move(potentials), {k}));
+  return nb::cast(to_numpy(std::move(potentials), {k}));
 }
 
 nb::object bind_own_distances(const Indptr& indptr, const AnyIn& values,
@@ -151,13 +152,13 @@ void register_kmeans(nb::module_& m) {
         "Write the nearest centre of each record; how many changed, were scanned, were rechecked.");
   m.def("kmeans_distances", bind_distances, nb::arg("indptr"), nb::arg("values"),
         nb::arg("x").none(), nb::arg("norms").none(), nb::arg("base"), nb::arg("corrections"),
-        nb::arg("closest").none(), nb::arg("weights").none(), nb::arg("n_jobs"),
+        nb::arg("closest").none(), nb::arg("weights").none(), nb::arg("out"), nb::arg("n_jobs"),
         nb::sig("def kmeans_distances(indptr: Ints, values: Values, x: Numbers | None, "
                 "norms: Floats | None, base: Floats, corrections: Floats, "
-                "closest: Floats | None, weights: Floats | None, n_jobs: int) "
-                "-> tuple[Floats, Floats]"),
-        "Squared distances of all records to all centres, and what is left of the sum of `closest` "
-        "with each of them.");
+                "closest: Floats | None, weights: Floats | None, out: Floats, n_jobs: int) "
+                "-> Floats"),
+        "Write the squared distances of all records to all centres; what each centre would leave of "
+        "the sum of `closest`.");
   m.def("kmeans_own_distances", bind_own_distances, nb::arg("indptr"), nb::arg("values"),
         nb::arg("x").none(), nb::arg("norms").none(), nb::arg("base"), nb::arg("corrections"),
         nb::arg("labels"), nb::arg("n_jobs"),

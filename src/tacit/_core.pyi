@@ -167,9 +167,9 @@ def kmeans_assign(indptr: Ints, values: Values, x: Numbers | None, norms: Floats
     Write the nearest centre of each record; how many changed, were scanned, were rechecked.
     """
 
-def kmeans_distances(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, closest: Floats | None, weights: Floats | None, n_jobs: int) -> tuple[Floats, Floats]:
+def kmeans_distances(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, closest: Floats | None, weights: Floats | None, out: Floats, n_jobs: int) -> Floats:
     """
-    Squared distances of all records to all centres, and what is left of the sum of `closest` with each of them.
+    Write the squared distances of all records to all centres; what each centre would leave of the sum of `closest`.
     """
 
 def kmeans_own_distances(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, labels: Indices, n_jobs: int) -> Floats:

@@ -230,7 +230,8 @@ def _half_gaps(points: Points, centres: Floats) -> Floats:
     if len(centres) * points.width > points.n_stored:
         return np.zeros(len(centres))
     squares = np.square(centres).sum(axis=1)
-    gaps = squares[:, None] + squares - 2 * (centres @ centres.T)
+    products = np.einsum("ik,jk->ij", centres, centres)  # no threads are started for so little
+    gaps = squares[:, None] + squares - 2 * products
     gaps -= 1e-9 * (squares[:, None] + squares)
     np.fill_diagonal(gaps, np.inf)
     return 0.5 * np.sqrt(np.maximum(gaps.min(axis=1), 0.0))

@@ -148,13 +148,14 @@ class Points(ABC):
 
     def distances(self, centres: Floats, n_jobs: int) -> Floats:
         """Return the squared distances of all records to all centres."""
-        found = _core.kmeans_distances(*self._arrays, *self.scores(centres), None, None, n_jobs)
-        return found[0]
+        out = np.empty((self.n_records, len(centres)))
+        _core.kmeans_distances(*self._arrays, *self.scores(centres), None, None, out, n_jobs)
+        return out
 
-    def try_centres(self, centres: Floats, closest: Floats, n_jobs: int) -> tuple[Floats, Floats]:
-        """Return squared distances, and what each centre would make of the sum of the closest."""
+    def try_centres(self, centres: Floats, closest: Floats, out: Floats, n_jobs: int) -> Floats:
+        """Write squared distances into `out`; return what each centre leaves of the closest."""
         return _core.kmeans_distances(
-            *self._arrays, *self.scores(centres), closest, self.weights, n_jobs
+            *self._arrays, *self.scores(centres), closest, self.weights, out, n_jobs
         )
 
     def own_distances(self, centres: Floats, labels: Labels, n_jobs: int) -> Floats:

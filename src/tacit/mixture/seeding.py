@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -20,7 +20,8 @@ __all__ = ["plus_plus", "random_records"]
 
 def random_records(points: Points, n_clusters: int, random: np.random.RandomState) -> Floats:
     """Return distinct records, drawn with probabilities proportional to their weights."""
-    return points.rows(random.choice(points.n_records, n_clusters, replace=False, p=_odds(points)))
+    odds = None if points.weights is None else points.weights / points.weights.sum()
+    return points.rows(random.choice(points.n_records, n_clusters, replace=False, p=odds))
 
 
 def plus_plus(
@@ -34,18 +35,22 @@ def plus_plus(
     """
     n_trials = 2 + int(math.log(n_clusters))
     seeds = np.empty((n_clusters, points.width))
-    seeds[0] = points.rows(random.choice(points.n_records, 1, p=_odds(points)))
+    seeds[0] = points.rows(_draw(points.weigh(np.ones(points.n_records)), 1, random))
     closest = points.distances(seeds[:1], n_jobs)[:, 0]
+    distances = np.empty((points.n_records, n_trials))
     for k in range(1, n_clusters):
-        reached = np.cumsum(points.weigh(closest))
-        drawn = np.searchsorted(reached, random.uniform(size=n_trials) * reached[-1], side="right")
-        tried = points.rows(np.minimum(drawn, points.n_records - 1))
-        distances, left = points.try_centres(tried, closest, n_jobs)
+        tried = points.rows(_draw(points.weigh(closest), n_trials, random))
+        left = points.try_centres(tried, closest, distances, n_jobs)
         best = int(np.argmin(left))
         seeds[k] = tried[best]
         np.minimum(closest, distances[:, best], out=closest)
     return seeds
 
 
-def _odds(points: Points) -> Any:
-    return None if points.weights is None else points.weights / points.weights.sum()
+def _draw(odds: Floats, n: int, random: np.random.RandomState) -> NDArray[np.intp]:
+    """Return places drawn with these odds, or any places if all of them are 0."""
+    reached = np.cumsum(odds)
+    if reached[-1] == 0:
+        reached = np.arange(1.0, len(odds) + 1)
+    places = np.searchsorted(reached, random.uniform(size=n) * reached[-1], side="right")
+    return np.minimum(places, len(odds) - 1)
