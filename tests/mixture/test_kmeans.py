@@ -436,7 +436,10 @@ class TestFiles:
         X = pd.DataFrame(blobs(), columns=list("abcde"))
         yield KMeans(3, random_state=0).fit(table), table
         yield KMeans(3, random_state=np.random.RandomState(0), n_init=2).fit(X), X
-        yield KMeans(np.int64(2), init=blobs()[:2], tol=1e-3, algorithm="lloyd").fit(blobs()), blobs()
+        yield (
+            KMeans(np.int64(2), init=blobs()[:2], tol=1e-3, algorithm="lloyd").fit(blobs()),
+            blobs(),
+        )
 
     def test_round_trip(self, table, tmp_path):
         path = tmp_path / "model.tacit"
@@ -519,11 +522,11 @@ class TestRefuses:
     def test_weights(self, table):
         X = blobs()
         for weights, message in (
-            (np.full(400, np.nan), "sample_weights must be finite"),
-            (np.full(400, -1.0), "sample_weights must be finite and not negative"),
+            (np.full(400, np.nan), "sample_weight: weights must be finite"),
+            (np.full(400, -1.0), "sample_weight: weights must be finite and not negative"),
             (np.zeros(400), "sample_weight: all weights are zero"),
             (np.arange(400) < 2, "n_clusters=3, but only 2 records"),
-            (np.ones(3), "sample_weights must have shape"),
+            (np.ones(3), "sample_weight: weights must have shape"),
         ):
             with pytest.raises(InputError, match=message):
                 KMeans(3).fit(X, sample_weight=weights)
@@ -561,7 +564,9 @@ class TestRefuses:
     def test_tables_and_numbers_do_not_mix(self, table):
         with pytest.raises(InputError, match="X is a Table, but the model was fitted to numbers"):
             KMeans(2, random_state=0).fit(blobs()).predict(table)
-        with pytest.raises(InputError, match="column 'sky' holds String, not numbers; make a tacit"):
+        with pytest.raises(
+            InputError, match="column 'sky' holds String, not numbers; make a tacit"
+        ):
             KMeans(2).fit(table.to_frame())
 
     def test_numbers_that_cannot_be_squared(self):

@@ -30,8 +30,8 @@ def to_arrays(model: Any) -> dict[str, NDArray[Any]]:
     }
     if not isinstance(params["init"], str):
         arrays["init"] = np.array(params.pop("init"), np.float64)
-    seed = params["random_state"]
-    params["random_state"] = None if seed is None or isinstance(seed, np.random.RandomState) else seed
+    if isinstance(params["random_state"], np.random.RandomState):
+        params["random_state"] = None  # a generator has moved on since
     settings: dict[str, Any] = {
         "params": {name: _plain(value) for name, value in params.items()},
         "inertia": model.inertia_,
@@ -58,9 +58,7 @@ def restore(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], kind:
         if "init" in arrays:
             params["init"] = arrays["init"]
         model = kind(**params)
-        model.schema_ = (
-            schema_from_json(arrays["schema"].tobytes()) if "schema" in arrays else None
-        )
+        model.schema_ = schema_from_json(arrays["schema"].tobytes()) if "schema" in arrays else None
         model.n_features_in_ = int(settings["n_features"])
         names = settings.get("names") if model.schema_ is None else model.schema_.names
         if names is not None:
@@ -82,7 +80,8 @@ def _check(model: Any) -> None:
     width = model.n_features_in_ if model.schema_ is None else int(model.schema_.cells[-1])
     if model.schema_ is not None and len(model.schema_) != model.n_features_in_:
         raise InputError("its columns are not as many as it says")
-    if len(getattr(model, "feature_names_in_", range(model.n_features_in_))) != model.n_features_in_:
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None and len(names) != model.n_features_in_:
         raise InputError("its names are not as many as its columns")
     if centres.dtype != np.float64 or centres.ndim != 2 or centres.shape[1:] != (width,):
         raise InputError("its centres have the wrong form")

@@ -50,7 +50,10 @@ def _check_same(table: Table, schema: Schema) -> None:
     for name, labels, known in zip(own.names, own.labels, schema.labels, strict=True):
         if labels is not known and labels.items != known.items:
             new = [label for label in labels if label not in known.items]
-            problem = f"the label {new[0]!r}, which the model does not know" if new else "fewer labels"
+            if new:
+                problem = f"the label {new[0]!r}, which the model does not know"
+            else:
+                problem = "fewer labels than the model knows, or in another order"
             raise InputError(f"X: column {name!r} has {problem}")
 
 
@@ -72,7 +75,7 @@ def array_points(
 def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     if nw.dependencies.is_into_dataframe(X):
         X = _frame(X)
-    checked = validate_data(
+    checked: Any = validate_data(
         estimator,
         X,
         reset=reset,
@@ -80,17 +83,17 @@ def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
         dtype=[np.float64, np.float32],
         ensure_all_finite=False,
     )
-    numbers = checked.data if sparse.issparse(checked) else checked
-    if not np.isfinite(numbers).all():
-        rows = checked.tocoo() if sparse.issparse(checked) else None
-        place = int(np.argmax(~np.isfinite(numbers)))
-        row, column = (
-            np.unravel_index(place, checked.shape)
-            if rows is None
-            else (rows.coords[0][place], rows.coords[1][place])
-        )
-        wrong = numbers.reshape(-1)[place]
-        raise InputError(f"X contains NaN or inf: {wrong} at row {row}, column {column}")
+    is_sparse: bool = sparse.issparse(checked)
+    numbers = checked.data if is_sparse else checked
+    wrong = np.flatnonzero(~np.isfinite(numbers))
+    if len(wrong):
+        place = int(wrong[0])
+        row, column = divmod(place, checked.shape[1])
+        if is_sparse:
+            row = int(np.searchsorted(checked.indptr, place, side="right")) - 1
+            column = int(checked.indices[place])
+        value = numbers.reshape(-1)[place]
+        raise InputError(f"X contains NaN or inf: {value} at row {row}, column {column}")
     return checked
 
 
@@ -109,4 +112,4 @@ def _weights(sample_weight: Any, n_records: int) -> NDArray[np.float64] | None:
     try:
         return check_weights(sample_weight, n_records)
     except InputError as error:
-        raise InputError(f"sample_{error}") from None
+        raise InputError(f"sample_weight: {error}") from None

@@ -234,4 +234,5 @@ def _half_gaps(points: Points, centres: Floats) -> Floats:
     gaps = squares[:, None] + squares - 2 * products
     gaps -= 1e-9 * (squares[:, None] + squares)
     np.fill_diagonal(gaps, np.inf)
-    return 0.5 * np.sqrt(np.maximum(gaps.min(axis=1), 0.0))
+    nearest: Floats = np.sqrt(np.maximum(gaps.min(axis=1), 0.0))
+    return 0.5 * nearest

@@ -1,8 +1,8 @@
 """Records as points in space, and what the k-means kernels need to know of them and of centres.
 
 Numbers are points as they are. A Table's records are points of as many coordinates as there are
-labels: 1 for the label that a record has in a column, 0 for the others of the column. Distances do not
-depend on which labels are defaults, and only stored values are visited all the same.
+labels: 1 for the label that a record has in a column, 0 for the others of the column. Distances do
+not depend on which labels are defaults, and only stored values are visited all the same.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Points(ABC):
     # Kernels
 
     @property
-    def _arrays(self) -> tuple[Any, ...]:
+    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any] | None, Floats | None]:
         return self.indptr, self.values, self.x, self.norms
 
     def weigh(self, numbers: Floats) -> Floats:
@@ -140,7 +140,9 @@ class Points(ABC):
         scanned : int
             How many records had to be compared with all centres.
         """
-        kept = (None,) * 3 if bounds is None else (bounds.upper, bounds.lower, bounds.moves)
+        kept: tuple[Any, Any, Any] = (None, None, None)
+        if bounds is not None:
+            kept = (bounds.upper, bounds.lower, bounds.moves)
         changed, scanned, _ = _core.kmeans_assign(
             *self._arrays, *self.scores(centres), previous, labels, *kept, prune, n_jobs
         )
@@ -188,7 +190,8 @@ class NumberPoints(Points):
     def __init__(self, X: Any, weights: Floats | None, offset: Floats | None = None) -> None:
         self.width = X.shape[1]
         self.weights = weights
-        if sparse.issparse(X):
+        is_sparse: bool = sparse.issparse(X)
+        if is_sparse:
             if not check_sparse(X.indptr, X.indices, X.shape[1]):
                 X = X.sorted_indices()
             indptr, ids, self.x = X.indptr, X.indices, X.data

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["plus_plus", "random_records"]
 
 
-
 def random_records(points: Points, n_clusters: int, random: np.random.RandomState) -> Floats:
     """Return distinct records, drawn with probabilities proportional to their weights."""
     odds = None if points.weights is None else points.weights / points.weights.sum()
@@ -52,5 +51,5 @@ def _draw(odds: Floats, n: int, random: np.random.RandomState) -> NDArray[np.int
     reached = np.cumsum(odds)
     if reached[-1] == 0:
         reached = np.arange(1.0, len(odds) + 1)
-    places = np.searchsorted(reached, random.uniform(size=n) * reached[-1], side="right")
-    return np.minimum(places, len(odds) - 1)
+    drawn: Floats = random.uniform(size=n) * reached[-1]
+    return np.minimum(np.searchsorted(reached, drawn, side="right"), len(odds) - 1)
