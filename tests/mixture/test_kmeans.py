@@ -590,6 +590,16 @@ class TestRefuses:
         with pytest.raises(InputError):
             model.set_params(n_clusters=1000).fit(table)
         assert model.labels_ is before
+        with pytest.raises(InputError):
+            model.fit(pd.DataFrame(blobs(), columns=list("abcde")))
+        assert model.feature_names_in_.tolist() == list(table.schema.names)
+        np.testing.assert_array_equal(model.predict(table), before)
+
+    def test_centres_beyond_any_memory(self):
+        rng = np.random.default_rng(0)
+        X = sparse.random_array((3000, 2**30), density=1e-9, format="csr", rng=rng)
+        with pytest.raises(InputError, match="2,000 centres would take"):
+            KMeans(2000).fit(X)
 
 
 INTERRUPT = """

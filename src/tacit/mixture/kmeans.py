@@ -57,7 +57,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         `cluster_centers_`).
     n_init : int or "auto"
         How often to begin anew; the result with the least inertia is kept. "auto" is 10 for
-        "random", else 1.
+        "random", else 1. From given centres it begins once.
     max_iter : int, default 300
     tol : float, default 1e-4
         Stop when the squared moves of all centres add up to no more than this many times the mean
@@ -146,33 +146,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         KMeans
             Itself.
         """
-        k = whole(self.n_clusters, "n_clusters", 1)
-        max_iter = whole(self.max_iter, "max_iter", 1)
-        jobs = count_jobs(self.n_jobs)
-        if self.algorithm not in ALGORITHMS:
-            raise InputError(f"algorithm must be one of {ALGORITHMS}, got {self.algorithm!r}")
-        tol = _not_negative(self.tol, "tol")
-        random = check_random_state(self.random_state)
-        if isinstance(X, Table):
-            points: Points = table_points(X, sample_weight)
-        else:
-            points = number_points(self, X, sample_weight)
-        _check_enough(points, k)
-        fixed = self._fixed_centres(points, k)
-        tol *= points.spread() if tol else 0.0
-        best: Clustering | None = None
-        for restart in range(self._n_restarts(fixed is not None)):
-            if fixed is not None:
-                start = fixed
-            elif self.init == "random":
-                start = seeding.random_records(points, k, random)
-            else:
-                start = seeding.plus_plus(points, k, random, jobs)
-            report = _Report(restart + 1, points.n_records) if self.verbose else None
-            found = Lloyd(points, max_iter, tol, self.algorithm, jobs, report).run(start)
-            if best is None or found.inertia < best.inertia:
-                best = found
-        assert best is not None
+        known = self.__dict__.copy()
+        try:
+            points, best = self._search(X, sample_weight)
+        except BaseException:  # an interruption, too, leaves what was
+            self.__dict__.clear()
+            self.__dict__.update(known)
+            raise
         self._keep(X, points, best)
         return self
 
@@ -278,6 +258,36 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return f"{text}, fitted to {records}: inertia {self.inertia_:,.6g}"
 
     # Steps of fit
+
+    def _search(self, X: Any, sample_weight: Any) -> tuple[Points, Clustering]:
+        k = whole(self.n_clusters, "n_clusters", 1)
+        max_iter = whole(self.max_iter, "max_iter", 1)
+        jobs = count_jobs(self.n_jobs)
+        if self.algorithm not in ALGORITHMS:
+            raise InputError(f"algorithm must be one of {ALGORITHMS}, got {self.algorithm!r}")
+        tol = _not_negative(self.tol, "tol")
+        random = check_random_state(self.random_state)
+        if isinstance(X, Table):
+            points: Points = table_points(X, sample_weight)
+        else:
+            points = number_points(self, X, sample_weight)
+        _check_enough(points, k)
+        fixed = self._fixed_centres(points, k)
+        tol *= points.spread() if tol else 0.0
+        best: Clustering | None = None
+        for restart in range(self._n_restarts(fixed is not None)):
+            if fixed is not None:
+                start = fixed
+            elif self.init == "random":
+                start = seeding.random_records(points, k, random)
+            else:
+                start = seeding.plus_plus(points, k, random, jobs)
+            report = _Report(restart + 1, points.n_records) if self.verbose else None
+            found = Lloyd(points, max_iter, tol, self.algorithm, jobs, report).run(start)
+            if best is None or found.inertia < best.inertia:
+                best = found
+        assert best is not None
+        return points, best
 
     def _fixed_centres(self, points: Points, k: int) -> NDArray[np.float64] | None:
         """Return the centres to begin with, if they are given."""
@@ -395,6 +405,8 @@ def _check_enough(points: Points, k: int) -> None:
             )
     if points.n_records < k:
         raise InputError(f"n_clusters={k}, but there are only n_samples={points.n_records} records")
+    # Old and new centres, sums, corrections, and the tables that kernels make of them.
+    check_fits(50 * k * points.width, f"{k:,} centres", "ask for fewer clusters")
 
 
 @store.loads(kmeans_files.KIND)

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.table.gateway import check_sparse, value_type
+from tacit.table.gateway import check_size, check_sparse, value_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -185,9 +185,12 @@ class NumberPoints(Points):
     X : array or CSR array of float32 or float64
         Finite.
     weights : array, optional
+    offset : array, optional
+        What to take off dense records; by default their mean.
     """
 
     def __init__(self, X: Any, weights: Floats | None, offset: Floats | None = None) -> None:
+        check_size(*X.shape)
         self.width = X.shape[1]
         self.weights = weights
         is_sparse: bool = sparse.issparse(X)
@@ -195,7 +198,7 @@ class NumberPoints(Points):
             if not check_sparse(X.indptr, X.indices, X.shape[1]):
                 X = X.sorted_indices()
             indptr, ids, self.x = X.indptr, X.indices, X.data
-        elif offset is None and np.count_nonzero(X) < _MOSTLY_ZERO * X.size:
+        elif np.count_nonzero(X) < _MOSTLY_ZERO * X.size:
             rows, ids = np.nonzero(X)
             indptr, self.x = np.searchsorted(rows, np.arange(len(X) + 1)), X[rows, ids]
         else:
