@@ -10,7 +10,7 @@ namespace tacit {
 
 template <class T>
 ScoreTable<T>::ScoreTable(const Centres& centres, std::int64_t n_values)
-    : stride_((centres.size + Wide<T>::kLanes - 1) / Wide<T>::kLanes * Wide<T>::kLanes),
+    : stride_((centres.size + kUnit<T> - 1) / kUnit<T> * kUnit<T>),
       memory_(static_cast<std::size_t>((n_values + 1) * stride_ + 64 / static_cast<int>(sizeof(T)))) {
   const std::int64_t k_all = centres.size;
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
@@ -52,11 +52,8 @@ struct Nearest {
   std::int32_t label;
 };
 
-using Float8 = Wide<float>::Vec;
-typedef std::int32_t Int8 __attribute__((vector_size(32), may_alias));
-
 constexpr std::int32_t kPlaceBits = 31;  // the place of a cluster within its group
-static_assert(kGroupVectors * Wide<float>::kLanes == kPlaceBits + 1);
+static_assert(kGroupUnits * kUnit<float> == kPlaceBits + 1);
 
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
@@ -64,9 +61,10 @@ static_assert(kGroupVectors * Wide<float>::kLanes == kPlaceBits + 1);
 #endif
 #endif
 
-// Merges two pairs of least and second least, lane by lane.
-TACIT_INLINE void merge_least(Float8& first, Float8& second, const Float8& a, const Float8& b) {
-  const Float8 larger = first > a ? first : a;
+// Merges another pair of least and second least into the first one, lane by lane.
+template <class Vec>
+TACIT_INLINE void merge_least(Vec& first, Vec& second, const Vec& a, const Vec& b) {
+  const Vec larger = first > a ? first : a;
   first = first < a ? first : a;
   second = second < b ? second : b;
   second = second < larger ? second : larger;
@@ -74,38 +72,52 @@ TACIT_INLINE void merge_least(Float8& first, Float8& second, const Float8& a, co
 
 // The least and the second least of the scores of a group. The last bits of each score give way to
 // the cluster's place, so that the least one says whose it is; the error allows for that.
-template <int kVectors>
-TACIT_INLINE void least_two(const Float8* scores, float& least, float& second, std::int32_t& place) {
-  const Int8 lane = {0, 1, 2, 3, 4, 5, 6, 7};
-  Float8 first, next;
+template <int kBytes, int kUnits>
+TACIT_INLINE void least_two(const typename Wide<float, kBytes>::Vec* scores, float& least,
+                            float& second, std::int32_t& place) {
+  using Vec = typename Wide<float, kBytes>::Vec;
+  using Bits = typename Wide<std::int32_t, kBytes>::Vec;
+  constexpr int kVectors = kUnits * (kUnitBytes / kBytes), kLanes = kBytes / 4;
+  Bits places;
+  for (int k = 0; k < kLanes; ++k) places[k] = k;
+  Vec first, next;
   for (int j = 0; j < kVectors; ++j) {
-    const Int8 bits = ((Int8)scores[j] & ~kPlaceBits) | (lane + 8 * j);
-    const Float8 marked = (Float8)bits;  // the same bits
+    const Bits bits = ((Bits)scores[j] & ~kPlaceBits) | (places + kLanes * j);
+    const Vec marked = (Vec)bits;  // the same bits
     if (j == 0) {
       first = marked;
-      next = Float8{} + FLT_MAX;
+      next = Vec{} + FLT_MAX;
     } else {
-      const Float8 larger = first > marked ? first : marked;
+      const Vec larger = first > marked ? first : marked;
       first = first < marked ? first : marked;
       next = next < larger ? next : larger;
     }
   }
 #ifdef TACIT_SHUFFLE
-  const Float8 a = __builtin_shufflevector(first, first, 4, 5, 6, 7, 0, 1, 2, 3);
-  const Float8 b = __builtin_shufflevector(next, next, 4, 5, 6, 7, 0, 1, 2, 3);
-  merge_least(first, next, a, b);
-  const Float8 c = __builtin_shufflevector(first, first, 2, 3, 0, 1, 6, 7, 4, 5);
-  const Float8 d = __builtin_shufflevector(next, next, 2, 3, 0, 1, 6, 7, 4, 5);
-  merge_least(first, next, c, d);
-  const Float8 e = __builtin_shufflevector(first, first, 1, 0, 3, 2, 5, 4, 7, 6);
-  const Float8 f = __builtin_shufflevector(next, next, 1, 0, 3, 2, 5, 4, 7, 6);
-  merge_least(first, next, e, f);
+  if constexpr (kLanes == 8) {
+    const Vec a = __builtin_shufflevector(first, first, 4, 5, 6, 7, 0, 1, 2, 3);
+    const Vec b = __builtin_shufflevector(next, next, 4, 5, 6, 7, 0, 1, 2, 3);
+    merge_least(first, next, a, b);
+    const Vec c = __builtin_shufflevector(first, first, 2, 3, 0, 1, 6, 7, 4, 5);
+    const Vec d = __builtin_shufflevector(next, next, 2, 3, 0, 1, 6, 7, 4, 5);
+    merge_least(first, next, c, d);
+    const Vec e = __builtin_shufflevector(first, first, 1, 0, 3, 2, 5, 4, 7, 6);
+    const Vec f = __builtin_shufflevector(next, next, 1, 0, 3, 2, 5, 4, 7, 6);
+    merge_least(first, next, e, f);
+  } else {
+    const Vec a = __builtin_shufflevector(first, first, 2, 3, 0, 1);
+    const Vec b = __builtin_shufflevector(next, next, 2, 3, 0, 1);
+    merge_least(first, next, a, b);
+    const Vec c = __builtin_shufflevector(first, first, 1, 0, 3, 2);
+    const Vec d = __builtin_shufflevector(next, next, 1, 0, 3, 2);
+    merge_least(first, next, c, d);
+  }
   least = first[0];
   second = next[0];
 #else
   least = first[0];
   second = next[0];
-  for (int k = 1; k < 8; ++k) {
+  for (int k = 1; k < kLanes; ++k) {
     second = std::min({second, next[k], std::max(least, first[k])});
     least = std::min(least, first[k]);
   }
@@ -125,30 +137,31 @@ struct AssignJob {
   std::int32_t* labels;
 };
 
-// Single precision. kVectors is the number of vectors of a row, or 0 where there are several groups.
-template <int kVectors, class V, class X>
+// Single precision. kUnits is the length of a row, or 0 where there are several groups.
+template <int kBytes, int kUnits, class V, class X>
 TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
+  using Vec = typename Wide<float, kBytes>::Vec;
   const std::int64_t begin = job.points.indptr[r], end = job.points.indptr[r + 1];
   const ScoreTable<float>& table = job.quick;
   float first, second;
   std::int32_t label;
-  if constexpr (kVectors > 0) {
-    Float8 scores[kVectors];
-    add_scores<float, kVectors>(job.points, begin, end, table.rows(), kVectors * 8, table.base(),
-                                scores);
-    least_two<kVectors>(scores, first, second, label);
+  if constexpr (kUnits > 0) {
+    Vec scores[kUnits * (kUnitBytes / kBytes)];
+    add_scores<kBytes, kUnits>(job.points, begin, end, table.rows(), kUnits * kUnit<float>,
+                               table.base(), scores);
+    least_two<kBytes, kUnits>(scores, first, second, label);
   } else {
     first = second = FLT_MAX;
     label = 0;
-    in_groups<float>(table.vectors(), [&](auto vectors, std::int64_t place)
-                                          __attribute__((always_inline)) {
-      constexpr int kOwn = decltype(vectors)::value;
-      Float8 scores[kOwn];
-      add_scores<float, kOwn>(job.points, begin, end, table.rows() + place, table.stride(),
-                              table.base() + place, scores);
+    in_groups<float>(table.units(), [&](auto units, std::int64_t place)
+                                        __attribute__((always_inline)) {
+      constexpr int kOwn = decltype(units)::value;
+      Vec scores[kOwn * (kUnitBytes / kBytes)];
+      add_scores<kBytes, kOwn>(job.points, begin, end, table.rows() + place, table.stride(),
+                               table.base() + place, scores);
       float least, next;
       std::int32_t own;
-      least_two<kOwn>(scores, least, next, own);
+      least_two<kBytes, kOwn>(scores, least, next, own);
       second = std::min({second, next, std::max(first, least)});
       if (least < first) label = static_cast<std::int32_t>(place) + own;
       first = std::min(first, least);
@@ -161,39 +174,33 @@ TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
   return {first, second, table.reach() < 1e-30 ? DBL_MAX : error, label};
 }
 
-TACIT_INLINE double least_score(const double* scores, std::int64_t vectors) {
-  using Vec = typename Wide<double>::Vec;
+template <int kBytes>
+TACIT_INLINE double least_score(const double* scores, std::int64_t units) {
+  using Vec = typename Wide<double, kBytes>::Vec;
   Vec least = *reinterpret_cast<const Vec*>(scores);
-  for (std::int64_t j = 1; j < vectors; ++j) {
+  for (std::int64_t j = 1; j < units * (kUnitBytes / kBytes); ++j) {
     const Vec other = reinterpret_cast<const Vec*>(scores)[j];
     least = other < least ? other : least;
   }
-  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+  double found = least[0];
+  for (int k = 1; k < kBytes / 8; ++k) found = std::min(found, least[k]);
+  return found;
 }
 
 // Double precision. Scores that differ by no more than rounding could explain count as the same, so
 // that a tie is a tie whichever values are stored and in whichever order they are added up.
-template <class V, class X>
+template <int kBytes, class V, class X>
 TACIT_INLINE Nearest exact_nearest(const AssignJob<V, X>& job, std::int64_t r, double* scores) {
-  using Vec = typename Wide<double>::Vec;
-  const std::int64_t begin = job.points.indptr[r], end = job.points.indptr[r + 1];
   const ScoreTable<double>& table = job.exact;
-  in_groups<double>(table.vectors(), [&](auto vectors, std::int64_t place)
-                                         __attribute__((always_inline)) {
-    constexpr int kOwn = decltype(vectors)::value;
-    Vec own[kOwn];
-    add_scores<double, kOwn>(job.points, begin, end, table.rows() + place, table.stride(),
-                             table.base() + place, own);
-    std::memcpy(scores + place, own, sizeof own);
-  });
-  const double first = least_score(scores, table.vectors());
-  const double error = rounding_steps(end - begin) * 0x1p-50 *
+  score_all<kBytes>(job.points, table, r, scores);
+  const double first = least_score<kBytes>(scores, table.units());
+  const double error = rounding_steps(job.points.indptr[r + 1] - job.points.indptr[r]) * 0x1p-50 *
                        (magnitude(job.points, table, r) + std::abs(table.least_base()));
   std::int64_t label = 0;
   while (!(scores[label] <= first + error) && label + 1 < job.n_clusters) ++label;
   const double own = scores[label];
   scores[label] = ScoreTable<double>::kFar;
-  return {own, least_score(scores, table.vectors()), error, static_cast<std::int32_t>(label)};
+  return {own, least_score<kBytes>(scores, table.units()), error, static_cast<std::int32_t>(label)};
 }
 
 // A little more, or less, than rounding to single precision can change.
@@ -214,7 +221,7 @@ TACIT_INLINE void keep_bounds(const AssignJob<V, X>& job, std::int64_t r, const 
   bounds.lower[r] = round_down(far + bounds.rest[found.label]);
 }
 
-template <int kVectors, class V, class X>
+template <int kBytes, int kUnits, class V, class X>
 TACIT_INLINE void assign_range(const AssignJob<V, X>& job, Range range, AssignTally& tally,
                                double* scores, Pulse& pulse) {
   Meter meter(pulse);
@@ -231,31 +238,31 @@ TACIT_INLINE void assign_range(const AssignJob<V, X>& job, Range range, AssignTa
       }
     }
     ++scanned;
-    Nearest found = quick_nearest<kVectors>(job, r);
+    Nearest found = quick_nearest<kBytes, kUnits>(job, r);
     if (!(found.second - found.first > 2 * found.error)) {
       ++rechecked;
-      found = exact_nearest(job, r, scores);
+      found = exact_nearest<kBytes>(job, r, scores);
     }
     if (job.previous) changed += found.label != job.previous[r];
     job.labels[r] = found.label;
     if (bounds.upper) keep_bounds(job, r, found);
-    meter.spend((indptr[r + 1] - indptr[r] + 4) * job.quick.vectors());
+    meter.spend((indptr[r + 1] - indptr[r] + 4) * job.quick.units());
   }
   tally.changed += changed;
   tally.scanned += scanned;
   tally.rechecked += rechecked;
 }
 
-template <int kVectors, class V, class X>
+template <int kUnits, class V, class X>
 void assign_plain(const AssignJob<V, X>& job, Range range, AssignTally& tally, double* scores,
                   Pulse& pulse) {
-  assign_range<kVectors>(job, range, tally, scores, pulse);
+  assign_range<16, kUnits>(job, range, tally, scores, pulse);
 }
 #ifdef TACIT_AVX2_CLONES
-template <int kVectors, class V, class X>
+template <int kUnits, class V, class X>
 __attribute__((target("avx2"))) void assign_avx2(const AssignJob<V, X>& job, Range range,
                                                  AssignTally& tally, double* scores, Pulse& pulse) {
-  assign_range<kVectors>(job, range, tally, scores, pulse);
+  assign_range<32, kUnits>(job, range, tally, scores, pulse);
 }
 #endif
 
@@ -263,8 +270,8 @@ template <class V, class X>
 using AssignRange = void (*)(const AssignJob<V, X>&, Range, AssignTally&, double*, Pulse&);
 
 template <class V, class X>
-AssignRange<V, X> choose_assign(std::int64_t vectors) {
-  const std::size_t own = vectors > kGroupVectors ? 0 : static_cast<std::size_t>(vectors);
+AssignRange<V, X> choose_assign(std::int64_t units) {
+  const std::size_t own = units > kGroupUnits ? 0 : static_cast<std::size_t>(units);
 #ifdef TACIT_AVX2_CLONES
   static constexpr AssignRange<V, X> wide[] = {assign_avx2<0, V, X>, assign_avx2<1, V, X>,
                                                assign_avx2<2, V, X>, assign_avx2<3, V, X>,
@@ -288,12 +295,12 @@ AssignTally kmeans_assign(const Points<V, X>& points, const Centres& centres,
   const ScoreTable<double> exact(centres, points.n_values);
   const AssignJob<V, X> job{points,   quick, exact,  centres.size,
                             previous, prune, bounds, labels};
-  const AssignRange<V, X> assign = choose_assign<V, X>(quick.vectors());
+  const AssignRange<V, X> assign = choose_assign<V, X>(quick.units());
   const std::int64_t work = points.indptr[points.n_records] + 4 * points.n_records;
   const std::int64_t n_blocks = std::clamp<std::int64_t>(work >> 17, 1, 256);
   std::vector<AssignTally> tallies(static_cast<std::size_t>(n_blocks), AssignTally{0, 0, 0});
   for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    std::vector<ScoreVector> scores(static_cast<std::size_t>(exact.vectors()));
+    std::vector<ScoreUnit> scores(static_cast<std::size_t>(exact.units()));
     assign(job, block_range(points.n_records, n_blocks, b), tallies[static_cast<std::size_t>(b)],
            scores.data()->numbers, pulse);
   });

@@ -23,23 +23,15 @@ struct DistanceJob {
   const double *closest, *weights;
 };
 
-template <class V, class X>
+template <int kBytes, class V, class X>
 TACIT_INLINE void measure_range(const DistanceJob<V, X>& job, Range range, double* potentials,
                                 double* scores, Pulse& pulse) {
-  using Vec = typename Wide<double>::Vec;
   Meter meter(pulse);
   const Points<V, X>& points = job.points;
   const ScoreTable<double>& table = job.table;
   for (std::int64_t r = range.begin; r < range.end; ++r) {
     const std::int64_t begin = points.indptr[r], end = points.indptr[r + 1];
-    in_groups<double>(table.vectors(), [&](auto vectors, std::int64_t place)
-                                           __attribute__((always_inline)) {
-      constexpr int kOwn = decltype(vectors)::value;
-      Vec own[kOwn];
-      add_scores<double, kOwn>(points, begin, end, table.rows() + place, table.stride(),
-                               table.base() + place, own);
-      std::memcpy(scores + place, own, sizeof own);
-    });
+    score_all<kBytes>(points, table, r, scores);
     const double zero = table.least_base() + (points.norms ? points.norms[r] : 0);
     const double noise =
         0x1p-52 * rounding_steps(end - begin) * (std::abs(zero) + magnitude(points, table, r));
@@ -50,21 +42,21 @@ TACIT_INLINE void measure_range(const DistanceJob<V, X>& job, Range range, doubl
       for (std::int64_t k = 0; k < job.n_centres; ++k)
         potentials[k] += w * std::min(job.closest[r], out[k]);
     }
-    meter.spend((end - begin + 4) * table.vectors());
+    meter.spend((end - begin + 4) * table.units());
   }
 }
 
 template <class V, class X>
 void measure_plain(const DistanceJob<V, X>& job, Range range, double* potentials, double* scores,
                    Pulse& pulse) {
-  measure_range(job, range, potentials, scores, pulse);
+  measure_range<16>(job, range, potentials, scores, pulse);
 }
 #ifdef TACIT_AVX2_CLONES
 template <class V, class X>
 __attribute__((target("avx2"))) void measure_avx2(const DistanceJob<V, X>& job, Range range,
                                                   double* potentials, double* scores,
                                                   Pulse& pulse) {
-  measure_range(job, range, potentials, scores, pulse);
+  measure_range<16>(job, range, potentials, scores, pulse);
 }
 #endif
 
@@ -91,9 +83,9 @@ void kmeans_distances(const Points<V, X>& points, const Centres& centres, double
   const auto stride = static_cast<std::size_t>(centres.size);
   std::vector<double> partial(static_cast<std::size_t>(n_blocks) * stride, 0.0);
   for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    std::vector<double> scores(static_cast<std::size_t>(table.stride()));
+    std::vector<ScoreUnit> scores(static_cast<std::size_t>(table.units()));
     measure(job, block_range(points.n_records, n_blocks, b),
-            partial.data() + static_cast<std::size_t>(b) * stride, scores.data(), pulse);
+            partial.data() + static_cast<std::size_t>(b) * stride, scores.data()->numbers, pulse);
   });
   std::fill_n(potentials, stride, 0.0);
   for (std::size_t k = 0; k < partial.size(); ++k) potentials[k % stride] += partial[k];

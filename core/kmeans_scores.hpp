@@ -1,8 +1,7 @@
 // Scores of one record against all centres, held in vector registers.
 //
-// Everything here is inlined into functions that are compiled for one instruction set or another.
-// Vectors are 32 bytes wide in any case; where the machine's are narrower the compiler splits them, and
-// the numbers are the same.
+// Everything here is inlined into functions that are compiled for one instruction set or another, with
+// vectors as wide as its registers. The numbers are the same for all.
 #pragma once
 
 #include <algorithm>
@@ -20,22 +19,26 @@
 
 namespace tacit {
 
-template <class T>
+template <class T, int kBytes>
 struct Wide {
-  typedef T Vec __attribute__((vector_size(32), may_alias));
-  static constexpr std::int64_t kLanes = 32 / sizeof(T);
+  typedef T Vec __attribute__((vector_size(kBytes), may_alias));
 };
 
-struct alignas(32) ScoreVector {
-  double numbers[4];
+// Rows are padded to whole units, and clusters are scored in groups of at most so many units, which
+// fit in registers.
+constexpr int kUnitBytes = 32;
+constexpr int kGroupUnits = 4;
+template <class T>
+constexpr std::int64_t kUnit = kUnitBytes / static_cast<std::int64_t>(sizeof(T));
+
+struct alignas(kUnitBytes) ScoreUnit {
+  double numbers[kUnit<double>];
 };
 
-// Clusters are scored in groups of at most so many vectors, which fit in registers.
-constexpr int kGroupVectors = 4;
 // Sums are made of partial sums of so many terms, which bounds rounding errors for long records.
 constexpr std::int64_t kPartTerms = 64;
 
-// The table that scores are read from: a row of corrections for each value id, padded to whole vectors.
+// The table that scores are read from: a row of corrections for each value id, padded to whole units.
 // The least base is taken off all of them. Padding scores worse than any cluster.
 template <class T>
 class ScoreTable {
@@ -46,7 +49,7 @@ class ScoreTable {
   const T* rows() const { return rows_; }
   const T* base() const { return base_; }
   std::int64_t stride() const { return stride_; }
-  std::int64_t vectors() const { return stride_ / Wide<T>::kLanes; }
+  std::int64_t units() const { return stride_ / kUnit<T>; }
   double least_base() const { return least_base_; }
   double span() const { return span_; }    // the largest base, the least one taken off
   double reach() const { return reach_; }  // the largest norm of a centre's corrections
@@ -58,12 +61,13 @@ class ScoreTable {
   T *rows_, *base_;
 };
 
-// total[0 … kVectors) = base + Σ row(v) · x over the stored values at [begin, end).
-template <class T, int kVectors, class V, class X>
+// total[…] = base + Σ row(v) · x over the stored values at [begin, end), for kUnits units of clusters.
+template <int kBytes, int kUnits, class T, class V, class X>
 TACIT_INLINE void add_scores(const Points<V, X>& points, std::int64_t begin, std::int64_t end,
                              const T* rows, std::int64_t stride, const T* base,
-                             typename Wide<T>::Vec* total) {
-  using Vec = typename Wide<T>::Vec;
+                             typename Wide<T, kBytes>::Vec* total) {
+  using Vec = typename Wide<T, kBytes>::Vec;
+  constexpr int kVectors = kUnits * (kUnitBytes / kBytes);
   for (int j = 0; j < kVectors; ++j) total[j] = reinterpret_cast<const Vec*>(base)[j];
   while (begin < end) {
     const std::int64_t stop = std::min(end, begin + kPartTerms);
@@ -99,18 +103,33 @@ TACIT_INLINE double magnitude(const Points<V, X>& points, const ScoreTable<T>& t
   return table.span() + std::sqrt(square) * table.reach();
 }
 
-// Calls the body with the number of vectors as a constant, for each group of clusters.
+// Calls the body with the number of units as a constant and the first cluster, for each group.
 template <class T, class Body>
-TACIT_INLINE void in_groups(std::int64_t vectors, const Body& body) {
-  for (std::int64_t first = 0; first < vectors; first += kGroupVectors) {
-    const std::int64_t place = first * Wide<T>::kLanes;
-    switch (std::min<std::int64_t>(kGroupVectors, vectors - first)) {
+TACIT_INLINE void in_groups(std::int64_t units, const Body& body) {
+  for (std::int64_t first = 0; first < units; first += kGroupUnits) {
+    const std::int64_t place = first * kUnit<T>;
+    switch (std::min<std::int64_t>(kGroupUnits, units - first)) {
       case 1: body(std::integral_constant<int, 1>{}, place); break;
       case 2: body(std::integral_constant<int, 2>{}, place); break;
       case 3: body(std::integral_constant<int, 3>{}, place); break;
       default: body(std::integral_constant<int, 4>{}, place);
     }
   }
+}
+
+// scores[k] = the score of cluster k in double precision, for as many as the table has, padding and all.
+template <int kBytes, class V, class X>
+TACIT_INLINE void score_all(const Points<V, X>& points, const ScoreTable<double>& table,
+                            std::int64_t r, double* scores) {
+  const std::int64_t begin = points.indptr[r], end = points.indptr[r + 1];
+  in_groups<double>(table.units(), [&](auto units, std::int64_t place)
+                                       __attribute__((always_inline)) {
+    constexpr int kUnits = decltype(units)::value;
+    typename Wide<double, kBytes>::Vec own[kUnits * (kUnitBytes / kBytes)];
+    add_scores<kBytes, kUnits>(points, begin, end, table.rows() + place, table.stride(),
+                               table.base() + place, own);
+    std::memcpy(scores + place, own, sizeof own);
+  });
 }
 
 }  // namespace tacit
