@@ -1,7 +1,6 @@
 #include "kmeans.hpp"
 
 #include <bit>
-#include <limits>
 #include <vector>
 
 #include "kmeans_scores.hpp"
@@ -11,7 +10,7 @@ namespace tacit {
 template <class T>
 ScoreTable<T>::ScoreTable(const Centres& centres, std::int64_t n_values)
     : stride_((centres.size + kUnit<T> - 1) / kUnit<T> * kUnit<T>),
-      memory_(static_cast<std::size_t>((n_values + 1) * stride_ + 64 / static_cast<int>(sizeof(T)))) {
+      memory_(static_cast<std::size_t>((n_values + 1) * stride_) + 64 / sizeof(T)) {
   const std::int64_t k_all = centres.size;
   const auto address = reinterpret_cast<std::uintptr_t>(memory_.data());
   rows_ = memory_.data() + (64 - address % 64) % 64 / sizeof(T);
@@ -31,7 +30,7 @@ ScoreTable<T>::ScoreTable(const Centres& centres, std::int64_t n_values)
   }
   reach_ = std::sqrt(most);
   const double tiny = reach_ * 0x1p-60;  // numbers near the end of the range are slow to add up
-  constexpr std::int64_t kStretch = 64;  // values whose rows stay in the cache while they are filled
+  constexpr std::int64_t kStretch = 64;  // rows that stay in the cache while they are filled
   for (std::int64_t from = 0; from < n_values; from += kStretch) {
     const std::int64_t to = std::min(n_values, from + kStretch);
     for (std::int64_t k = 0; k < stride_; ++k)
@@ -167,8 +166,8 @@ TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
       first = std::min(first, least);
     });
   }
-  // Each of so many roundings is at most 2^-24 of the magnitude, and the place's bits are 2^-18 of it.
-  // Numbers that are too small for single precision are left to double precision.
+  // Each of so many roundings is at most 2^-24 of the magnitude, and the place's bits are 2^-18 of
+  // it. Numbers that are too small for single precision are left to double precision.
   const double share = rounding_steps(end - begin) * 0x1p-23 + 0x1p-18;
   const double error = share * magnitude(job.points, table, r);
   return {first, second, table.reach() < 1e-30 ? DBL_MAX : error, label};

@@ -2,8 +2,9 @@
 //
 // The squared distance of record r to centre k is
 //     norms[r] + base[k] + Σ over the stored values v of r of corrections[k][v] · x,
-// so that a pass costs O(l · K). For real numbers base[k] = |c_k|², corrections = -2 c_k and norms[r] =
-// |x_r|². For discrete columns, seen as one 0/1 coordinate for each label, norms is null (0) and x is 1.
+// so that a pass costs O(l · K). For real numbers base[k] = |c_k|², corrections = -2 c_k and
+// norms[r] = |x_r|². For discrete columns, seen as one 0/1 coordinate for each label, norms is null
+// (0) and x is 1.
 #pragma once
 
 #include "parallel.hpp"
@@ -29,10 +30,10 @@ struct Centres {
   const double* corrections;  // K × n_values
 };
 
-// Hamerly's bounds: upper[r] + moved[a] is at least the distance of r to its centre a, and lower[r] -
-// rest[a] at most that to any other one. moved[a] is how far a has moved since the first pass in all,
-// rest[a] the sum over passes of the farthest move of another centre, half[a] half the distance from a
-// to the nearest other centre.
+// Hamerly's bounds: upper[r] + moved[a] is at least the distance of r to its centre a, and
+// lower[r] - rest[a] at most that to any other one. moved[a] is how far a has moved in all, rest[a]
+// the sum over passes of the farthest move of another centre, half[a] half the distance from a to
+// the nearest other centre.
 struct CentreBounds {
   float *upper, *lower;  // one for each record, or null: no bounds
   const double *moved, *rest, *half;
@@ -44,9 +45,9 @@ struct AssignTally {
   std::int64_t rechecked;  // of these, those too close to call in single precision
 };
 
-// labels[r] = the nearest centre of each record, the lowest of several that are equally near (to about
-// 12 digits). Records are compared in single precision, and again in double precision where its error
-// could matter, so that labels are those of double precision. With `previous` and `prune`, records
+// labels[r] = the nearest centre of each record, the lowest of several that are equally near but for
+// rounding. Records are compared in single precision, and again in double precision where its error
+// could matter, so that labels are those of double precision. With `previous` and `prune`, those
 // whose bounds show that they stay where they are are passed over. Bounds, if given, are kept up to
 // date. O(l · K) at most.
 template <class V, class X>

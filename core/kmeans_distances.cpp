@@ -36,7 +36,8 @@ TACIT_INLINE void measure_range(const DistanceJob<V, X>& job, Range range, doubl
     const double noise =
         0x1p-52 * rounding_steps(end - begin) * (std::abs(zero) + magnitude(points, table, r));
     double* const out = job.distances + r * job.n_centres;
-    for (std::int64_t k = 0; k < job.n_centres; ++k) out[k] = not_below_zero(zero + scores[k], noise);
+    for (std::int64_t k = 0; k < job.n_centres; ++k)
+      out[k] = not_below_zero(zero + scores[k], noise);
     if (job.closest) {
       const double w = job.weights ? job.weights[r] : 1.0;
       for (std::int64_t k = 0; k < job.n_centres; ++k)
@@ -110,7 +111,8 @@ void kmeans_own_distances(const Points<V, X>& points, const Centres& centres,
         absolute += std::abs(term);
       }
       const double zero = centres.base[labels[r]] + (points.norms ? points.norms[r] : 0);
-      const double noise = 0x1p-52 * static_cast<double>(end - begin + 4) * (std::abs(zero) + absolute);
+      const double noise =
+          0x1p-52 * static_cast<double>(end - begin + 4) * (std::abs(zero) + absolute);
       distances[r] = not_below_zero(zero + sum, noise);
       meter.spend(end - begin + 4);
     }

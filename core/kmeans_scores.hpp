@@ -1,13 +1,14 @@
 // Scores of one record against all centres, held in vector registers.
 //
-// Everything here is inlined into functions that are compiled for one instruction set or another, with
-// vectors as wide as its registers. The numbers are the same for all.
+// Everything here is inlined into functions that are compiled for one instruction set or another,
+// with vectors as wide as its registers. The numbers are the same for all.
 #pragma once
 
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "kmeans.hpp"
@@ -38,12 +39,12 @@ struct alignas(kUnitBytes) ScoreUnit {
 // Sums are made of partial sums of so many terms, which bounds rounding errors for long records.
 constexpr std::int64_t kPartTerms = 64;
 
-// The table that scores are read from: a row of corrections for each value id, padded to whole units.
-// The least base is taken off all of them. Padding scores worse than any cluster.
+// The table that scores are read from: a row of corrections for each value id, padded to whole
+// units. The least base is taken off all of them. Padding scores worse than any cluster.
 template <class T>
 class ScoreTable {
  public:
-  static constexpr T kFar = sizeof(T) == 4 ? static_cast<T>(FLT_MAX / 2) : static_cast<T>(DBL_MAX / 2);
+  static constexpr T kFar = std::numeric_limits<T>::max() / 2;
 
   ScoreTable(const Centres& centres, std::int64_t n_values);
   const T* rows() const { return rows_; }
@@ -61,7 +62,7 @@ class ScoreTable {
   T *rows_, *base_;
 };
 
-// total[…] = base + Σ row(v) · x over the stored values at [begin, end), for kUnits units of clusters.
+// total[…] = base + Σ row(v) · x over the stored values at [begin, end), for kUnits units.
 template <int kBytes, int kUnits, class T, class V, class X>
 TACIT_INLINE void add_scores(const Points<V, X>& points, std::int64_t begin, std::int64_t end,
                              const T* rows, std::int64_t stride, const T* base,
@@ -73,8 +74,8 @@ TACIT_INLINE void add_scores(const Points<V, X>& points, std::int64_t begin, std
     const std::int64_t stop = std::min(end, begin + kPartTerms);
     Vec part[kVectors] = {};
     for (; begin < stop; ++begin) {
-      const Vec* row =
-          reinterpret_cast<const Vec*>(rows + static_cast<std::int64_t>(points.values[begin]) * stride);
+      const std::int64_t value = points.values[begin];
+      const Vec* row = reinterpret_cast<const Vec*>(rows + value * stride);
       if constexpr (std::is_same_v<X, AllOnes>) {
         for (int j = 0; j < kVectors; ++j) part[j] += row[j];
       } else {
@@ -117,7 +118,7 @@ TACIT_INLINE void in_groups(std::int64_t units, const Body& body) {
   }
 }
 
-// scores[k] = the score of cluster k in double precision, for as many as the table has, padding and all.
+// scores[k] = the score of cluster k in double precision, for all of the table, padding included.
 template <int kBytes, class V, class X>
 TACIT_INLINE void score_all(const Points<V, X>& points, const ScoreTable<double>& table,
                             std::int64_t r, double* scores) {

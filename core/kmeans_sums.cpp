@@ -8,8 +8,8 @@ namespace tacit {
 namespace {
 
 // Which records are added to each cluster's sum, and which are taken off it: the records of list
-// 2 k + 1 leave cluster k, those of list 2 k join it. Ascending, so that sums are always made in the
-// same order.
+// 2 k join cluster k, those of list 2 k + 1 leave it. Ascending, so that sums are always made in
+// the same order.
 class Moves {
  public:
   Moves(std::int64_t n_records, std::int64_t n_clusters, const std::int32_t* labels,
@@ -36,7 +36,6 @@ class Moves {
     });
   }
 
-  std::int64_t size() const { return start_.back(); }
   std::int64_t size(std::int64_t list) const { return end(list) - begin(list); }
   const std::int32_t* begin(std::int64_t list) const {
     return records_.data() + start_[static_cast<std::size_t>(list)];

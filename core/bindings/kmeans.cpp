@@ -157,8 +157,8 @@ void register_kmeans(nb::module_& m) {
                 "norms: Floats | None, base: Floats, corrections: Floats, "
                 "closest: Floats | None, weights: Floats | None, out: Floats, n_jobs: int) "
                 "-> Floats"),
-        "Write the squared distances of all records to all centres; what each centre would leave of "
-        "the sum of `closest`.");
+        "Write the squared distances of all records to all centres; what each centre would leave "
+        "of the sum of `closest`.");
   m.def("kmeans_own_distances", bind_own_distances, nb::arg("indptr"), nb::arg("values"),
         nb::arg("x").none(), nb::arg("norms").none(), nb::arg("base"), nb::arg("corrections"),
         nb::arg("labels"), nb::arg("n_jobs"),
