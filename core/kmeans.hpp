@@ -45,7 +45,7 @@ struct AssignTally {
   std::int64_t rechecked;  // of these, those too close to call in single precision
 };
 
-// labels[r] = the nearest centre of each record, the lowest of several that are equally near but for
+// labels[r] = the nearest centre of each record, the lowest of several that are as near but for
 // rounding. Records are compared in single precision, and again in double precision where its error
 // could matter, so that labels are those of double precision. With `previous` and `prune`, those
 // whose bounds show that they stay where they are are passed over. Bounds, if given, are kept up to
