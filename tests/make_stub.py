@@ -21,6 +21,8 @@ Indices: TypeAlias = NDArray[np.int32]
 Codes: TypeAlias = NDArray[np.uint32]
 Floats: TypeAlias = NDArray[np.float64]
 Values: TypeAlias = NDArray[Any]  # uint16 or uint32
+Singles: TypeAlias = NDArray[np.float32]
+Numbers: TypeAlias = NDArray[Any]  # float32 or float64
 Counts: TypeAlias = NDArray[Any]  # int64, or float64 where weights are given
 """
 

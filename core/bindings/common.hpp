@@ -82,5 +82,6 @@ void register_engines(nb::module_& m);
 void register_rules(nb::module_& m);
 void register_information(nb::module_& m);
 void register_mixture(nb::module_& m);
+void register_kmeans(nb::module_& m);
 
 }  // namespace tacit::bindings

@@ -21,7 +21,7 @@ from tacit.counts import (
     counter,
 )
 from tacit.errors import FileError, InputError
-from tacit.mixture import ExpectedCounts, NaiveBayesMixture
+from tacit.mixture import ExpectedCounts, KMeans, NaiveBayesMixture
 from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
@@ -59,6 +59,7 @@ __all__ = [
     "FileError",
     "IndependenceTest",
     "InputError",
+    "KMeans",
     "Labels",
     "NaiveBayesMixture",
     "OneWay",

@@ -11,6 +11,8 @@ Indices: TypeAlias = NDArray[np.int32]
 Codes: TypeAlias = NDArray[np.uint32]
 Floats: TypeAlias = NDArray[np.float64]
 Values: TypeAlias = NDArray[Any]  # uint16 or uint32
+Singles: TypeAlias = NDArray[np.float32]
+Numbers: TypeAlias = NDArray[Any]  # float32 or float64
 Counts: TypeAlias = NDArray[Any]  # int64, or float64 where weights are given
 
 
@@ -170,3 +172,21 @@ def em_posterior(indptr: Ints, values: Values, chosen: Ints | None, offsets: Int
 
 def em_maximise(offsets: Ints, totals: Floats, counts: Floats, alpha_clusters: float, alpha_stored: Floats, alpha_defaults: Floats) -> tuple[Floats, Floats, Floats, float]:
     """Probabilities from expected counts, and the logarithm of the prior."""
+
+def kmeans_assign(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, previous: Indices | None, labels: Indices, upper: Singles | None, lower: Singles | None, moves: Floats | None, prune: bool, n_jobs: int) -> tuple[int, int, int]:
+    """
+    Write the nearest centre of each record; how many changed, were scanned, were rechecked.
+    """
+
+def kmeans_distances(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, closest: Floats | None, weights: Floats | None, out: Floats, n_jobs: int) -> Floats:
+    """
+    Write the squared distances of all records to all centres; what each centre would leave of the sum of `closest`.
+    """
+
+def kmeans_own_distances(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, labels: Indices, n_jobs: int) -> Floats:
+    """Squared distance of each record to its own centre."""
+
+def kmeans_sums(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, weights: Floats | None, labels: Indices, previous: Indices | None, sums: Floats, totals: Floats, n_jobs: int) -> None:
+    """
+    Add up the members of each cluster, or bring sums up to date where labels changed.
+    """

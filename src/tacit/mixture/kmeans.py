@@ -1,0 +1,415 @@
+"""k-means on sparse data, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from tacit import store
+from tacit.errors import InputError
+from tacit.machine import check_fits, count_jobs, whole
+from tacit.mixture import kmeans_files, seeding
+from tacit.mixture.kmeans_input import array_points, number_points, table_points
+from tacit.mixture.kmeans_text import describe
+from tacit.mixture.lloyd import ALGORITHMS, Lloyd
+from tacit.table import Table
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from tacit.mixture.lloyd import Clustering, Iteration
+    from tacit.mixture.points import Points
+
+__all__ = ["KMeans"]
+
+
+class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Divide records into clusters around centres, by Lloyd's algorithm.
+
+    An iteration takes time proportional to the stored values times the number of clusters: zeros
+    of sparse arrays, and defaults of a Table, are not visited. The result is that of the plain
+    algorithm.
+
+    The distance between numbers is Euclidean. That between records of a Table is, too, where each
+    label of each column is a coordinate, 1 for records that have it and 0 for others. So the
+    squared distance of two records is twice the number of columns in which they differ, whichever
+    labels are defaults.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    init : {"k-means++", "random"} or array-like of shape (n_clusters, n_coordinates)
+        Where to begin: records far from each other, any records, or given centres (in the form of
+        `cluster_centers_`).
+    n_init : int or "auto"
+        How often to begin anew; the result with the least inertia is kept. "auto" is 10 for
+        "random", else 1. From given centres it begins once.
+    max_iter : int, default 300
+    tol : float, default 1e-4
+        Stop when the squared moves of all centres add up to no more than this many times the mean
+        variance of a coordinate.
+    algorithm : {"auto", "lloyd", "bounds"}
+        How to find the nearest centres: "lloyd" compares each record with all of them; "bounds"
+        passes over records of which it is known, by the triangle inequality, that they stay where
+        they are. "auto" keeps bounds as long as they spare enough. Labels are the same.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int, default 0
+        1 shows each iteration on stderr.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_coordinates)
+        For numbers, the means of clusters. For a Table, the share of every label of every column,
+        one column after another; see :meth:`centers`.
+    labels_ : ndarray of shape (n_records,)
+    inertia_ : float
+        The sum of squared distances of records to their centres, times their weights.
+    sizes_ : ndarray of shape (n_clusters,)
+        The number of records of each cluster, or the sum of their weights.
+    n_iter_ : int
+    schema_ : Schema or None
+        The columns of a Table; None for numbers.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        For Tables and frames.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> visits = tacit.datasets.load_visits()
+    >>> model = tacit.KMeans(3, random_state=0).fit(visits)
+    >>> model.sizes_.tolist(), round(model.inertia_)
+    ([7572.0, 3377.0, 9051.0], 83722)
+    >>> model.centers("weather").round(2)
+    array([[0.81, 0.19],
+           [0.88, 0.12],
+           [0.74, 0.26]])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        algorithm: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.algorithm = algorithm
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : Table, frame of numbers, array or sparse array
+        y : ignored
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for. A Table may have weights of its own instead.
+
+        Returns
+        -------
+        KMeans
+            Itself.
+        """
+        known = self.__dict__.copy()
+        try:
+            points, best = self._search(X, sample_weight)
+        except BaseException:  # an interruption, too, leaves what was
+            self.__dict__.clear()
+            self.__dict__.update(known)
+            raise
+        self._keep(X, points, best)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Return the cluster of each record: that of the nearest centre.
+
+        Parameters
+        ----------
+        X : like the one that was fitted
+            A Table must have the same columns with the same labels; defaults may differ.
+        """
+        points = self._points(X, None)
+        labels = np.empty(points.n_records, np.int32)
+        points.assign(self._own_centres(points), labels, count_jobs(self.n_jobs))
+        return labels
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the distance of each record to each centre.
+
+        Parameters
+        ----------
+        X : like the one that was fitted
+
+        Returns
+        -------
+        ndarray of shape (n_records, n_clusters)
+        """
+        points = self._points(X, None)
+        n_bytes = 8 * points.n_records * len(self.cluster_centers_)
+        check_fits(n_bytes, "the distances to all centres", "transform fewer records at a time")
+        squares = points.distances(self._own_centres(points), count_jobs(self.n_jobs))
+        return np.sqrt(squares, out=squares)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the opposite of the sum of squared distances to the nearest centres.
+
+        Parameters
+        ----------
+        X : like the one that was fitted
+        y : ignored
+        sample_weight : array-like of shape (n_records,), optional
+        """
+        points, jobs = self._points(X, sample_weight), count_jobs(self.n_jobs)
+        labels, centres = np.empty(points.n_records, np.int32), self._own_centres(points)
+        points.assign(centres, labels, jobs)
+        return -float(points.weigh(points.own_distances(centres, labels, jobs)).sum())
+
+    def centers(self, column: str | int) -> NDArray[np.float64]:
+        """Return one column of the centres.
+
+        Parameters
+        ----------
+        column : str or int
+            A name or a place.
+
+        Returns
+        -------
+        ndarray of shape (n_clusters, arity) or (n_clusters,)
+            Of a Table, the share of each label in each cluster; else the mean of each cluster.
+        """
+        check_is_fitted(self)
+        if self.schema_ is not None:
+            place = self.schema_.position(column)
+            cells = self.schema_.cells
+            return self.cluster_centers_[:, cells[place] : cells[place + 1]].copy()
+        return self.cluster_centers_[:, self._place(column)].copy()
+
+    def to_text(self, top: int = 5) -> str:
+        """Describe the clusters: their sizes, and what sets each apart from all records.
+
+        Parameters
+        ----------
+        top : int, default 5
+            How many coordinates to name: those that add most to the squared distance between the
+            cluster's centre and the centre of all records.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        return describe(self, whole(top, "top", 0))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        check_is_fitted(self)
+        store.write_arrays(path, kmeans_files.KIND, kmeans_files.to_arrays(self))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there are centres."""
+        return hasattr(self, "cluster_centers_")
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text = " ".join(super().__repr__(N_CHAR_MAX).split())
+        if not self.__sklearn_is_fitted__():
+            return text
+        records = f"{len(self.labels_):,} records × {self.n_features_in_:,} columns"
+        return f"{text}, fitted to {records}: inertia {self.inertia_:,.6g}"
+
+    # Steps of fit
+
+    def _search(self, X: Any, sample_weight: Any) -> tuple[Points, Clustering]:
+        k = whole(self.n_clusters, "n_clusters", 1)
+        max_iter = whole(self.max_iter, "max_iter", 1)
+        jobs = count_jobs(self.n_jobs)
+        if self.algorithm not in ALGORITHMS:
+            raise InputError(f"algorithm must be one of {ALGORITHMS}, got {self.algorithm!r}")
+        tol = _not_negative(self.tol, "tol")
+        random = check_random_state(self.random_state)
+        if isinstance(X, Table):
+            points: Points = table_points(X, sample_weight)
+        else:
+            points = number_points(self, X, sample_weight)
+        _check_enough(points, k)
+        fixed = self._fixed_centres(points, k)
+        tol *= points.spread() if tol else 0.0
+        best: Clustering | None = None
+        for restart in range(self._n_restarts(fixed is not None)):
+            if fixed is not None:
+                start = fixed
+            elif self.init == "random":
+                start = seeding.random_records(points, k, random)
+            else:
+                start = seeding.plus_plus(points, k, random, jobs)
+            report = _Report(restart + 1, points.n_records) if self.verbose else None
+            found = Lloyd(points, max_iter, tol, self.algorithm, jobs, report).run(start)
+            if best is None or found.inertia < best.inertia:
+                best = found
+        assert best is not None
+        return points, best
+
+    def _fixed_centres(self, points: Points, k: int) -> NDArray[np.float64] | None:
+        """Return the centres to begin with, if they are given."""
+        if isinstance(self.init, str):
+            if self.init not in ("k-means++", "random"):
+                raise InputError(
+                    f"init must be 'k-means++', 'random' or an array of centres, got {self.init!r}"
+                )
+            return None
+        try:
+            centres = np.array(self.init, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                "init must be 'k-means++', 'random' or an array of centres, got "
+                f"{type(self.init).__name__}"
+            ) from None
+        if centres.shape != (k, points.width):
+            raise InputError(f"init must have shape ({k}, {points.width}), got {centres.shape}")
+        if not np.isfinite(centres).all():
+            raise InputError("init contains NaN or inf")
+        return centres if points.offset is None else centres - points.offset
+
+    def _n_restarts(self, fixed: bool) -> int:
+        if isinstance(self.n_init, str) and self.n_init == "auto":
+            return 10 if not fixed and self.init == "random" else 1
+        if isinstance(self.n_init, str):
+            raise InputError(f"n_init must be 'auto' or a whole number, got {self.n_init!r}")
+        n_init = whole(self.n_init, "n_init", 1)
+        return 1 if fixed else n_init
+
+    def _keep(self, X: Any, points: Points, best: Clustering) -> None:
+        self.schema_ = X.schema if isinstance(X, Table) else None
+        if self.schema_ is not None:
+            self.n_features_in_ = len(self.schema_)
+            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
+        centres = best.centres if points.offset is None else best.centres + points.offset
+        self.cluster_centers_ = centres
+        self.labels_ = best.labels
+        self.inertia_ = best.inertia
+        self.sizes_ = best.totals
+        self.n_iter_ = best.n_iter
+        self._n_features_out = len(centres)
+        found = int(np.count_nonzero(np.bincount(best.labels, minlength=len(centres))))
+        if found < len(centres):
+            warnings.warn(
+                f"{found} distinct clusters were found, which is fewer than "
+                f"n_clusters={len(centres)}; there may be too few distinct records",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # Steps of what follows
+
+    def _points(self, X: Any, sample_weight: Any) -> Points:
+        check_is_fitted(self)
+        if self.schema_ is not None:
+            return table_points(X, sample_weight, self.schema_)
+        if isinstance(X, Table):
+            raise InputError("X is a Table, but the model was fitted to numbers")
+        return array_points(self, X, sample_weight, self.cluster_centers_)
+
+    def _own_centres(self, points: Points) -> NDArray[np.float64]:
+        centres: NDArray[np.float64] = self.cluster_centers_
+        return centres if points.offset is None else centres - points.offset
+
+    def _place(self, column: str | int) -> int:
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(column, str):
+            found = np.flatnonzero([] if names is None else names == column)
+            if len(found) == 0:
+                raise InputError(f"column: there is no column {column!r}")
+            return int(found[0])
+        place = whole(column, "column", 0)
+        if place >= self.n_features_in_:
+            raise InputError(
+                f"column: column {place} is not among the {self.n_features_in_} columns"
+            )
+        return place
+
+
+class _Report:
+    """Says on stderr what an iteration did."""
+
+    def __init__(self, restart: int, n_records: int) -> None:
+        self.restart = restart
+        self.n_records = n_records
+
+    def __call__(self, iteration: Iteration) -> None:
+        spared = 1 - iteration.scanned / self.n_records
+        print(
+            f"start {self.restart}, iteration {iteration.number}: {iteration.changed:,} records "
+            f"changed, {spared:.0%} passed over, centres moved by {iteration.shift:.3g}",
+            file=sys.stderr,
+        )
+
+
+def _not_negative(value: Any, argument: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 <= number < np.inf:
+        raise InputError(f"{argument} must be a number of at least 0, got {value!r}")
+    return number
+
+
+def _check_enough(points: Points, k: int) -> None:
+    if points.weights is not None:
+        if points.weights.sum() == 0:
+            raise InputError("sample_weight: all weights are zero")
+        positive = int(np.count_nonzero(points.weights))
+        if positive < k:
+            raise InputError(
+                f"n_clusters={k}, but only {positive} records (n_samples) have a weight above 0"
+            )
+    if points.n_records < k:
+        raise InputError(f"n_clusters={k}, but there are only n_samples={points.n_records} records")
+    # Old and new centres, sums, corrections, and the tables that kernels make of them.
+    check_fits(50 * k * points.width, f"{k:,} centres", "ask for fewer clusters")
+
+
+@store.loads(kmeans_files.KIND)
+def _load(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> KMeans:
+    model: KMeans = kmeans_files.restore(path, arrays, KMeans)
+    return model
