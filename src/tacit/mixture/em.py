@@ -89,6 +89,14 @@ class Problem:
             return float(self._weights[chosen].sum())
         return float(self.records.n_records if self.chosen is None else len(self.chosen))
 
+    @property
+    def average_weight(self) -> float:
+        """What a record that counts at all counts on average."""
+        chosen = slice(None) if self.chosen is None else self.chosen
+        if self._weights is None:
+            return 1.0
+        return self.weight / max(int(np.count_nonzero(self._weights[chosen])), 1)
+
     def maximise(self, expected: ExpectedCounts) -> Parameters:
         """Return the parameters that explain expected counts best (the M-step)."""
         return Parameters(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sys
+from copy import copy
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,10 +21,11 @@ from tacit.mixture.prior import Prior, check_strength, make_prior
 from tacit.mixture.sampling import draw_records
 from tacit.mixture.saving import write_mixture
 from tacit.mixture.scores import Scores, score_run
-from tacit.mixture.starts import make_start
+from tacit.mixture.starts import count_distinct, make_start
 from tacit.table.features import (
     Features,
     fit_features,
+    note_features,
     read_features,
     weigh,
 )
@@ -197,15 +201,18 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             Itself.
         """
         self._check_settings()
-        table, features = fit_features(
-            self, X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs
-        )
+        goes_on = self.warm_start and hasattr(self, "expected_")
+        take = self._take_more if goes_on else self._take
+        table, features = take(X, sample_weight)
         problem = self._problem(table)
         rng = _generator(self.random_state)
         selection: list[Scores] | None = None
-        if self.warm_start and hasattr(self, "expected_"):
-            table = table.conform(self.schema_, unseen=self.unseen)
-            problem, features = self._problem(table), self._features
+        if goes_on:
+            if self.n_clusters not in ("auto", self.n_clusters_):
+                raise InputError(
+                    f"n_clusters={self.n_clusters!r}, but warm_start goes on with "
+                    f"{self.n_clusters_} clusters"
+                )
             run = self._follow(problem, self.expected_, self.tol)
         elif self.n_clusters == "auto":
             from tacit.mixture.choose_clusters import choose_clusters
@@ -224,17 +231,30 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         self.labels_ = self._label(problem)
         return self
 
+    def _take(self, X: Any, sample_weight: Any) -> tuple[Table, Features]:
+        """Return the records of a first fit; a copy takes note, as the fit may yet fail."""
+        return fit_features(
+            copy(self), X, discretise=self.discretise, sample_weight=sample_weight,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
+
+    def _take_more(self, X: Any, sample_weight: Any) -> tuple[Table, Features]:
+        """Return records under the schema, and in the bins, of the fit before."""
+        return weigh(self._read(X), sample_weight), self._features
+
     def _check_settings(self) -> None:
         check_strength(self.prior)
         whole(self.max_iter, "max_iter", 1)
         whole(self.n_init, "n_init", 1)
         tol: Any = self.tol
-        if not isinstance(tol, Real) or not float(tol) >= 0:
-            raise InputError(f"tol must be a number of at least 0, got {self.tol!r}")
+        if not isinstance(tol, Real) or not 0 <= float(tol) < np.inf:
+            raise InputError(f"tol must be a finite number of at least 0, got {self.tol!r}")
         if self.precision not in ("double", "single"):
             raise InputError(f'precision must be "double" or "single", got {self.precision!r}')
         if self.criterion not in _CRITERIA:
-            raise InputError(f"criterion must be one of {', '.join(_CRITERIA)}")
+            raise InputError(
+                f"criterion must be one of {', '.join(_CRITERIA)}, got {self.criterion!r}"
+            )
         if self.n_clusters == "auto" and self.criterion == "cheeseman_stutz" and self.prior == 0:
             raise InputError('criterion "cheeseman_stutz" needs a prior above 0')
         if self.unseen not in ("error", "default"):
@@ -247,6 +267,14 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         if n_clusters > table.n_records:
             raise InputError(
                 f"n_clusters={n_clusters}, but there are only n_samples={table.n_records} records"
+            )
+        distinct = count_distinct(table, n_clusters)
+        if distinct < n_clusters:
+            _LOG.warning(
+                "n_clusters=%d, but only %d records are distinct: some clusters will be empty, or "
+                "alike",
+                n_clusters,
+                distinct,
             )
         return n_clusters
 
@@ -275,20 +303,24 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         for attempt in range(int(self.n_init)):
             start = make_start(problem, n_clusters, self.init, rng)
             run = self._follow(problem, start, max(_ROUGH, float(self.tol)))
-            if self.verbose:
-                _LOG.info(
-                    "start %d: %d passes, objective %.6g",
-                    attempt + 1,
-                    len(run.trace),
-                    run.objective,
-                )
+            self._tell(f"start {attempt + 1} of {self.n_init}", run)
             if best is None or run.objective > best.objective:
                 best = run
         assert best is not None
         if float(self.tol) >= _ROUGH or not best.converged:
             return best
-        rest = self._follow(problem, best.expected, float(self.tol))
-        return Run(rest.parameters, rest.expected, [*best.trace, *rest.trace], rest.converged)
+        left = int(self.max_iter) - len(best.trace)
+        if left == 0:
+            return replace(best, converged=False)
+        rest = run_em(problem, best.expected, **(self._how() | {"max_iter": left}))
+        whole_run = replace(rest, trace=[*best.trace, *rest.trace])
+        self._tell("the best of them", whole_run)
+        return whole_run
+
+    def _tell(self, what: str, run: Run) -> None:
+        if self.verbose:
+            done = f"{len(run.trace)} passes, objective {run.objective:.8g}"
+            print(f"{what}: {done}", file=sys.stderr)
 
     def _keep(self, problem: Problem, features: Features, run: Run) -> None:
         order = np.argsort(-run.expected.totals, kind="stable")
@@ -305,11 +337,12 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         self.n_iter_ = len(run.trace)
         self.converged_ = run.converged
         self._n_batches = 1
-        dead = np.flatnonzero(self.expected_.totals < 1e-6 * self.expected_.weight)
-        if len(dead):
+        note_features(self, features)
+        dead = np.count_nonzero(self.expected_.totals < 0.5 * problem.average_weight)
+        if dead:
             _LOG.warning(
-                "%d of %d clusters died: next to no record belongs to them; ask for fewer",
-                len(dead),
+                "%d of %d clusters died: less than half a record belongs to each; ask for fewer",
+                dead,
                 self.n_clusters_,
             )
 
@@ -327,9 +360,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         self._check_settings()
         if not hasattr(self, "expected_"):
-            table, features = fit_features(
-                self, X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs
-            )
+            table, features = self._take(X, sample_weight)
             problem = self._problem(table)
             run = self._best_start(
                 problem, self._count_clusters(table), _generator(self.random_state)
@@ -337,7 +368,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             self._keep(problem, features, _in_double(problem, run))
             self.selection_ = None
             return self
-        table = weigh(self._read(X), sample_weight)
+        table, _ = self._take_more(X, sample_weight)
         problem = self._problem(table, self._prior)
         batch = problem.expect(self._parameters)
         rate = float(self._n_batches + 2) ** -0.7
@@ -349,6 +380,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         n_batches = self._n_batches + 1
         self._keep(problem, self._features, run)
         self._n_batches = n_batches
+        self.__dict__.pop("labels_", None)  # those of an earlier fit
         return self
 
     # What it says of records
@@ -422,7 +454,8 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion of records; lower is better."""
         counts = self.expected_counts(X)
-        return float(self.n_parameters() * np.log(counts.weight) - 2 * counts.log_likelihood)
+        penalty = self.n_parameters() * np.log(max(counts.weight, 1.0))
+        return float(penalty - 2 * counts.log_likelihood)
 
     def aic(self, X: Any) -> float:
         """Return Akaike's information criterion of records; lower is better."""
@@ -493,7 +526,10 @@ def _generator(random_state: Any) -> np.random.Generator:
     """Return a generator for anything that scikit-learn takes as random_state."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    try:
+        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
+    except ValueError as error:
+        raise InputError(f"random_state: {error}") from None
     return np.random.default_rng(seed)
 
 

@@ -104,5 +104,7 @@ def make_prior(
     if mean == "shares":
         # A value that no record has is not impossible: one record is spread evenly.
         counts = np.where(counted, singles.counts, 0) + spread
-        spread = counts / np.repeat(np.add.reduceat(counts, begin), schema.arities)
+        sums = np.add.reduceat(counts, begin)
+        sums[sums == 0] = 1  # nothing but missing values, which say nothing
+        spread = counts / np.repeat(sums, schema.arities)
     return Prior.of(schema, strength, np.where(counted, strength * spread, -1.0))

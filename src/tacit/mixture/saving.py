@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.mixture.naive_bayes_mixture import NaiveBayesMixture
+    from tacit.schema import Schema
 
 __all__ = ["write_mixture"]
 
@@ -31,7 +32,7 @@ def write_mixture(path: str | os.PathLike[str], mix: NaiveBayesMixture) -> None:
     """Write all of a mixture but the labels of the records it was fitted on."""
     tried = mix.selection_
     facts = {
-        "parameters": {k: v for k, v in mix.get_params().items() if _is_plain(v)},
+        "parameters": {k: _plain(v) for k, v in mix.get_params().items() if _is_plain(v)},
         "prior_clusters": mix._prior.clusters,
         "log_prior": mix._parameters.log_prior,
         "log_likelihood": mix.expected_.log_likelihood,
@@ -54,9 +55,16 @@ def write_mixture(path: str | os.PathLike[str], mix: NaiveBayesMixture) -> None:
     store.write_arrays(path, _KIND, arrays)
 
 
+def _plain(value: Any) -> Any:
+    """Return a parameter as JSON can hold it: NumPy's numbers as Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def _is_plain(value: Any) -> bool:
-    """Return whether JSON can hold a parameter."""
-    return value is None or isinstance(value, str | int | float)
+    """Return whether JSON can hold a parameter; generators and rules for bins are left out."""
+    if isinstance(value, list):
+        return all(_is_plain(item) for item in value)
+    return value is None or isinstance(_plain(value), str | int | float)
 
 
 @store.loads(_KIND)
@@ -66,7 +74,14 @@ def _load(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Naiv
         return _make(arrays)
     except KeyError as error:
         raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
-    except (InputError, ValueError, TypeError, AttributeError) as error:
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+        RecursionError,
+        pl.exceptions.PolarsError,
+    ) as error:
         raise FileError(path, f"is damaged: {error}") from None
 
 
@@ -75,6 +90,32 @@ def _make(arrays: dict[str, NDArray[Any]]) -> NaiveBayesMixture:
 
     features = features_from_json(arrays["features"].tobytes())
     schema, facts = features.schema, json.loads(arrays["settings"].tobytes())
+    _check_arrays(schema, arrays)
+    mix = NaiveBayesMixture(**facts["parameters"])
+    mix._check_settings()
+    mix._features = features
+    mix._prior = Prior.of(schema, _number(facts, "prior_clusters", 0), arrays["prior"])
+    mix._parameters = Parameters(
+        arrays["shares"], arrays["stored"], arrays["defaults"], _number(facts, "log_prior")
+    )
+    _check_sums(schema, mix._prior, mix._parameters)
+    mix.expected_ = ExpectedCounts(
+        arrays["totals"],
+        arrays["counts"],
+        _number(facts, "log_likelihood"),
+        _number(facts, "weight", 0),
+    )
+    mix.trace_ = np.array(arrays["trace"])
+    mix.n_iter_ = len(mix.trace_)
+    mix.converged_ = bool(facts["converged"])
+    mix._n_batches = int(_number(facts, "batches", 1))
+    mix.selection_ = None if facts["selection"] is None else pl.DataFrame(facts["selection"])
+    note_features(mix, features)
+    return mix
+
+
+def _check_arrays(schema: Schema, arrays: dict[str, NDArray[Any]]) -> None:
+    """Check that arrays are of the schema's shape, and hold what they can."""
     n_clusters = len(arrays["totals"])
     shapes = {
         "totals": (n_clusters,),
@@ -83,29 +124,35 @@ def _make(arrays: dict[str, NDArray[Any]]) -> NaiveBayesMixture:
         "stored": (schema.n_values, n_clusters),
         "defaults": (len(schema), n_clusters),
         "prior": (int(schema.cells[-1]),),
+        "trace": (arrays["trace"].size,),
     }
+    least = {"prior": -1.0, "trace": -np.inf}
     for name, shape in shapes.items():
         array = arrays[name]
         if array.dtype != np.float64 or array.shape != shape or n_clusters == 0:
             raise InputError(f"{name!r} has the shape {array.shape} and the type {array.dtype}")
-        least = -1 if name == "prior" else 0
-        if not (np.isfinite(array) & (array >= least)).all():
+        if not (np.isfinite(array) & (array >= least.get(name, 0.0))).all():
             raise InputError(f"{name!r} has a number that cannot be")
         if name in ("shares", "stored", "defaults") and (array > 1 + 1e-9).any():
             raise InputError(f"{name!r} has a probability above 1")
-    mix = NaiveBayesMixture(**facts["parameters"])
-    mix._features = features
-    mix._prior = Prior.of(schema, float(facts["prior_clusters"]), arrays["prior"])
-    mix._parameters = Parameters(
-        arrays["shares"], arrays["stored"], arrays["defaults"], float(facts["log_prior"])
+
+
+def _check_sums(schema: Schema, prior: Prior, parameters: Parameters) -> None:
+    """Check that shares add up to 1, and the probabilities of a column's values to no more."""
+    if abs(parameters.shares.sum() - 1) > 1e-6:
+        raise InputError("'shares' do not add up to 1")
+    sums = np.where(prior.defaults[:, None] < 0, 0.0, parameters.defaults)
+    np.add.at(
+        sums, schema.value_columns, np.where(prior.stored[:, None] < 0, 0.0, parameters.stored)
     )
-    mix.expected_ = ExpectedCounts(
-        arrays["totals"], arrays["counts"], float(facts["log_likelihood"]), float(facts["weight"])
-    )
-    mix.trace_ = np.array(arrays["trace"], np.float64)
-    mix.n_iter_ = len(mix.trace_)
-    mix.converged_ = bool(facts["converged"])
-    mix._n_batches = int(facts["batches"])
-    mix.selection_ = None if facts["selection"] is None else pl.DataFrame(facts["selection"])
-    note_features(mix, features)
-    return mix
+    over = (sums > 1 + 1e-6).any(axis=1)
+    if over.any():
+        name = schema.names[int(over.argmax())]
+        raise InputError(f"the probabilities of column {name!r} add up to more than 1")
+
+
+def _number(facts: dict[str, Any], name: str, least: float = -np.inf) -> float:
+    number = float(facts[name])
+    if not np.isfinite(number) or number < least:
+        raise InputError(f"{name!r} is {number}, which cannot be")
+    return number

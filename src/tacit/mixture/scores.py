@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Scores", "score_run"]
 
+_LEAST = 1e-60  # passes count probabilities below this as this
+
 
 class Scores(NamedTuple):
     """Scores of a mixture with some number of clusters.
@@ -58,8 +60,8 @@ def score_run(problem: Problem, run: Run) -> Scores:
     probabilities[schema.value_cells] = parameters.stored
     probabilities[schema.default_cells] = parameters.defaults
     completed = float(
-        xlogy(expected.totals, parameters.shares).sum()
-        + xlogy(counts, probabilities[counted]).sum()
+        xlogy(expected.totals, np.maximum(parameters.shares, _LEAST)).sum()
+        + xlogy(counts, np.maximum(probabilities[counted], _LEAST)).sum()
     )
     penalty = prior.n_parameters(schema, expected.n_clusters) * np.log(max(expected.weight, 1.0))
     marginal = None

@@ -12,10 +12,11 @@ from tacit.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.counts import StoredRecords
     from tacit.mixture.em import Problem
     from tacit.mixture.expected import ExpectedCounts
 
-__all__ = ["make_start"]
+__all__ = ["count_distinct", "make_start"]
 
 _SAMPLE = 20_000  # records that seeds are looked for in, at most
 
@@ -43,6 +44,17 @@ def make_start(
     return problem.count_groups(groups, n_clusters)
 
 
+def count_distinct(records: StoredRecords, enough: int) -> int:
+    """Return how many records differ from each other, or `enough` as soon as so many do."""
+    begin, seen = records.indptr, set()
+    possible = range(records.n_records)
+    for r in possible if records.weights is None else np.flatnonzero(records.weights):
+        seen.add(records.values[begin[r] : begin[r + 1]].tobytes())
+        if len(seen) == enough:
+            break
+    return len(seen)
+
+
 def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the nearest seed of a sample of the records, and -1 for all others."""
     records = problem.records
@@ -51,7 +63,7 @@ def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> 
     size = min(len(possible), max(_SAMPLE, 50 * n_clusters))
     sample = np.sort(rng.choice(possible, size, replace=False))
     matrix, likely = _indicators(problem, sample), likely[sample]
-    lengths = matrix.sum(axis=1)
+    lengths, columns = matrix.sum(axis=1), problem.schema.value_columns
     nearest = np.zeros(size, np.int64)
     distance = np.full(size, np.inf)
     for k in range(n_clusters):
@@ -59,9 +71,14 @@ def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> 
         if chance.sum() == 0:  # fewer distinct records than clusters
             chance = likely
         seed = int(rng.choice(size, p=chance / chance.sum()))
-        seen = np.zeros(matrix.shape[1])
-        seen[matrix.indices[matrix.indptr[seed] : matrix.indptr[seed + 1]]] = 1
-        away = lengths + lengths[seed] - 2 * (matrix @ seen)
+        # The number of columns that differ, whatever their defaults: those that either record
+        # stores, less those that both store, less those in which both store the same.
+        own = matrix.indices[matrix.indptr[seed] : matrix.indptr[seed + 1]]
+        held = np.zeros(len(problem.schema))
+        held[columns[own]] = 1
+        seen = held[columns]
+        seen[own] += 1
+        away = lengths + lengths[seed] - matrix @ seen
         closer = away < distance
         nearest[closer], distance[closer] = k, away[closer]
     groups = np.full(records.n_records, -1, np.int64)

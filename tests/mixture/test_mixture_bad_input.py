@@ -1,0 +1,258 @@
+"""What a mixture refuses, and what it takes although it is strange."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from tacit import InputError, NaiveBayesMixture, Table
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 60)
+    return pl.DataFrame(
+        {
+            "sky": np.where(group ^ (rng.random(60) < 0.1), "grey", "blue"),
+            "rain": (group == 1) ^ (rng.random(60) < 0.1),
+            "dice": rng.integers(1, 7, 60),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def mix(frame):
+    return NaiveBayesMixture(2, random_state=0).fit(Table(frame))
+
+
+@pytest.fixture
+def log(caplog):
+    caplog.set_level(logging.INFO, logger="tacit")
+    return lambda: [(r.name, r.levelname, r.getMessage()) for r in caplog.records]
+
+
+class TestSettings:
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1, got 0"),
+            ({"n_clusters": -2}, "n_clusters must be a whole number of at least 1, got -2"),
+            ({"n_clusters": 2.0}, "n_clusters must be a whole number"),
+            ({"n_clusters": True}, "n_clusters must be a whole number"),
+            ({"n_clusters": "many"}, "n_clusters must be a whole number"),
+            ({"n_clusters": None}, "n_clusters must be a whole number"),
+            ({"n_clusters": 61}, "n_clusters=61, but there are only n_samples=60 records"),
+            ({"n_clusters": "auto", "max_clusters": 0}, "max_clusters must be"),
+            ({"n_clusters": "auto", "prior": 0}, "prior"),
+            ({"n_init": 0}, "n_init must be a whole number of at least 1, got 0"),
+            ({"n_init": 1.5}, "n_init must be"),
+            ({"init": "k-means"}, "init must be .*, got 'k-means'"),
+            ({"prior": -1}, "prior must be a finite number of at least 0, got -1"),
+            ({"prior": np.nan}, "prior must be"),
+            ({"prior": np.inf}, "prior must be"),
+            ({"prior": "weak"}, "prior must be"),
+            ({"prior": True}, "prior must be"),
+            ({"prior_mean": "even"}, "prior_mean must be 'shares' or 'uniform', got 'even'"),
+            ({"missing": "drop"}, "missing must be 'state' or 'ignore', got 'drop'"),
+            ({"unseen": "ignore"}, "unseen must be .*, got 'ignore'"),
+            ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
+            ({"max_iter": 2.5}, "max_iter must be"),
+            ({"tol": -1e-9}, "tol must be a finite number of at least 0, got -1e-09"),
+            ({"tol": np.nan}, "tol must be"),
+            ({"tol": np.inf}, "tol must be"),
+            ({"tol": "small"}, "tol must be"),
+            ({"precision": "half"}, "precision must be .*, got 'half'"),
+            ({"criterion": "aic"}, "criterion must be one of .*, got 'aic'"),
+            ({"discretise": 4}, "discretise: X is a Table"),
+            ({"random_state": "dice"}, "random_state: 'dice' cannot be used"),
+            ({"n_jobs": 0}, "n_jobs must be"),
+            ({"n_jobs": 1.5}, "n_jobs must be"),
+        ],
+        ids=str,
+    )
+    def test_the_argument_is_named(self, frame, settings, message):
+        if settings == {"n_clusters": "auto", "max_clusters": 0}:
+            pytest.importorskip("tacit.mixture.choose_clusters")
+        wrong = NaiveBayesMixture(**{"n_clusters": 2} | settings)
+        with pytest.raises(InputError, match=message):
+            wrong.fit(Table(frame))
+        assert not hasattr(wrong, "expected_")
+        assert not hasattr(wrong, "n_features_in_")
+
+    def test_settings_are_checked_before_a_batch(self, frame):
+        mix = NaiveBayesMixture(2, random_state=0).partial_fit(frame)
+        with pytest.raises(InputError, match="prior must be"):
+            mix.set_params(prior=-1).partial_fit(frame)
+
+
+class TestRecords:
+    def test_real_numbers(self, frame):
+        with pytest.raises(InputError, match=r"column 'heat' holds real numbers .* discretise"):
+            NaiveBayesMixture(2).fit(frame.with_columns(heat=0.5))
+        with pytest.raises(InputError, match=r"column 'x1' holds real numbers .* discretise"):
+            NaiveBayesMixture(1).fit([[1, 2.5], [0, 1]])
+        with pytest.raises(InputError, match=r"not a whole number.*discretise"):
+            NaiveBayesMixture(1).fit(sparse.csr_array([[1, 2.5], [0, 1]]))
+
+    @pytest.mark.parametrize("wrong", [np.nan, np.inf])
+    @pytest.mark.parametrize("discretise", [None, 2])
+    def test_what_is_no_number(self, wrong, discretise):
+        X = np.array([[1, 0], [0, wrong], [1, 1]])
+        with pytest.raises(InputError, match=f"X contains NaN or inf: {wrong} at 1, 1"):
+            NaiveBayesMixture(1, discretise=discretise).fit(X)
+
+    def test_none_at_all(self, frame):
+        for empty in (
+            np.zeros((0, 3), int),
+            np.zeros((3, 0), int),
+            frame[:0],
+        ):
+            with pytest.raises(ValueError, match=r"0 sample|0 feature|no records|empty"):
+                NaiveBayesMixture(1).fit(empty)
+
+    def test_more_clusters_than_distinct_records(self, log):
+        X = np.repeat([[0, 0, 1], [1, 1, 0]], 10, axis=0)
+        for init in ("seeds", "random"):
+            for prior in (0.0, 1.0):
+                mix = NaiveBayesMixture(5, init=init, prior=prior, random_state=0).fit(X)
+                assert mix.n_clusters_ == 5
+                assert np.isfinite(mix.trace_).all()
+                assert mix.expected_.totals.sum() == pytest.approx(20)
+                np.testing.assert_allclose(mix.predict_proba(X).sum(axis=1), 1)
+                for c in range(3):
+                    np.testing.assert_allclose(mix.probabilities(c).sum(axis=0), 1)
+                assert mix.sample(10)[0].n_records == 10
+        said = (
+            "n_clusters=5, but only 2 records are distinct: some clusters will be empty, or alike"
+        )
+        assert log().count(("tacit", "WARNING", said)) == 4
+
+    def test_as_many_clusters_as_records(self, frame, log):
+        mix = NaiveBayesMixture(3, prior=0.01, random_state=0).fit(np.eye(3, dtype=int))
+        assert not log()
+        assert sorted(mix.labels_) == [0, 1, 2]
+
+    def test_a_dying_cluster_is_said(self, frame, log):
+        NaiveBayesMixture(2, random_state=0).fit(frame)
+        assert not log()
+        X = np.repeat([[0, 0, 1], [1, 1, 0]], 10, axis=0)
+        for prior in (0.0, 1.0):
+            mix = NaiveBayesMixture(3, init="seeds", prior=prior, random_state=0).fit(X)
+            assert mix.expected_.totals[-1] < 0.5
+            said = "1 of 3 clusters died: less than half a record belongs to each; ask for fewer"
+            assert log()[-1] == ("tacit", "WARNING", said)
+
+    def test_a_dying_cluster_does_not_depend_on_the_unit_of_weights(self, log):
+        X = np.repeat([[0, 0, 1], [1, 1, 0]], 10, axis=0)
+        weights = np.r_[np.zeros(5), np.full(15, 1e-3)]
+        NaiveBayesMixture(2, prior=1e-5, random_state=0).fit(X, sample_weight=weights)
+        assert not log()
+
+
+class TestWeights:
+    @pytest.mark.parametrize(
+        ("weights", "message"),
+        [
+            (np.zeros(60), "sample_weight: all weights are zero"),
+            (np.r_[np.nan, np.ones(59)], "sample_weight: weights must be finite.*record 0: nan"),
+            (np.r_[np.ones(59), np.inf], "sample_weight: weights must be finite.*record 59: inf"),
+            (np.r_[np.ones(59), -1], "sample_weight: .*not negative; record 59: -1"),
+            (np.ones(59), r"sample_weight: weights must have shape \(60,\), got \(59,\)"),
+            (["a"] * 60, "sample_weight: weights must be numbers"),
+        ],
+        ids=lambda value: value if isinstance(value, str) else "",
+    )
+    def test_refuses(self, frame, weights, message):
+        for X in (frame, Table(frame)):
+            with pytest.raises(InputError, match=message):
+                NaiveBayesMixture(2).fit(X, sample_weight=weights)
+
+    def test_twice(self, frame):
+        weighted = Table(frame, weights=np.ones(60))
+        with pytest.raises(InputError, match="sample_weight: the Table has weights already"):
+            NaiveBayesMixture(2).fit(weighted, sample_weight=np.ones(60))
+
+    def test_zero_for_some_is_leaving_them_out(self, frame):
+        weights = (np.arange(60) >= 20) * 1.0
+        table = Table(frame)
+        some = NaiveBayesMixture(2, random_state=0).fit(table, sample_weight=weights)
+        rest = NaiveBayesMixture(2, random_state=0).fit(table.take(np.arange(20, 60)))
+        assert some.trace_[-1] == pytest.approx(rest.trace_[-1], rel=1e-5)
+        assert some.expected_.weight == 40
+        assert len(some.labels_) == 60
+        with pytest.raises(InputError, match="X: all weights are zero"):
+            some.score(table.with_weights(np.zeros(60)))
+
+    def test_fewer_that_count_than_clusters(self, frame, log):
+        weights = np.zeros(60)
+        weights[frame["dice"].arg_unique()[:2].to_numpy()] = 1
+        mix = NaiveBayesMixture(4, random_state=0).fit(frame, sample_weight=weights)
+        assert mix.expected_.totals.sum() == pytest.approx(2)
+        assert any("only 2 records are distinct" in said for *_, said in log())
+
+    def test_huge_and_tiny(self, frame):
+        ends = []
+        for scale in (1e-50, 1.0, 1e200):
+            weights = np.full(60, scale)
+            mix = NaiveBayesMixture(2, prior=0, random_state=0).fit(frame, sample_weight=weights)
+            assert np.isfinite(mix.trace_).all()
+            ends.append(mix.score(frame))
+        np.testing.assert_allclose(ends, ends[1], rtol=1e-9)
+
+
+class TestOtherTables:
+    def test_more_columns_and_another_order(self, frame, mix):
+        wider = Table(frame.with_columns(moon=pl.lit("full")).select("moon", "dice", "rain", "sky"))
+        np.testing.assert_allclose(mix.predict_proba(wider), mix.predict_proba(Table(frame)))
+
+    def test_absent_columns(self, frame, mix):
+        for ask in (mix.predict, mix.predict_proba, mix.score, mix.score_samples, mix.bic):
+            with pytest.raises(InputError, match=r"X: .*'rain'"):
+                ask(Table(frame.drop("rain")))
+
+    def test_frames_follow_scikit_learn(self, frame):
+        mix = NaiveBayesMixture(2, random_state=0).fit(frame)
+        with pytest.raises(ValueError, match="feature names"):
+            mix.predict(frame.drop("rain"))
+        with pytest.raises(ValueError, match="feature names"):
+            mix.predict(frame.select("rain", "sky", "dice"))
+        array = NaiveBayesMixture(2, random_state=0).fit(np.eye(4, dtype=int))
+        with pytest.raises(ValueError, match="X has 3 features"):
+            array.predict(np.eye(3, dtype=int))
+
+    def test_new_labels(self, frame, mix):
+        new = frame[:3].with_columns(sky=pl.Series(["blue", "green", "grey"]))
+        with pytest.raises(InputError, match="X: column 'sky' has 'green' at record 1"):
+            mix.predict(Table(new))
+        lenient = NaiveBayesMixture(2, unseen="default", random_state=0).fit(Table(frame))
+        default = lenient.schema_["sky"].default_label
+        same = new.with_columns(sky=pl.col("sky").replace("green", default))
+        np.testing.assert_array_equal(
+            lenient.predict_proba(Table(new)), lenient.predict_proba(Table(same))
+        )
+
+    def test_new_missing_values(self, frame, mix):
+        new = Table(frame[:3].with_columns(sky=pl.Series(["blue", None, "grey"])))
+        with pytest.raises(InputError, match="X: column 'sky' has a missing value at record 1"):
+            mix.score(new)
+
+    def test_types_of_labels(self, frame, mix):
+        as_numbers = frame.with_columns(
+            rain=pl.col("rain").cast(pl.Int8), dice=pl.col("dice") * 1.0
+        )
+        np.testing.assert_allclose(
+            mix.predict_proba(Table(as_numbers)), mix.predict_proba(Table(frame))
+        )
+        with pytest.raises(InputError, match="X: column 'dice'"):
+            mix.predict(Table(frame.with_columns(pl.col("dice").cast(str))))
+
+    def test_unknown_columns_of_probabilities(self, mix):
+        with pytest.raises(InputError, match="there is no column 'rein'; did you mean 'rain'"):
+            mix.probabilities("rein")
+        with pytest.raises(InputError, match="column 3 is not among the 3 columns"):
+            mix.probabilities(3)
