@@ -4,8 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 
 #include "em_lanes.hpp"
 #include "em_step.hpp"
@@ -29,7 +27,7 @@ TACIT_INLINE double join(double mantissa, std::int64_t exponent) {
   return mantissa * std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-// A product of any length.
+// A product of any number of positive, normal doubles.
 struct LongProduct {
   double mantissa = 1;
   std::int64_t exponent = 0;
@@ -38,119 +36,60 @@ struct LongProduct {
     mantissa = part.mantissa;
     exponent += part.exponent;
   }
-  // At most a thousand numbers: their mantissas' product stays in range.
   TACIT_INLINE void multiply(const double* x, std::int64_t n) {
-    double product = mantissa;
-    for (std::int64_t i = 0; i < n; ++i) {
-      const Split part = split(x[i]);
-      product *= part.mantissa;
-      exponent += part.exponent;
+    constexpr std::int64_t kMost = 1000;  // mantissas whose product stays in range
+    while (n >= 4) {
+      Double4 product = Double4{} + 1;
+      Long4 exponents = {};
+      std::int64_t left = n < 4 * kMost ? n / 4 : kMost;
+      n -= 4 * left;
+      for (; left > 0; --left, x += 4) {
+        const Long4 bits = *reinterpret_cast<const Long4*>(x);
+        product *= reinterpret_cast<Double4>((bits & 0x000fffffffffffff) | 0x3ff0000000000000);
+        exponents += (bits >> 52) - 1023;
+      }
+      for (int i = 0; i < 4; ++i) multiply(product[i]), exponent += exponents[i];
     }
-    mantissa = 1;
-    multiply(product);
+    for (; n > 0; --n, ++x) multiply(*x);
   }
   double log() const { return std::log(mantissa) + static_cast<double>(exponent) * kLog2; }
   static constexpr double kLog2 = 0.693147180559945309417232121458;
 };
 
-// What a float row was divided by, and how far it can raise a cluster: powers of two, packed so
-// that those of a record add up in one go.
-struct RowRange {
-  std::int64_t packed;
-  static RowRange of(std::int64_t scale, std::int64_t rise) {
-    return {scale * (std::int64_t{1} << 32) + rise};
-  }
-  std::int64_t rise() const { return packed & 0xffffffff; }
-  std::int64_t scale() const { return packed >> 32; }
-};
+// Where products start, as a power of two: most of what a record has to say goes down.
+template <class T>
+constexpr int kHead = sizeof(T) == 4 ? 60 : 300;
 
-// rows[v] holds, for each cluster, P(v | cluster) / P(default of v's column | cluster) (equation 7;
-// for floats over 2^scale, so that clusters of average size stay near 1); `start` the probability
-// of the record of defaults (equation 6) over 2^(top - kHead). Padding clusters have start 0.
+// A cluster that falls below this power of two, or starts there, is 0 from then on.
+template <class T>
+constexpr int kBottom = sizeof(T) == 4 ? -126 : -1000;
+
+// rows[v] holds, for each cluster, P(v | cluster) / P(default of v's column | cluster) (equation 7)
+// over 2^scale, so that products stay near where they start; `start` the probability of the record
+// of defaults (equation 6) over 2^(top - kHead). Padding clusters are there, but too small to matter.
 template <class T>
 struct Corrections {
+  const MixtureModel& model;
   std::int64_t n_clusters, width;  // width: n_clusters, padded
-  Buffer<T> rows;                  // n_values × width
-  Buffer<RowRange> ranges;         // n_values, for floats
-  Buffer<T> start;                 // width
-  Buffer<double> wide_start;       // the same from where doubles start
-  Buffer<double> mantissas;        // start = mantissa · 2^(exponent - top)
+  std::int64_t top, scale;
+  Buffer<T> rows;                 // n_values × width
+  Buffer<T> start;                // width
+  Buffer<double> wide_start;      // the same over 2^(top - kHead<double>)
+  Buffer<double> mantissas;       // of the record of defaults, mantissa · 2^exponent
   Buffer<std::int64_t> exponents;
-  std::int64_t top;
-  std::int64_t rise;   // no row of doubles raises a cluster by more powers of two than this
-  std::int64_t chunk;  // products of this many rows, in double, stay in range from a mantissa
+  Buffer<std::uint16_t> rises;    // n_values: powers of two by which a row can raise a cluster
+  std::int64_t chunk;             // products of this many exact rows stay in range from a mantissa
+  bool lossless;                  // no row has entries that are too small for T
 
   Corrections(const MixtureModel& model);
+
+  // The row of a value in doubles, also where T is too small for it.
+  void exact_row(std::int64_t v, double* out) const;
+
+ private:
+  void find_scale();
+  void fill_rows();
+  void fill_start();
 };
-
-// Products start here: probabilities go down, and there is as much room above 1 as below.
-template <class T>
-constexpr int kHead = std::is_same_v<T, float> ? 100 : 500;
-
-template <class T>
-Corrections<T>::Corrections(const MixtureModel& model)
-    : n_clusters(model.n_clusters),
-      width((model.n_clusters + kUnit - 1) / kUnit * kUnit),
-      rows(static_cast<std::size_t>(model.n_values * width)),
-      ranges(static_cast<std::size_t>(std::is_same_v<T, float> ? model.n_values : 0)),
-      start(static_cast<std::size_t>(width)),
-      wide_start(static_cast<std::size_t>(width)),
-      mantissas(static_cast<std::size_t>(width)),
-      exponents(static_cast<std::size_t>(width)) {
-  const std::int64_t K = n_clusters;
-  Buffer<LongProduct> base(static_cast<std::size_t>(K));
-  for (std::int64_t k = 0; k < K; ++k)
-    base.data()[k] = LongProduct{}, base.data()[k].multiply(std::max(model.shares[k], kLeastProbability));
-  Buffer<double> row(static_cast<std::size_t>(K)), floor(static_cast<std::size_t>(K));
-  double least = 1, most = 1;
-  for (std::int64_t c = 0; c < model.n_columns; ++c) {
-    for (std::int64_t k = 0; k < K; ++k) {
-      const double p = std::max(model.defaults[c * K + k], kLeastProbability);
-      floor.data()[k] = p;
-      base.data()[k].multiply(p);
-    }
-    for (std::int64_t v = model.offsets[c]; v < model.offsets[c + 1]; ++v) {
-      double average = 0, lowest = std::numeric_limits<double>::infinity(), highest = 0;
-      for (std::int64_t k = 0; k < K; ++k) {
-        const double x = std::max(model.stored[v * K + k], kLeastProbability) / floor.data()[k];
-        row.data()[k] = x;
-        average += model.shares[k] * x;
-        lowest = std::min(lowest, x);
-        highest = std::max(highest, x);
-      }
-      least = std::min(least, lowest);
-      most = std::max(most, highest);
-      T* const out = rows.data() + v * width;
-      if constexpr (std::is_same_v<T, float>) {
-        // A cluster far from the average may leave the range of floats: ranges tell.
-        const std::int64_t scale = split(std::max(average, kLeastProbability)).exponent;
-        const double factor = std::ldexp(1.0, static_cast<int>(-scale));
-        const std::int64_t up = split(highest).exponent + 1 - scale;
-        ranges.data()[v] = RowRange::of(scale, std::max<std::int64_t>(up, 0));
-        for (std::int64_t k = 0; k < K; ++k) out[k] = static_cast<float>(row.data()[k] * factor);
-      } else {
-        for (std::int64_t k = 0; k < K; ++k) out[k] = row.data()[k];
-      }
-      for (std::int64_t k = K; k < width; ++k) out[k] = 1;
-    }
-  }
-  top = std::numeric_limits<std::int64_t>::min();
-  for (std::int64_t k = 0; k < K; ++k) {
-    mantissas.data()[k] = base.data()[k].mantissa;
-    exponents.data()[k] = base.data()[k].exponent;
-    top = std::max(top, exponents.data()[k]);
-  }
-  for (std::int64_t k = 0; k < width; ++k) start.data()[k] = 0, wide_start.data()[k] = 0;
-  for (std::int64_t k = K; k < width; ++k) mantissas.data()[k] = 1, exponents.data()[k] = 0;
-  for (std::int64_t k = 0; k < K; ++k) {
-    const std::int64_t below = std::max<std::int64_t>(exponents.data()[k] - top, -1000);
-    start.data()[k] = static_cast<T>(join(mantissas.data()[k], below + kHead<T>));
-    wide_start.data()[k] = join(mantissas.data()[k], below + kHead<double>);
-  }
-  rise = std::max<std::int64_t>(split(most).exponent + 1, 0);
-  // Floats, too, come down to 2^-149; products of six are in the range of doubles.
-  const std::int64_t step = std::max(rise, -split(least).exponent) + 1;
-  chunk = std::is_same_v<T, float> ? 6 : 1000 / step;
-}
 
 }  // namespace tacit

@@ -5,66 +5,100 @@
 #include "em_step.hpp"
 
 namespace tacit {
+namespace {
 
-// Logarithms are taken of products: one for each column, instead of one for each cell.
+// Works on one column at a time, a row of clusters at a time: loops that compilers make vectors of.
+class Maximiser {
+ public:
+  Maximiser(std::int64_t n_clusters, const double* totals)
+      : K(n_clusters),
+        totals_(totals),
+        whole_(static_cast<std::size_t>(K)),
+        scale_(static_cast<std::size_t>(K)),
+        even_(static_cast<std::size_t>(K)),
+        positive_(static_cast<std::size_t>(K)) {}
+
+  // Probabilities of the `n` stored values and of the default, from what is expected of them.
+  void maximise(std::int64_t n, const double* counts, const double* alphas, double alpha_default,
+                double* stored, double* defaults) {
+    divide(n, counts, alphas, alpha_default, defaults);
+    finish(defaults, alpha_default, defaults);
+    for (std::int64_t v = 0; v < n; ++v) finish(counts + v * K, alphas[v], stored + v * K);
+  }
+
+  // Σ alpha · log p: of a product over clusters, instead of one logarithm for each.
+  double log_prior = 0;
+  void add_log(double alpha, const double* p) {
+    if (!(alpha > 0)) return;
+    double* const x = positive_.data();
+    for (std::int64_t k = 0; k < K; ++k) x[k] = p[k] > kLeastProbability ? p[k] : kLeastProbability;
+    LongProduct product;
+    product.multiply(x, K);
+    log_prior += alpha * product.log();
+  }
+
+ private:
+  // Finds what is left for the default, and by what counts are to be divided in each cluster.
+  void divide(std::int64_t n, const double* counts, const double* alphas, double alpha_default,
+              double* left) {
+    double *const whole = whole_.data(), *const scale = scale_.data(), *const even = even_.data();
+    const bool default_counts = alpha_default >= 0;
+    double n_counted = default_counts ? 1 : 0, alpha = default_counts ? alpha_default : 0;
+    std::copy_n(totals_, K, left);
+    std::fill_n(whole, K, 0.0);
+    for (std::int64_t v = 0; v < n; ++v) {
+      const double* const row = counts + v * K;
+      for (std::int64_t k = 0; k < K; ++k) left[k] -= row[k];
+      if (alphas[v] < 0) continue;
+      for (std::int64_t k = 0; k < K; ++k) whole[k] += row[k];
+      n_counted += 1;
+      alpha += alphas[v];
+    }
+    // Rounding may leave a trace where nothing should be.
+    for (std::int64_t k = 0; k < K; ++k) left[k] = left[k] <= 1e-12 * totals_[k] ? 0 : left[k];
+    if (default_counts)
+      for (std::int64_t k = 0; k < K; ++k) whole[k] += left[k];
+    for (std::int64_t k = 0; k < K; ++k) {
+      const double all = whole[k] + alpha;
+      const bool none = !(all > 0);  // then all values are equally likely
+      scale[k] = (none ? 0 : 1) / (none ? 1 : all);
+      even[k] = none ? 1 / n_counted : 0;
+    }
+  }
+
+  void finish(const double* counts, double alpha, double* out) {
+    if (alpha < 0) {
+      std::fill_n(out, K, 1.0);
+      return;
+    }
+    const double *const scale = scale_.data(), *const even = even_.data();
+    for (std::int64_t k = 0; k < K; ++k) out[k] = (counts[k] + alpha) * scale[k] + even[k];
+    add_log(alpha, out);
+  }
+
+  const std::int64_t K;
+  const double* const totals_;
+  Buffer<double> whole_, scale_, even_, positive_;
+};
+
+}  // namespace
+
 double em_maximise(std::int64_t n_clusters, std::int64_t n_columns, const std::int64_t* offsets,
                    const double* totals, const double* counts, const MixturePrior& prior,
                    double* shares, double* stored, double* defaults) {
   const std::int64_t K = n_clusters;
-  double whole = 0, log_prior = 0;
+  Maximiser maximiser(K, totals);
+  double whole = 0;
   for (std::int64_t k = 0; k < K; ++k) whole += totals[k] + prior.clusters;
-  for (std::int64_t k = 0; k < K; ++k) {
-    shares[k] = (totals[k] + prior.clusters) / whole;
-    if (prior.clusters > 0) log_prior += prior.clusters * std::log(shares[k]);
-  }
-  Buffer<double> rest(static_cast<std::size_t>(K)), scale(static_cast<std::size_t>(K));
-  const auto add_log = [&](double alpha, const double* row) {
-    if (!(alpha > 0)) return;
-    LongProduct product;
-    for (std::int64_t k = 0; k < K; ++k) product.multiply(std::max(row[k], kLeastProbability));
-    log_prior += alpha * product.log();
-  };
+  for (std::int64_t k = 0; k < K; ++k)
+    shares[k] = whole > 0 ? (totals[k] + prior.clusters) / whole : 1 / static_cast<double>(K);
+  maximiser.add_log(prior.clusters, shares);
   for (std::int64_t c = 0; c < n_columns; ++c) {
-    const std::int64_t begin = offsets[c], end = offsets[c + 1];
-    double* const default_row = defaults + c * K;
-    const double alpha_default = prior.defaults[c];
-    double alphas = std::max(alpha_default, 0.0);
-    std::copy_n(totals, K, default_row);  // what the column's stored values leave of the records
-    std::fill_n(rest.data(), K, 0.0);     // and what of them has a value at all
-    for (std::int64_t v = begin; v < end; ++v) {
-      const double* const row = counts + v * K;
-      const bool counted = prior.stored[v] >= 0;
-      if (counted) alphas += prior.stored[v];
-      for (std::int64_t k = 0; k < K; ++k) {
-        default_row[k] -= row[k];
-        if (counted) rest[static_cast<std::size_t>(k)] += row[k];
-      }
-    }
-    for (std::int64_t k = 0; k < K; ++k) {
-      // Rounding may leave a trace where nothing should be.
-      double own = default_row[k];
-      if (own <= 1e-12 * totals[k]) own = 0;
-      const double all = rest[static_cast<std::size_t>(k)] + (alpha_default >= 0 ? own : 0) + alphas;
-      scale[static_cast<std::size_t>(k)] = all > 0 ? 1 / all : 0;
-      default_row[k] = alpha_default < 0 ? 1
-                       : all > 0         ? (own + alpha_default) / all
-                                         : 1 / static_cast<double>(end - begin + 1);
-    }
-    add_log(alpha_default, default_row);
-    for (std::int64_t v = begin; v < end; ++v) {
-      const double* const row = counts + v * K;
-      double* const out = stored + v * K;
-      const double alpha = prior.stored[v];
-      for (std::int64_t k = 0; k < K; ++k) {
-        const double s = scale[static_cast<std::size_t>(k)];
-        out[k] = alpha < 0 ? 1
-                 : s > 0   ? (row[k] + alpha) * s
-                           : 1 / static_cast<double>(end - begin + 1);
-      }
-      add_log(alpha, out);
-    }
+    const std::int64_t first = offsets[c];
+    maximiser.maximise(offsets[c + 1] - first, counts + first * K, prior.stored + first,
+                       prior.defaults[c], stored + first * K, defaults + c * K);
   }
-  return log_prior;
+  return maximiser.log_prior;
 }
 
 }  // namespace tacit

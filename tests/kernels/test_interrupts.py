@@ -48,6 +48,42 @@ def test_ctrl_c_ends_a_long_count_early(way, jobs):
     assert float(seconds) < 5  # the whole count takes several times that
 
 
+INTERRUPT_EM = """
+    import os, signal, threading, time
+    import numpy as np
+    from tacit import _core
+
+    n_records, length, n_clusters = 30_000, 2_000, 60
+    indptr = np.arange(n_records + 1, dtype=np.int64) * length
+    values = np.tile(np.arange(length, dtype=np.uint16), n_records)
+    rows = np.full((length, n_clusters), 0.5)
+    model = np.arange(length + 1), np.full(n_clusters, 1 / n_clusters), rows, rows
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        while True:
+            {call}
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - start)
+    tiny = np.full(16, 1e-310)  # not a normal number, and still not zero
+    assert ((tiny / 2 > 0) & (tiny + tiny > tiny)).all()
+"""
+
+EM_CALLS = {
+    "step": "_core.em_step(indptr, values, None, None, *model, False, {jobs})",
+    "single": "_core.em_step(indptr, values, None, None, *model, True, {jobs})",
+    "posterior": "_core.em_posterior(indptr, values, None, *model, True, {jobs})",
+}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("way", EM_CALLS)
+def test_ctrl_c_ends_a_step_of_em_early_and_leaves_arithmetic_as_it_was(way, jobs):
+    outcome, seconds = run(INTERRUPT_EM.format(call=EM_CALLS[way].format(jobs=jobs)))
+    assert outcome == "interrupted"
+    assert float(seconds) < 5
+
+
 INTERRUPT_RULES = """
     import os, signal, threading, time
     import numpy as np
