@@ -21,7 +21,7 @@ from tacit.counts import (
     counter,
 )
 from tacit.errors import FileError, InputError
-from tacit.mixture import ExpectedCounts, KMeans, NaiveBayesMixture
+from tacit.mixture import ClusterTraits, ExpectedCounts, KMeans, NaiveBayesMixture, Profile, Trait
 from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
@@ -49,6 +49,7 @@ __all__ = [
     "Bitmaps",
     "MDL",
     "BestSubset",
+    "ClusterTraits",
     "Column",
     "ContingencyTable",
     "Counter",
@@ -66,6 +67,7 @@ __all__ = [
     "Pairs",
     "Plan",
     "Planner",
+    "Profile",
     "Scan",
     "Rule",
     "RuleFinder",
@@ -73,6 +75,7 @@ __all__ = [
     "Summary",
     "Table",
     "Tables",
+    "Trait",
     "TreeStats",
     "TwoWay",
     "as_table",

@@ -62,7 +62,10 @@ def test_one_target_serves_the_cuts_and_the_rules(run, tmp_path):
         (["--target", "scores", "--value", "Maybe"], "column 'scores' has no label 'Maybe'"),
         (["--target", "scores", "--value", "True", "-n", 40], "too few for 40 conditions"),
         (["--target", "scores", "--value", "True", "--min-support", 0.1], "not a share"),
-        (["--target", "scores", "--value", "True", "-o", "no/x.csv"], "folder does not exist"),
+        (
+            ["--target", "scores", "--value", "True", "-o", "no/x.csv"],
+            "the folder 'no' does not exist",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_one_line(run, visits_file, options, message):

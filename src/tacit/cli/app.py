@@ -10,7 +10,20 @@ import typer
 from typer.core import TyperGroup
 
 import tacit
-from tacit.cli import adtree, convert, count, demo, find_rules, pairs, select, summary, table
+from tacit.cli import (
+    adtree,
+    cluster,
+    convert,
+    count,
+    demo,
+    find_rules,
+    pairs,
+    predict,
+    select,
+    show,
+    summary,
+    table,
+)
 from tacit.errors import InputError
 
 __all__ = ["app", "main"]
@@ -63,7 +76,9 @@ def _tacit(
     """Take the options that stand before the command."""
 
 
-for family in (summary, count, table, pairs, select, find_rules, convert, adtree, demo):
+for family in (
+    summary, count, table, pairs, cluster, select, find_rules, predict, show, convert, adtree, demo,
+):  # fmt: skip
     family.register(app)
 
 

@@ -11,12 +11,10 @@ import typer
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import number, rules_grid
-from tacit.errors import InputError
+from tacit.cli.writing import check_target, write_frame
 from tacit.rules import Rule, RuleFinder
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from tacit.schema import Label, Schema
 
 __all__ = ["find_rules", "register"]
@@ -68,8 +66,7 @@ def find_rules(
     first.
     """
     lengths = _lengths(n)
-    if output is not None and output.suffix not in (".csv", ".parquet"):
-        raise typer.BadParameter("must end with .csv or .parquet", param_hint="--output")
+    check_target(output, "--output", (".csv", ".parquet"))
     if "discretise" not in source.options:  # else the reader has no use for it
         options = {name: x for name, x in source.options.items() if name != "target"}
         source = replace(source, options=options)
@@ -88,7 +85,7 @@ def find_rules(
     with working(f"searching {table.n_columns - 1:,} columns for rules of {n} conditions"):
         finder.fit(table)
     if output is not None:
-        _write(finder.to_frame(), output)
+        write_frame(finder.to_frame(), output)
     if json:
         print_json(_as_json(finder))
     elif output is None:
@@ -125,15 +122,6 @@ def _label(schema: Schema, target: str, text: str) -> Label:
     except KeyError:
         column.code(text)  # says which labels there are
         raise
-
-
-def _write(frame: pl.DataFrame, path: Path) -> None:
-    if not path.parent.is_dir():
-        raise InputError(f"{path}: the folder does not exist")
-    if path.suffix == ".csv":
-        frame.write_csv(path)
-    else:
-        frame.write_parquet(path)
 
 
 def _as_json(finder: RuleFinder) -> dict[str, Any]:

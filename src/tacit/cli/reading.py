@@ -59,7 +59,11 @@ class Source:
         found = self._read()
         if isinstance(found, Table):
             return found
-        takers = "; `tacit table` and `tacit count` take it" if isinstance(found, ADTree) else ""
+        takers = ""
+        if isinstance(found, ADTree):
+            takers = "; `tacit table` and `tacit count` take it"
+        elif hasattr(found, "predict"):
+            takers = "; `tacit predict` and `tacit show` take it"
         raise FileError(self.path, f"holds a saved {type(found).__name__}, not a table{takers}")
 
     def counter(self) -> Counter:
@@ -177,11 +181,14 @@ def _spec(how: str) -> Any:
         return how
 
 
-def reads_file(command: Callable[..., None]) -> Callable[..., None]:
+def reads_file(
+    command: Callable[..., None], *, before: tuple[str, ...] = ()
+) -> Callable[..., None]:
     """Give a command a file to read: FILE before its own arguments, reading options after its own.
 
     The command's first parameter receives the :class:`Source`. An option that both have, such as
-    ``--target``, is the command's, and its value goes to both.
+    ``--target``, is the command's, and its value goes to both. Arguments in `before` stand before
+    FILE.
     """
     common = inspect.signature(_parameters, eval_str=True).parameters
     _, *own = inspect.signature(command, eval_str=True).parameters.values()
@@ -193,7 +200,8 @@ def reads_file(command: Callable[..., None]) -> Callable[..., None]:
         command(source, **{k: x for k, x in given.items() if k not in common or k in shared})
 
     file, *options = (p for p in common.values() if p.name not in shared)
-    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (file, *own, *options)]
+    first, rest = [p for p in own if p.name in before], [p for p in own if p.name not in before]
+    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*first, file, *rest, *options)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run

@@ -11,6 +11,7 @@ from tacit.cli.count import Given, check_given, counts_json, parse_given, print_
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import contingency_title, measures_grid
+from tacit.cli.writing import check_ending, write_frame
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def table(
     (an object with statistic, dof and p_value) and cramers_v.
     """
     check_given(given)
-    _check_name(output, "--output", _FRAMES)
-    _check_name(plot, "--plot", _PICTURES)
+    check_ending(output, "--output", _FRAMES)
+    check_ending(plot, "--plot", _PICTURES)
     if plot and len(columns) > 2:
         raise typer.BadParameter(
             f"one column or two can be drawn, got {len(columns)}", param_hint="--plot"
@@ -85,7 +86,7 @@ def table(
     counts = counter.table(columns, query, layout=layout)
     measured = _measure(counts) if measures else {}
     if output:
-        _write(counts, output)
+        write_frame(_frame(counts), output)
     if plot:
         _draw(counts, plot)
     if json:
@@ -99,12 +100,6 @@ def table(
     if measures:
         console.print()
         put(console, measures_grid(measured))
-
-
-def _check_name(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
-    if path is not None and path.suffix.lower() not in endings:
-        known = f"{', '.join(endings[:-1])} or {endings[-1]}"
-        raise typer.BadParameter(f"{str(path)!r} must end in {known}", param_hint=option)
 
 
 def _measure(counts: ContingencyTable) -> dict[str, Any]:
@@ -122,15 +117,6 @@ def _measure(counts: ContingencyTable) -> dict[str, Any]:
         }
         measures["cramers_v"] = counts.cramers_v()
     return measures
-
-
-def _write(counts: ContingencyTable, path: Path) -> None:
-    with working(f"writing {path}"):
-        frame = _frame(counts)
-        if path.suffix.lower() == ".csv":
-            frame.write_csv(path)
-        else:
-            frame.write_parquet(path)
 
 
 def _frame(counts: ContingencyTable) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from tacit.errors import InputError
 from tacit.machine import count_jobs, whole
 from tacit.mixture.em import Parameters, Problem, Run, run_em
 from tacit.mixture.prior import Prior, check_strength, make_prior
+from tacit.mixture.profile import Profile
 from tacit.mixture.sampling import draw_records
 from tacit.mixture.saving import write_mixture
 from tacit.mixture.scores import Scores, score_run
@@ -33,6 +34,7 @@ from tacit.table.features import (
 if TYPE_CHECKING:
     import os
 
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from tacit.mixture.expected import ExpectedCounts
@@ -494,6 +496,46 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         table[schema.defaults[c]] = self._parameters.defaults[c]
         table[self._prior.cells[schema.cells[c] : schema.cells[c + 1]] < 0] = 0
         return table
+
+    def profile(self, *, level: float = 0.95) -> Profile:
+        """Return who the clusters are: sizes, and the values that set each apart.
+
+        Parameters
+        ----------
+        level : float, default 0.95
+            Of the credible intervals.
+        """
+        check_is_fitted(self, "expected_")
+        cells = self._prior.cells
+        return Profile(
+            self.schema_,
+            self.expected_.totals,
+            self.expected_.stored,
+            np.maximum(cells, 0),
+            ignored=np.flatnonzero(cells < 0),
+            level=level,
+        )
+
+    def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
+        """Draw the clusters; see :meth:`Profile.plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        top : int, optional
+            How many values to take of each cluster.
+        """
+        return self.profile().plot(ax, top=top)
+
+    def to_text(self, top: int = 5) -> str:
+        """Return the clusters in words; see :meth:`Profile.to_text`.
+
+        Parameters
+        ----------
+        top : int, default 5
+            How many values to list that a cluster has more often, and less often.
+        """
+        return self.profile().to_text(top)
 
     def sample(self, n_samples: int = 1) -> tuple[Table, NDArray[np.int64]]:
         """Draw records.

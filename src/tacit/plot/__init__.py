@@ -1,5 +1,6 @@
 """Figures. They take plain arrays and texts; matplotlib is loaded when one is drawn."""
 
 from tacit.plot.heat_map import MOST_LABELS, bars, heat_map
+from tacit.plot.lift_map import lift_map
 
-__all__ = ["MOST_LABELS", "bars", "heat_map"]
+__all__ = ["MOST_LABELS", "bars", "heat_map", "lift_map"]

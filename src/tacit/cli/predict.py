@@ -1,0 +1,131 @@
+"""``tacit predict``: what a saved model says about the records of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import polars as pl
+import typer
+
+from tacit import store
+from tacit.cli.output import make_console, working
+from tacit.cli.reading import Source, reads_file
+from tacit.cli.writing import FRAMES, check_target, write_frame
+from tacit.errors import FileError, InputError
+from tacit.schema import Schema
+from tacit.table import Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["predict", "prediction_frame", "register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(reads_file(predict, before=("model",)))
+
+
+def predict(
+    source: Source,
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model: .tacit.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT.parquet",
+            help="Write the predictions to a file; .csv, .tsv and .arrow work, too.",
+        ),
+    ] = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of each class or cluster.")
+    ] = False,
+    unseen: Annotated[
+        Literal["error", "default"] | None,
+        typer.Option(
+            help="A label that the model has not seen is an error, or counts as its column's "
+            "default; by default as the model says."
+        ),
+    ] = None,
+    absent: Annotated[
+        Literal["error", "default"],
+        typer.Option(
+            help="A column that the file does not have is an error, or its default throughout, as "
+            "is right for items that are in no basket."
+        ),
+    ] = "error",
+) -> None:
+    """Apply a saved model: print or write a row for each record, in order.
+
+    A model of clusters gives the column cluster, another one the column prediction. With --proba
+    there is a column for each class or cluster, too. Without -o, CSV is printed.
+    """
+    check_target(output, "--output", FRAMES)
+    fitted = _load(model)
+    if unseen is not None:
+        if not hasattr(fitted, "unseen"):
+            raise InputError(f"--unseen: a {type(fitted).__name__} has no such setting")
+        fitted.unseen = unseen
+    if proba and not hasattr(fitted, "predict_proba"):
+        raise InputError(f"--proba: a {type(fitted).__name__} gives no probabilities")
+    if hasattr(fitted, "n_jobs"):
+        fitted.n_jobs = source.n_jobs
+    table = _complete(source, source.read(), fitted, absent)
+    with working(f"predicting {table.n_records:,} records"):
+        shares = fitted.predict_proba(table) if proba else None
+        frame = prediction_frame(fitted, fitted.predict(table), shares)
+    if output is None:
+        typer.echo(frame.write_csv(), nl=False)
+        return
+    write_frame(frame, output)
+    make_console().print(f"{output}: {frame.height:,} predictions", soft_wrap=True)
+
+
+def _load(path: Path) -> Any:
+    with working(f"reading {path}"):
+        found = store.load(path)
+    if not hasattr(found, "predict"):
+        raise FileError(path, f"holds a saved {type(found).__name__}, not a model that predicts")
+    return found
+
+
+def _complete(source: Source, table: Table, model: Any, absent: str) -> Table:
+    """Return the table with what it lacks of the model's columns: the default throughout."""
+    own, held = table.schema, set(table.schema.names)
+    lacking = [column for column in model.schema_ or () if column.name not in held]
+    if not lacking:
+        return table
+    if absent == "error":
+        raise FileError(
+            source.path,
+            f"has no column {lacking[0].name!r}, on which the model was fitted; if that means the "
+            "default, say --absent default",
+        )
+    wider = Schema(
+        [*own.names, *(column.name for column in lacking)],
+        [*own.labels, *(column.labels for column in lacking)],
+        [*own.defaults, *(column.default for column in lacking)],
+    )
+    return Table.from_stored(wider, table.indptr, table.values, table.weights)
+
+
+def prediction_frame(
+    model: Any, labels: NDArray[Any], shares: NDArray[np.float64] | None = None
+) -> pl.DataFrame:
+    """Return a row for each record: what it is, and the probability of each class or cluster."""
+    if hasattr(model, "n_clusters"):
+        what, heads = "cluster", [f"cluster {k}" for k in range(_width(shares))]
+    else:
+        known = getattr(model, "classes_", range(_width(shares)))
+        what, heads = "prediction", [f"P({name})" for name in known]
+    frame = pl.DataFrame({what: labels})
+    if shares is None:
+        return frame
+    return frame.with_columns(pl.Series(head, shares[:, k]) for k, head in enumerate(heads))
+
+
+def _width(shares: NDArray[np.float64] | None) -> int:
+    return 0 if shares is None else shares.shape[1]

@@ -1,0 +1,47 @@
+"""Files that commands write: checked before work begins, written when it is done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from tacit.cli.output import working
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+__all__ = ["FRAMES", "check_ending", "check_target", "write_frame"]
+
+FRAMES = (".parquet", ".csv", ".tsv", ".arrow", ".ipc", ".feather")
+
+
+def check_ending(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
+    """Refuse a name that does not say how to write the file."""
+    if path is not None and path.suffix.lower() not in endings:
+        known = f"{', '.join(endings[:-1])} or {endings[-1]}" if endings[1:] else endings[0]
+        raise typer.BadParameter(f"{str(path)!r} must end in {known}", param_hint=option)
+
+
+def check_target(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
+    """Refuse what cannot be written in the end before the work for it begins."""
+    check_ending(path, option, endings)
+    if path is not None and not path.parent.is_dir():
+        raise InputError(f"{option}: the folder {str(path.parent)!r} does not exist")
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """Write a frame as the end of the name says."""
+    with working(f"writing {path}"):
+        match path.suffix.lower():
+            case ".csv":
+                frame.write_csv(path)
+            case ".tsv":
+                frame.write_csv(path, separator="\t")
+            case ".parquet":
+                frame.write_parquet(path)
+            case _:
+                frame.write_ipc(path)

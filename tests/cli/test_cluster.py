@@ -1,0 +1,133 @@
+"""``tacit cluster`` says what the models say."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.util import find_spec
+
+import polars as pl
+import pytest
+
+import tacit
+
+
+@pytest.fixture(scope="module")
+def mixture(visits):
+    return tacit.NaiveBayesMixture(4, n_init=1, random_state=0).fit(visits)
+
+
+CHOOSES = find_spec("tacit.mixture.choose_clusters") is not None
+OPTIONS = ["-k", 4, "--n-init", 1]
+
+
+class TestMixture:
+    def test_text(self, run, visits_file, mixture):
+        result = run("cluster", visits_file, *OPTIONS, "--top", 2)
+        assert result.exit_code == 0
+        assert result.stderr == ""
+        facts, _, profile = result.stdout.partition("\n\n")
+        assert profile.rstrip("\n") == mixture.profile().to_text(2)
+        rows = dict(re.split("  +", line, maxsplit=1) for line in facts.splitlines())
+        assert rows["records (m)"] == "20,000"
+        assert rows["clusters"] == "4"
+        assert rows["log-likelihood"] == f"{mixture.log_likelihood_:,.1f}"
+        assert rows["iterations"].startswith(f"{mixture.n_iter_:,}")
+
+    def test_json(self, run, visits_file, mixture):
+        printed = json.loads(run("cluster", visits_file, *OPTIONS, "--top", 2, "--json").stdout)
+        assert printed["method"] == "mixture"
+        assert (printed["records"], printed["columns"]) == (20_000, 27)
+        assert printed["facts"]["log_likelihood"] == pytest.approx(mixture.log_likelihood_)
+        assert printed["selection"] == []
+        for found, cluster in zip(printed["clusters"], mixture.profile().top(2), strict=True):
+            assert found["name"] == cluster.name
+            assert found["size"] == pytest.approx(cluster.size)
+            assert [t["column"] for t in found["over"]] == [t.column for t in cluster.over]
+            for trait, own in zip(found["under"], cluster.under, strict=True):
+                assert trait["lift"] == pytest.approx(own.lift)
+
+    def test_seed(self, run, visits_file):
+        texts = {run("cluster", visits_file, *OPTIONS, "--seed", s, "--json").stdout for s in "001"}
+        assert len(texts) == 2
+
+    def test_files(self, run, visits, visits_file, mixture, tmp_path):
+        model, labels, report = (tmp_path / name for name in ("m.tacit", "l.csv", "c.html"))
+        result = run(
+            "cluster", visits_file, *OPTIONS, "-o", model, "--labels", labels, "--report", report
+        )
+        assert result.stdout.endswith(f"\nwritten: {model}, {labels}, {report}\n")
+        wanted = mixture.predict(visits).tolist()
+        assert tacit.load(model).predict(visits).tolist() == wanted
+        assert pl.read_csv(labels).to_dict(as_series=False) == {"cluster": wanted}
+        page = report.read_text("utf-8")
+        assert page.startswith("<!DOCTYPE html>")
+        assert f"<title>Clusters of {visits_file.name}</title>" in page
+        assert page.count("<article") == 4
+        assert "How many clusters" not in page
+
+    @pytest.mark.skipif(not CHOOSES, reason="the number of clusters cannot be chosen yet")
+    def test_auto(self, run, visits_file, visits, tmp_path):
+        report = tmp_path / "c.html"
+        options = ["-k", "auto", "--max-clusters", 5, "--n-init", 1, "--criterion", "bic"]
+        printed = json.loads(
+            run("cluster", visits_file, *options, "--json", "--report", report).stdout
+        )
+        curve = {row["clusters"]: row["bic"] for row in printed["selection"]}
+        found = len(printed["clusters"])
+        assert curve[found] == min(curve.values())
+        assert max(curve) <= 5
+        page = report.read_text("utf-8")
+        assert "How many clusters: BIC" in page
+        assert f"{found}, chosen by BIC" in page
+
+    def test_missing_values_can_say_nothing(self, run, visits_file):
+        result = run("cluster", visits_file, *OPTIONS, "--ignore-missing", "--top", 50)
+        assert "device = desktop" in result.stdout
+        assert "(missing)" not in result.stdout
+
+    def test_weights(self, run, mixed_file):
+        printed = json.loads(run("cluster", mixed_file, "-k", 2, "--json").stdout)
+        assert sum(c["size"] for c in printed["clusters"]) == pytest.approx(5.5)
+
+
+class TestKMeans:
+    def test_text(self, run, visits_file, visits):
+        options = ["-k", 3, "--n-init", 1, "--method", "kmeans"]
+        result = run("cluster", visits_file, *options, "--top", 2)
+        assert result.exit_code == 0
+        model = tacit.KMeans(3, n_init=1, random_state=0).fit(visits)
+        profile = tacit.Profile.from_labels(visits, model.labels_)
+        facts, _, text = result.stdout.partition("\n\n")
+        assert text.rstrip("\n") == profile.to_text(2)
+        assert re.search(rf"^inertia +{model.inertia_:,.1f}$", facts, re.M)
+
+    def test_auto_is_for_mixtures(self, run, visits_file):
+        result = run("cluster", visits_file, "--method", "kmeans")
+        assert result.exit_code == 2
+        assert "auto is for --method mixture" in " ".join(result.stderr.split())
+
+
+class TestWrongInput:
+    @pytest.mark.parametrize(
+        "options",
+        [["-k", 0], ["-k", "many"], ["-k", "-3"], ["-k", 2, "--top", 0], ["-k", 2, "--n-init", 0],
+         ["-k", 2, "--prior", -1], ["-k", 2, "--criterion", "best"], ["-k", 2, "--method", "magic"],
+         ["-k", 2, "-o", "x.csv"], ["-k", 2, "--labels", "x.txt"], ["-k", 2, "--report", "x.pdf"]],
+    )  # fmt: skip
+    def test_usage(self, run, visits_file, options):
+        assert run("cluster", visits_file, *options).exit_code == 2
+
+    @pytest.mark.parametrize("option", ["-o", "--labels", "--report"])
+    def test_no_such_folder(self, run, visits_file, tmp_path, option):
+        ending = {"-o": "x.tacit", "--labels": "x.csv", "--report": "x.html"}[option]
+        result = run("cluster", visits_file, "-k", 2, option, tmp_path / "no" / ending)
+        assert result.exit_code == 1
+        [line] = result.stderr.splitlines()
+        assert line.startswith(f"error: {'--output' if option == '-o' else option}: the folder ")
+
+    def test_more_clusters_than_records(self, run, tmp_path):
+        (tmp_path / "days.csv").write_text("sky\ngrey\nblue\n")
+        result = run("cluster", tmp_path / "days.csv", "-k", 5)
+        assert result.exit_code == 1
+        assert "n_clusters" in result.stderr

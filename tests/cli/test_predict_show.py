@@ -1,0 +1,190 @@
+"""``tacit predict`` and ``tacit show``: what saved models say, and what saved files hold."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tacit
+
+
+def one_error(result):
+    """Return the single line that a failed command leaves on stderr."""
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    assert line.startswith("error: ")
+    return line.removeprefix("error: ")
+
+
+@pytest.fixture(scope="module")
+def mixture(visits):
+    return tacit.NaiveBayesMixture(3, n_init=1, random_state=0).fit(visits)
+
+
+@pytest.fixture(scope="module")
+def model_file(mixture, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model.tacit"
+    mixture.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def some(visits):
+    return visits.take(np.arange(0, 20_000, 400))
+
+
+@pytest.fixture(scope="module")
+def some_file(some, tmp_path_factory):
+    """Return some records as CSV, which says less about types than a saved table does."""
+    path = tmp_path_factory.mktemp("some") / "some.csv"
+    some.to_frame("polars").write_csv(path)
+    return path
+
+
+class TestPredict:
+    def test_prints_csv(self, run, model_file, some_file, mixture, some):
+        result = run("predict", model_file, some_file)
+        assert result.exit_code == 0
+        assert result.stderr == ""
+        frame = pl.read_csv(io.StringIO(result.stdout))
+        assert frame.to_dict(as_series=False) == {"cluster": mixture.predict(some).tolist()}
+
+    def test_probabilities(self, run, model_file, some_file, mixture, some):
+        frame = pl.read_csv(io.StringIO(run("predict", model_file, some_file, "--proba").stdout))
+        assert frame.columns == ["cluster", "cluster 0", "cluster 1", "cluster 2"]
+        assert np.allclose(frame[:, 1:].to_numpy(), mixture.predict_proba(some), atol=1e-9)
+        assert frame["cluster"].to_list() == mixture.predict(some).tolist()
+
+    @pytest.mark.parametrize(
+        ("name", "read"),
+        [
+            ("x.parquet", pl.read_parquet),
+            ("x.csv", pl.read_csv),
+            ("x.tsv", lambda path: pl.read_csv(path, separator="\t")),
+            ("x.arrow", pl.read_ipc),
+            ("x.ipc", pl.read_ipc),
+            ("x.FEATHER", pl.read_ipc),
+        ],
+    )
+    def test_files(self, run, model_file, some_file, mixture, some, tmp_path, name, read):
+        path = tmp_path / name
+        result = run("predict", model_file, some_file, "--proba", "-o", path)
+        assert result.stdout == f"{path}: 50 predictions\n"
+        frame = read(path)
+        assert frame.shape == (50, 4)
+        assert frame["cluster"].to_list() == mixture.predict(some).tolist()
+
+    def test_labels_that_the_model_has_not_seen(self, run, model_file, some, tmp_path):
+        path = tmp_path / "new.csv"
+        frame = some.to_frame("polars").with_columns(region=pl.lit("moon"))
+        frame.write_csv(path)
+        line = one_error(run("predict", model_file, path))
+        assert "region" in line
+        assert "moon" in line
+        result = run("predict", model_file, path, "--unseen", "default")
+        assert result.exit_code == 0
+        assert len(result.stdout.splitlines()) == 51
+
+    def test_columns_that_are_absent(self, run, model_file, some, mixture, tmp_path):
+        path = tmp_path / "fewer.csv"
+        some.to_frame("polars").drop("sports", "region").write_csv(path)
+        line = one_error(run("predict", model_file, path))
+        assert line.startswith(f"{path}: has no column 'region', on which the model was fitted")
+        assert line.endswith("say --absent default")
+        printed = run("predict", model_file, path, "--absent", "default").stdout
+        default = some.schema["region"].default_label
+        filled = some.to_frame("polars").with_columns(sports=False, region=pl.lit(default))
+        assert printed.split()[1:] == [str(k) for k in mixture.predict(filled)]
+
+    def test_what_is_no_model(self, run, visits_file, some_file, tmp_path):
+        line = one_error(run("predict", visits_file, some_file))
+        assert line == f"{visits_file}: holds a saved Table, not a model that predicts"
+        tree = tmp_path / "tree.tacit"
+        assert run("adtree", visits_file, "--lazy", "-o", tree).exit_code == 0
+        assert "holds a saved ADTree, not a model" in one_error(run("predict", tree, some_file))
+        assert "not a tacit file" in one_error(run("predict", some_file, some_file))
+        assert "no such file" in one_error(run("predict", tmp_path / "no.tacit", some_file))
+
+    def test_a_model_is_no_table(self, run, model_file):
+        line = one_error(run("predict", model_file, model_file))
+        assert line.endswith("not a table; `tacit predict` and `tacit show` take it")
+
+    def test_usage(self, run, model_file, some_file, tmp_path):
+        assert run("predict", model_file).exit_code == 2
+        assert run("predict", model_file, some_file, "-o", "x.txt").exit_code == 2
+        line = one_error(run("predict", model_file, some_file, "-o", tmp_path / "no" / "x.csv"))
+        assert line.startswith("--output: the folder ")
+
+
+class Thresholder:
+    """A model with classes, no settings and no probabilities."""
+
+    schema_ = tacit.Schema(["news"], [tacit.Labels([False, True], "Boolean")], [0])
+
+    def predict(self, table):
+        return np.array(["low", "high"])[(np.diff(table.indptr) > 3).astype(int)]
+
+    def to_text(self):
+        return "high if more than 3 values are stored"
+
+
+class TestOtherModels:
+    @pytest.fixture(autouse=True)
+    def _saved(self, tmp_path, monkeypatch):
+        from tacit import store
+
+        monkeypatch.setitem(store._LOADERS, "thresholder", lambda path, arrays: Thresholder())
+        store.write_arrays(tmp_path / "other.tacit", "thresholder", {"x": np.zeros(1)})
+
+    def test_predict(self, run, some_file, some, tmp_path):
+        lines = run("predict", tmp_path / "other.tacit", some_file).stdout.splitlines()
+        assert lines == ["prediction", *Thresholder().predict(some)]
+
+    def test_what_it_has_not(self, run, some_file, tmp_path):
+        model = tmp_path / "other.tacit"
+        line = one_error(run("predict", model, some_file, "--proba"))
+        assert line == "--proba: a Thresholder gives no probabilities"
+        line = one_error(run("predict", model, some_file, "--unseen", "default"))
+        assert line == "--unseen: a Thresholder has no such setting"
+
+    def test_show(self, run, tmp_path):
+        lines = run("show", tmp_path / "other.tacit").stdout.splitlines()
+        assert lines[-1] == "high if more than 3 values are stored"
+
+
+class TestShow:
+    def test_model(self, run, model_file, mixture):
+        result = run("show", model_file)
+        assert result.exit_code == 0
+        head, _, text = result.stdout.partition("\n\n")
+        assert head.startswith(f"{model_file}: NaiveBayesMixture(")
+        assert len(head.splitlines()) == 1
+        assert text.rstrip("\n") == mixture.to_text()
+        printed = json.loads(run("show", model_file, "--json").stdout)
+        assert printed == {"kind": "NaiveBayesMixture", "text": mixture.to_text()}
+
+    def test_table(self, run, visits_file, visits):
+        head, _, *lines = run("show", visits_file).stdout.splitlines()
+        assert head == f"{visits_file}: {visits!r}"
+        assert len(lines) == len(visits.summary().rows())
+        printed = json.loads(run("show", visits_file, "--json").stdout)
+        assert printed == {"kind": "Table"} | tacit.load(visits_file).summary().as_dict()
+
+    def test_tree(self, run, visits_file, tmp_path):
+        path = tmp_path / "tree.tacit"
+        run("adtree", visits_file, "--lazy", "-o", path)
+        tree = tacit.load(path)
+        head, _, *lines = run("show", path).stdout.splitlines()
+        assert head == f"{path}: {tree!r}"
+        assert len(lines) == len(tree.stats().rows())
+        printed = json.loads(run("show", path, "--json").stdout)
+        assert (printed["kind"], printed["nodes"]) == ("ADTree", tree.n_nodes)
+
+    def test_what_was_not_saved_by_tacit(self, run, some_file, tmp_path):
+        assert "not a tacit file" in one_error(run("show", some_file))
+        assert "no such file" in one_error(run("show", tmp_path / "nothing.tacit"))
