@@ -13,7 +13,8 @@ import tacit
 from mixture_oracle import dense_view, random_responsibilities, stored_counts
 from strategies import any_weights, data, defaults_of, exact_weights, label
 from tacit import Table
-from tacit.mixture.em import Problem, run_em
+from tacit.mixture.em import Parameters, Problem, run_em
+from tacit.mixture.expected import ExpectedCounts
 from tacit.mixture.prior import make_prior
 from tacit.mixture.starts import make_start
 
@@ -248,6 +249,24 @@ def test_single_precision_ends_near_double():
     assert ends[1] == pytest.approx(ends[0], rel=1e-4)
 
 
+class Told:
+    """A problem whose passes find what they are told to, and that notes where they start."""
+
+    def __init__(self, objectives):
+        self.objectives, self.given = list(objectives), []
+
+    @staticmethod
+    def counts(n_passes, objective=0.0):
+        return ExpectedCounts(np.array([2.0**n_passes]), np.zeros((1, 1)), objective, 1.0)
+
+    def maximise(self, counts):
+        self.given.append(counts.totals[0])
+        return Parameters(np.ones(1), np.ones((1, 1)), np.ones((1, 1)), 0.0)
+
+    def expect(self, parameters):
+        return self.counts(len(self.given), self.objectives.pop(0))
+
+
 class TestAcceleration:
     @given(draw=st.data())
     @settings(max_examples=40)
@@ -290,6 +309,20 @@ class TestAcceleration:
             more = problem.maximise(run.expected)
             gain = problem.expect(more).log_likelihood + more.log_prior - run.objective
             assert 0 <= gain <= 1e-7 * abs(run.objective)
+
+    def test_what_follows_a_push(self):
+        """A small gain of a pushed step ends nothing, and a fall is undone."""
+        told = Told([-1000, -990, -989.9, -989.9 + 1e-6, -980, -979.9, -985, -979.8, -979.8])
+        run = run_em(told, told.counts(0), max_iter=50, tol=1e-6)
+        assert told.objectives == []
+        assert run.converged
+        best = [-1000, -990, -989.9, -989.9 + 1e-6, -980, -979.9, -979.9, -979.8, -979.8]
+        assert run.trace == best
+        # Each step starts from what the last pass found, but for those after two calm ones.
+        plain = [True, True, True, False, True, True, False, True, True]
+        starts = [0, 1, 2, 3, 4, 5, 6, 6, 8]
+        for found, start, exact in zip(told.given, starts, plain, strict=True):
+            assert (found == told.counts(start).totals[0]) == exact
 
     def test_reports(self):
         table = lossy_table()
