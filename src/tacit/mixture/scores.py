@@ -35,13 +35,12 @@ class Scores(NamedTuple):
     bic: float
     icl: float
 
-    def better(self, other: Scores, criterion: str) -> bool:
-        """Return whether this is better than another."""
+    def value(self, criterion: str) -> float:
+        """Return a criterion in nats, as a log-likelihood: the higher, the better."""
         if criterion == "cheeseman_stutz":
             assert self.cheeseman_stutz is not None
-            assert other.cheeseman_stutz is not None
-            return self.cheeseman_stutz > other.cheeseman_stutz
-        return bool(getattr(self, criterion) < getattr(other, criterion))
+            return self.cheeseman_stutz
+        return -0.5 * float(getattr(self, criterion))
 
 
 def score_run(problem: Problem, run: Run) -> Scores:
