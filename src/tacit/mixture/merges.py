@@ -35,9 +35,7 @@ class Shrunk(NamedTuple):
     counts: ExpectedCounts
 
 
-def find_shrunk(
-    problem: Problem, run: Run, members: list[Members], criterion: str
-) -> list[Shrunk]:
+def find_shrunk(problem: Problem, run: Run, members: list[Members], criterion: str) -> list[Shrunk]:
     """Take two clusters together, or leave one to the others; return what may be better.
 
     Where it is filled in which cluster records belong to, a score is a sum over clusters. Two of
@@ -93,12 +91,10 @@ def _score_clusters(
 def _similar_pairs(problem: Problem, run: Run) -> NDArray[np.int64]:
     """Return the pairs of clusters that lose least, by Hellinger's distance."""
     parameters, totals = run.parameters, run.expected.totals
-    counted = problem.prior.stored >= 0, problem.prior.defaults >= 0
-    parts = (
-        np.sqrt(np.where(some[:, None], part, 0.0))
-        for some, part in zip(counted, (parameters.stored, parameters.defaults), strict=True)
-    )
-    alike = sum(part.T @ part for part in parts)
+    prior = problem.prior
+    stored = np.sqrt(np.where(prior.stored[:, None] >= 0, parameters.stored, 0.0))
+    defaults = np.sqrt(np.where(prior.defaults[:, None] >= 0, parameters.defaults, 0.0))
+    alike = stored.T @ stored + defaults.T @ defaults
     own = np.diag(alike)
     a, b = np.triu_indices(len(totals), 1)
     away = np.maximum(0.5 * (own[a] + own[b]) - alike[a, b], 0.0)
@@ -120,8 +116,8 @@ def _loss(problem: Problem, own: Members) -> float:
     rest = np.maximum(1.0 - own[1].astype(np.float64), 1e-7)
     weights = _weights(problem, own[0])
     share = float(np.dot(own[1], weights)) / max(problem.weight, 1e-300)
-    regained = problem.weight * -np.log(max(1.0 - share, 1e-7))  # by the others' larger shares
-    return float(np.dot(-np.log(rest), weights)) - regained
+    regained = -problem.weight * np.log(max(1.0 - share, 1e-7))  # by the others' larger shares
+    return float(np.dot(-np.log(rest), weights) - regained)
 
 
 def _weights(problem: Problem, rows: NDArray[np.int32]) -> NDArray[np.float64]:

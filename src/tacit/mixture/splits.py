@@ -23,7 +23,7 @@ __all__ = ["Members", "Split", "find_members", "split_cluster"]
 # Records, and the share of each.
 Members: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
 
-_LEAST = 1e-3  # of a record: a cluster that has less of it is split without it
+_LEAST = 1e-2  # of a record: a cluster that has less of it is split without it
 _STRETCH = 2**20  # responsibilities that are held at once
 _SAMPLE = 5_000  # records that starts are compared on, at most
 _STARTS = 6
@@ -41,12 +41,13 @@ class Split:
     cluster : int
     gain : float
         By how much the criterion is expected to improve.
-    children : ExpectedCounts
-        Of the two parts.
+    parent, children : ExpectedCounts
+        Of the cluster and of the two parts.
     """
 
     cluster: int
     gain: float
+    parent: ExpectedCounts
     children: ExpectedCounts
 
 
@@ -74,6 +75,7 @@ def find_members(problem: Problem, parameters: Parameters) -> list[Members]:
 def split_cluster(
     problem: Problem,
     cluster: int,
+    parent: ExpectedCounts,
     members: Members,
     criterion: str,
     rng: np.random.Generator,
@@ -106,7 +108,7 @@ def split_cluster(
     run = run_em(local, counts, max_iter=_MANY_PASSES, tol=_ROUGH)
     whole = _one_cluster(local, run.expected)
     gain = _value(problem, run, criterion) - _value(problem, whole, criterion)
-    return Split(cluster, gain, run.expected)
+    return Split(cluster, gain, parent, run.expected)
 
 
 def _starts(problem: Problem, rng: np.random.Generator) -> Iterator[ExpectedCounts]:
@@ -134,7 +136,9 @@ def _starts(problem: Problem, rng: np.random.Generator) -> Iterator[ExpectedCoun
         nearer = np.where(one == other, 0.5, one < other)
         groups = np.column_stack([weight * nearer, weight * (1 - nearer)])
         totals = groups.sum(axis=0)
-        yield ExpectedCounts(totals, np.ascontiguousarray(matrix.T @ groups), 0.0, float(totals.sum()))
+        yield ExpectedCounts(
+            totals, np.ascontiguousarray(matrix.T @ groups), 0.0, float(totals.sum())
+        )
 
 
 def _one_cluster(problem: Problem, parts: ExpectedCounts) -> Run:
