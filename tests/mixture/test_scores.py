@@ -1,6 +1,6 @@
 """Scores of mixtures against slow and obvious calculations."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,8 @@ LABELS = (("a", "b", "c"), ("no", "yes"), ("x", None))
 def problems(draw):
     """A few records, a prior, and whether missing values say something."""
     rows = draw(st.lists(st.tuples(*map(st.sampled_from, LABELS)), min_size=1, max_size=6))
-    frame = pl.DataFrame(rows, schema=dict.fromkeys(("one", "two", "three"), pl.String), orient="row")
+    schema = dict.fromkeys(("one", "two", "three"), pl.String)
+    frame = pl.DataFrame(rows, schema, orient="row")
     strength = draw(st.sampled_from((0.3, 1.0, 4.0)))
     mean = draw(st.sampled_from(("shares", "uniform")))
     missing = draw(st.sampled_from(("state", "ignore")))
@@ -98,7 +99,7 @@ def test_information_criteria(problem, n_clusters):
     doubt = -(shares * np.log(np.maximum(shares, 1e-300))).sum()
     labels = problem.prior.counted
     cells = problem.schema.cells
-    free = sum(max(int(labels[a:b].sum()) - 1, 0) for a, b in zip(cells, cells[1:], strict=False))
+    free = sum(max(int(labels[a:b].sum()) - 1, 0) for a, b in pairwise(cells))
     penalty = (n_clusters - 1 + n_clusters * free) * np.log(problem.records.n_records)
     assert scores.log_likelihood == pytest.approx(logs.sum())
     assert scores.bic == pytest.approx(penalty - 2 * logs.sum())
@@ -109,7 +110,7 @@ def test_information_criteria(problem, n_clusters):
 def test_a_weight_of_two_is_the_record_twice(problem, n_clusters):
     run = some_run(problem, n_clusters)
     table = problem.records
-    twice = Problem(table.take(np.repeat(np.arange(table.n_records), 2)), problem.prior)
+    twice = Problem(Table.concat([table, table]), problem.prior)
     heavy = Problem(table, problem.prior, weights=np.full(table.n_records, 2.0))
     found = [
         score_run(each, Run(run.parameters, each.expect(run.parameters))) for each in (twice, heavy)

@@ -243,9 +243,7 @@ def show_progress(criterion: str, shown: bool) -> Iterator[Told | None]:
         task = bar.add_task("clusters", total=None)
 
         def report(tried: Scores, best: Scores) -> None:
-            score = f"{criterion} {getattr(best, criterion):,.1f}"
-            bar.update(
-                task, description=f"{tried.clusters} clusters; best: {best.clusters}, {score}"
-            )
+            score = f"{best.clusters} with {criterion} {getattr(best, criterion):,.1f}"
+            bar.update(task, description=f"{tried.clusters} clusters; best: {score}")
 
         yield report

@@ -48,8 +48,10 @@ def score_run(problem: Problem, run: Run) -> Scores:
 
     Let D' be the records with clusters filled in, fractionally, as the mixture expects them. Then
     after Cheeseman and Stutz log p(D) ≈ log p(D') − log p(D' | θ) + log p(D | θ), where p(D') has
-    a closed form for Dirichlet priors. ICL is BIC with log p(D' | θ), which falls short of the
-    log-likelihood by the entropy of what cluster each record belongs to.
+    a closed form for Dirichlet priors: exact for one cluster, never too much for several, and too
+    little by log K! (there are K! ways to name clusters) where they differ. ICL is BIC with
+    log p(D' | θ), which falls short of the log-likelihood by the entropy of what cluster each
+    record belongs to.
     """
     prior, schema = problem.prior, problem.schema
     expected, parameters = run.expected, run.parameters

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tacit.mixture.em import Run, run_em
 from tacit.mixture.expected import ExpectedCounts
 from tacit.mixture.scores import score_run
-from tacit.mixture.starts import indicators
+from tacit.mixture.starts import distances, indicators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,8 +82,8 @@ def split_cluster(
 ) -> Split | None:
     """Cut a cluster in two by EM on its members alone, each as far as it is one.
 
-    By so much, at least, would the log-likelihood of all records rise. Return None where there are
-    not two different members.
+    The log-likelihood of all records then rises by as much, at least, as that of the members, but
+    for those with a negligible share. Return None where all members are the same.
     """
     rows, shares = members
     weights = np.zeros(problem.records.n_records)
@@ -119,26 +119,19 @@ def _starts(problem: Problem, rng: np.random.Generator) -> Iterator[ExpectedCoun
     if len(chosen) < 2:
         return
     matrix, weight = indicators(problem, chosen), weights[chosen]
-    lengths = matrix.sum(axis=1)
-
-    def distance(seed: int) -> NDArray[np.float64]:
-        seen = np.zeros(matrix.shape[1])
-        seen[matrix.indices[matrix.indptr[seed] : matrix.indptr[seed + 1]]] = 1
-        away: NDArray[np.float64] = lengths + lengths[seed] - 2 * (matrix @ seen)
-        return away
-
     for _ in range(_STARTS):
-        one = distance(int(rng.choice(len(chosen), p=weight / weight.sum())))
+        seed = int(rng.choice(len(chosen), p=weight / weight.sum()))
+        one = distances(problem, matrix, seed)
         chance = weight * one
         if chance.sum() == 0:
             continue
-        other = distance(int(rng.choice(len(chosen), p=chance / chance.sum())))
+        seed = int(rng.choice(len(chosen), p=chance / chance.sum()))
+        other = distances(problem, matrix, seed)
         nearer = np.where(one == other, 0.5, one < other)
         groups = np.column_stack([weight * nearer, weight * (1 - nearer)])
         totals = groups.sum(axis=0)
-        yield ExpectedCounts(
-            totals, np.ascontiguousarray(matrix.T @ groups), 0.0, float(totals.sum())
-        )
+        stored = np.ascontiguousarray(matrix.T @ groups)
+        yield ExpectedCounts(totals, stored, 0.0, float(totals.sum()))
 
 
 def _one_cluster(problem: Problem, parts: ExpectedCounts) -> Run:
