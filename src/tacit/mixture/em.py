@@ -78,24 +78,25 @@ class Problem:
         return self.records.schema
 
     @property
-    def _weights(self) -> NDArray[np.float64] | None:
+    def record_weights(self) -> NDArray[np.float64] | None:
+        """The weights of all records that there are, if any."""
         return self.records.weights if self.weights is None else self.weights
 
     @property
     def weight(self) -> float:
         """The number of records, or the sum of their weights."""
         chosen = slice(None) if self.chosen is None else self.chosen
-        if self._weights is not None:
-            return float(self._weights[chosen].sum())
+        if self.record_weights is not None:
+            return float(self.record_weights[chosen].sum())
         return float(self.records.n_records if self.chosen is None else len(self.chosen))
 
     @property
     def average_weight(self) -> float:
         """What a record that counts at all counts on average."""
         chosen = slice(None) if self.chosen is None else self.chosen
-        if self._weights is None:
+        if self.record_weights is None:
             return 1.0
-        return self.weight / max(int(np.count_nonzero(self._weights[chosen])), 1)
+        return self.weight / max(int(np.count_nonzero(self.record_weights[chosen])), 1)
 
     def maximise(self, expected: ExpectedCounts) -> Parameters:
         """Return the parameters that explain expected counts best (the M-step)."""
@@ -114,7 +115,7 @@ class Problem:
         """Return the expected counts of all records (the E-step): one pass over stored values."""
         records = self.records
         totals, stored, log_likelihood = _core.em_step(
-            records.indptr, records.values, self.chosen, self._weights, self.schema.offsets,
+            records.indptr, records.values, self.chosen, self.record_weights, self.schema.offsets,
             parameters.shares, parameters.stored, parameters.defaults, self.single, self.n_jobs,
         )  # fmt: skip
         return ExpectedCounts(totals, stored, log_likelihood, self.weight)
@@ -143,9 +144,9 @@ class Problem:
         totals = np.zeros(n_clusters)
         for k in range(n_clusters):
             own = np.flatnonzero(groups == k)
-            totals[k] = len(own) if self._weights is None else self._weights[own].sum()
+            totals[k] = len(own) if self.record_weights is None else self.record_weights[own].sum()
             stored[:, k] = _core.one_way(
-                records.indptr, records.values, n_values, own, self._weights, self.n_jobs
+                records.indptr, records.values, n_values, own, self.record_weights, self.n_jobs
             )
         return ExpectedCounts(totals, stored, 0.0, float(totals.sum()))
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from tacit.errors import InputError
 from tacit.machine import count_jobs, whole
+from tacit.mixture.choose_clusters import choose_clusters, show_progress
 from tacit.mixture.em import Parameters, Problem, Run, run_em
 from tacit.mixture.prior import Prior, check_strength, make_prior
 from tacit.mixture.profile import Profile
@@ -60,7 +61,8 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         The number of clusters, or to be chosen by `criterion`.
     n_init : int, default 5
         How many starts to try. All are followed until a pass gains little (10⁻⁴ of the
-        objective); the best of them goes on.
+        objective); the best of them goes on. For ``n_clusters="auto"``, how many to compare with
+        the mixture that was found, once the number of clusters is known.
     init : {"seeds", "random"}
         How to start: from records that differ, as k-means++ draws them, or from random clusters.
     prior : float, default 1.0
@@ -217,15 +219,12 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
                 )
             run = self._follow(problem, self.expected_, self.tol)
         elif self.n_clusters == "auto":
-            from tacit.mixture.choose_clusters import choose_clusters
-
-            run, selection = choose_clusters(
-                problem,
-                most=whole(self.max_clusters, "max_clusters", 1),
-                criterion=self.criterion,
-                rng=rng,
-                **self._how(),
-            )
+            most = whole(self.max_clusters, "max_clusters", 1)
+            with show_progress(self.criterion, bool(self.verbose)) as report:
+                run, selection = choose_clusters(
+                    problem, most=most, criterion=self.criterion, rng=rng, **self._how(),
+                    n_init=int(self.n_init), init=self.init, report=report,
+                )  # fmt: skip
         else:
             run = self._best_start(problem, self._count_clusters(table), rng)
         self._keep(problem, features, _in_double(problem, run))

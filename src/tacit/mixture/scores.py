@@ -35,13 +35,12 @@ class Scores(NamedTuple):
     bic: float
     icl: float
 
-    def better(self, other: Scores, criterion: str) -> bool:
-        """Return whether this is better than another."""
+    def value(self, criterion: str) -> float:
+        """Return a criterion in nats, as a log-likelihood: the higher, the better."""
         if criterion == "cheeseman_stutz":
             assert self.cheeseman_stutz is not None
-            assert other.cheeseman_stutz is not None
-            return self.cheeseman_stutz > other.cheeseman_stutz
-        return bool(getattr(self, criterion) < getattr(other, criterion))
+            return self.cheeseman_stutz
+        return -0.5 * float(getattr(self, criterion))
 
 
 def score_run(problem: Problem, run: Run) -> Scores:
@@ -49,8 +48,10 @@ def score_run(problem: Problem, run: Run) -> Scores:
 
     Let D' be the records with clusters filled in, fractionally, as the mixture expects them. Then
     after Cheeseman and Stutz log p(D) ≈ log p(D') − log p(D' | θ) + log p(D | θ), where p(D') has
-    a closed form for Dirichlet priors. ICL is BIC with log p(D' | θ), which falls short of the
-    log-likelihood by the entropy of what cluster each record belongs to.
+    a closed form for Dirichlet priors: exact for one cluster, never too much for several, and too
+    little by log K! (there are K! ways to name clusters) where they differ. ICL is BIC with
+    log p(D' | θ), which falls short of the log-likelihood by the entropy of what cluster each
+    record belongs to.
     """
     prior, schema = problem.prior, problem.schema
     expected, parameters = run.expected, run.parameters

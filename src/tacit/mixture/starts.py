@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.mixture.em import Problem
     from tacit.mixture.expected import ExpectedCounts
 
-__all__ = ["count_distinct", "make_start"]
+__all__ = ["count_distinct", "distances", "indicators", "make_start"]
 
 _SAMPLE = 20_000  # records that seeds are looked for in, at most
 
@@ -62,8 +62,7 @@ def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> 
     possible = np.flatnonzero(likely > 0)
     size = min(len(possible), max(_SAMPLE, 50 * n_clusters))
     sample = np.sort(rng.choice(possible, size, replace=False))
-    matrix, likely = _indicators(problem, sample), likely[sample]
-    lengths, columns = matrix.sum(axis=1), problem.schema.value_columns
+    matrix, likely = indicators(problem, sample), likely[sample]
     nearest = np.zeros(size, np.int64)
     distance = np.full(size, np.inf)
     for k in range(n_clusters):
@@ -71,14 +70,7 @@ def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> 
         if chance.sum() == 0:  # fewer distinct records than clusters
             chance = likely
         seed = int(rng.choice(size, p=chance / chance.sum()))
-        # The number of columns that differ, whatever their defaults: those that either record
-        # stores, less those that both store, less those in which both store the same.
-        own = matrix.indices[matrix.indptr[seed] : matrix.indptr[seed + 1]]
-        held = np.zeros(len(problem.schema))
-        held[columns[own]] = 1
-        seen = held[columns]
-        seen[own] += 1
-        away = lengths + lengths[seed] - matrix @ seen
+        away = distances(problem, matrix, seed)
         closer = away < distance
         nearest[closer], distance[closer] = k, away[closer]
     groups = np.full(records.n_records, -1, np.int64)
@@ -86,7 +78,7 @@ def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> 
     return groups
 
 
-def _indicators(problem: Problem, sample: NDArray[np.int64]) -> sparse.csr_array:
+def indicators(problem: Problem, sample: NDArray[np.int64]) -> sparse.csr_array:
     """Return the stored values of some records as ones."""
     records = problem.records
     starts, lengths = records.indptr[sample], np.diff(records.indptr)[sample]
@@ -95,3 +87,19 @@ def _indicators(problem: Problem, sample: NDArray[np.int64]) -> sparse.csr_array
     values = records.values[places].astype(np.int64)
     shape = (len(sample), problem.schema.n_values)
     return sparse.csr_array((np.ones(len(values)), values, indptr), shape=shape)
+
+
+def distances(problem: Problem, matrix: sparse.csr_array, seed: int) -> NDArray[np.float64]:
+    """Return in how many columns records differ from one of them, whatever the defaults.
+
+    These are the columns that either record stores, less those that both store, less those in
+    which both store the same.
+    """
+    columns, lengths = problem.schema.value_columns, np.diff(matrix.indptr)
+    own = matrix.indices[matrix.indptr[seed] : matrix.indptr[seed + 1]]
+    held = np.zeros(len(problem.schema))
+    held[columns[own]] = 1
+    seen = held[columns]
+    seen[own] += 1
+    away: NDArray[np.float64] = lengths + lengths[seed] - matrix @ seen
+    return away
