@@ -8,7 +8,8 @@ from pathlib import Path
 
 HELPERS = {
     "__init__", "__main__", "adtree_peers", "adtree_searches", "adtree_synth", "adtree_tables",
-    "adult", "numpy_counting", "report",
+    "adult", "mixture_clusters", "mixture_held_out", "mixture_kmeans", "mixture_peers",
+    "numpy_counting", "report",
 }  # fmt: skip
 
 

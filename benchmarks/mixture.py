@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 import tacit
+from benchmarks.mixture_held_out import held_out
+from benchmarks.mixture_kmeans import kmeans
 from benchmarks.mixture_peers import (
     NumpyDense,
     ScipySparse,
@@ -218,9 +220,7 @@ def real_msweb(which: str) -> tacit.Table:
 
 
 def main() -> None:
-    from benchmarks import mixture_held_out
-
-    section = Section("mixture", "Naive-Bayes mixtures by sparse EM")
+    section = Section("mixture", "Naive-Bayes mixtures by sparse EM, and k-means")
     section.say(f"{machine()}; {versions('numpy', 'scipy', 'scikit-learn', 'stepmix')}.", "")
     tables = {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
     passes(section, tables)
@@ -230,7 +230,8 @@ def main() -> None:
     if SHARED.exists():
         small["msweb, the real one"] = real_msweb("data")
     convergence(section, small)
-    mixture_held_out.held_out(section)
+    held_out(section)
+    kmeans(section)
     section.write()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.util import find_spec
 
 import polars as pl
 import pytest
@@ -17,7 +16,6 @@ def mixture(visits):
     return tacit.NaiveBayesMixture(4, n_init=1, random_state=0).fit(visits)
 
 
-CHOOSES = find_spec("tacit.mixture.choose_clusters") is not None
 OPTIONS = ["-k", 4, "--n-init", 1]
 
 
@@ -66,7 +64,6 @@ class TestMixture:
         assert page.count("<article") == 4
         assert "How many clusters" not in page
 
-    @pytest.mark.skipif(not CHOOSES, reason="the number of clusters cannot be chosen yet")
     def test_auto(self, run, visits_file, visits, tmp_path):
         report = tmp_path / "c.html"
         options = ["-k", "auto", "--max-clusters", 5, "--n-init", 1, "--criterion", "bic"]

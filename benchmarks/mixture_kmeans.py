@@ -11,7 +11,7 @@ from sklearn import cluster
 from threadpoolctl import threadpool_limits
 
 import tacit
-from benchmarks.report import Section, machine, milliseconds, race, versions
+from benchmarks.report import Section, milliseconds, race
 from tacit import datasets
 
 try:
@@ -102,7 +102,7 @@ def an_iteration(section: Section) -> None:
         assert abs(own / first - 1) < most, f"{name}: inertia {own}, not {first}"
     took = race(works, REPEATS, warm_up=False)
     section.say(
-        f"### An iteration, {table.n_records:,} × {table.n_columns:,}, l = {table.n_stored:,}, "
+        f"### k-means: an iteration, {table.n_records:,} × {table.n_columns:,}, l = {table.n_stored:,}, "
         f"{CLUSTERS} clusters",
         "",
         f"{ITERATIONS} iterations from the same centres, checks and copies of the data included; "
@@ -113,13 +113,12 @@ def an_iteration(section: Section) -> None:
     lloyd = "scikit-learn, Lloyd, float32"
     base = {1: took[lloyd], 2: took[f"{lloyd}, two threads"]}
     section.table(
-        ("what", "an iteration", "scikit-learn's Lloyd / this", "goal"),
+        ("what", "an iteration", "scikit-learn's Lloyd / this"),
         [
             (
                 name,
                 milliseconds(seconds / ITERATIONS),
                 f"{base[2 if 'two' in name else 1] / seconds:.1f}×",
-                "2.5×" if name == "tacit, Lloyd" else "–",
             )
             for name, seconds in took.items()
         ],
@@ -162,7 +161,7 @@ def whole_fits(section: Section) -> None:
 
 def seeding(section: Section) -> None:
     """Add the section of k-means++."""
-    section.say("### Seeding by k-means++", "")
+    section.say("### k-means: seeding by k-means++", "")
     table = datasets.make_msnbc()
     X = as_numbers(table)
     works = {
@@ -183,13 +182,7 @@ def seeding(section: Section) -> None:
     )
 
 
-def main() -> None:
-    section = Section("kmeans", "k-means")
-    section.say(f"{machine()}; {versions('scikit-learn', 'numpy', 'scipy')}.", "")
+def kmeans(section: Section) -> None:
+    """Add all sections."""
     for part in (an_iteration, whole_fits, seeding):
         part(section)
-    section.write()
-
-
-if __name__ == "__main__":
-    main()
