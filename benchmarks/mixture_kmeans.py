@@ -102,8 +102,8 @@ def an_iteration(section: Section) -> None:
         assert abs(own / first - 1) < most, f"{name}: inertia {own}, not {first}"
     took = race(works, REPEATS, warm_up=False)
     section.say(
-        f"### k-means: an iteration, {table.n_records:,} × {table.n_columns:,}, l = {table.n_stored:,}, "
-        f"{CLUSTERS} clusters",
+        f"### k-means: an iteration, {table.n_records:,} × {table.n_columns:,}, "
+        f"l = {table.n_stored:,}, {CLUSTERS} clusters",
         "",
         f"{ITERATIONS} iterations from the same centres, checks and copies of the data included; "
         f"one thread unless said otherwise. The inertia is {first:,.0f} for all, to five digits; "
