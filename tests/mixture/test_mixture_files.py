@@ -95,6 +95,17 @@ def test_it_learns_on(path, verify):
     assert_identical(loaded.predict_proba(frame), mix.predict_proba(frame))
 
 
+def test_clusters_of_nobody_come_back(path):
+    """Without a prior nothing is known of them, nor of columns of missing values alone."""
+    lossy = {"a": [0, 1, None, 0, 1, None] * 3, "b": [0, 1, 0] * 6, "c": [None] * 18}
+    mix = NaiveBayesMixture(6, prior=0, missing="ignore", random_state=0).fit(lossy)
+    assert mix.expected_.totals[-1] < 1e-9
+    for column in "ab":
+        np.testing.assert_allclose(mix.probabilities(column).sum(axis=0), 1)
+    mix.save(path)
+    assert_identical(tacit.load(path).predict_proba(lossy), mix.predict_proba(lossy))
+
+
 def test_forms_of_input_come_back(path):
     X = np.random.default_rng(0).integers(0, 3, (50, 4))
     for convert in (np.asarray, sparse.csr_array, tacit.Table):
@@ -205,8 +216,9 @@ def test_probabilities_that_do_not_add_up(path):
     arrays = saved_arrays(path)
     with pytest.raises(FileError, match="'shares' do not add up to 1"):
         load_again(path, arrays | {"shares": arrays["shares"] / 2})
-    with pytest.raises(FileError, match="of column 'sky' add up to more than 1"):
-        load_again(path, arrays | {"stored": np.ones_like(arrays["stored"])})
+    for factor in (0.5, 0.0):
+        with pytest.raises(FileError, match="of column 'sky' do not add up to 1"):
+            load_again(path, arrays | {"stored": factor * arrays["stored"]})
 
 
 @pytest.mark.parametrize(

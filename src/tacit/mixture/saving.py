@@ -138,17 +138,18 @@ def _check_arrays(schema: Schema, arrays: dict[str, NDArray[Any]]) -> None:
 
 
 def _check_sums(schema: Schema, prior: Prior, parameters: Parameters) -> None:
-    """Check that shares add up to 1, and the probabilities of a column's values to no more."""
+    """Check that probabilities of clusters, and of each column's values, add up to 1."""
     if abs(parameters.shares.sum() - 1) > 1e-6:
         raise InputError("'shares' do not add up to 1")
     sums = np.where(prior.defaults[:, None] < 0, 0.0, parameters.defaults)
     np.add.at(
         sums, schema.value_columns, np.where(prior.stored[:, None] < 0, 0.0, parameters.stored)
     )
-    over = (sums > 1 + 1e-6).any(axis=1)
-    if over.any():
-        name = schema.names[int(over.argmax())]
-        raise InputError(f"the probabilities of column {name!r} add up to more than 1")
+    some = np.maximum.reduceat(prior.cells, schema.cells[:-1]) >= 0  # not missing values alone
+    wrong = some & (np.abs(sums - 1) > 1e-6).any(axis=1)
+    if wrong.any():
+        name = schema.names[int(wrong.argmax())]
+        raise InputError(f"the probabilities of column {name!r} do not add up to 1")
 
 
 def _number(facts: dict[str, Any], name: str, least: float = -np.inf) -> float:
