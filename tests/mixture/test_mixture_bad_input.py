@@ -76,8 +76,6 @@ class TestSettings:
         ids=str,
     )
     def test_the_argument_is_named(self, frame, settings, message):
-        if settings == {"n_clusters": "auto", "max_clusters": 0}:
-            pytest.importorskip("tacit.mixture.choose_clusters")
         wrong = NaiveBayesMixture(**{"n_clusters": 2} | settings)
         with pytest.raises(InputError, match=message):
             wrong.fit(Table(frame))

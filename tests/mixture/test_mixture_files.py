@@ -128,12 +128,13 @@ def test_what_json_cannot_hold_is_left_out(path):
 
 
 def test_the_curve_of_a_chosen_number_comes_back(path):
-    mix = NaiveBayesMixture(2, random_state=0, discretise=3).fit(make_frame())
-    mix.selection_ = pl.DataFrame(
-        {"clusters": [1, 2], "bic": [9.5, 8.25], "cheeseman_stutz": [None, None]}
-    )
-    mix.save(path)
-    assert tacit.load(path).selection_.equals(mix.selection_)
+    for settings in ({}, {"criterion": "bic", "prior": 0}):
+        auto = NaiveBayesMixture("auto", max_clusters=4, random_state=0, discretise=3, **settings)
+        auto.fit(make_frame()).save(path)
+        loaded = tacit.load(path)
+        assert loaded.selection_.height > 1
+        assert loaded.selection_.to_dicts() == auto.selection_.to_dicts()
+        assert (loaded.n_clusters, loaded.n_clusters_) == ("auto", auto.n_clusters_)
 
 
 def test_a_folder_that_is_not_there(tmp_path):
