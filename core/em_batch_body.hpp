@@ -13,7 +13,7 @@
 namespace tacit {
 namespace {
 
-constexpr std::int64_t kLong = 24;   // stored values whose product often leaves the range of floats
+constexpr std::int64_t kLong = 48;   // stored values whose product often leaves the range of floats
 
 // How many clusters there are, as far as the compiler is to know: vectors of a group, those of the
 // last group, and whether there are groups before it. That a row's width is a constant is worth a
@@ -90,6 +90,8 @@ TACIT_INLINE void weigh_wide(const Corrections<float>& c, const V* begin, const 
   double* const wide = batch.wide.data();
   const float* const rows = c.rows.data();
   const double* const start = c.wide_start.data();
+  double sum = 0;
+  Double4 least = Double4{} + 1;
   S::template for_groups<float>(c.width, [&](std::int64_t first, auto units) TACIT_INLINE_LAMBDA {
     WideLanes<units> product;
     product.load(start + first);
@@ -100,34 +102,35 @@ TACIT_INLINE void weigh_wide(const Corrections<float>& c, const V* begin, const 
       for (; p < stop; ++p) part.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
       product.multiply(part, 1.0 / double{kFrom});
     }
+    sum += product.sum();
+    product.lower(least);
     product.store(wide + first);
   });
-  double sum = 0;
-  bool lost = false;
-  for (std::int64_t k = 0; k < c.n_clusters; ++k) {
-    sum += wide[k];
-    lost |= wide[k] == 0;
-  }
   bool trusted = sum > 0x1p-900 && sum < 0x1p1000;
   const Split part = split(sum);
-  if (trusted && lost) {
+  if (trusted && any_zero(least)) {
     // A factor below 2^-126 was 0; the cluster might have risen before and afterwards.
     const std::int64_t most = kHead<double> + kBottom<float> + record_rise(c, begin, end);
     trusted = most < part.exponent - 30;
   }
   if (!trusted) return weigh_apart<V, float>(c, begin, end, batch, slot);
-  const double factor = join(1, -part.exponent);
   float* const out = batch.clusters.data() + slot * width;
-  for (std::int64_t k = 0; k < width; ++k) out[k] = static_cast<float>(wide[k] * factor);
+  S::template for_groups<float>(c.width, [&](std::int64_t first, auto units) TACIT_INLINE_LAMBDA {
+    WideLanes<units> product;
+    product.load(wide + first);
+    product.scale(join(1, -part.exponent));
+    product.store_floats(out + first);
+  });
   batch.sums[slot] = part.mantissa;
   batch.exponents[slot] = c.top - kHead<double> + (end - begin) * c.scale + part.exponent;
 }
 
-// Whether a product of Ts can be trusted although a cluster fell out of the range on the way. It
+// Whether a product of Ts can be trusted. A cluster that fell out of the range on the way is 0; it
 // might have risen again, and must not matter even then.
 template <class V, class T>
 __attribute__((noinline)) bool lost_nothing(const Corrections<T>& c, const V* p, const V* end,
-                                            double sum) {
+                                            const T* clusters, double sum) {
+  if (std::find(clusters, clusters + c.n_clusters, T{0}) == clusters + c.n_clusters) return true;
   const std::int64_t from = c.lossless ? 0 : kHead<T>;
   const std::int64_t most = from + kBottom<T> + record_rise(c, p, end);
   return most < split(sum).exponent - (sizeof(T) == 4 ? 30 : 60);
@@ -142,14 +145,13 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
   const T *const rows = c.rows.data(), *const start = c.start.data();
   T* const clusters = batch.clusters.data();
   const V *begins[kBatch], *ends[kBatch];
-  bool lost[kBatch];
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t r = records.record(batch.first + i);
     begins[i] = records.begin(r);
     ends[i] = records.end(r);
     batch.sums[i] = 0;
-    lost[i] = false;
   }
+  typename VectorOf<T>::Type least = typename VectorOf<T>::Type{} + 1;
   S::template for_groups<T>(c.width, [&](std::int64_t first, auto units) TACIT_INLINE_LAMBDA {
     for (std::int64_t i = 0; i < n; ++i) {
       const V *p = begins[i], *const end = ends[i];
@@ -158,10 +160,11 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
       product.load(start + first);
       for (; p < end; ++p) product.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
       product.store(clusters + i * width + first);
+      product.lower(least);
       batch.sums[i] += static_cast<double>(product.sum());
-      lost[i] |= product.any_zero();
     }
   });
+  const bool any_lost = any_zero(least);  // in some record of the batch
   batch.n_stored = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t length = ends[i] - begins[i];
@@ -170,8 +173,9 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
   }
   for (std::int64_t i = 0; i < n; ++i) {
     const bool in_range = batch.sums[i] > kLow && batch.sums[i] < kHigh;
-    if (in_range && !lost[i]) [[likely]] continue;
-    if (in_range && lost_nothing(c, begins[i], ends[i], batch.sums[i])) continue;
+    if (in_range && !any_lost) [[likely]] continue;
+    if (in_range && lost_nothing(c, begins[i], ends[i], clusters + i * width, batch.sums[i]))
+      continue;
     if constexpr (sizeof(T) == 4)
       weigh_wide<S, V>(c, begins[i], ends[i], batch, i);
     else

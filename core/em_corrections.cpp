@@ -8,14 +8,18 @@ namespace {
 
 double at_least(double p) { return p > kLeastProbability ? p : kLeastProbability; }
 
-// P(value of each cluster), weighted by the clusters' shares.
+// P(value), over all clusters.
 double overall(const double* row, const double* shares, std::int64_t n) {
-  Double4 sums = {};
+  const auto at = [](const double* p) { return *reinterpret_cast<const Double2*>(p); };
+  Double2 sum = {0, 0}, other = {0, 0};
   std::int64_t k = 0;
-  for (; k + 4 <= n; k += 4) sums += at4(row + k) * at4(shares + k);
-  double sum = sum4(sums);
-  for (; k < n; ++k) sum += row[k] * shares[k];
-  return sum;
+  for (; k + 4 <= n; k += 4) {
+    sum += at(row + k) * at(shares + k);
+    other += at(row + k + 2) * at(shares + k + 2);
+  }
+  double whole = (sum[0] + other[0]) + (sum[1] + other[1]);
+  for (; k < n; ++k) whole += row[k] * shares[k];
+  return whole;
 }
 
 template <class T>
@@ -88,7 +92,8 @@ void Corrections<T>::fill_rows() {
       rises.data()[v] = static_cast<std::uint16_t>(rise);
     }
   }
-  lossless = least > static_cast<double>(std::numeric_limits<T>::min());
+  lossless = least >= static_cast<double>(std::numeric_limits<T>::min()) &&
+             most <= static_cast<double>(std::numeric_limits<T>::max());
   chunk = 1000 / (std::max(split(most).exponent, -split(least).exponent) + 1);
 }
 

@@ -11,6 +11,8 @@
 
 namespace tacit {
 
+constexpr std::uint64_t kMantissa = 0x000fffffffffffff, kOne = 0x3ff0000000000000;  // bits of doubles
+
 // A positive, normal double x as mantissa · 2^exponent with mantissa in [1, 2).
 struct Split {
   double mantissa;
@@ -18,7 +20,7 @@ struct Split {
 };
 TACIT_INLINE Split split(double x) {
   const auto bits = std::bit_cast<std::uint64_t>(x);
-  return {std::bit_cast<double>((bits & 0x000fffffffffffffULL) | 0x3ff0000000000000ULL),
+  return {std::bit_cast<double>((bits & kMantissa) | kOne),
           static_cast<std::int64_t>(bits >> 52) - 1023};
 }
 
@@ -37,18 +39,23 @@ struct LongProduct {
     exponent += part.exponent;
   }
   TACIT_INLINE void multiply(const double* x, std::int64_t n) {
-    constexpr std::int64_t kMost = 1000;  // mantissas whose product stays in range
+    constexpr std::int64_t kMost = 250;  // four times as many mantissas' product stays in range
     while (n >= 4) {
-      Double4 product = Double4{} + 1;
-      Long4 exponents = {};
-      std::int64_t left = n < 4 * kMost ? n / 4 : kMost;
-      n -= 4 * left;
-      for (; left > 0; --left, x += 4) {
-        const Long4 bits = *reinterpret_cast<const Long4*>(x);
-        product *= reinterpret_cast<Double4>((bits & 0x000fffffffffffff) | 0x3ff0000000000000);
-        exponents += (bits >> 52) - 1023;
+      // Vectors of 16 bytes: all machines have them.
+      Double2 product = {1, 1}, other = {1, 1};
+      Bits2 exponents = {0, 0};
+      const std::int64_t n_fours = n < 4 * kMost ? n / 4 : kMost;
+      for (std::int64_t i = 0; i < n_fours; ++i, x += 4) {
+        const Bits2 a = *reinterpret_cast<const Bits2*>(x);
+        const Bits2 b = *reinterpret_cast<const Bits2*>(x + 2);
+        product *= reinterpret_cast<Double2>((a & kMantissa) | kOne);
+        other *= reinterpret_cast<Double2>((b & kMantissa) | kOne);
+        exponents += (a >> 52) + (b >> 52);
       }
-      for (int i = 0; i < 4; ++i) multiply(product[i]), exponent += exponents[i];
+      product *= other;
+      multiply(product[0] * product[1]);
+      exponent += static_cast<std::int64_t>(exponents[0] + exponents[1]) - 4 * 1023 * n_fours;
+      n -= 4 * n_fours;
     }
     for (; n > 0; --n, ++x) multiply(*x);
   }
@@ -56,9 +63,9 @@ struct LongProduct {
   static constexpr double kLog2 = 0.693147180559945309417232121458;
 };
 
-// Where products start, as a power of two: most of what a record has to say goes down.
+// Where products start, as a power of two: the clusters that a record fits rise, by more than the others fall.
 template <class T>
-constexpr int kHead = sizeof(T) == 4 ? 60 : 300;
+constexpr int kHead = sizeof(T) == 4 ? 16 : 100;
 
 // A cluster that falls below this power of two, or starts there, is 0 from then on.
 template <class T>
@@ -79,11 +86,11 @@ struct Corrections {
   Buffer<std::int64_t> exponents;
   Buffer<std::uint16_t> rises;    // n_values: powers of two by which a row can raise a cluster
   std::int64_t chunk;             // products of this many exact rows stay in range from a mantissa
-  bool lossless;                  // no row has entries that are too small for T
+  bool lossless;                  // no row has entries that are too small or large for T
 
   Corrections(const MixtureModel& model);
 
-  // The row of a value in doubles, also where T is too small for it.
+  // The row of a value in doubles, also where it is beyond the range of T.
   void exact_row(std::int64_t v, double* out) const;
 
  private:

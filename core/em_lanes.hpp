@@ -10,10 +10,12 @@ namespace tacit {
 
 // The compiler turns these types into whatever the function they are inlined into may use. They may
 // lie at any multiple of their elements' size, and over anything.
+typedef double Double2 __attribute__((vector_size(16), aligned(8), may_alias));
+typedef std::uint64_t Bits2 __attribute__((vector_size(16), aligned(8), may_alias));
 typedef double Double4 __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float Float4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef float Float8 __attribute__((vector_size(32), aligned(4), may_alias));
-typedef std::int64_t Long4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef std::uint64_t Bits4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 template <class T>
 struct VectorOf;
@@ -36,10 +38,6 @@ constexpr std::int64_t padded(std::int64_t n_clusters) {
   const std::int64_t unit = n_clusters > kGroup ? kUnit<float> : kUnit<T>;
   return (n_clusters + unit - 1) / unit * unit;
 }
-
-TACIT_INLINE const Double4& at4(const double* p) { return *reinterpret_cast<const Double4*>(p); }
-TACIT_INLINE Double4& at4(double* p) { return *reinterpret_cast<Double4*>(p); }
-TACIT_INLINE double sum4(const Double4& x) { return (x[0] + x[2]) + (x[1] + x[3]); }
 
 template <class T, int kUnits>
 struct Lanes {
@@ -77,40 +75,41 @@ struct Lanes {
     Vector all = part[0];
     for (int u = 1; u < kUnits; ++u) all += part[u];
     if constexpr (sizeof(T) == 8) {
-      return sum4(all);
+      return (all[0] + all[2]) + (all[1] + all[3]);
     } else {
       const Float4 half = __builtin_shufflevector(all, all, 0, 1, 2, 3) +
                           __builtin_shufflevector(all, all, 4, 5, 6, 7);
       return (half[0] + half[2]) + (half[1] + half[3]);
     }
   }
-  TACIT_INLINE bool any_zero() const {
-    auto zero = part[0] == Vector{};
-    for (int u = 1; u < kUnits; ++u) zero |= part[u] == Vector{};
-    const Long4 found = reinterpret_cast<Long4>(zero);
-    return ((found[0] | found[2]) | (found[1] | found[3])) != 0;
+  // Lane by lane, the lowest of all vectors and of `least`.
+  TACIT_INLINE void lower(Vector& least) const {
+    for (int u = 0; u < kUnits; ++u) least = part[u] < least ? part[u] : least;
   }
 };
 
+template <class Vector>
+TACIT_INLINE bool any_zero(const Vector& x) {
+  const auto zero = x == Vector{};
+  const Bits4 found = reinterpret_cast<Bits4>(zero);
+  return ((found[0] | found[2]) | (found[1] | found[3])) != 0;
+}
+
 // As many clusters as Lanes<float, kUnits>, in doubles.
 template <int kUnits>
-struct WideLanes {
-  Double4 part[2 * kUnits];
-
-  TACIT_INLINE void load(const double* p) {
-    for (int u = 0; u < 2 * kUnits; ++u) part[u] = at4(p + 4 * u);
-  }
-  TACIT_INLINE void store(double* p) const {
-    for (int u = 0; u < 2 * kUnits; ++u) at4(p + 4 * u) = part[u];
-  }
+struct WideLanes : Lanes<double, 2 * kUnits> {
   TACIT_INLINE void multiply(const Lanes<float, kUnits>& x, double factor) {
     for (int u = 0; u < kUnits; ++u) {
       const Float8 all = x.part[u];
       const Float4 low = __builtin_shufflevector(all, all, 0, 1, 2, 3);
       const Float4 high = __builtin_shufflevector(all, all, 4, 5, 6, 7);
-      part[2 * u] *= __builtin_convertvector(low, Double4) * factor;
-      part[2 * u + 1] *= __builtin_convertvector(high, Double4) * factor;
+      this->part[2 * u] *= __builtin_convertvector(low, Double4) * factor;
+      this->part[2 * u + 1] *= __builtin_convertvector(high, Double4) * factor;
     }
+  }
+  TACIT_INLINE void store_floats(float* p) const {
+    for (int u = 0; u < 2 * kUnits; ++u)
+      *reinterpret_cast<Float4*>(p + 4 * u) = __builtin_convertvector(this->part[u], Float4);
   }
 };
 

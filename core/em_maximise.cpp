@@ -26,11 +26,12 @@ class Maximiser {
     for (std::int64_t v = 0; v < n; ++v) finish(counts + v * K, alphas[v], stored + v * K);
   }
 
+  const std::int64_t K;  // clusters
   // Σ alpha · log p: of a product over clusters, instead of one logarithm for each.
   double log_prior = 0;
   void add_log(double alpha, const double* p) {
     if (!(alpha > 0)) return;
-    double* const x = positive_.data();
+    double* __restrict const x = positive_.data();
     for (std::int64_t k = 0; k < K; ++k) x[k] = p[k] > kLeastProbability ? p[k] : kLeastProbability;
     LongProduct product;
     product.multiply(x, K);
@@ -41,13 +42,15 @@ class Maximiser {
   // Finds what is left for the default, and by what counts are to be divided in each cluster.
   void divide(std::int64_t n, const double* counts, const double* alphas, double alpha_default,
               double* left) {
-    double *const whole = whole_.data(), *const scale = scale_.data(), *const even = even_.data();
+    double* __restrict const whole = whole_.data();
+    double* __restrict const scale = scale_.data();
+    double* __restrict const even = even_.data();
     const bool default_counts = alpha_default >= 0;
     double n_counted = default_counts ? 1 : 0, alpha = default_counts ? alpha_default : 0;
     std::copy_n(totals_, K, left);
     std::fill_n(whole, K, 0.0);
     for (std::int64_t v = 0; v < n; ++v) {
-      const double* const row = counts + v * K;
+      const double* __restrict const row = counts + v * K;
       for (std::int64_t k = 0; k < K; ++k) left[k] -= row[k];
       if (alphas[v] < 0) continue;
       for (std::int64_t k = 0; k < K; ++k) whole[k] += row[k];
@@ -58,11 +61,13 @@ class Maximiser {
     for (std::int64_t k = 0; k < K; ++k) left[k] = left[k] <= 1e-12 * totals_[k] ? 0 : left[k];
     if (default_counts)
       for (std::int64_t k = 0; k < K; ++k) whole[k] += left[k];
+    for (std::int64_t k = 0; k < K; ++k) scale[k] = 1 / (whole[k] + alpha);
+    std::fill_n(even, K, 0.0);
+    if (alpha > 0) return;
     for (std::int64_t k = 0; k < K; ++k) {
-      const double all = whole[k] + alpha;
-      const bool none = !(all > 0);  // then all values are equally likely
-      scale[k] = (none ? 0 : 1) / (none ? 1 : all);
-      even[k] = none ? 1 / n_counted : 0;
+      if (whole[k] > 0) continue;
+      scale[k] = 0;  // nothing is known: all values are equally likely
+      even[k] = 1 / n_counted;
     }
   }
 
@@ -71,12 +76,12 @@ class Maximiser {
       std::fill_n(out, K, 1.0);
       return;
     }
-    const double *const scale = scale_.data(), *const even = even_.data();
+    const double* __restrict const scale = scale_.data();
+    const double* __restrict const even = even_.data();
     for (std::int64_t k = 0; k < K; ++k) out[k] = (counts[k] + alpha) * scale[k] + even[k];
     add_log(alpha, out);
   }
 
-  const std::int64_t K;
   const double* const totals_;
   Buffer<double> whole_, scale_, even_, positive_;
 };
@@ -87,11 +92,11 @@ double em_maximise(std::int64_t n_clusters, std::int64_t n_columns, const std::i
                    const double* totals, const double* counts, const MixturePrior& prior,
                    double* shares, double* stored, double* defaults) {
   const std::int64_t K = n_clusters;
-  Maximiser maximiser(K, totals);
   double whole = 0;
   for (std::int64_t k = 0; k < K; ++k) whole += totals[k] + prior.clusters;
   for (std::int64_t k = 0; k < K; ++k)
     shares[k] = whole > 0 ? (totals[k] + prior.clusters) / whole : 1 / static_cast<double>(K);
+  Maximiser maximiser(K, totals);
   maximiser.add_log(prior.clusters, shares);
   for (std::int64_t c = 0; c < n_columns; ++c) {
     const std::int64_t first = offsets[c];

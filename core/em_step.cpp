@@ -21,24 +21,20 @@ std::int64_t weight_exponent(const Records<V>& records) {
   return most > 0 ? std::ilogb(most) : 0;
 }
 
-// What a block of records adds up to.
-template <class T>
-struct BlockSums {
-  T* stored;       // n_values × width
-  double* totals;  // width
+// The log-likelihood of a block: that of records without weights is the logarithm of a product.
+struct BatchLogs {
   LongProduct product;
-  double log_likelihood = 0;
+  double sum = 0;
 };
 
-// By what a batch's clusters are to be multiplied, and its log-likelihood: that of records without
-// weights is the logarithm of a product.
+// Finds by what a batch's clusters are to be multiplied, and adds its log-likelihood.
 template <class V, class T>
-void finish_batch(const Records<V>& records, int exponent, Batch<T>& batch, BlockSums<T>& sums) {
+void finish_batch(const Records<V>& records, int exponent, Batch<T>& batch, BatchLogs& logs) {
   const std::int64_t n = batch.n;
   if (!records.weights) {
     for (std::int64_t i = 0; i < n; ++i) batch.factors[i] = static_cast<T>(1 / batch.sums[i]);
-    sums.product.multiply(batch.sums, n);
-    for (std::int64_t i = 0; i < n; ++i) sums.product.exponent += batch.exponents[i];
+    logs.product.multiply(batch.sums, n);
+    for (std::int64_t i = 0; i < n; ++i) logs.product.exponent += batch.exponents[i];
     return;
   }
   for (std::int64_t i = 0; i < n; ++i) {
@@ -47,9 +43,16 @@ void finish_batch(const Records<V>& records, int exponent, Batch<T>& batch, Bloc
     // One after the other: both at once could leave the range of floats.
     batch.powers[i] = static_cast<T>(join(1, -sum.exponent));
     batch.factors[i] = static_cast<T>(weight / sum.mantissa);
-    sums.log_likelihood +=
-        weight * (std::log(sum.mantissa) +
-                  static_cast<double>(sum.exponent + batch.exponents[i]) * LongProduct::kLog2);
+    const auto power = static_cast<double>(sum.exponent + batch.exponents[i]);
+    logs.sum += weight * (std::log(sum.mantissa) + power * LongProduct::kLog2);
+  }
+}
+
+// Moves sums from floats to doubles, and begins anew.
+void flush_sums(float* part, double* stored, std::int64_t n, bool first) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    stored[i] = (first ? 0 : stored[i]) + static_cast<double>(part[i]);
+    part[i] = 0;
   }
 }
 
@@ -57,21 +60,20 @@ void finish_batch(const Records<V>& records, int exponent, Batch<T>& batch, Bloc
 template <class V, class T>
 double sum_block(const Records<V>& records, const Corrections<T>& c, int exponent, Range range,
                  double* stored, double* totals, Pulse& pulse) {
+  constexpr bool kFloats = sizeof(T) == 4;
   const std::int64_t cells = records.n_values * c.width;
   const BatchKernel<V, T> kernel = batch_kernel<V, T>(c.width);
   Batch<T> batch(c.width);
-  Meter meter(pulse);
-  BlockSums<T> sums;
-  sums.totals = totals;
+  Buffer<float> floats(static_cast<std::size_t>(kFloats ? cells : 0));
+  T* part;
+  if constexpr (kFloats)
+    part = floats.data();
+  else
+    part = stored;
+  std::fill_n(part, cells, T{0});
   std::fill_n(totals, c.width, 0.0);
-  std::fill_n(stored, cells, 0.0);
-  Buffer<T> part(static_cast<std::size_t>(sizeof(T) == 8 ? 0 : cells));
-  if constexpr (sizeof(T) == 8) {
-    sums.stored = stored;
-  } else {
-    sums.stored = part.data();
-    std::fill_n(part.data(), cells, T{0});
-  }
+  Meter meter(pulse);
+  BatchLogs logs;
   for (std::int64_t first = range.begin; first < range.end;) {
     const std::int64_t stop = std::min(first + kFlush, range.end);
     for (; first < stop; first += batch.n) {
@@ -80,29 +82,26 @@ double sum_block(const Records<V>& records, const Corrections<T>& c, int exponen
       {
         const FlushToZero flush;
         kernel.weigh(c, records, batch);
-        finish_batch(records, exponent, batch, sums);
-        kernel.add(c, records, batch, sums.stored, totals);
+        finish_batch(records, exponent, batch, logs);
+        kernel.add(c, records, batch, part, totals);
       }
       meter.spend(batch.n_stored * c.width);
     }
-    if constexpr (sizeof(T) == 4) {
-      for (std::int64_t i = 0; i < cells; ++i) {
-        stored[i] += static_cast<double>(part.data()[i]);
-        part.data()[i] = 0;
-      }
-    }
+    if constexpr (kFloats) flush_sums(part, stored, cells, stop - range.begin <= kFlush);
   }
-  return records.weights ? sums.log_likelihood : sums.product.log();
+  if (kFloats && range.begin == range.end) std::fill_n(stored, cells, 0.0);
+  return records.weights ? logs.sum : logs.product.log();
 }
 
+// Every block costs as much as adding up its sums; and a thread, as long as 2^19 cells take.
 template <class V>
 std::int64_t count_sum_blocks(const Records<V>& records, std::int64_t width) {
   constexpr std::int64_t kMost = 32, kMostBytes = 64 << 20;
-  const std::int64_t cells = (records.n_values + 1) * width;
+  const std::int64_t rows = records.n_values + 1;
   const std::int64_t stored = records.indptr[records.n_records] + records.n_records;
-  const std::int64_t by_memory = std::max<std::int64_t>(kMostBytes / (8 * cells), 2);
-  return std::clamp<std::int64_t>(stored / (64 * (records.n_values + 1)), 1,
-                                  std::min(kMost, by_memory));
+  const std::int64_t worth = std::min(stored / (256 * rows), stored * width >> 19);
+  const std::int64_t by_memory = std::max<std::int64_t>(kMostBytes / (8 * rows * width), 2);
+  return std::clamp<std::int64_t>(worth, 1, std::min(kMost, by_memory));
 }
 
 template <class V, class T>
