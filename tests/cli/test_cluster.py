@@ -128,3 +128,14 @@ class TestWrongInput:
         result = run("cluster", tmp_path / "days.csv", "-k", 5)
         assert result.exit_code == 1
         assert "n_clusters" in result.stderr
+
+    def test_few_distinct_records_are_one_line(self, run, tmp_path):
+        (tmp_path / "days.csv").write_text("sky\n" + "grey\n" * 5)
+        result = run("cluster", tmp_path / "days.csv", "-k", 3, "--method", "kmeans")
+        assert result.exit_code == 0
+        [line] = result.stderr.splitlines()
+        assert line.startswith("warning: ")
+
+    def test_missing_values_are_for_mixtures(self, run, visits_file):
+        options = ["-k", 2, "--method", "kmeans", "--ignore-missing"]
+        assert run("cluster", visits_file, *options).exit_code == 2

@@ -8,8 +8,11 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 import tacit
+from tacit.table.discretise import bin_edges
 
 
 def one_error(result):
@@ -157,6 +160,74 @@ class TestOtherModels:
         assert lines[-1] == "high if more than 3 values are stored"
 
 
+class TestNumbers:
+    @pytest.fixture
+    def people(self):
+        rng = np.random.default_rng(0)
+        old = rng.random(400) < 0.5
+        age = np.where(old, rng.normal(65, 5, 400), rng.normal(25, 5, 400)).round(2)
+        return pl.DataFrame({"age": age, "retired": np.where(old, "yes", "no")})
+
+    def test_bins_are_those_of_the_model(self, run, people, tmp_path):
+        people.write_csv(tmp_path / "people.csv")
+        model = tmp_path / "people.tacit"
+        cut = ["--discretise", "width", "-k", 2, "-o", model]
+        assert run("cluster", tmp_path / "people.csv", *cut).exit_code == 0
+        others = people.filter(pl.col("age") > 40).with_columns(pl.col("age") + 0.123)
+        others.write_csv(tmp_path / "others.csv")
+        result = run("predict", model, tmp_path / "others.csv")
+        assert result.exit_code == 0, result.stderr
+        edges = bin_edges(tacit.load(model).schema_["age"].labels)
+        binned = tacit.Table(others, discretise={"age": edges})
+        found = pl.read_csv(io.StringIO(result.stdout))["cluster"]
+        assert found.to_list() == tacit.load(model).predict(binned).tolist()
+        assert found.n_unique() == 1  # all of them are old
+
+    def test_model_of_numbers(self, run, people, tmp_path):
+        numbers = people.select("age").with_columns(twice=2 * pl.col("age"))
+        model = tacit.KMeans(2, random_state=0).fit(numbers)
+        model.save(tmp_path / "model.tacit")
+        expected = model.predict(numbers).tolist()
+        numbers.select("twice", "age").write_csv(tmp_path / "numbers.csv")
+        numbers.write_parquet(tmp_path / "numbers.parquet")
+        for name in ("numbers.csv", "numbers.parquet"):
+            result = run("predict", tmp_path / "model.tacit", tmp_path / name)
+            assert result.exit_code == 0, result.stderr
+            assert pl.read_csv(io.StringIO(result.stdout))["cluster"].to_list() == expected
+        numbers.select("age").write_csv(tmp_path / "numbers.csv")
+        result = run("predict", tmp_path / "model.tacit", tmp_path / "numbers.csv")
+        assert "has no column 'twice'" in one_error(result)
+        people.write_csv(tmp_path / "numbers.csv", separator=";")
+        assert "has no column" in one_error(
+            run("predict", tmp_path / "model.tacit", tmp_path / "numbers.csv")
+        )
+
+    def test_model_of_sparse_numbers(self, run, tmp_path):
+        X = sparse.random_array((60, 9), density=0.4, rng=np.random.default_rng(0)).tocsr()
+        model = tacit.KMeans(3, random_state=0).fit(X)
+        model.save(tmp_path / "model.tacit")
+        dump_svmlight_file(X, np.zeros(60), str(tmp_path / "rows.svm"))
+        result = run("predict", tmp_path / "model.tacit", tmp_path / "rows.svm")
+        found = pl.read_csv(io.StringIO(result.stdout))["cluster"].to_list()
+        assert found == model.predict(X).tolist()
+
+
+class TestOutput:
+    def test_inputs_are_not_overwritten(self, run, model_file, some_file):
+        before = some_file.read_bytes()
+        result = run("predict", model_file, some_file, "-o", some_file)
+        assert "--output" in one_error(result)
+        assert some_file.read_bytes() == before
+        result = run("cluster", some_file, "-k", 2, "--labels", some_file)
+        assert "it would be lost" in one_error(result)
+        assert some_file.read_bytes() == before
+
+    def test_folders(self, run, model_file, some_file, tmp_path):
+        (tmp_path / "labels.csv").mkdir()
+        result = run("predict", model_file, some_file, "-o", tmp_path / "labels.csv")
+        assert "is a folder" in one_error(result)
+
+
 class TestShow:
     def test_model(self, run, model_file, mixture):
         result = run("show", model_file)
@@ -166,7 +237,12 @@ class TestShow:
         assert len(head.splitlines()) == 1
         assert text.rstrip("\n") == mixture.to_text()
         printed = json.loads(run("show", model_file, "--json").stdout)
-        assert printed == {"kind": "NaiveBayesMixture", "text": mixture.to_text()}
+        assert printed["kind"] == "NaiveBayesMixture"
+        traits = mixture.profile().top()
+        assert [own["size"] for own in printed["clusters"]] == [own.size for own in traits]
+        assert [own["over"][0]["column"] for own in printed["clusters"]] == [
+            own.over[0].column for own in traits
+        ]
 
     def test_table(self, run, visits_file, visits):
         head, _, *lines = run("show", visits_file).stdout.splitlines()

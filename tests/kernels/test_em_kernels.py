@@ -231,7 +231,7 @@ def test_probabilities_of_zero_and_one(single):
 @precisions
 @pytest.mark.parametrize("least", [0.0, 1e-50, 1e-40, 1e-30, 1e-20])
 def test_a_default_that_one_cluster_all_but_rules_out(least, single):
-    # The row of the stored value is beyond the range of floats, and so is where that cluster starts.
+    # The row of the stored value is beyond the range of floats, and so is that cluster's start.
     column = np.array([[least, 0.999], [1 - least, 0.001]])
     model = Model(np.array([0.5, 0.5]), [column], [0])
     totals, *_ = check_step([[1], [1], [0]], model, single=single)

@@ -20,6 +20,7 @@ from tacit.table.discretise import (
     EqualWidth,
     apply_cuts,
     as_spec,
+    bin_edges,
     bin_labels,
     cut_points,
 )
@@ -523,3 +524,19 @@ def test_refusals(call, message):
 def test_cut_points_refuses_what_is_no_spec():
     with pytest.raises(InputError, match="a discretisation must be"):
         cut_points([1.0, 2.0], None)
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=6, unique=True))
+def test_edges_are_found_in_labels(edges):
+    edges = sorted({edge + 0.0 for edge in edges})
+    labels = bin_labels(edges)
+    assert bin_edges(labels) == bin_edges((*labels, None)) == Edges(tuple(edges))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [("no", "yes"), (0, 1), ("all",), ("< 3", ">= 4"), ("< 3", "3 – 2", ">= 2"), (None,),
+     ("< x", ">= x"), ("< 3", 3, ">= 3"), ("< 3", "– 4", ">= 4")],
+)  # fmt: skip
+def test_other_labels_have_no_edges(labels):
+    assert bin_edges(labels) is None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path  # noqa: TC003 - Typer looks at annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from sklearn.exceptions import ConvergenceWarning
 
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.predict import prediction_frame
@@ -103,9 +105,11 @@ def cluster(
     lower and upper.
     """
     wanted = _wanted(clusters, method)
-    check_target(output, "--output", (".tacit",))
-    check_target(labels, "--labels", FRAMES)
-    check_target(report, "--report", (".html", ".htm"))
+    if ignore_missing and method != "mixture":
+        raise typer.BadParameter("is for --method mixture", param_hint="--ignore-missing")
+    check_target(output, "--output", (".tacit",), source.path)
+    check_target(labels, "--labels", FRAMES, source.path)
+    check_target(report, "--report", (".html", ".htm"), source.path)
     table = source.read()
     settings: dict[str, Any] = {"n_init": n_init, "random_state": seed, "n_jobs": source.n_jobs}
     if init is not None:
@@ -168,7 +172,12 @@ def _fit(table: Table, method: str, wanted: int | Literal["auto"], settings: dic
     with working(f"looking for {number} clusters of {table.n_records:,} records"):
         if wanted == "auto" or method == "mixture":
             return NaiveBayesMixture(wanted, **settings).fit(table)
-        return KMeans(wanted, **settings).fit(table)
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always", ConvergenceWarning)
+            model = KMeans(wanted, **settings).fit(table)
+    for note in noted:
+        typer.echo(f"warning: {note.message}", err=True)
+    return model
 
 
 def _wanted(text: str, method: str) -> int | Literal["auto"]:
@@ -179,7 +188,9 @@ def _wanted(text: str, method: str) -> int | Literal["auto"]:
         raise typer.BadParameter("auto is for --method mixture; say how many", param_hint="-k")
     if text.isdecimal() and int(text) > 0:
         return int(text)
-    raise typer.BadParameter(f"{text!r} is neither a number nor auto", param_hint="-k")
+    raise typer.BadParameter(
+        f"{text!r} is neither auto nor a whole number of at least 1", param_hint="-k"
+    )
 
 
 def _count(found: int, wanted: int | Literal["auto"], criterion: str, most: int) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import polars as pl
 import typer
+from sklearn.datasets import load_svmlight_file
 
 from tacit import store
 from tacit.cli.output import make_console, working
@@ -15,6 +16,7 @@ from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import FileError, InputError
 from tacit.schema import Schema
 from tacit.table import Table
+from tacit.table.discretise import bin_edges
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,8 +64,11 @@ def predict(
 
     A model of clusters gives the column cluster, another one the column prediction. With --proba
     there is a column for each class or cluster, too. Without -o, CSV is printed.
+
+    Columns that the model has in bins are cut where they were for the model, unless --discretise
+    says otherwise. A model of numbers takes CSV, Parquet, Arrow and svmlight files.
     """
-    check_target(output, "--output", FRAMES)
+    check_target(output, "--output", FRAMES, source.path, model)
     fitted = _load(model)
     if unseen is not None:
         if not hasattr(fitted, "unseen"):
@@ -73,10 +78,10 @@ def predict(
         raise InputError(f"--proba: a {type(fitted).__name__} gives no probabilities")
     if hasattr(fitted, "n_jobs"):
         fitted.n_jobs = source.n_jobs
-    table = _complete(source, source.read(), fitted, absent)
-    with working(f"predicting {table.n_records:,} records"):
-        shares = fitted.predict_proba(table) if proba else None
-        frame = prediction_frame(fitted, fitted.predict(table), shares)
+    records = _read(source, fitted, absent)
+    with working(f"predicting {records.shape[0]:,} records"):
+        shares = fitted.predict_proba(records) if proba else None
+        frame = prediction_frame(fitted, fitted.predict(records), shares)
     if output is None:
         typer.echo(frame.write_csv(), nl=False)
         return
@@ -90,6 +95,44 @@ def _load(path: Path) -> Any:
     if not hasattr(found, "predict"):
         raise FileError(path, f"holds a saved {type(found).__name__}, not a model that predicts")
     return found
+
+
+def _read(source: Source, model: Any, absent: str) -> Any:
+    """Read what the model was fitted on: a table, its numbers in the same bins, or numbers."""
+    if model.schema_ is None:
+        return _read_numbers(source, model)
+    bins = {column.name: bin_edges(column.labels) for column in model.schema_}
+    cuts = {name: edges for name, edges in bins.items() if edges is not None}
+    return _complete(source, source.with_cuts(cuts).read(), model, absent)
+
+
+def _read_numbers(source: Source, model: Any) -> Any:
+    """Read numbers as they are: svmlight, or a frame with the columns of the model."""
+    options = source.options
+    with working(f"reading {source.path}"):
+        try:
+            kind = options.get("format") or source.path.suffix.lstrip(".").lower()
+            if kind in ("svm", "svmlight", "libsvm"):
+                return load_svmlight_file(str(source.path), n_features=model.n_features_in_)[0]
+            if kind in ("parquet", "pq"):
+                frame = pl.read_parquet(source.path)
+            elif kind in ("arrow", "ipc", "feather"):
+                frame = pl.read_ipc(source.path)
+            else:
+                frame = pl.read_csv(
+                    source.path,
+                    separator=options.get("separator", ","),
+                    has_header=options.get("header", True),
+                )
+        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+            raise FileError(source.path, f"cannot be read as numbers: {error}") from None
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        return frame.to_numpy()
+    lost = [name for name in known if name not in frame.columns]
+    if lost:
+        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
+    return frame.select(list(known))
 
 
 def _complete(source: Source, table: Table, model: Any, absent: str) -> Table:

@@ -54,6 +54,13 @@ class Source:
         kept = {name: value for name, value in self.options.items() if name != "target"}
         return replace(self, options=kept)
 
+    def with_cuts(self, cuts: dict[str, Any]) -> Source:
+        """Return the source with these columns cut into bins, unless the user says how."""
+        binned = tables.can_discretise(self.path, self.options.get("format"))
+        if not cuts or not binned or "discretise" in self.options:
+            return self
+        return replace(self, options={**self.options, "discretise": cuts})
+
     def read(self) -> Table:
         """Read the table, showing that this goes on."""
         found = self._read()

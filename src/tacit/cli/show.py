@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tacit import store
+from tacit.cli.cluster import traits_json
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.render import facts_grid, summary_grid
 from tacit.counts import ADTree
@@ -32,7 +33,8 @@ def show(
     """Say what a saved file holds: a table's summary, a tree's size, a model in words.
 
     JSON: an object with kind, the name of a class. For a table also what `tacit summary` prints,
-    for a tree its numbers, for a model text.
+    for a tree its numbers, for a mixture clusters as `tacit cluster` prints them, for another model
+    text.
     """
     with working(f"reading {file}"):
         found = store.load(file)
@@ -60,4 +62,6 @@ def _as_json(found: Any) -> dict[str, Any]:
     if isinstance(found, ADTree):
         numbers = asdict(found.stats())
         return {name: x if math.isfinite(x) else None for name, x in numbers.items()}
+    if hasattr(found, "profile"):
+        return {"clusters": [traits_json(traits) for traits in found.profile().top()]}
     return {"text": found.to_text()}

@@ -26,11 +26,17 @@ def check_ending(path: Path | None, option: str, endings: tuple[str, ...]) -> No
         raise typer.BadParameter(f"{str(path)!r} must end in {known}", param_hint=option)
 
 
-def check_target(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
-    """Refuse what cannot be written in the end before the work for it begins."""
+def check_target(path: Path | None, option: str, endings: tuple[str, ...], *inputs: Path) -> None:
+    """Refuse what cannot be written in the end, or would destroy an input, before work begins."""
     check_ending(path, option, endings)
-    if path is not None and not path.parent.is_dir():
+    if path is None:
+        return
+    if not path.parent.is_dir():
         raise InputError(f"{option}: the folder {str(path.parent)!r} does not exist")
+    if path.is_dir():
+        raise InputError(f"{option}: {str(path)!r} is a folder")
+    if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
+        raise InputError(f"{option}: {str(path)!r} is what is read; it would be lost")
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
 from sklearn.utils.validation import check_is_fitted, check_random_state
 
 from tacit.errors import InputError
-from tacit.machine import count_jobs, whole
+from tacit.machine import check_fits, count_jobs, whole
 from tacit.mixture.choose_clusters import choose_clusters, show_progress
 from tacit.mixture.em import Parameters, Problem, Run, run_em
 from tacit.mixture.prior import Prior, check_strength, make_prior
@@ -104,7 +104,8 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     ----------
     n_clusters_ : int
     weights_ : ndarray of shape (n_clusters,)
-        P(cluster). Clusters are in order of size, the largest first.
+        P(cluster). Clusters are in order of size, the largest first; batches of a stream leave
+        them in the order of the first.
     expected_ : ExpectedCounts
         Of the records that were fitted.
     labels_ : ndarray of shape (n_records,)
@@ -112,7 +113,8 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     log_likelihood_ : float
         Of the records that were fitted.
     trace_ : ndarray
-        The objective after each pass of the best start.
+        The objective after each pass of the best start; it never falls. In a stream, an entry for
+        each batch follows, of all counts so far: it may.
     n_iter_ : int
         How many passes that were.
     converged_ : bool
@@ -323,8 +325,12 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             done = f"{len(run.trace)} passes, objective {run.objective:.8g}"
             print(f"{what}: {done}", file=sys.stderr)
 
-    def _keep(self, problem: Problem, features: Features, run: Run) -> None:
-        order = np.argsort(-run.expected.totals, kind="stable")
+    def _keep(
+        self, problem: Problem, features: Features, run: Run, *, by_size: bool = True
+    ) -> None:
+        order = np.arange(run.expected.n_clusters)
+        if by_size:
+            order = np.argsort(-run.expected.totals, kind="stable")
         self._features = features
         self._prior = problem.prior
         self._parameters = Parameters(
@@ -334,6 +340,8 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             run.parameters.log_prior,
         )
         self.expected_ = run.expected.ordered(order)
+        for array in (*self._parameters[:3], self.expected_.totals, self.expected_.stored):
+            array.flags.writeable = False  # they are shown, and belong together
         self.trace_ = np.array(run.trace)
         self.n_iter_ = len(run.trace)
         self.converged_ = run.converged
@@ -377,9 +385,10 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         mixed = self.expected_.scaled((1 - rate) * weight / self.expected_.weight) + batch.scaled(
             rate * weight / batch.weight
         )
-        run = Run(problem.maximise(mixed), mixed, [*self.trace_.tolist(), mixed.log_likelihood])
+        run = Run(problem.maximise(mixed), mixed)
+        run = replace(run, trace=[*self.trace_.tolist(), run.objective])
         n_batches = self._n_batches + 1
-        self._keep(problem, self._features, run)
+        self._keep(problem, self._features, run, by_size=False)
         self._n_batches = n_batches
         self.__dict__.pop("labels_", None)  # those of an earlier fit
         return self
@@ -430,7 +439,10 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(cluster | record), records × clusters."""
-        return self._model(self._read(X)).posterior(self._parameters)[0]
+        problem = self._model(self._read(X))
+        n_bytes = 8 * problem.records.n_records * self.n_clusters_
+        check_fits(n_bytes, "P(cluster | record)", "give fewer records at a time")
+        return problem.posterior(self._parameters)[0]
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return log P(record) of each record."""

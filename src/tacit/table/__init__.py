@@ -3,6 +3,7 @@
 from tacit.table.discretise import MDL, Edges, EqualFrequency, EqualWidth
 from tacit.table.gateway import as_table
 from tacit.table.read import (
+    can_discretise,
     read,
     read_arff,
     read_baskets,
@@ -29,4 +30,5 @@ __all__ = [
     "read_msweb",
     "read_svmlight",
     "read_what",
+    "can_discretise",
 ]

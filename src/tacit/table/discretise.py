@@ -11,15 +11,18 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 from numbers import Real
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 __all__ = ["EqualWidth", "EqualFrequency", "Edges", "MDL", "Spec", "as_spec"]
-__all__ += ["cut_points", "apply_cuts", "bin_labels"]
+__all__ += ["cut_points", "apply_cuts", "bin_labels", "bin_edges"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -185,6 +188,29 @@ def bin_labels(cuts: npt.ArrayLike) -> tuple[str, ...]:
         return ("all",)
     names = [g if float(g := f"{x:g}") == x else repr(x).removesuffix(".0") for x in edges]
     return (f"< {names[0]}", *(f"{a} – {b}" for a, b in pairwise(names)), f">= {names[-1]}")
+
+
+def bin_edges(labels: Sequence[object]) -> Edges | None:
+    """Return the cut points of bins that :func:`bin_labels` named, or ``None`` for other labels.
+
+    A label of missing values in the last place is passed over.
+
+    Examples
+    --------
+    >>> bin_edges(("< 25.5", "25.5 – 38", ">= 38", None))
+    Edges(edges=(25.5, 38.0))
+    >>> bin_edges(("no", "yes")) is None
+    True
+    """
+    names = [label for label in labels if isinstance(label, str)]
+    if len(names) < 2 or len(names) < len(labels) - (labels[-1] is None):
+        return None
+    try:
+        ends = [names[0].removeprefix("< "), *(name.split(" – ")[1] for name in names[1:-1])]
+        edges = Edges(tuple(float(end) for end in ends))
+    except (ValueError, IndexError):
+        return None
+    return edges if list(bin_labels(edges.edges)) == names else None
 
 
 def _numbers(values: npt.ArrayLike, what: str) -> Floats:

@@ -29,6 +29,7 @@ __all__ = [
     "read_msweb",
     "read_svmlight",
     "read_what",
+    "can_discretise",
 ]
 
 
@@ -92,6 +93,14 @@ def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:
     if not isinstance(found, Table):
         raise FileError(path, f"holds a saved {type(found).__name__}, not a Table; use tacit.load")
     return found
+
+
+def can_discretise(path: PathLike, format: str | None = None) -> bool:  # noqa: A002
+    """Return whether the reader of a file can cut numbers into bins."""
+    reader = _READERS[_kind(path, format)]
+    return (
+        reader in (read_parquet, read_ipc) or "discretise" in inspect.signature(reader).parameters
+    )
 
 
 def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002
