@@ -78,7 +78,8 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         What happens to labels that were not there in fit: an error, or they are taken for the
         default.
     max_iter : int, default 500
-        Passes over the records, at most, for each start.
+        Passes over the records, at most, for each start. ``n_clusters="auto"`` tries many mixtures,
+        and each step from one to the next may take as many.
     tol : float, default 1e-6
         EM ends when a pass raises the objective (log-likelihood and log prior) by less than this
         share of it.
@@ -116,7 +117,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         The objective after each pass of the best start; it never falls. In a stream, an entry for
         each batch follows, of all counts so far: it may.
     n_iter_ : int
-        How many passes that were.
+        How many passes that were; for ``n_clusters="auto"`` those of the last steps.
     converged_ : bool
     selection_ : polars.DataFrame or None
         For ``n_clusters="auto"``: the numbers of clusters that were tried, with the log-likelihood
