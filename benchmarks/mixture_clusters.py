@@ -151,15 +151,17 @@ def compare(drawn: Drawn, seed: int) -> tuple[int, int, float, tuple[float, floa
 
 def real_numbers(section: Section) -> None:
     """Say how many clusters there are in tables of which nobody knows."""
-    section.say("### The number of clusters of real visitors", "")
+    section.say("### The number of clusters of visitors", "")
     tables = {"visits, invented": tacit.datasets.load_visits()}
     if SHARED.exists():
         path = SHARED / "msweb" / "anonymous-msweb.data.gz"
         tables = {"msweb": tacit.read_msweb(path)} | tables
     section.say(
-        f"By all three criteria, at most {MOST}, two threads. No table of clusters lies behind "
-        "these: areas depend on each other, and clusters are a way to say so. BIC charges for the "
-        "probabilities of areas that a cluster never visits as for any other, and so finds fewer.",
+        f"By all three criteria, at most {MOST}, two threads. Nobody put clusters into these: "
+        "areas depend on each other, and clusters are a way to say so. BIC charges the same for the "
+        "share of an area that a cluster never visits as for any other, and finds fewer. The "
+        "marginal likelihood changes little over some numbers around the best, and which of them "
+        "is found depends on `random_state`.",
         "",
     )
     rows = []

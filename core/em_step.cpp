@@ -98,7 +98,10 @@ template <class V>
 std::int64_t count_sum_blocks(const Records<V>& records, std::int64_t width) {
   constexpr std::int64_t kMost = 32, kMostBytes = 64 << 20;
   const std::int64_t rows = records.n_values + 1;
-  const std::int64_t stored = records.indptr[records.n_records] + records.n_records;
+  const double all = static_cast<double>(records.indptr[records.n_records] + records.n_records);
+  const double part = static_cast<double>(records.size()) /
+                      static_cast<double>(std::max<std::int64_t>(records.n_records, 1));
+  const auto stored = static_cast<std::int64_t>(all * part);  // of the chosen records, about
   const std::int64_t worth = std::min(stored / (256 * rows), stored * width >> 19);
   const std::int64_t by_memory = std::max<std::int64_t>(kMostBytes / (8 * rows * width), 2);
   return std::clamp<std::int64_t>(worth, 1, std::min(kMost, by_memory));

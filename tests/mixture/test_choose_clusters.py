@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+import tacit
 from separable import draw_separable
 from tacit import NaiveBayesMixture, Table
 from tacit.mixture.choose_clusters import choose_clusters
@@ -57,6 +58,15 @@ def test_the_number_is_found(n_clusters, arity, seed):
 def test_all_criteria_find_it(criterion):
     table, _ = draw_separable(4, 1500, 30, seed=5)
     assert auto(criterion=criterion).fit(table).n_clusters_ == 4
+
+
+def test_icl_looks_beyond_a_few_clusters_more():
+    """Of these visitors, ICL likes three clusters better than four, five or six."""
+    visits = tacit.datasets.load_visits()
+    curve = auto(criterion="icl", max_clusters=12).fit(visits).selection_
+    scores = dict(zip(curve["clusters"], curve["icl"], strict=True))
+    assert scores[3] < scores[5]
+    assert min(scores, key=scores.get) > 5
 
 
 def test_without_a_prior():
@@ -171,13 +181,13 @@ def test_a_fresh_start_is_kept_where_it_is_better(monkeypatch):
     table, clusters = draw_separable(4, seed=9)
     problem = make_problem(table)
     poor = problem.count_groups(np.random.default_rng(0).integers(0, 4, len(clusters)), 4)
-    where = "tacit.mixture.choose_clusters._Search.best"
-    monkeypatch.setattr(where, lambda search: search.follow(poor, 1e-2))
+    where = "tacit.mixture.choose_clusters._Search.improve"
+    monkeypatch.setattr(where, lambda search, found: search.follow(poor, 1e-2))
     monkeypatch.setattr("tacit.mixture.choose_clusters._Search.finish", lambda search, found: found)
     alone, _ = choose(problem)
     fresh, curve = choose(problem, n_init=5)
     assert fresh.objective > alone.objective
-    assert [scores.clusters for scores in curve] == [4]
+    assert [scores.clusters for scores in curve] == [1, 4]
 
 
 # The moves

@@ -53,6 +53,9 @@ def choose_clusters(
     out where that is better still. What makes the criterion worse is undone. When nothing helps
     any more, the mixture is compared with fresh starts of as many clusters.
 
+    ICL often is worse with a few clusters more and better with many. So BIC leads the way first,
+    and ICL goes on from the best it has seen there.
+
     Parameters
     ----------
     problem : Problem
@@ -74,10 +77,17 @@ def choose_clusters(
         The best of each number of clusters that was tried, in order.
     """
     most = min(most, problem.records.n_records)
-    search = _Search(problem, most, criterion, rng, max_iter, tol, accelerate, report)
-    found = search.finish(search.best())
+    curve = _Curve(criterion)
+    search = _Search(problem, most, criterion, rng, max_iter, tol, accelerate, curve, report)
+    everything = np.zeros(problem.records.n_records, np.int64)
+    found = search.follow(problem.count_groups(everything, 1))
+    if criterion == "icl":
+        replace(search, criterion="bic").improve(replace(found, value=found.scores.value("bic")))
+        assert curve.best is not None
+        found = replace(curve.best, value=curve.best.scores.value("icl"))
+    found = search.finish(search.improve(found))
     found = search.compare(found, n_init, init)
-    return found.run, [search.curve[k] for k in sorted(search.curve)]
+    return found.run, [curve.scores[k] for k in sorted(curve.scores)]
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,23 @@ class _Mixture:
         return self.value > other.value + _NOTHING * abs(other.value)
 
 
+@dataclass
+class _Curve:
+    """What was tried, judged by a criterion."""
+
+    criterion: str
+    scores: dict[int, Scores] = field(default_factory=dict)  # the best of so many clusters
+    best: _Mixture | None = None
+
+    def note(self, mixture: _Mixture) -> None:
+        value, clusters = mixture.scores.value(self.criterion), mixture.scores.clusters
+        known = self.scores.get(clusters)
+        if known is None or value > known.value(self.criterion):
+            self.scores[clusters] = mixture.scores
+        if self.best is None or value > self.best.scores.value(self.criterion):
+            self.best = mixture
+
+
 @dataclass(frozen=True)
 class _Search:
     problem: Problem
@@ -103,13 +130,11 @@ class _Search:
     max_iter: int
     tol: float
     accelerate: bool
+    curve: _Curve
     report: Told | None = None
-    curve: dict[int, Scores] = field(default_factory=dict)
 
-    def best(self) -> _Mixture:
+    def improve(self, mixture: _Mixture) -> _Mixture:
         """Split and merge clusters until neither helps."""
-        everything = np.zeros(self.problem.records.n_records, np.int64)
-        mixture = self.follow(self.problem.count_groups(everything, 1))
         known: list[Split] = []
         while True:
             splits = self.find_splits(mixture, known)
@@ -133,12 +158,9 @@ class _Search:
             run = replace(run, expected=exact.expect(run.parameters))
         scores = score_run(exact, run)
         mixture = _Mixture(run, scores, scores.value(self.criterion))
-        best = self.curve.get(scores.clusters)
-        if best is None or mixture.value > best.value(self.criterion):
-            self.curve[scores.clusters] = scores
-        if self.report is not None:
-            top = max(self.curve.values(), key=lambda tried: tried.value(self.criterion))
-            self.report(scores, top)
+        self.curve.note(mixture)
+        if self.report is not None and self.curve.best is not None:
+            self.report(scores, self.curve.best.scores)
         return mixture
 
     def find_splits(self, mixture: _Mixture, known: list[Split]) -> list[Split]:
