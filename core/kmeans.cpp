@@ -167,10 +167,11 @@ TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
     });
   }
   // Each of so many roundings is at most 2^-24 of the magnitude, and the place's bits are 2^-18 of
-  // it. Numbers that are too small for single precision are left to double precision.
+  // it, if neither a factor nor a score, which is a square, leaves the range of single precision.
   const double share = rounding_steps(end - begin) * 0x1p-23 + 0x1p-18;
-  const double error = share * magnitude(job.points, table, r);
-  return {first, second, table.reach() < 1e-30 ? DBL_MAX : error, label};
+  const double reach = table.reach(), size = magnitude(job.points, table, r);
+  const bool in_range = reach > 1e-15 && reach < 1e15 && size > 1e-20 && size < 1e30;
+  return {first, second, in_range ? share * size : DBL_MAX, label};
 }
 
 template <int kBytes>
@@ -204,10 +205,10 @@ TACIT_INLINE Nearest exact_nearest(const AssignJob<V, X>& job, std::int64_t r, d
 
 // A little more, or less, than rounding to single precision can change.
 TACIT_INLINE float round_up(double x) {
-  return static_cast<float>(x + std::abs(x) * 0x1p-22 + FLT_MIN);
+  return static_cast<float>(std::max(x + std::abs(x) * 0x1p-22 + FLT_MIN, -double{FLT_MAX}));
 }
 TACIT_INLINE float round_down(double x) {
-  return static_cast<float>(x - std::abs(x) * 0x1p-22 - FLT_MIN);
+  return static_cast<float>(std::min(x - std::abs(x) * 0x1p-22 - FLT_MIN, double{FLT_MAX}));
 }
 
 template <class V, class X>

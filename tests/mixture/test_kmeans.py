@@ -49,6 +49,41 @@ class TestAgainstScikitLearn:
         assert ours.score(X) == pytest.approx(-ours.inertia_)
         np.testing.assert_array_equal(ours.predict(X), ours.labels_)
 
+    @pytest.mark.parametrize("algorithm", ALGORITHMS)
+    @pytest.mark.parametrize(
+        "X",
+        [np.random.default_rng(0).normal(size=(300, 5)), blobs(spread=2.0), sparse_rows(300, 12)],
+        ids=["one heap", "blobs", "sparse"],
+    )
+    def test_the_scale_of_numbers_does_not_matter(self, X, algorithm):
+        start = dense_of(X[:4])
+        expected = cluster.KMeans(4, init=start, n_init=1, tol=0).fit(X)
+        for convert in (lambda X: X, sparse.csr_array):
+            for power in (-100, -45, -40, -31, -28, -25, -22, -20, -15, -8, 8, 15, 20, 30, 45, 100):
+                scale = float(f"1e{power}")
+                scaled = convert(X * scale)
+                ours = KMeans(4, init=start * scale, tol=0, algorithm=algorithm).fit(scaled)
+                np.testing.assert_array_equal(ours.labels_, expected.labels_, err_msg=str(scale))
+                assert ours.inertia_ == pytest.approx(expected.inertia_ * scale**2, rel=1e-9, abs=0)
+                np.testing.assert_array_equal(ours.predict(scaled), expected.labels_)
+
+    @pytest.mark.parametrize("scale", [1e-42, 1e-38, 1e-30, 1e-20, 1e15, 1e30])
+    def test_the_scale_of_single_precision_does_not_matter(self, scale):
+        X = (blobs(spread=0.5) * scale).astype(np.float32)
+        start = X[:4].astype(np.float64)
+        exact = KMeans(4, init=start / scale, tol=0).fit(X.astype(np.float64) / scale)
+        ours = KMeans(4, init=start, tol=0).fit(X)
+        np.testing.assert_array_equal(ours.labels_, exact.labels_)
+
+    @pytest.mark.parametrize("scale", [1e-60, 1e-30, 1e-18, 1e18, 1e30, 1e60])
+    def test_records_on_another_scale_than_the_centres(self, scale):
+        X = blobs()
+        model = KMeans(4, init=X[:4], tol=0).fit(X)
+        for own in (X * scale, sparse.csr_array(X * scale)):
+            expected = ((dense_of(own)[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+            far = np.sqrt(expected[np.arange(len(X)), model.predict(own)])
+            np.testing.assert_allclose(far, np.sqrt(expected.min(axis=1)), rtol=1e-12)
+
     def test_weights(self):
         X, weights = blobs(), np.random.default_rng(1).random(400)
         weights[::7] = 0

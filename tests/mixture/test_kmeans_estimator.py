@@ -279,6 +279,7 @@ class TestRefuses:
             ({"init": [[1, 2]]}, r"init must have shape \(3, 5\), got \(1, 2\)"),
             ({"init": np.full((3, 5), np.nan)}, "init contains NaN or inf"),
             ({"init": object()}, "init must be 'k-means"),
+            ({"unseen": "guess"}, "unseen must be 'error' or 'default', got 'guess'"),
             ({"n_jobs": 0}, "n_jobs must be"),
             ({"random_state": "x"}, "cannot be used to seed"),
         ],
@@ -333,6 +334,18 @@ class TestRefuses:
         ):
             with pytest.raises(InputError, match=message):
                 model.predict(tacit.Table(other))
+
+    def test_unseen_labels_may_be_taken_for_the_default(self, table, frame, tmp_path):
+        model = KMeans(3, random_state=0, unseen="default").fit(table)
+        default = table.schema["sky"].default_label
+        black = tacit.Table(frame.with_columns(sky=pl.lit("black")))
+        expected = tacit.Table(frame.with_columns(sky=pl.lit(default)))
+        np.testing.assert_array_equal(model.predict(black), model.predict(expected))
+        np.testing.assert_array_equal(model.transform(black), model.transform(expected))
+        assert model.score(black) == model.score(expected)
+        model.save(tmp_path / "model.tacit")
+        again = tacit.load(tmp_path / "model.tacit")
+        np.testing.assert_array_equal(again.predict(black), model.predict(expected))
 
     def test_columns_are_found_by_name_and_labels_by_what_they_are(self, table, frame):
         model = KMeans(3, random_state=0).fit(table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn.base import (
@@ -66,6 +66,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         How to find the nearest centres: "lloyd" compares each record with all of them; "bounds"
         passes over records of which it is known, by the triangle inequality, that they stay where
         they are. "auto" keeps bounds as long as they spare enough. Labels are the same.
+    unseen : {"error", "default"}
+        What happens to labels of a Table that were not there in fit: an error, or they are taken
+        for the default.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads; the result does not depend on it.
@@ -111,6 +114,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         max_iter: int = 300,
         tol: float = 1e-4,
         algorithm: str = "auto",
+        unseen: Literal["error", "default"] = "error",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -121,6 +125,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         self.max_iter = max_iter
         self.tol = tol
         self.algorithm = algorithm
+        self.unseen = unseen
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -162,7 +167,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         Parameters
         ----------
         X : like the one that was fitted
-            A Table must have the same columns with the same labels; defaults may differ.
+            A Table must have the same columns with the same labels; defaults may differ. Of other
+            labels, see `unseen`.
         """
         points = self._points(X, None)
         labels = np.empty(points.n_records, np.int32)
@@ -265,6 +271,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         jobs = count_jobs(self.n_jobs)
         if self.algorithm not in ALGORITHMS:
             raise InputError(f"algorithm must be one of {ALGORITHMS}, got {self.algorithm!r}")
+        if self.unseen not in ("error", "default"):
+            raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
         tol = _not_negative(self.tol, "tol")
         random = check_random_state(self.random_state)
         if isinstance(X, Table):
@@ -344,7 +352,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _points(self, X: Any, sample_weight: Any) -> Points:
         check_is_fitted(self)
         if self.schema_ is not None:
-            return table_points(X, sample_weight, self.schema_)
+            return table_points(X, sample_weight, self.schema_, self.unseen)
         if isinstance(X, Table):
             raise InputError("X is a Table, but the model was fitted to numbers")
         return array_points(self, X, sample_weight, self.cluster_centers_)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -23,11 +23,16 @@ if TYPE_CHECKING:
 __all__ = ["array_points", "number_points", "table_points"]
 
 
-def table_points(X: Any, sample_weight: Any, schema: Schema | None = None) -> TablePoints:
+def table_points(
+    X: Any,
+    sample_weight: Any,
+    schema: Schema | None = None,
+    unseen: Literal["error", "default"] = "error",
+) -> TablePoints:
     """Return the points of a Table; `schema` is that of the one that was fitted before."""
     table = weigh(as_table(X), sample_weight)
     if schema is not None:
-        table = table.conform(schema)
+        table = table.conform(schema, unseen=unseen)
     return TablePoints(table, table.weights)
 
 
