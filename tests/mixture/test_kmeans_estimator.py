@@ -86,12 +86,25 @@ class TestInput:
         other = fit_quietly(KMeans(4, random_state=0), sparse.csr_array(X.astype(bool)))
         assert other.inertia_ == pytest.approx(model.inertia_, rel=1e-9)
 
-    def test_numbers_far_from_zero(self):
-        X = blobs(spread=0.1)
-        near, far = (KMeans(6, init=X[:6] + c).fit(X + c) for c in (0.0, 1e7))
+    @pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array, sparse.csc_matrix])
+    @pytest.mark.parametrize("shift", [1e6, 1e7, 1e8])
+    @pytest.mark.parametrize("spread", [0.1, 2.0])
+    def test_numbers_far_from_zero(self, spread, shift, convert):
+        X = blobs(spread=spread)
+        near = KMeans(6, init=X[:6], tol=0).fit(X)
+        moved = convert(X + shift)
+        far = KMeans(6, init=X[:6] + shift, tol=0).fit(moved)
         np.testing.assert_array_equal(near.labels_, far.labels_)
-        assert far.inertia_ == pytest.approx(near.inertia_, rel=1e-6)
-        np.testing.assert_array_equal(far.predict(X + 1e7), far.labels_)
+        assert far.inertia_ == pytest.approx(near.inertia_, rel=1e-5)
+        np.testing.assert_array_equal(far.predict(moved), far.labels_)
+
+    def test_some_zeros_do_not_keep_sparse_numbers_from_being_centred(self):
+        X = blobs() + 1e7
+        X[:, 1] = np.arange(400) % 2
+        X[::3, 2:4] = 0
+        near, far = (KMeans(6, init=X[:6]).fit(own) for own in (X, sparse.csr_array(X)))
+        np.testing.assert_array_equal(near.labels_, far.labels_)
+        assert far.inertia_ == near.inertia_
 
     def test_empty_records_are_data(self):
         dense = dense_of(sparse_rows(100, 10))
