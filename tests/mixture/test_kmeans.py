@@ -208,6 +208,17 @@ class TestInvariants:
         assert one.inertia_ == two.inertia_
         assert one.sizes_.sum() == pytest.approx(weights.sum())
 
+    def test_rounding_errors_of_weights_are_no_cluster(self):
+        # The second cluster's records all go to those without members; 0.1 + 0.2 + 0.3 - 0.3 - 0.2
+        # - 0.1 is not 0.
+        X = np.array([[0.0, 1.0]] * 4 + [[10.0, 1.0], [20.0, 1.0], [31.0, 1.0]])
+        weights = np.array([1.0, 1.0, 1.0, 1.0, 0.1, 0.2, 0.3])
+        start = np.array([[0.0, 1.0], [9.0, 1.0], [-900.0, 1.0], [-901.0, 1.0], [-902.0, 1.0]])
+        for own in (X, sparse.csr_array(X)):
+            model = fit_quietly(KMeans(5, init=start, max_iter=1), own, sample_weight=weights)
+            expected = [0.0, 0.0, 31.0, 20.0, 10.0]
+            np.testing.assert_allclose(model.cluster_centers_[:, 0], expected, atol=1e-12)
+
     def test_incremental_sums_stay_exact(self):
         X = sparse.csr_array(blobs(4000, 4, 5, spread=3))
         model = KMeans(9, random_state=0, tol=0).fit(X)

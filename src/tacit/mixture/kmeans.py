@@ -81,6 +81,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         For numbers, the means of clusters. For a Table, the share of every label of every column,
         one column after another; see :meth:`centers`.
     labels_ : ndarray of shape (n_records,)
+        The cluster of each record that was fitted. Files do not keep it.
     inertia_ : float
         The sum of squared distances of records to their centres, times their weights.
     sizes_ : ndarray of shape (n_clusters,)
@@ -245,6 +246,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
 
+        Labels of the records that were fitted are not kept, nor are centres given as `init`, which
+        may be records: a loaded model has no `labels_`, and `init` is "k-means++" instead.
+
         Parameters
         ----------
         path : path-like
@@ -260,7 +264,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         text = " ".join(super().__repr__(N_CHAR_MAX).split())
         if not self.__sklearn_is_fitted__():
             return text
-        records = f"{len(self.labels_):,} records × {self.n_features_in_:,} columns"
+        records = f"{self._n_records:,} records × {self.n_features_in_:,} columns"
         return f"{text}, fitted to {records}: inertia {self.inertia_:,.6g}"
 
     # Steps of fit
@@ -334,6 +338,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         centres = best.centres if points.offset is None else best.centres + points.offset
         self.cluster_centers_ = centres
         self.labels_ = best.labels
+        self._n_records = points.n_records
         self.inertia_ = best.inertia
         self.sizes_ = best.totals
         self.n_iter_ = best.n_iter

@@ -25,11 +25,10 @@ def to_arrays(model: Any) -> dict[str, NDArray[Any]]:
     params = model.get_params()
     arrays: dict[str, NDArray[Any]] = {
         "centers": model.cluster_centers_,
-        "labels": model.labels_,
         "sizes": model.sizes_,
     }
     if not isinstance(params["init"], str):
-        arrays["init"] = np.array(params.pop("init"), np.float64)
+        params["init"] = "k-means++"  # given centres may be records
     if isinstance(params["random_state"], np.random.RandomState):
         params["random_state"] = None  # a generator has moved on since
     settings: dict[str, Any] = {
@@ -37,6 +36,7 @@ def to_arrays(model: Any) -> dict[str, NDArray[Any]]:
         "inertia": model.inertia_,
         "n_iter": model.n_iter_,
         "n_features": model.n_features_in_,
+        "n_records": model._n_records,
     }
     if model.schema_ is not None:
         arrays["schema"] = np.frombuffer(schema_to_json(model.schema_), np.uint8)
@@ -54,10 +54,7 @@ def restore(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], kind:
     """Make the model of a file's arrays, and believe none of them unchecked."""
     try:
         settings = json.loads(arrays["settings"].tobytes())
-        params = dict(settings["params"])
-        if "init" in arrays:
-            params["init"] = arrays["init"]
-        model = kind(**params)
+        model = kind(**settings["params"])
         model.schema_ = schema_from_json(arrays["schema"].tobytes()) if "schema" in arrays else None
         model.n_features_in_ = int(settings["n_features"])
         names = settings.get("names") if model.schema_ is None else model.schema_.names
@@ -65,7 +62,7 @@ def restore(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], kind:
             model.feature_names_in_ = np.array(names, dtype=object)
         model.inertia_, model.n_iter_ = float(settings["inertia"]), int(settings["n_iter"])
         model.cluster_centers_ = arrays["centers"]
-        model.labels_, model.sizes_ = arrays["labels"], arrays["sizes"]
+        model.sizes_, model._n_records = arrays["sizes"], int(settings["n_records"])
         model._n_features_out = len(model.cluster_centers_)
         _check(model)
     except KeyError as error:
@@ -76,7 +73,7 @@ def restore(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], kind:
 
 
 def _check(model: Any) -> None:
-    centres, labels, sizes = model.cluster_centers_, model.labels_, model.sizes_
+    centres, sizes = model.cluster_centers_, model.sizes_
     width = model.n_features_in_ if model.schema_ is None else int(model.schema_.cells[-1])
     if model.schema_ is not None and len(model.schema_) != model.n_features_in_:
         raise InputError("its columns are not as many as it says")
@@ -87,9 +84,7 @@ def _check(model: Any) -> None:
         raise InputError("its centres have the wrong form")
     if sizes.dtype != np.float64 or sizes.shape != (len(centres),) or len(centres) == 0:
         raise InputError("its sizes have the wrong form")
-    if labels.dtype != np.int32 or labels.ndim != 1:
-        raise InputError("its labels have the wrong form")
-    if len(labels) and not 0 <= labels.min() <= labels.max() < len(centres):
-        raise InputError("its labels are not those of its clusters")
+    if model._n_records < 0:
+        raise InputError("its number of records is negative")
     if not np.isfinite(centres).all() or not np.isfinite(sizes).all():
         raise InputError("its centres or sizes are not finite")

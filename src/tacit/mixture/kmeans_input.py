@@ -47,8 +47,7 @@ def array_points(
 ) -> NumberPoints:
     """Return numbers as points, like those the estimator was fitted to."""
     checked = _numbers(estimator, X, reset=False)
-    offset = None if sparse.issparse(checked) else centres.mean(axis=0)
-    return NumberPoints(checked, _weights(sample_weight, checked.shape[0]), offset)
+    return NumberPoints(checked, _weights(sample_weight, checked.shape[0]), centres.mean(axis=0))
 
 
 def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -148,8 +148,9 @@ class Lloyd:
             totals[labels[r]] -= weight
             own[k], totals[k] = 0.0, weight
             own[k, ids] = part
-        # Where records are too few, what is left over joins the largest cluster.
-        lost = totals <= 0
+        # Where records are too few, what is left over joins the largest cluster. Of a cluster that
+        # has given away all its records, rounding errors may be left.
+        lost = totals <= 1e-12 * sums.totals
         own[lost], totals[lost] = own[np.argmax(totals)], totals.max()
         return points.means(own, totals)
 

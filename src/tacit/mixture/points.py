@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Bounds", "NumberPoints", "Points", "TablePoints"]
 
-_MOSTLY_ZERO = 0.5  # dense arrays with fewer numbers than that are stored without their zeros
+_MOSTLY_ZERO = 0.5  # arrays with fewer numbers than that are stored without their zeros
 
 
 class Bounds:
@@ -186,17 +186,20 @@ class NumberPoints(Points):
         Finite.
     weights : array, optional
     offset : array, optional
-        What to take off dense records; by default their mean.
+        What to take off records that are mostly not zero; by default their mean.
     """
 
     def __init__(self, X: Any, weights: Floats | None, offset: Floats | None = None) -> None:
         check_size(*X.shape)
         self.width = X.shape[1]
         self.weights = weights
+        ids_type = value_type(X.shape[1])
         is_sparse: bool = sparse.issparse(X)
+        if is_sparse and not check_sparse(X.indptr, X.indices, X.shape[1]):
+            X = X.sorted_indices()
+        if is_sparse and X.nnz > _MOSTLY_ZERO * X.shape[0] * X.shape[1]:
+            X, is_sparse = X.toarray(), False
         if is_sparse:
-            if not check_sparse(X.indptr, X.indices, X.shape[1]):
-                X = X.sorted_indices()
             indptr, ids, self.x = X.indptr, X.indices, X.data
         elif np.count_nonzero(X) < _MOSTLY_ZERO * X.size:
             rows, ids = np.nonzero(X)
@@ -205,9 +208,10 @@ class NumberPoints(Points):
             # Distances of numbers far from zero would be small differences of large numbers.
             self.offset = X.mean(axis=0, dtype=np.float64) if offset is None else offset
             self.x = (X - self.offset).astype(X.dtype).reshape(-1)
-            indptr, ids = np.arange(len(X) + 1) * X.shape[1], np.tile(np.arange(X.shape[1]), len(X))
+            indptr = np.arange(len(X) + 1) * X.shape[1]
+            ids = np.tile(np.arange(X.shape[1], dtype=ids_type), len(X))
         self.indptr = indptr.astype(np.int64)
-        self.values = ids.astype(value_type(X.shape[1]))
+        self.values = ids.astype(ids_type, copy=False)
         self._find_norms()
 
     def _find_norms(self) -> None:
