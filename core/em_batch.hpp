@@ -19,15 +19,13 @@ struct Batch {
   double sums[kBatch];             // over clusters
   std::int64_t exponents[kBatch];  // P(record) = sum · 2^exponent
   T powers[kBatch], factors[kBatch];   // by which clusters are multiplied before they are added
-  Buffer<double> wide;                 // of one record
-  Buffer<double> row;
-  Buffer<std::int64_t> wide_exponents;
+  Buffer<double> mantissas;            // of one record, where exponents are kept apart
+  Buffer<std::int64_t> cluster_exponents;
 
   explicit Batch(std::int64_t width)
       : clusters(static_cast<std::size_t>(kBatch * width)),
-        wide(static_cast<std::size_t>(width)),
-        row(static_cast<std::size_t>(width)),
-        wide_exponents(static_cast<std::size_t>(width)) {}
+        mantissas(static_cast<std::size_t>(width)),
+        cluster_exponents(static_cast<std::size_t>(width)) {}
 };
 
 // The inner loops for as many clusters as there are, on the machine there is.

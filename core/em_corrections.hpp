@@ -11,8 +11,6 @@
 
 namespace tacit {
 
-constexpr std::uint64_t kMantissa = 0x000fffffffffffff, kOne = 0x3ff0000000000000;  // bits of doubles
-
 // A positive, normal double x as mantissa · 2^exponent with mantissa in [1, 2).
 struct Split {
   double mantissa;
@@ -63,40 +61,43 @@ struct LongProduct {
   static constexpr double kLog2 = 0.693147180559945309417232121458;
 };
 
-// Where products start, as a power of two: the clusters that a record fits rise, by more than the others fall.
+// Where products start, as a power of two: those of clusters that a record does not fit go down.
 template <class T>
-constexpr int kHead = sizeof(T) == 4 ? 16 : 100;
+constexpr int kHead = sizeof(T) == 4 ? 100 : 400;
 
-// A cluster that falls below this power of two, or starts there, is 0 from then on.
+// A cluster that falls below this, or starts there, is 0 from then on.
 template <class T>
-constexpr int kBottom = sizeof(T) == 4 ? -126 : -1000;
+constexpr T kBottom = static_cast<T>(sizeof(T) == 4 ? 0x1p-126 : 0x1p-1000);
+
+// Sums over clusters outside of this are not used.
+template <class T>
+constexpr double kLow = sizeof(T) == 4 ? 0x1p-90 : 0x1p-900;
+template <class T>
+constexpr double kHigh = sizeof(T) == 4 ? 0x1p120 : 0x1p1000;
 
 // rows[v] holds, for each cluster, P(v | cluster) / P(default of v's column | cluster) (equation 7)
-// over 2^scale, so that products stay near where they start; `start` the probability of the record
-// of defaults (equation 6) over 2^(top - kHead). Padding clusters are there, but too small to matter.
+// over 2^scale; `start` the probability of the record of defaults (equation 6) over
+// 2^(top - kHead). Padding clusters start at 0.
 template <class T>
 struct Corrections {
-  const MixtureModel& model;
   std::int64_t n_clusters, width;  // width: n_clusters, padded
-  std::int64_t top, scale;
-  Buffer<T> rows;                 // n_values × width
-  Buffer<T> start;                // width
-  Buffer<double> wide_start;      // the same over 2^(top - kHead<double>)
-  Buffer<double> mantissas;       // of the record of defaults, mantissa · 2^exponent
+  std::int64_t top;
+  std::int64_t scale;  // such that a cluster stays where it starts with the values it expects
+  Buffer<T> rows;      // n_values × width
+  Buffer<T> start;     // width
+  Buffer<double> mantissas;  // of the record of defaults, mantissa · 2^exponent
   Buffer<std::int64_t> exponents;
-  Buffer<std::uint16_t> rises;    // n_values: powers of two by which a row can raise a cluster
-  std::int64_t chunk;             // products of this many exact rows stay in range from a mantissa
-  bool lossless;                  // no row has entries that are too small or large for T
+  Buffer<T> rises;  // n_values: the largest entry of each row, or 1
+  std::int64_t rise;   // no row raises a cluster by more than 2^rise
+  std::int64_t chunk;  // so many rows' product stays in range from a mantissa; for floats, from 2^64
+  bool lossless;       // no entry is beyond the range of T; always so for doubles
 
   Corrections(const MixtureModel& model);
 
-  // The row of a value in doubles, also where it is beyond the range of T.
-  void exact_row(std::int64_t v, double* out) const;
-
  private:
-  void find_scale();
-  void fill_rows();
-  void fill_start();
+  void find_scale(const MixtureModel& model);
+  void fill_rows(const MixtureModel& model);
+  void fill_start(const MixtureModel& model);
 };
 
 }  // namespace tacit

@@ -28,6 +28,9 @@ struct VectorOf<float> {
   typedef Float8 Type;
 };
 
+// The bits of a double's mantissa, and those of 1.
+constexpr std::uint64_t kMantissa = 0x000fffffffffffff, kOne = 0x3ff0000000000000;
+
 // Rows are padded to whole vectors of 32 bytes: then none of them straddles two cache lines.
 template <class T>
 constexpr std::int64_t kUnit = 32 / static_cast<std::int64_t>(sizeof(T));
@@ -82,34 +85,45 @@ struct Lanes {
       return (half[0] + half[2]) + (half[1] + half[3]);
     }
   }
-  // Lane by lane, the lowest of all vectors and of `least`.
-  TACIT_INLINE void lower(Vector& least) const {
-    for (int u = 0; u < kUnits; ++u) least = part[u] < least ? part[u] : least;
-  }
 };
 
-template <class Vector>
-TACIT_INLINE bool any_zero(const Vector& x) {
-  const auto zero = x == Vector{};
-  const Bits4 found = reinterpret_cast<Bits4>(zero);
-  return ((found[0] | found[2]) | (found[1] | found[3])) != 0;
-}
-
-// As many clusters as Lanes<float, kUnits>, in doubles.
+// Doubles whose exponents are kept apart.
 template <int kUnits>
-struct WideLanes : Lanes<double, 2 * kUnits> {
-  TACIT_INLINE void multiply(const Lanes<float, kUnits>& x, double factor) {
+struct ApartLanes {
+  Double4 mantissa[kUnits];
+  Bits4 exponent[kUnits];  // of a two's complement
+
+  TACIT_INLINE void load(const double* mantissas, const std::int64_t* exponents) {
     for (int u = 0; u < kUnits; ++u) {
+      mantissa[u] = *reinterpret_cast<const Double4*>(mantissas + 4 * u);
+      exponent[u] = *reinterpret_cast<const Bits4*>(exponents + 4 * u);
+    }
+  }
+  TACIT_INLINE void store(double* mantissas, std::int64_t* exponents) const {
+    for (int u = 0; u < kUnits; ++u) {
+      *reinterpret_cast<Double4*>(mantissas + 4 * u) = mantissa[u];
+      *reinterpret_cast<Bits4*>(exponents + 4 * u) = exponent[u];
+    }
+  }
+  TACIT_INLINE void multiply(const double* p) {
+    for (int u = 0; u < kUnits; ++u) mantissa[u] *= *reinterpret_cast<const Double4*>(p + 4 * u);
+  }
+  TACIT_INLINE void multiply(const Lanes<float, kUnits / 2>& x) {
+    for (int u = 0; u < kUnits / 2; ++u) {
       const Float8 all = x.part[u];
       const Float4 low = __builtin_shufflevector(all, all, 0, 1, 2, 3);
       const Float4 high = __builtin_shufflevector(all, all, 4, 5, 6, 7);
-      this->part[2 * u] *= __builtin_convertvector(low, Double4) * factor;
-      this->part[2 * u + 1] *= __builtin_convertvector(high, Double4) * factor;
+      mantissa[2 * u] *= __builtin_convertvector(low, Double4);
+      mantissa[2 * u + 1] *= __builtin_convertvector(high, Double4);
     }
   }
-  TACIT_INLINE void store_floats(float* p) const {
-    for (int u = 0; u < 2 * kUnits; ++u)
-      *reinterpret_cast<Float4*>(p + 4 * u) = __builtin_convertvector(this->part[u], Float4);
+  // Takes the exponents, and another `less`, out of the mantissas.
+  TACIT_INLINE void split_off(std::uint64_t less = 0) {
+    for (int u = 0; u < kUnits; ++u) {
+      const Bits4 bits = reinterpret_cast<Bits4>(mantissa[u]);
+      exponent[u] += (bits >> 52) - (1023 + less);
+      mantissa[u] = reinterpret_cast<Double4>((bits & kMantissa) | kOne);
+    }
   }
 };
 

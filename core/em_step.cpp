@@ -108,6 +108,8 @@ template <class V, class T>
 double sum_records(const Records<V>& records, const MixtureModel& model, double* totals,
                    double* stored, int n_jobs, Poll poll) {
   const Corrections<T> c(model);
+  if constexpr (sizeof(T) == 4)
+    if (!c.lossless) return sum_records<V, double>(records, model, totals, stored, n_jobs, poll);
   const std::int64_t K = c.n_clusters, width = c.width;
   const std::int64_t n_blocks = count_sum_blocks(records, width);
   const std::int64_t cells = records.n_values * width;
