@@ -99,9 +99,10 @@ TACIT_INLINE void weigh_apart(const Corrections<float>& c, const V* begin, const
 // A cluster that falls out of the range is 0 from then on, but might have risen again. None of them
 // can be above the record's watch: that starts at the bottom, and rises with each value as much as
 // any cluster does.
-template <class V, class T>
-__attribute__((noinline)) T watch_record(const Corrections<T>& c, const V* p, const V* end) {
-  T watch = kBottom<T>;
+template <class V>
+__attribute__((noinline)) double watch_record(const Corrections<double>& c, const V* p,
+                                              const V* end) {
+  double watch = kBottom<double>;
   for (; p < end; ++p) watch *= c.rises.data()[*p];
   return watch;
 }
@@ -117,7 +118,7 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
   const T* const rises = c.rises.data();
   T* const clusters = batch.clusters.data();
   const V *begins[kBatch], *ends[kBatch];
-  T watches[kBatch];  // of floats; doubles hardly ever need them
+  T watches[kBatch];  // of floats
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t r = records.record(batch.first + i);
     begins[i] = records.begin(r);
@@ -138,7 +139,7 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
       }
       product.store(clusters + i * width + first);
       batch.sums[i] += static_cast<double>(product.sum());
-      if (last) watches[i] = watch;
+      if (kFloats && last) watches[i] = watch;
     }
   });
   batch.n_stored = 0;
@@ -150,9 +151,13 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
   for (std::int64_t i = 0; i < n; ++i) {
     const double sum = batch.sums[i];
     if (sum > kLow<T> && sum < kHigh<T>) [[likely]] {
-      const std::int64_t length = ends[i] - begins[i];
-      if (!kFloats && length > c.calm) watches[i] = watch_record(c, begins[i], ends[i]);
-      if (static_cast<double>(watches[i]) < kNothing * sum) [[likely]] continue;
+      if constexpr (kFloats) {
+        if (static_cast<double>(watches[i]) < kNothing * sum) [[likely]] continue;
+      } else {  // there is so much room that a look at the length will do
+        const std::int64_t room = split(kNothing * sum).exponent - split(kBottom<T>).exponent;
+        if ((ends[i] - begins[i]) * c.rise < room) [[likely]] continue;
+        if (watch_record(c, begins[i], ends[i]) < kNothing * sum) continue;
+      }
     }
     weigh_apart<S, V>(c, begins[i], ends[i], batch, i);
   }

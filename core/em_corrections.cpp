@@ -118,8 +118,8 @@ void Corrections<T>::fill_rows(const MixtureModel& model) {
     }
   }
   lossless = least >= kLeast<T> && most <= kMost<T>;
-  const std::int64_t rise = split(most).exponent + 1, fall = 1 - split(least).exponent;
-  calm = 500 / rise;
+  rise = split(most).exponent + 1;
+  const std::int64_t fall = 1 - split(least).exponent;
   chunk = sizeof(T) == 8 ? 1000 / std::max(rise, fall) : std::min(62 / rise, 189 / fall);
 }
 

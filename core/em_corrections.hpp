@@ -71,7 +71,7 @@ constexpr T kBottom = static_cast<T>(sizeof(T) == 4 ? 0x1p-126 : 0x1p-1000);
 
 // Sums over clusters outside of this are not used.
 template <class T>
-constexpr double kLow = sizeof(T) == 4 ? 0x1p-90 : 0x1p-400;
+constexpr double kLow = sizeof(T) == 4 ? 0x1p-90 : 0x1p-900;
 template <class T>
 constexpr double kHigh = sizeof(T) == 4 ? 0x1p120 : 0x1p1000;
 
@@ -88,7 +88,7 @@ struct Corrections {
   Buffer<double> mantissas;  // of the record of defaults, mantissa · 2^exponent
   Buffer<std::int64_t> exponents;
   Buffer<T> rises;  // n_values: the largest entry of each row, or 1
-  std::int64_t calm;  // so many rows of doubles cannot raise a cluster from kBottom to near kLow
+  std::int64_t rise;   // no row raises a cluster by more than 2^rise
   std::int64_t chunk;  // so many rows' product stays in range from a mantissa; for floats, from 2^64
   bool lossless;       // no entry is beyond the range of T; always so for doubles
 
