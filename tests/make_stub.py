@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.int64]
 Indices: TypeAlias = NDArray[np.int32]
 Codes: TypeAlias = NDArray[np.uint32]
+Flags: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float64]
 Values: TypeAlias = NDArray[Any]  # uint16 or uint32
 Singles: TypeAlias = NDArray[np.float32]

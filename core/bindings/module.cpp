@@ -22,4 +22,5 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_information(m);
   tacit::bindings::register_mixture(m);
   tacit::bindings::register_kmeans(m);
+  tacit::bindings::register_tree(m);
 }

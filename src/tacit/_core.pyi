@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.int64]
 Indices: TypeAlias = NDArray[np.int32]
 Codes: TypeAlias = NDArray[np.uint32]
+Flags: TypeAlias = NDArray[np.uint8]
 Floats: TypeAlias = NDArray[np.float64]
 Values: TypeAlias = NDArray[Any]  # uint16 or uint32
 Singles: TypeAlias = NDArray[np.float32]
@@ -189,4 +190,12 @@ def kmeans_own_distances(indptr: Ints, values: Values, x: Numbers | None, norms:
 def kmeans_sums(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, weights: Floats | None, labels: Indices, previous: Indices | None, sums: Floats, totals: Floats, n_jobs: int) -> None:
     """
     Add up the members of each cluster, or bring sums up to date where labels changed.
+    """
+
+def grow_tree(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, ordered: Flags, excluded: Sequence[int], classes: Indices | None, n_classes: int, moments: tuple[Ints, Ints] | None, weights: Ints | None, settings: dict[str, Any]) -> tuple[Any, ...]:
+    """Grow a tree or a graph; the arrays of tree/nodes.py."""
+
+def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, ordered: Flags, targets: Ints, pairs: Ints | None, weights: Ints | None, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
+    """
+    Grow a tree for each target column given all others; the trees follow each other.
     """

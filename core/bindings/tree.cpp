@@ -1,0 +1,246 @@
+#include "tree.hpp"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+
+#include "common.hpp"
+
+namespace tacit::bindings {
+namespace {
+
+using Ints = In<std::int64_t>;
+using Indices = In<std::int32_t>;
+using Flags = In<std::uint8_t>;
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+template <class T>
+T setting(const nb::dict& settings, const char* name) {
+  if (!settings.contains(name))
+    throw std::invalid_argument("settings has no " + std::string(name));
+  return nb::cast<T>(settings[name]);
+}
+
+TreeCriterion as_criterion(const std::string& name) {
+  constexpr std::pair<const char*, TreeCriterion> known[] = {
+      {"bayes_factor", TreeCriterion::kBayesFactor}, {"bic", TreeCriterion::kBic},
+      {"entropy", TreeCriterion::kEntropy},          {"gini", TreeCriterion::kGini},
+      {"squared_error", TreeCriterion::kSquaredError}, {"normal", TreeCriterion::kNormal}};
+  for (const auto& [text, criterion] : known)
+    if (name == text) return criterion;
+  throw std::invalid_argument("criterion is not known: " + name);
+}
+
+TreeRules as_rules(const nb::dict& settings) {
+  TreeRules rules{};
+  rules.criterion = as_criterion(setting<std::string>(settings, "criterion"));
+  rules.unit = setting<double>(settings, "unit");
+  const auto prior = setting<std::string>(settings, "prior");
+  require(prior == "k2" || prior == "bdeu", "prior must be k2 or bdeu");
+  rules.bdeu = prior == "bdeu";
+  rules.prior_weight = setting<double>(settings, "prior_weight");
+  rules.log_kappa = setting<double>(settings, "log_kappa");
+  rules.min_leaf = setting<std::int64_t>(settings, "min_leaf");
+  rules.max_depth = setting<std::int64_t>(settings, "max_depth");
+  rules.max_leaves = setting<std::int64_t>(settings, "max_leaves");
+  rules.min_gain = setting<double>(settings, "min_gain");
+  rules.binary = setting<bool>(settings, "binary");
+  rules.complete = setting<bool>(settings, "complete");
+  rules.merge = setting<bool>(settings, "merge");
+  if (rules.criterion == TreeCriterion::kNormal) {
+    const auto [mean, strength, shape, rate] =
+        setting<std::tuple<double, double, double, double>>(settings, "normal");
+    rules.normal = {mean, strength, shape, rate};
+    require(strength > 0 && shape > 0 && rate > 0, "normal must have positive parts");
+  }
+  require(rules.unit > 0, "unit must be positive");
+  require(rules.criterion != TreeCriterion::kBayesFactor || rules.prior_weight > 0,
+          "prior_weight must be positive");
+  require(!rules.merge || rules.criterion == TreeCriterion::kBayesFactor ||
+              rules.criterion == TreeCriterion::kBic,
+          "merge needs a criterion with a price for leaves");
+  return rules;
+}
+
+template <class V>
+TreeTable<V> as_tree_table(const Ints& indptr, const AnyIn& values, const Ints& start,
+                           const Indices& rows, const Ints& offsets, const Ints& defaults,
+                           const Flags& ordered, const std::optional<Ints>& weights) {
+  require(indptr.size() > 0 && offsets.size() > 0, "indptr and offsets must not be empty");
+  const std::size_t n_columns = offsets.size() - 1, n_records = indptr.size() - 1;
+  require(defaults.size() == n_columns && ordered.size() == n_columns,
+          "defaults and ordered must be as many as columns");
+  const auto n_values = static_cast<std::size_t>(offsets.data()[n_columns]);
+  require(start.size() == n_values + 1, "start must be one more than value ids");
+  require(rows.size() == values.size() &&
+              static_cast<std::size_t>(indptr.data()[n_records]) == values.size() &&
+              static_cast<std::size_t>(start.data()[n_values]) == rows.size(),
+          "indptr, values, start and rows must be of the same table");
+  require(n_records < (std::size_t{1} << 31) && n_values < (std::size_t{1} << 31),
+          "the table is too large");
+  require(!weights || weights->size() == n_records, "weights must be as many as records");
+  for (std::size_t c = 0; c < n_columns; ++c)
+    require(offsets.data()[c] <= offsets.data()[c + 1], "offsets must not fall");
+  if (weights)
+    require(std::all_of(weights->data(), weights->data() + n_records,
+                        [](std::int64_t w) { return w >= 0; }),
+            "weights must not be negative");
+  return {as_records<V>(indptr, values, static_cast<std::int64_t>(n_values), std::nullopt,
+                        std::nullopt),
+          start.data(),
+          rows.data(),
+          offsets.data(),
+          defaults.data(),
+          ordered.data(),
+          static_cast<std::int64_t>(n_columns),
+          weights ? weights->data() : nullptr};
+}
+
+template <class T>
+Array<T> copy_out(const std::vector<T>& from) {
+  Buffer<T> to(from.size());
+  std::copy(from.begin(), from.end(), to.begin());
+  return to_numpy(std::move(to), {from.size()});
+}
+
+nb::tuple bind_grow_tree(const Ints& indptr, const AnyIn& values, const Ints& start,
+                         const Indices& rows, const Ints& offsets, const Ints& defaults,
+                         const Flags& ordered, const std::vector<std::int64_t>& excluded,
+                         const std::optional<Indices>& classes, std::int64_t n_classes,
+                         const std::optional<std::pair<Ints, Ints>>& moments,
+                         const std::optional<Ints>& weights, const nb::dict& settings) {
+  const TreeRules rules = as_rules(settings);
+  const std::size_t n_records = indptr.size() - 1;
+  const bool regression = rules.criterion == TreeCriterion::kSquaredError ||
+                          rules.criterion == TreeCriterion::kNormal;
+  require(regression == moments.has_value() && regression != classes.has_value(),
+          "numbers need moments, classes need classes");
+  if (classes) {
+    require(classes->size() == n_records, "classes must be as many as records");
+    require(n_classes >= 1 && std::all_of(classes->data(), classes->data() + n_records,
+                                          [&](std::int32_t c) { return c >= 0 && c < n_classes; }),
+            "classes must be in [0, n_classes)");
+  } else {
+    require(moments->first.size() == n_records && moments->second.size() == n_records,
+            "moments must be as many as records");
+  }
+  for (const std::int64_t column : excluded)
+    require(column >= 0 && column + 1 < static_cast<std::int64_t>(offsets.size()),
+            "excluded must be columns");
+  const TreeTarget target{classes ? classes->data() : nullptr, n_classes,
+                          moments ? moments->first.data() : nullptr,
+                          moments ? moments->second.data() : nullptr};
+  GrownTree tree;
+  with_values(values.dtype(), [&](auto v) {
+    const auto table = as_tree_table<decltype(v)>(indptr, values, start, rows, offsets, defaults,
+                                                  ordered, weights);
+    run([&] { tree = grow_tree(table, target, excluded, rules, signal_pending); });
+  });
+  Buffer<std::int64_t> stats(tree.stats.size());
+  std::copy(tree.stats.begin(), tree.stats.end(), stats.begin());
+  return nb::make_tuple(
+      copy_out(tree.column), copy_out(tree.low), copy_out(tree.high), copy_out(tree.complete),
+      copy_out(tree.left), copy_out(tree.right), copy_out(tree.first), copy_out(tree.children),
+      copy_out(tree.gain), copy_out(tree.share),
+      to_numpy(std::move(stats), {static_cast<std::size_t>(tree.n_nodes()),
+                                  static_cast<std::size_t>(tree.n_stats)}));
+}
+
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& from, T plus = T{0}) {
+  for (const T x : from) to.push_back(static_cast<T>(x + plus));
+}
+
+// One tree after another, under global numbers of nodes and children.
+struct GrownForest {
+  GrownTree all;
+  std::vector<std::int64_t> roots{0}, stat_start{0};
+
+  explicit GrownForest(const std::vector<GrownTree>& trees) {
+    for (const GrownTree& tree : trees) {
+      const auto nodes = static_cast<std::int32_t>(all.column.size());
+      const auto kids = static_cast<std::int32_t>(all.children.size());
+      require(all.column.size() + tree.column.size() < (std::size_t{1} << 31),
+              "there are too many nodes");
+      append(all.column, tree.column);
+      append(all.low, tree.low);
+      append(all.high, tree.high);
+      append(all.complete, tree.complete);
+      append(all.left, tree.left);
+      append(all.right, tree.right);
+      append(all.first, tree.first, kids);
+      append(all.children, tree.children, nodes);
+      append(all.gain, tree.gain);
+      append(all.share, tree.share);
+      append(all.stats, tree.stats);
+      all.counting_seconds += tree.counting_seconds;
+      roots.push_back(static_cast<std::int64_t>(all.column.size()));
+      stat_start.push_back(static_cast<std::int64_t>(all.stats.size()));
+    }
+  }
+};
+
+nb::tuple bind_grow_forest(const Ints& indptr, const AnyIn& values, const Ints& start,
+                           const Indices& rows, const Ints& offsets, const Ints& defaults,
+                           const Flags& ordered, const Ints& targets,
+                           const std::optional<Ints>& pairs, const std::optional<Ints>& weights,
+                           const nb::dict& settings, int n_jobs) {
+  const TreeRules rules = as_rules(settings);
+  require(rules.criterion != TreeCriterion::kSquaredError &&
+              rules.criterion != TreeCriterion::kNormal,
+          "a forest predicts classes");
+  const std::vector<std::int64_t> columns(targets.data(), targets.data() + targets.size());
+  for (const std::int64_t column : columns)
+    require(column >= 0 && column + 1 < static_cast<std::int64_t>(offsets.size()),
+            "targets must be columns");
+  const auto n_values = static_cast<std::size_t>(offsets.data()[offsets.size() - 1]);
+  require(!pairs || pairs->size() == n_values * n_values, "pairs must be n_values squared");
+  std::vector<GrownTree> trees;
+  with_values(values.dtype(), [&](auto v) {
+    const auto table = as_tree_table<decltype(v)>(indptr, values, start, rows, offsets, defaults,
+                                                  ordered, weights);
+    run([&] {
+      trees = grow_forest(table, columns, pairs ? pairs->data() : nullptr, rules, n_jobs,
+                          signal_pending);
+    });
+  });
+  const GrownForest forest(trees);
+  const GrownTree& all = forest.all;
+  return nb::make_tuple(copy_out(forest.roots), copy_out(all.column), copy_out(all.low),
+                        copy_out(all.high), copy_out(all.complete), copy_out(all.left),
+                        copy_out(all.right), copy_out(all.first), copy_out(all.children),
+                        copy_out(all.gain), copy_out(all.share), copy_out(all.stats),
+                        copy_out(forest.stat_start));
+}
+
+}  // namespace
+
+void register_tree(nb::module_& m) {
+  m.def("grow_tree", &bind_grow_tree, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
+        nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("ordered"),
+        nb::arg("excluded"), nb::arg("classes").none(), nb::arg("n_classes"),
+        nb::arg("moments").none(), nb::arg("weights").none(), nb::arg("settings"),
+        nb::sig("def grow_tree(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: "
+                "Ints, defaults: Ints, ordered: Flags, excluded: Sequence[int], classes: Indices | "
+                "None, n_classes: int, moments: tuple[Ints, Ints] | None, weights: Ints | None, "
+                "settings: dict[str, Any]) -> tuple[Any, ...]"),
+        "Grow a tree or a graph; the arrays of tree/nodes.py.");
+  m.def("grow_forest", &bind_grow_forest, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
+        nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("ordered"),
+        nb::arg("targets"), nb::arg("pairs").none(), nb::arg("weights").none(),
+        nb::arg("settings"), nb::arg("n_jobs"),
+        nb::sig("def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, "
+                "offsets: Ints, defaults: Ints, ordered: Flags, targets: Ints, pairs: Ints | None, "
+                "weights: Ints | None, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]"),
+        "Grow a tree for each target column given all others; the trees follow each other.");
+}
+
+}  // namespace tacit::bindings
