@@ -80,22 +80,23 @@ class TreeCounts {
     return planes;
   }
 
-  Planes count(const LeafMembers& leaf, const std::int32_t* records) {
+  Planes count(const LeafMembers& leaf, const std::vector<std::int32_t>& records) {
     const Timer timer(*this);
     Planes planes = make();
-    add_records<1>(records, leaf.records.size(), planes.data.get());
+    add_records<1>(records, planes.data.get());
     add_telling<1>(leaf, planes.data.get());
     return planes;
   }
 
-  // The same for records of [low, high) that were taken out of the unlisted leaf: all that hold
-  // the range by the pair counts, less those that other leaves had taken before.
-  Planes count_by_pairs(const LeafMembers& leaf, std::int64_t low, std::int64_t high) {
+  // The same for a leaf's records that hold [low, high): all that do, by the pair counts, less
+  // those of other leaves.
+  Planes count_by_pairs(const LeafMembers& leaf, std::int64_t low, std::int64_t high,
+                        const std::vector<std::int32_t>& others) {
     const Timer timer(*this);
     Planes planes = make();
     T* out = planes.data.get();
     for (std::int64_t v = low; v < high; ++v) add_row(v, out);
-    add_records<-1>(s_.others.data(), static_cast<std::int64_t>(s_.others.size()), out);
+    add_records<-1>(others, out);
     add_telling<1>(leaf, out);
     return planes;
   }
@@ -107,9 +108,9 @@ class TreeCounts {
     T* out = from.data.get();
     for (std::size_t i = 0; i < size(); ++i) out[i] -= own[i];
   }
-  void subtract(const LeafMembers& leaf, const std::int32_t* records, Planes& from) {
+  void subtract(const LeafMembers& leaf, const std::vector<std::int32_t>& records, Planes& from) {
     const Timer timer(*this);
-    add_records<-1>(records, leaf.records.size(), from.data.get());
+    add_records<-1>(records, from.data.get());
     add_telling<-1>(leaf, from.data.get());
   }
 
@@ -118,10 +119,10 @@ class TreeCounts {
   }
 
   // Counts a small leaf; the view lasts until the next one is counted.
-  CountedLeaf<T> count_small(const LeafMembers& leaf, const std::int32_t* records,
+  CountedLeaf<T> count_small(const LeafMembers& leaf, const std::vector<std::int32_t>& records,
                              const std::int64_t* whole, double share) {
     const Timer timer(*this);
-    find_ids(leaf, records);
+    find_ids(records);
     CountedLeaf<T> view{nullptr, (static_cast<std::int64_t>(ids_.size()) + 3) / 4 * 4,
                         static_cast<std::int64_t>(ids_.size()), ids_.data(), whole, share};
     if (entries())
@@ -161,7 +162,9 @@ class TreeCounts {
   static constexpr std::int64_t kSoon = 8, kLater = 24;
 
   template <int kSign>
-  void add_records(const std::int32_t* records, std::int64_t n, T* out) {
+  void add_records(const std::vector<std::int32_t>& list, T* out) {
+    const std::int32_t* records = list.data();
+    const auto n = static_cast<std::int64_t>(list.size());
     for (std::int64_t i = 0; i < n; ++i) {
       if (i + kLater < n) prefetch(records[i + kSoon], records[i + kLater]);
       const std::int64_t r = records[i];
@@ -200,11 +203,13 @@ class TreeCounts {
   }
 
   // ids_: those of the leaf, ascending; slot_of: their places; totals in small_.
-  void find_ids(const LeafMembers& leaf, const std::int32_t* records) {
+  void find_ids(const std::vector<std::int32_t>& list) {
+    const std::int32_t* records = list.data();
+    const auto n = static_cast<std::int64_t>(list.size());
     ids_.clear();
     totals_.clear();
-    for (std::int64_t i = 0; i < leaf.records.size(); ++i) {
-      if (i + kLater < leaf.records.size()) prefetch(records[i + kSoon], records[i + kLater]);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i + kLater < n) prefetch(records[i + kSoon], records[i + kLater]);
       const std::int64_t r = records[i];
       const T weight = static_cast<T>(table_.weights ? table_.weights[r] : 1);
       for (const V *v = table_.records.begin(r), *end = table_.records.end(r); v < end; ++v) {
@@ -225,7 +230,7 @@ class TreeCounts {
       small_[k] = totals_[static_cast<std::size_t>(slot)];
       slot = static_cast<std::int32_t>(k);
     }
-    meter_.spend(leaf.records.size() * (4 + 4 * static_cast<std::int64_t>(mean_length_)));
+    meter_.spend(n * (4 + 4 * static_cast<std::int64_t>(mean_length_)));
   }
 
   template <class Body>  // body(place of the id, record, plane)

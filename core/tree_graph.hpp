@@ -33,7 +33,6 @@ void TreeGrower<V, T>::merge() {
     Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
     if (!leaf.alive) continue;
     counts_.release(leaf.planes);
-    if (!leaf.members.records.listed) members_.list(leaf.members);
     queue_merges(node);
     if (leaf.split.column >= 0)  // there was no room for it
       steps_.push({TreeStep::rank_of(leaf.split.gain), node, -1});
@@ -82,8 +81,8 @@ void TreeGrower<V, T>::join(std::int32_t a, std::int32_t b) {
     if (child == a || child == b) child = node;
   --n_leaves_;
   if (worth_counting(node)) {
-    if (counts_.large(both.members.records.size()))
-      both.planes = counts_.count(both.members, members_.records(both.members.records));
+    if (counts_.large(both.members.size))
+      both.planes = counts_.count(both.members, members_.records(both.members));
     evaluate(node);
   }
 }

@@ -132,7 +132,7 @@ class TreeGrower {
     add_telling(leaf.members, own);
     n_leaves_ = 1;
     if (!worth_counting(node)) return;
-    if (counts_.large(leaf.members.records.size()))
+    if (counts_.large(leaf.members.size))
       leaf.planes = counts_.count_root(leaf.members, target_column_);
     evaluate(node);
   }
@@ -151,14 +151,11 @@ class TreeGrower {
     }
   }
 
-  void add_records(const LeafMembers& leaf, std::int64_t* own) const {
-    const std::int64_t n = leaf.records.size();
-    if (!table_.weights) {
-      own[0] += n;
-      return;
-    }
-    const std::int32_t* records = members_.records(leaf.records);
-    for (std::int64_t i = 0; i < n; ++i) own[0] += table_.weights[records[i]];
+  void add_records(LeafMembers& leaf, std::int64_t* own) {
+    if (!table_.weights)
+      own[0] += leaf.size;
+    else
+      for (const std::int32_t r : members_.records(leaf)) own[0] += table_.weights[r];
   }
 
   // Whether a leaf could be split at all: deep, small and pure ones cannot.
@@ -187,9 +184,8 @@ class TreeGrower {
     if (leaf.planes) {
       leaf.split = search_.best(counts_.view(leaf.planes, stats(node), share(node)));
     } else {
-      if (!leaf.members.records.listed) members_.list(leaf.members);
-      leaf.split = search_.best(counts_.count_small(
-          leaf.members, members_.records(leaf.members.records), stats(node), share(node)));
+      leaf.split = search_.best(counts_.count_small(leaf.members, members_.records(leaf.members),
+                                                    stats(node), share(node)));
     }
     if (leaf.split.column >= 0 && score_.accepts(leaf.split.gain, stats(node)[0])) {
       steps_.push({TreeStep::rank_of(leaf.split.gain), node, -1});
@@ -202,15 +198,16 @@ class TreeGrower {
   // Makes the children of a leaf, shares its counts out among them, and looks at each.
   void split(std::int32_t node) {
     const TreeSplit split = leaves_[static_cast<std::size_t>(node)].split;
-    const auto parts = members_.split(leaves_[static_cast<std::size_t>(node)].members, split.low,
-                                      split.high, split.complete);
+    auto parts = members_.split(leaves_[static_cast<std::size_t>(node)].members, split.low,
+                                split.high, split.complete);
     const auto first = static_cast<std::int32_t>(leaves_.size());
-    note_split(node, split, parts);
+    const std::size_t n_parts = parts.size();
+    note_split(node, split, std::move(parts));
     const bool go_on = rules_.merge || n_leaves_ < most_leaves();  // merging makes room again
     Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
-    if (go_on && leaf.planes) share_out(node, split, first, parts);
+    if (go_on && leaf.planes) share_out(node, split, first, n_parts);
     counts_.release(leaf.planes);
-    for (std::size_t k = 0; k < parts.size(); ++k) {
+    for (std::size_t k = 0; k < n_parts; ++k) {
       const std::int32_t child = first + static_cast<std::int32_t>(k);
       if (go_on && worth_counting(child))
         evaluate(child);
@@ -219,8 +216,7 @@ class TreeGrower {
     }
   }
 
-  void note_split(std::int32_t node, const TreeSplit& split,
-                  const std::vector<LeafMembers>& parts) {
+  void note_split(std::int32_t node, const TreeSplit& split, std::vector<LeafMembers> parts) {
     const auto at = static_cast<std::size_t>(node);
     tree_.column[at] = split.column;
     tree_.low[at] = split.low;
@@ -237,7 +233,7 @@ class TreeGrower {
       const std::int32_t child = add_node(part_of_share(split, k) * share(node));
       tree_.children.push_back(child);
       Leaf& own = leaves_.back();
-      own.members = parts[k];
+      own.members = std::move(parts[k]);
       own.depth = depth;
       std::int64_t* planes = stats(child);
       if (k + 1 < parts.size()) {
@@ -261,32 +257,29 @@ class TreeGrower {
 
   // The largest child inherits the planes, less those of the others.
   void share_out(std::int32_t node, const TreeSplit& split, std::int32_t first,
-                 const std::vector<LeafMembers>& parts) {
-    const auto larger = [](const LeafMembers& a, const LeafMembers& b) {
-      return a.records.size() < b.records.size();
-    };
-    const std::size_t heir = static_cast<std::size_t>(
-        std::max_element(parts.begin(), parts.end(), larger) - parts.begin());
-    if (!counts_.large(parts[heir].records.size())) return;
+                 std::size_t n_parts) {
+    const auto child_at = leaves_.begin() + first;
+    const auto larger = [](const Leaf& a, const Leaf& b) { return a.members.size < b.members.size; };
+    const auto heir = std::max_element(child_at, child_at + static_cast<std::int64_t>(n_parts), larger);
+    if (!counts_.large(heir->members.size)) return;
     auto planes = std::move(leaves_[static_cast<std::size_t>(node)].planes);
-    for (std::size_t k = 0; k < parts.size(); ++k) {
-      if (k == heir) continue;
+    for (std::size_t k = 0; k < n_parts; ++k) {
       const std::int32_t child = first + static_cast<std::int32_t>(k);
       Leaf& own = leaves_[static_cast<std::size_t>(child)];
-      if (!own.members.records.listed) members_.list(own.members);
-      const std::int32_t* records = members_.records(own.members.records);
-      if (!counts_.large(own.members.records.size()) || !worth_counting(child)) {
+      if (&own == &*heir) continue;
+      const auto& records = members_.records(own.members);
+      if (!counts_.large(own.members.size) || !worth_counting(child)) {
         counts_.subtract(own.members, records, planes);
         continue;
       }
-      const auto n_others = static_cast<std::int64_t>(members_.others().size());
-      const bool by_pairs = counts_.has_pairs() && !split.complete && !parts[1].records.listed &&
-                            n_others < own.members.records.size();
-      own.planes = by_pairs ? counts_.count_by_pairs(own.members, split.low, split.high)
+      const auto* others = members_.others();
+      const bool by_pairs = counts_.has_pairs() && !split.complete && k == 0 && others &&
+                            others->size() < records.size();
+      own.planes = by_pairs ? counts_.count_by_pairs(own.members, split.low, split.high, *others)
                             : counts_.count(own.members, records);
       counts_.subtract(own.planes, planes);
     }
-    leaves_[static_cast<std::size_t>(first) + heir].planes = std::move(planes);
+    heir->planes = std::move(planes);
   }
 
   const TreeTable<V>& table_;

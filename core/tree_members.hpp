@@ -1,8 +1,14 @@
 // Which records are in which leaf, and how a split moves them.
+//
+// Every record carries the tag of its leaf. A split goes through the postings of its range and
+// gives the records that it finds in the leaf a tag of their own; the rest, usually the larger
+// part, keeps the tag and is not touched. A leaf remembers the records it began with, and forgets
+// those that have gone once they are the larger half.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "parallel.hpp"
@@ -16,231 +22,195 @@ struct TellingRecord {
   std::int32_t plane;  // which plane it adds to
 };
 
-// Part of an array of records; `listed` is false for the one leaf that holds every record nobody
-// has listed yet, and then there is only a number.
-struct RecordSpan {
-  std::int64_t begin = 0, end = 0;
-  bool listed = false;
-  std::int64_t size() const { return end - begin; }
-};
-
-// A leaf's records and the telling ones among them.
 struct LeafMembers {
-  RecordSpan records;
+  std::int32_t tag = 0;
+  std::int64_t size = 0;
+  bool everything = false;          // began as all records, which are not listed
+  std::vector<std::int32_t> began;  // its records, and some that other leaves have now
   std::int64_t telling_begin = 0, telling_end = 0;
 };
 
 // What lasts from one tree to the next on a thread, so that it is not allocated anew.
 struct TreeScratch {
-  std::vector<std::uint8_t> taken;   // records that are listed in some leaf
-  std::vector<std::int32_t> place;   // where a split sends a record; 0 between splits
-  std::vector<std::int32_t> listed;  // the records of listed leaves, leaf by leaf
-  std::vector<std::int32_t> spare;
-  std::vector<std::int32_t> others;  // records of a range that other leaves have
-  std::vector<TellingRecord> telling, spare_telling;
+  std::vector<std::int32_t> tags;
+  std::vector<std::int32_t> others;  // records of a range that are not in the leaf
+  std::vector<TellingRecord> telling, spare;
   std::vector<std::int32_t> slot_of;  // by value id, for small leaves; -1 between leaves
 };
 
-// Keeps the records of all leaves. A record is listed at most once, when a split of the unlisted
-// leaf takes it out; from then on lists are only rearranged.
 template <class V>
 class TreeMembers {
  public:
   TreeMembers(const TreeTable<V>& table, TreeScratch& scratch, Meter& meter)
       : table_(table), s_(scratch), meter_(meter) {
-    const auto m = static_cast<std::size_t>(table.records.n_records);
-    s_.taken.assign(m, 0);
-    s_.place.resize(m, 0);
-    s_.listed.clear();
+    s_.tags.assign(static_cast<std::size_t>(table.records.n_records), 0);
   }
 
   LeafMembers root() const {
-    const std::int64_t m = table_.records.n_records;
-    return {{0, m, false}, 0, static_cast<std::int64_t>(s_.telling.size())};
+    LeafMembers leaf;
+    leaf.size = table_.records.n_records;
+    leaf.everything = true;
+    leaf.telling_end = static_cast<std::int64_t>(s_.telling.size());
+    return leaf;
   }
 
-  const std::int32_t* records(const RecordSpan& span) const { return s_.listed.data() + span.begin; }
   const TellingRecord* telling(const LeafMembers& leaf) const {
     return s_.telling.data() + leaf.telling_begin;
   }
-  // Records of the last range that were not in the leaf because they had been taken before.
-  const std::vector<std::int32_t>& others() const { return s_.others; }
+
+  // The leaf's records.
+  const std::vector<std::int32_t>& records(LeafMembers& leaf) {
+    if (leaf.everything) {
+      leaf.began.resize(s_.tags.size());
+      std::iota(leaf.began.begin(), leaf.began.end(), 0);
+      leaf.everything = false;
+    }
+    if (static_cast<std::int64_t>(leaf.began.size()) != leaf.size) forget(leaf);
+    return leaf.began;
+  }
 
   // Sends the leaf's records that hold low + k to part k (or all of the range to part 0 if not
-  // `each`), and the rest to the last part.
-  std::vector<LeafMembers> split(const LeafMembers& leaf, std::int64_t low, std::int64_t high,
+  // `each`), and the rest to the last part. The leaf is used up.
+  std::vector<LeafMembers> split(LeafMembers& leaf, std::int64_t low, std::int64_t high,
                                  bool each) {
-    const std::int64_t n_parts = each ? high - low + 1 : 2;
-    std::vector<LeafMembers> parts(static_cast<std::size_t>(n_parts));
+    std::vector<LeafMembers> parts(static_cast<std::size_t>(each ? high - low + 1 : 2));
+    const std::int32_t first_tag = n_tags_;
+    for (std::size_t p = 0; p + 1 < parts.size(); ++p) parts[p].tag = n_tags_++;
     s_.others.clear();
-    if (!leaf.records.listed)
-      take(leaf, low, high, each, parts);
+    others_known_ = by_postings(leaf, low, high);
+    if (others_known_)
+      take(leaf.tag, low, high, each, parts);
     else
-      rearrange(leaf, low, high, each, parts);
-    tell(leaf, parts);
-    unmark(leaf, low, high, parts);
+      look_up(leaf, low, high, each, parts);
+    tell(leaf, first_tag, parts);
+    LeafMembers& rest = parts.back();
+    rest.tag = leaf.tag;
+    rest.size = leaf.size;
+    for (std::size_t p = 0; p + 1 < parts.size(); ++p) {
+      parts[p].size = static_cast<std::int64_t>(parts[p].began.size());
+      rest.size -= parts[p].size;
+    }
+    rest.everything = leaf.everything;
+    rest.began = std::move(leaf.began);
+    if (!rest.everything && static_cast<std::int64_t>(rest.began.size()) > 2 * rest.size)
+      forget(rest);
     return parts;
   }
 
-  // Lists the records of the leaf that has none listed, which can then be split like any other.
-  void list(LeafMembers& leaf) {
-    const auto begin = static_cast<std::int64_t>(s_.listed.size());
-    for (std::size_t r = 0; r < s_.taken.size(); ++r)
-      if (!s_.taken[r]) s_.listed.push_back(static_cast<std::int32_t>(r));
-    std::fill(s_.taken.begin(), s_.taken.end(), std::uint8_t{1});
-    leaf.records = {begin, static_cast<std::int64_t>(s_.listed.size()), true};
-    meter_.spend(static_cast<std::int64_t>(s_.taken.size()));
-  }
+  // The records of the last range that were in other leaves, if the postings were asked.
+  const std::vector<std::int32_t>* others() const { return others_known_ ? &s_.others : nullptr; }
 
-  // Puts the records of two listed leaves side by side.
-  LeafMembers join(const LeafMembers& a, const LeafMembers& b) {
+  // Puts the records of two leaves side by side.
+  LeafMembers join(LeafMembers& a, LeafMembers& b) {
     LeafMembers both;
-    both.records = {static_cast<std::int64_t>(s_.listed.size()), 0, true};
+    both.tag = n_tags_++;
+    both.size = a.size + b.size;
     both.telling_begin = static_cast<std::int64_t>(s_.telling.size());
-    for (const LeafMembers* leaf : {&a, &b}) {
-      for (std::int64_t i = leaf->records.begin; i < leaf->records.end; ++i)
-        s_.listed.push_back(s_.listed[static_cast<std::size_t>(i)]);
+    for (LeafMembers* leaf : {&a, &b}) {
+      for (const std::int32_t r : records(*leaf)) {
+        s_.tags[static_cast<std::size_t>(r)] = both.tag;
+        both.began.push_back(r);
+      }
       for (std::int64_t i = leaf->telling_begin; i < leaf->telling_end; ++i)
-        s_.telling.push_back(s_.telling[static_cast<std::size_t>(i)]);
+        s_.telling.push_back(TellingRecord(s_.telling[static_cast<std::size_t>(i)]));
+      leaf->began.clear();
     }
-    both.records.end = static_cast<std::int64_t>(s_.listed.size());
     both.telling_end = static_cast<std::int64_t>(s_.telling.size());
-    meter_.spend(both.records.size());
+    meter_.spend(both.size);
     return both;
   }
 
  private:
-  // Marks are 1 + the part; whatever is not marked goes to the last part.
-  void take(const LeafMembers& leaf, std::int64_t low, std::int64_t high, bool each,
+  std::int32_t& tag(std::int32_t r) { return s_.tags[static_cast<std::size_t>(r)]; }
+
+  void forget(LeafMembers& leaf) {
+    const auto gone = [&](std::int32_t r) { return tag(r) != leaf.tag; };
+    meter_.spend(static_cast<std::int64_t>(leaf.began.size()));
+    leaf.began.erase(std::remove_if(leaf.began.begin(), leaf.began.end(), gone), leaf.began.end());
+  }
+
+  // A posting is a step; to look a record up costs about as much as eight of them.
+  bool by_postings(const LeafMembers& leaf, std::int64_t low, std::int64_t high) const {
+    const auto own = static_cast<std::int64_t>(leaf.began.size());
+    return leaf.everything || table_.start[high] - table_.start[low] <= 8 * own;
+  }
+
+  void take(std::int32_t own, std::int64_t low, std::int64_t high, bool each,
             std::vector<LeafMembers>& parts) {
-    std::int64_t left = leaf.records.size();
+    const std::int64_t n = table_.start[high] - table_.start[low];
+    s_.others.resize(static_cast<std::size_t>(n));
+    std::int32_t* other = s_.others.data();
     for (std::int64_t v = low; v < high; ++v) {
-      const std::int32_t part = each ? static_cast<std::int32_t>(v - low) : 0;
-      if (each || v == low) parts[static_cast<std::size_t>(part)].records = span_from_end();
+      LeafMembers& part = parts[each ? static_cast<std::size_t>(v - low) : 0];
+      const std::size_t before = part.began.size();
+      part.began.resize(before + static_cast<std::size_t>(table_.start[v + 1] - table_.start[v]));
+      std::int32_t* mine = part.began.data() + before;
       for (std::int64_t i = table_.start[v]; i < table_.start[v + 1]; ++i) {
         const std::int32_t r = table_.rows[i];
-        if (s_.taken[static_cast<std::size_t>(r)]) {
-          s_.others.push_back(r);
-          continue;
-        }
-        s_.taken[static_cast<std::size_t>(r)] = 1;
-        s_.place[static_cast<std::size_t>(r)] = part + 1;
-        s_.listed.push_back(r);
+        std::int32_t& current = tag(r);
+        const bool is_own = current == own;
+        // Written to both, kept by one: which it is cannot be guessed.
+        *mine = *other = r;
+        current = is_own ? part.tag : current;
+        mine += is_own;
+        other += !is_own;
       }
-      parts[static_cast<std::size_t>(part)].records.end =
-          static_cast<std::int64_t>(s_.listed.size());
+      part.began.resize(static_cast<std::size_t>(mine - part.began.data()));
     }
-    meter_.spend(table_.start[high] - table_.start[low]);
-    for (std::size_t p = 0; p + 1 < parts.size(); ++p) left -= parts[p].records.size();
-    parts.back().records = {0, left, false};
-  }
-
-  RecordSpan span_from_end() const {
-    const auto end = static_cast<std::int64_t>(s_.listed.size());
-    return {end, end, true};
-  }
-
-  void rearrange(const LeafMembers& leaf, std::int64_t low, std::int64_t high, bool each,
-                 std::vector<LeafMembers>& parts) {
-    const std::int64_t n = leaf.records.size();
-    std::int32_t* own = s_.listed.data() + leaf.records.begin;
-    if (by_postings(leaf, low, high))
-      for (std::int64_t v = low; v < high; ++v)
-        for (std::int64_t i = table_.start[v]; i < table_.start[v + 1]; ++i)
-          s_.place[static_cast<std::size_t>(table_.rows[i])] = mark_of(v, low, each);
-    else
-      for (std::int64_t i = 0; i < n; ++i)
-        s_.place[static_cast<std::size_t>(own[i])] = find(own[i], low, high, each);
-    meter_.spend(table_.start[high] - table_.start[low] + n);
-    const std::vector<std::int64_t> ends =
-        sort_by_part(own, own + n, s_.spare, parts.size(), [](std::int32_t r) { return r; });
-    std::int64_t begin = leaf.records.begin;
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      parts[p].records = {begin, leaf.records.begin + ends[p], true};
-      begin = parts[p].records.end;
-    }
-  }
-
-  void tell(const LeafMembers& leaf, std::vector<LeafMembers>& parts) {
-    TellingRecord* own = s_.telling.data() + leaf.telling_begin;
-    const std::int64_t n = leaf.telling_end - leaf.telling_begin;
-    const std::vector<std::int64_t> ends = sort_by_part(
-        own, own + n, s_.spare_telling, parts.size(), [](const TellingRecord& t) { return t.record; });
-    std::int64_t begin = leaf.telling_begin;
-    for (std::size_t p = 0; p < parts.size(); ++p) {
-      parts[p].telling_begin = begin;
-      begin = parts[p].telling_end = leaf.telling_begin + ends[p];
-    }
+    s_.others.resize(static_cast<std::size_t>(other - s_.others.data()));
     meter_.spend(n);
   }
 
-  void unmark(const LeafMembers& leaf, std::int64_t low, std::int64_t high,
-              const std::vector<LeafMembers>& parts) {
-    if (leaf.records.listed && by_postings(leaf, low, high)) {
-      for (std::int64_t i = table_.start[low]; i < table_.start[high]; ++i)
-        s_.place[static_cast<std::size_t>(table_.rows[i])] = 0;
-      return;
+  void look_up(const LeafMembers& leaf, std::int64_t low, std::int64_t high, bool each,
+               std::vector<LeafMembers>& parts) {
+    for (const std::int32_t r : leaf.began) {
+      if (tag(r) != leaf.tag) continue;
+      const std::int64_t v = find(r, low, high);
+      if (v < 0) continue;
+      LeafMembers& part = parts[each ? static_cast<std::size_t>(v - low) : 0];
+      part.began.push_back(r);
+      tag(r) = part.tag;
     }
-    for (std::size_t p = 0; p + 1 < parts.size(); ++p)
-      for (std::int64_t i = parts[p].records.begin; i < parts[p].records.end; ++i)
-        s_.place[static_cast<std::size_t>(s_.listed[static_cast<std::size_t>(i)])] = 0;
+    meter_.spend(8 * static_cast<std::int64_t>(leaf.began.size()));
   }
 
-  // Marking a posting is a step; looking a record up costs about as much as eight of them.
-  bool by_postings(const LeafMembers& leaf, std::int64_t low, std::int64_t high) const {
-    return table_.start[high] - table_.start[low] <= 8 * leaf.records.size();
-  }
-
-  static std::int32_t mark_of(std::int64_t v, std::int64_t low, bool each) {
-    return each ? static_cast<std::int32_t>(v - low) + 1 : 1;
-  }
-
-  std::int32_t find(std::int32_t r, std::int64_t low, std::int64_t high, bool each) const {
+  // The id in [low, high) that a record holds, or -1.
+  std::int64_t find(std::int32_t r, std::int64_t low, std::int64_t high) const {
     const V* end = table_.records.end(r);
     const V* at = std::lower_bound(table_.records.begin(r), end, low, [](V id, std::int64_t x) {
       return static_cast<std::int64_t>(id) < x;
     });
-    return at < end && static_cast<std::int64_t>(*at) < high ? mark_of(*at, low, each) : 0;
+    return at < end && static_cast<std::int64_t>(*at) < high ? static_cast<std::int64_t>(*at) : -1;
   }
 
-  // Sorts [begin, end) by part, keeping the order within each, and returns where the parts end.
-  template <class Item, class RecordOf>
-  std::vector<std::int64_t> sort_by_part(Item* begin, Item* end, std::vector<Item>& spare,
-                                         std::size_t n_parts, const RecordOf& record_of) const {
-    const auto part = [&](const Item& item) {
-      const std::int32_t mark = s_.place[static_cast<std::size_t>(record_of(item))];
-      return mark ? static_cast<std::size_t>(mark - 1) : n_parts - 1;
+  // Sorts the leaf's telling records by part, keeping their order within each.
+  void tell(const LeafMembers& leaf, std::int32_t first_tag, std::vector<LeafMembers>& parts) {
+    const std::int64_t n = leaf.telling_end - leaf.telling_begin;
+    TellingRecord* own = s_.telling.data() + leaf.telling_begin;
+    s_.spare.assign(own, own + n);
+    const std::size_t last = parts.size() - 1;
+    const auto part = [&](const TellingRecord& one) {
+      const std::int32_t own_tag = tag(one.record);
+      return own_tag == leaf.tag ? last : static_cast<std::size_t>(own_tag - first_tag);
     };
-    std::vector<std::int64_t> ends(n_parts, 0);
-    if (n_parts == 2) {  // by far the most common: one pass
-      spare.clear();
-      Item* inside = begin;
-      for (Item* item = begin; item < end; ++item) {
-        const Item own = *item;
-        if (part(own) == 0)
-          *inside++ = own;
-        else
-          spare.push_back(own);
-      }
-      std::copy(spare.begin(), spare.end(), inside);
-      ends = {inside - begin, end - begin};
-      return ends;
+    for (LeafMembers& one : parts) one.telling_end = 0;
+    for (const TellingRecord& one : s_.spare) ++parts[part(one)].telling_end;
+    std::int64_t begin = leaf.telling_begin;
+    for (LeafMembers& one : parts) {
+      const std::int64_t size = one.telling_end;
+      one.telling_begin = one.telling_end = begin;
+      begin += size;
     }
-    for (Item* item = begin; item < end; ++item) ++ends[part(*item)];
-    std::int64_t before = 0;
-    for (std::int64_t& size : ends) {
-      const std::int64_t own = size;
-      size = before;
-      before += own;
-    }
-    spare.assign(begin, end);
-    for (const Item& item : spare) begin[ends[part(item)]++] = item;
-    return ends;
+    for (const TellingRecord& one : s_.spare)
+      s_.telling[static_cast<std::size_t>(parts[part(one)].telling_end++)] = one;
+    meter_.spend(2 * n);
   }
 
   const TreeTable<V>& table_;
   TreeScratch& s_;
   Meter& meter_;
+  std::int32_t n_tags_ = 1;
+  bool others_known_ = false;
 };
 
 }  // namespace tacit
