@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <mutex>
 
 #include "fast_log.hpp"
 
@@ -206,6 +207,75 @@ __attribute__((target("avx2"))) void evaluate_avx2(TreeCriterion criterion, cons
 }
 #endif
 
+// Small leaves of small tables: what each count adds is looked up.
+struct TableLoop {
+  const double* terms;
+  const double* closes;
+  const std::int64_t* whole;
+  std::int64_t n_planes, min_leaf;
+  double added;
+};
+
+template <class T>
+void look_up_gains(const TableLoop& tables, const T* inside, std::int64_t stride, std::int64_t n,
+                   double* gains) {
+  const std::int64_t all = tables.whole[0];
+  std::int64_t base_whole = all;
+  for (std::int64_t p = 1; p < tables.n_planes; ++p) base_whole -= tables.whole[p];
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::int64_t weight = inside[i], rest = all - weight;
+    if (weight < tables.min_leaf || rest < tables.min_leaf) {
+      gains[i] = kNever;
+      continue;
+    }
+    std::int64_t base = weight;
+    double sum_in = 0.0, sum_out = 0.0;
+    for (std::int64_t p = 1; p < tables.n_planes; ++p) {
+      const std::int64_t count = inside[p * stride + i];
+      base -= count;
+      sum_in += tables.terms[count];
+      sum_out += tables.terms[tables.whole[p] - count];
+    }
+    sum_in += tables.terms[base];
+    sum_out += tables.terms[base_whole - base];
+    gains[i] =
+        ((sum_in - tables.closes[weight]) + (sum_out - tables.closes[rest])) + tables.added;
+  }
+}
+
+struct CountTables {
+  double pseudo;  // 0 for x log x
+  std::int64_t n_classes;
+  std::vector<double> terms, closes;
+};
+
+// Tables are the same for all trees of a kind: a few are kept, and grow when they must.
+std::shared_ptr<const CountTables> count_tables(double pseudo, std::int64_t n_classes,
+                                                std::size_t size) {
+  constexpr std::size_t kKept = 16;
+  static std::mutex mutex;
+  static std::vector<std::shared_ptr<const CountTables>> kept;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto same = [&](const auto& own) {
+    return own->pseudo == pseudo && own->n_classes == n_classes;
+  };
+  const auto found = std::find_if(kept.begin(), kept.end(), same);
+  if (found != kept.end() && (*found)->terms.size() >= size) return *found;
+  auto made = std::make_shared<CountTables>();
+  *made = {pseudo, n_classes, std::vector<double>(size), std::vector<double>(size)};
+  const DirichletSide::Of<double> side(pseudo > 0 ? pseudo : 1.0, static_cast<double>(n_classes),
+                                       1.0);
+  for (std::size_t c = 0; c < size; ++c) {
+    const auto count = static_cast<double>(c);
+    made->terms[c] = pseudo > 0 ? side.term(count) : x_log_x(count);
+    made->closes[c] = pseudo > 0 ? -side.close(0.0, count) : x_log_x(count);
+  }
+  if (found != kept.end()) kept.erase(found);
+  if (kept.size() == kKept) kept.erase(kept.begin());
+  kept.push_back(made);
+  return made;
+}
+
 double penalty(const TreeRules& rules, std::int64_t n_planes, double whole) {
   const double parameters = static_cast<double>(n_planes - 1);  // two for a mean and a variance
   if (rules.criterion == TreeCriterion::kBic) return -0.5 * parameters * std::log(whole);
@@ -230,7 +300,16 @@ TreeScore::TreeScore(const TreeRules& rules, std::int64_t n_planes, std::int64_t
       greedy_(criterion_ == TreeCriterion::kEntropy || criterion_ == TreeCriterion::kGini ||
               criterion_ == TreeCriterion::kSquaredError),
       regression_(criterion_ == TreeCriterion::kSquaredError ||
-                  criterion_ == TreeCriterion::kNormal) {}
+                  criterion_ == TreeCriterion::kNormal) {
+  constexpr std::int64_t kLongest = 1 << 16;
+  if (rules.unit != 1.0 || whole >= kLongest || regression_ || bdeu_) return;
+  const auto size = static_cast<std::size_t>(whole) + 1;
+  const bool bayes = criterion_ == TreeCriterion::kBayesFactor;
+  if (criterion_ == TreeCriterion::kGini) return;
+  const auto tables = count_tables(bayes ? pseudo_ : 0.0, bayes ? n_planes : 0, size);
+  terms_ = {tables, tables->terms.data()};
+  closes_ = {tables, tables->closes.data()};
+}
 
 bool TreeScore::accepts(double gain, std::int64_t weight) const {
   if (greedy_) return gain >= min_gain_ - 1e-9 * scale_ * static_cast<double>(weight);
@@ -269,6 +348,12 @@ double TreeScore::leaf(const std::int64_t* planes, double share) const {
 
 template <class T>
 void SplitJob<T>::evaluate(double* gains) const {
+  if (score->terms_) {
+    const TableLoop tables{score->terms_.get(),  score->closes_.get(), whole,
+                           score->n_planes_,      score->min_leaf_,
+                           score->per_leaf_ - score->leaf(whole, share)};
+    return look_up_gains(tables, inside, stride, n, gains);
+  }
   double own[64];
   std::unique_ptr<double[]> many;
   const std::int64_t n_planes = score->n_planes_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "tree.hpp"
 
@@ -47,6 +48,9 @@ class TreeScore {
   std::int64_t n_planes_, min_leaf_;
   double scale_, pseudo_, per_leaf_, min_gain_;
   bool bdeu_, greedy_, regression_;
+  // term(count) and what close() takes off, by count: for whole counts up to the tables' end, where
+  // they do not depend on the leaf.
+  std::shared_ptr<const double> terms_, closes_;
 };
 
 // Candidates for splitting one leaf: plane p of candidate i is inside[p * stride + i], what goes
