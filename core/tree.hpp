@@ -50,6 +50,7 @@ struct TreeRules {
   double min_gain;
   bool binary, complete;  // which splits there are
   bool merge;             // whether leaves may be merged: a graph
+  bool timed;             // whether to measure how long counting takes
 };
 
 // What is to be predicted: classes, or numbers by their first and second moments.
@@ -67,7 +68,7 @@ struct GrownTree {
   std::vector<double> gain, share;
   std::vector<std::int64_t> stats;  // n_stats for each node: classes in order, or w, w·d, w·d²
   std::int64_t n_stats = 0;
-  double counting_seconds = 0.0;  // spent on counting, as against scoring and listing
+  double counting_seconds = 0.0;  // if timed: as against scoring and listing
 
   std::int64_t n_nodes() const { return static_cast<std::int64_t>(column.size()); }
 };

@@ -17,12 +17,13 @@ template <class V, class T>
 class TreeCounts {
  public:
   TreeCounts(const TreeTable<V>& table, const TreeTarget& target, std::int64_t n_planes,
-             const std::int64_t* pairs, TreeScratch& scratch, Meter& meter)
+             const std::int64_t* pairs, bool timed, TreeScratch& scratch, Meter& meter)
       : table_(table),
         target_(target),
         pairs_(pairs),
         s_(scratch),
         meter_(meter),
+        timed_(timed),
         n_values_(table.records.n_values),
         n_planes_(n_planes),
         stride_((n_values_ + 3) / 4 * 4) {
@@ -76,15 +77,16 @@ class TreeCounts {
     if (pairs_ && target_column >= 0)
       add_target_pairs(target_column, out);
     else
-      add_telling<1>(leaf, out);
+      add_telling<1, false>(leaf, out);
     return planes;
   }
 
-  Planes count(const LeafMembers& leaf, const std::vector<std::int32_t>& records) {
+  // `quiet` are the leaf's records that are not telling, here and below.
+  Planes count(const LeafMembers& leaf, const std::vector<std::int32_t>& quiet) {
     const Timer timer(*this);
     Planes planes = make();
-    add_records<1>(records, planes.data.get());
-    add_telling<1>(leaf, planes.data.get());
+    add_records<1>(quiet, planes.data.get());
+    add_telling<1, true>(leaf, planes.data.get());
     return planes;
   }
 
@@ -97,7 +99,7 @@ class TreeCounts {
     T* out = planes.data.get();
     for (std::int64_t v = low; v < high; ++v) add_row(v, out);
     add_records<-1>(others, out);
-    add_telling<1>(leaf, out);
+    add_telling<1, false>(leaf, out);
     return planes;
   }
   bool has_pairs() const { return pairs_ != nullptr; }
@@ -108,10 +110,10 @@ class TreeCounts {
     T* out = from.data.get();
     for (std::size_t i = 0; i < size(); ++i) out[i] -= own[i];
   }
-  void subtract(const LeafMembers& leaf, const std::vector<std::int32_t>& records, Planes& from) {
+  void subtract(const LeafMembers& leaf, const std::vector<std::int32_t>& quiet, Planes& from) {
     const Timer timer(*this);
-    add_records<-1>(records, from.data.get());
-    add_telling<-1>(leaf, from.data.get());
+    add_records<-1>(quiet, from.data.get());
+    add_telling<-1, true>(leaf, from.data.get());
   }
 
   CountedLeaf<T> view(const Planes& planes, const std::int64_t* whole, double share) const {
@@ -119,10 +121,10 @@ class TreeCounts {
   }
 
   // Counts a small leaf; the view lasts until the next one is counted.
-  CountedLeaf<T> count_small(const LeafMembers& leaf, const std::vector<std::int32_t>& records,
+  CountedLeaf<T> count_small(const LeafMembers& leaf, const std::vector<std::int32_t>& quiet,
                              const std::int64_t* whole, double share) {
     const Timer timer(*this);
-    find_ids(records);
+    find_ids(leaf, quiet);
     CountedLeaf<T> view{nullptr, (static_cast<std::int64_t>(ids_.size()) + 3) / 4 * 4,
                         static_cast<std::int64_t>(ids_.size()), ids_.data(), whole, share};
     if (entries())
@@ -139,9 +141,12 @@ class TreeCounts {
  private:
   struct Timer {
     using Clock = std::chrono::steady_clock;
-    explicit Timer(TreeCounts& counts) : counts_(counts), began_(Clock::now()) {}
+    explicit Timer(TreeCounts& counts) : counts_(counts) {
+      if (counts.timed_) began_ = Clock::now();
+    }
     ~Timer() {
-      counts_.seconds_ += std::chrono::duration<double>(Clock::now() - began_).count();
+      if (counts_.timed_)
+        counts_.seconds_ += std::chrono::duration<double>(Clock::now() - began_).count();
     }
     TreeCounts& counts_;
     Clock::time_point began_;
@@ -173,19 +178,30 @@ class TreeCounts {
     meter_.spend(n * (4 + static_cast<std::int64_t>(mean_length_)));
   }
 
-  template <int kSign>
+  // Adds telling records to the planes of their target, and to the first one if kAll.
+  template <int kSign, bool kAll>
   void add_telling(const LeafMembers& leaf, T* out) {
     const TellingRecord* own = s_.telling.data() + leaf.telling_begin;
-    const std::int64_t n = leaf.telling_end - leaf.telling_begin;
+    const std::int64_t n = leaf.n_telling();
     for (std::int64_t i = 0; i < n; ++i) {
       if (i + kLater < n) prefetch(own[i + kSoon].record, own[i + kLater].record);
       const std::int64_t r = own[i].record;
+      const T weight = static_cast<T>(table_.weights ? kSign * table_.weights[r] : kSign);
+      const V *v = table_.records.begin(r), *end = table_.records.end(r);
       if (target_.first_moments) {
-        add(r, static_cast<T>(kSign * target_.first_moments[r]), out + stride_);
-        add(r, static_cast<T>(kSign * target_.second_moments[r]), out + 2 * stride_);
+        const T first = static_cast<T>(kSign * target_.first_moments[r]);
+        const T second = static_cast<T>(kSign * target_.second_moments[r]);
+        for (; v < end; ++v) {
+          if (kAll) out[*v] += weight;
+          out[stride_ + *v] += first;
+          out[2 * stride_ + *v] += second;
+        }
       } else {
-        add(r, static_cast<T>(table_.weights ? kSign * table_.weights[r] : kSign),
-            out + own[i].plane * stride_);
+        T* plane = out + own[i].plane * stride_;
+        for (; v < end; ++v) {
+          if (kAll) out[*v] += weight;
+          plane[*v] += weight;
+        }
       }
     }
     meter_.spend(n * (4 + static_cast<std::int64_t>(mean_length_)));
@@ -203,25 +219,18 @@ class TreeCounts {
   }
 
   // ids_: those of the leaf, ascending; slot_of: their places; totals in small_.
-  void find_ids(const std::vector<std::int32_t>& list) {
-    const std::int32_t* records = list.data();
-    const auto n = static_cast<std::int64_t>(list.size());
+  void find_ids(const LeafMembers& leaf, const std::vector<std::int32_t>& quiet) {
     ids_.clear();
     totals_.clear();
+    const auto n = static_cast<std::int64_t>(quiet.size());
     for (std::int64_t i = 0; i < n; ++i) {
-      if (i + kLater < n) prefetch(records[i + kSoon], records[i + kLater]);
-      const std::int64_t r = records[i];
-      const T weight = static_cast<T>(table_.weights ? table_.weights[r] : 1);
-      for (const V *v = table_.records.begin(r), *end = table_.records.end(r); v < end; ++v) {
-        std::int32_t& slot = s_.slot_of[*v];
-        if (slot < 0) {
-          slot = static_cast<std::int32_t>(ids_.size());
-          ids_.push_back(static_cast<std::int32_t>(*v));
-          totals_.push_back(T{0});
-        }
-        totals_[static_cast<std::size_t>(slot)] += weight;
-      }
+      if (i + kLater < n)
+        prefetch(quiet[static_cast<std::size_t>(i + kSoon)],
+                 quiet[static_cast<std::size_t>(i + kLater)]);
+      note_ids(quiet[static_cast<std::size_t>(i)]);
     }
+    for (std::int64_t i = leaf.telling_begin; i < leaf.telling_end; ++i)
+      note_ids(s_.telling[static_cast<std::size_t>(i)].record);
     std::sort(ids_.begin(), ids_.end());
     const std::size_t stride = (ids_.size() + 3) / 4 * 4;
     small_.assign(stride * static_cast<std::size_t>(entries() ? 1 : n_planes_), T{0});
@@ -230,7 +239,20 @@ class TreeCounts {
       small_[k] = totals_[static_cast<std::size_t>(slot)];
       slot = static_cast<std::int32_t>(k);
     }
-    meter_.spend(n * (4 + 4 * static_cast<std::int64_t>(mean_length_)));
+    meter_.spend(leaf.size() * (4 + 4 * static_cast<std::int64_t>(mean_length_)));
+  }
+
+  void note_ids(std::int64_t r) {
+    const T weight = static_cast<T>(table_.weights ? table_.weights[r] : 1);
+    for (const V *v = table_.records.begin(r), *end = table_.records.end(r); v < end; ++v) {
+      std::int32_t& slot = s_.slot_of[*v];
+      if (slot < 0) {
+        slot = static_cast<std::int32_t>(ids_.size());
+        ids_.push_back(static_cast<std::int32_t>(*v));
+        totals_.push_back(T{0});
+      }
+      totals_[static_cast<std::size_t>(slot)] += weight;
+    }
   }
 
   template <class Body>  // body(place of the id, record, plane)
@@ -292,6 +314,7 @@ class TreeCounts {
   const std::int64_t* pairs_;
   TreeScratch& s_;
   Meter& meter_;
+  bool timed_;
   std::int64_t n_values_, n_planes_, stride_;
   double mean_length_ = 0.0, seconds_ = 0.0;
   std::vector<std::unique_ptr<T[]>> free_;

@@ -81,8 +81,8 @@ void TreeGrower<V, T>::join(std::int32_t a, std::int32_t b) {
     if (child == a || child == b) child = node;
   --n_leaves_;
   if (worth_counting(node)) {
-    if (counts_.large(both.members.size))
-      both.planes = counts_.count(both.members, members_.records(both.members));
+    if (counts_.large(both.members.size()))
+      both.planes = counts_.count(both.members, members_.quiet(both.members));
     evaluate(node);
   }
 }

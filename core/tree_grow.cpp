@@ -37,23 +37,28 @@ GrownTree grow_one(const TreeTable<V>& table, const TreeColumns& columns, const 
 
 // The class of most records: the others' are the ones that are counted.
 std::int64_t base_class(const TreeTarget& target, std::int64_t n_records) {
+  if (target.n_classes == 2) {
+    std::int64_t ones = 0;
+    for (std::int64_t r = 0; r < n_records; ++r) ones += target.classes[r];
+    return 2 * ones > n_records;
+  }
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(target.n_classes), 0);
   for (std::int64_t r = 0; r < n_records; ++r) ++sizes[static_cast<std::size_t>(target.classes[r])];
   return std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
 }
 
+// Lists every record and keeps the telling ones: which they are cannot be guessed.
 void list_telling(const TreeTarget& target, std::int64_t n_records, std::int64_t base,
                   std::vector<TellingRecord>& telling) {
-  telling.clear();
+  telling.resize(static_cast<std::size_t>(n_records) + 1);
+  TellingRecord* next = telling.data();
   for (std::int64_t r = 0; r < n_records; ++r) {
-    if (target.classes) {
-      const std::int32_t own = target.classes[r];
-      if (own != base)
-        telling.push_back({static_cast<std::int32_t>(r), own + (own < base ? 1 : 0)});
-    } else if (target.first_moments[r] != 0 || target.second_moments[r] != 0) {
-      telling.push_back({static_cast<std::int32_t>(r), 0});
-    }
+    const std::int32_t own = target.classes ? target.classes[r] : 0;
+    *next = {static_cast<std::int32_t>(r), own + (own < base ? 1 : 0)};
+    next += target.classes ? own != base
+                           : (target.first_moments[r] | target.second_moments[r]) != 0;
   }
+  telling.resize(static_cast<std::size_t>(next - telling.data()));
 }
 
 // A pulse for work on the calling thread alone.

@@ -43,10 +43,16 @@ class TreeGrower {
         target_column_(target_column),
         score_(rules, n_planes, whole),
         members_(table, scratch, meter),
-        counts_(table, target, n_planes, pairs, scratch, meter),
+        counts_(table, target, n_planes, pairs, rules.timed, scratch, meter),
         search_(columns, score_, rules.binary, rules.complete, excluded) {}
 
   void grow() {
+    const auto room = static_cast<std::size_t>(std::min<std::int64_t>(2 * most_leaves(), 64));
+    for (auto* ints : {&tree_.column, &tree_.low, &tree_.high, &tree_.first, &tree_.left,
+                       &tree_.right, &tree_.children})
+      ints->reserve(room);
+    leaves_.reserve(room);
+    tree_.stats.reserve(room * static_cast<std::size_t>(n_planes_));
     add_root();
     while (!steps_.empty() && n_leaves_ < most_leaves()) {
       const std::int32_t node = steps_.top().node;
@@ -132,7 +138,7 @@ class TreeGrower {
     add_telling(leaf.members, own);
     n_leaves_ = 1;
     if (!worth_counting(node)) return;
-    if (counts_.large(leaf.members.size))
+    if (counts_.large(leaf.members.size()))
       leaf.planes = counts_.count_root(leaf.members, target_column_);
     evaluate(node);
   }
@@ -152,10 +158,13 @@ class TreeGrower {
   }
 
   void add_records(LeafMembers& leaf, std::int64_t* own) {
-    if (!table_.weights)
-      own[0] += leaf.size;
-    else
-      for (const std::int32_t r : members_.records(leaf)) own[0] += table_.weights[r];
+    if (!table_.weights) {
+      own[0] += leaf.size();
+      return;
+    }
+    for (const std::int32_t r : members_.quiet(leaf)) own[0] += table_.weights[r];
+    const TellingRecord* telling = members_.telling(leaf);
+    for (std::int64_t i = 0; i < leaf.n_telling(); ++i) own[0] += table_.weights[telling[i].record];
   }
 
   // Whether a leaf could be split at all: deep, small and pure ones cannot.
@@ -184,7 +193,7 @@ class TreeGrower {
     if (leaf.planes) {
       leaf.split = search_.best(counts_.view(leaf.planes, stats(node), share(node)));
     } else {
-      leaf.split = search_.best(counts_.count_small(leaf.members, members_.records(leaf.members),
+      leaf.split = search_.best(counts_.count_small(leaf.members, members_.quiet(leaf.members),
                                                     stats(node), share(node)));
     }
     if (leaf.split.column >= 0 && score_.accepts(leaf.split.gain, stats(node)[0])) {
@@ -259,24 +268,24 @@ class TreeGrower {
   void share_out(std::int32_t node, const TreeSplit& split, std::int32_t first,
                  std::size_t n_parts) {
     const auto child_at = leaves_.begin() + first;
-    const auto larger = [](const Leaf& a, const Leaf& b) { return a.members.size < b.members.size; };
+    const auto larger = [](const Leaf& a, const Leaf& b) { return a.members.size() < b.members.size(); };
     const auto heir = std::max_element(child_at, child_at + static_cast<std::int64_t>(n_parts), larger);
-    if (!counts_.large(heir->members.size)) return;
+    if (!counts_.large(heir->members.size())) return;
     auto planes = std::move(leaves_[static_cast<std::size_t>(node)].planes);
     for (std::size_t k = 0; k < n_parts; ++k) {
       const std::int32_t child = first + static_cast<std::int32_t>(k);
       Leaf& own = leaves_[static_cast<std::size_t>(child)];
       if (&own == &*heir) continue;
-      const auto& records = members_.records(own.members);
-      if (!counts_.large(own.members.size) || !worth_counting(child)) {
-        counts_.subtract(own.members, records, planes);
+      const auto& quiet = members_.quiet(own.members);
+      if (!counts_.large(own.members.size()) || !worth_counting(child)) {
+        counts_.subtract(own.members, quiet, planes);
         continue;
       }
       const auto* others = members_.others();
       const bool by_pairs = counts_.has_pairs() && !split.complete && k == 0 && others &&
-                            others->size() < records.size();
+                            static_cast<std::int64_t>(others->size()) < own.members.size();
       own.planes = by_pairs ? counts_.count_by_pairs(own.members, split.low, split.high, *others)
-                            : counts_.count(own.members, records);
+                            : counts_.count(own.members, quiet);
       counts_.subtract(own.planes, planes);
     }
     heir->planes = std::move(planes);

@@ -3,7 +3,8 @@
 // Every record carries the tag of its leaf. A split goes through the postings of its range and
 // gives the records that it finds in the leaf a tag of their own; the rest, usually the larger
 // part, keeps the tag and is not touched. A leaf remembers the records it began with, and forgets
-// those that have gone once they are the larger half.
+// those that have gone once they are the larger half. Telling records are kept apart: they are
+// counted with the target, the others without.
 #pragma once
 
 #include <algorithm>
@@ -23,11 +24,14 @@ struct TellingRecord {
 };
 
 struct LeafMembers {
-  std::int32_t tag = 0;
-  std::int64_t size = 0;
+  std::int32_t tag = 0;  // even; that of its telling records is one more
+  std::int64_t n_quiet = 0;
   bool everything = false;          // began as all records, which are not listed
-  std::vector<std::int32_t> began;  // its records, and some that other leaves have now
+  std::vector<std::int32_t> began;  // its quiet records, and some that other leaves have now
   std::int64_t telling_begin = 0, telling_end = 0;
+
+  std::int64_t n_telling() const { return telling_end - telling_begin; }
+  std::int64_t size() const { return n_quiet + n_telling(); }
 };
 
 // What lasts from one tree to the next on a thread, so that it is not allocated anew.
@@ -44,13 +48,14 @@ class TreeMembers {
   TreeMembers(const TreeTable<V>& table, TreeScratch& scratch, Meter& meter)
       : table_(table), s_(scratch), meter_(meter) {
     s_.tags.assign(static_cast<std::size_t>(table.records.n_records), 0);
+    for (const TellingRecord& one : s_.telling) tag(one.record) = 1;
   }
 
   LeafMembers root() const {
     LeafMembers leaf;
-    leaf.size = table_.records.n_records;
     leaf.everything = true;
     leaf.telling_end = static_cast<std::int64_t>(s_.telling.size());
+    leaf.n_quiet = table_.records.n_records - leaf.telling_end;
     return leaf;
   }
 
@@ -58,14 +63,14 @@ class TreeMembers {
     return s_.telling.data() + leaf.telling_begin;
   }
 
-  // The leaf's records.
-  const std::vector<std::int32_t>& records(LeafMembers& leaf) {
+  // The leaf's records that are not telling.
+  const std::vector<std::int32_t>& quiet(LeafMembers& leaf) {
     if (leaf.everything) {
       leaf.began.resize(s_.tags.size());
       std::iota(leaf.began.begin(), leaf.began.end(), 0);
       leaf.everything = false;
     }
-    if (static_cast<std::int64_t>(leaf.began.size()) != leaf.size) forget(leaf);
+    if (static_cast<std::int64_t>(leaf.began.size()) != leaf.n_quiet) forget(leaf);
     return leaf.began;
   }
 
@@ -74,25 +79,25 @@ class TreeMembers {
   std::vector<LeafMembers> split(LeafMembers& leaf, std::int64_t low, std::int64_t high,
                                  bool each) {
     std::vector<LeafMembers> parts(static_cast<std::size_t>(each ? high - low + 1 : 2));
-    const std::int32_t first_tag = n_tags_;
-    for (std::size_t p = 0; p + 1 < parts.size(); ++p) parts[p].tag = n_tags_++;
+    const std::int32_t first_tag = next_tag_;
+    for (std::size_t p = 0; p + 1 < parts.size(); ++p) parts[p].tag = new_tag();
     s_.others.clear();
     others_known_ = by_postings(leaf, low, high);
     if (others_known_)
       take(leaf.tag, low, high, each, parts);
     else
-      look_up(leaf, low, high, each, parts);
+      look_up_all(leaf, low, high, each, parts);
     tell(leaf, first_tag, parts);
     LeafMembers& rest = parts.back();
     rest.tag = leaf.tag;
-    rest.size = leaf.size;
+    rest.n_quiet = leaf.n_quiet;
     for (std::size_t p = 0; p + 1 < parts.size(); ++p) {
-      parts[p].size = static_cast<std::int64_t>(parts[p].began.size());
-      rest.size -= parts[p].size;
+      parts[p].n_quiet = static_cast<std::int64_t>(parts[p].began.size());
+      rest.n_quiet -= parts[p].n_quiet;
     }
     rest.everything = leaf.everything;
     rest.began = std::move(leaf.began);
-    if (!rest.everything && static_cast<std::int64_t>(rest.began.size()) > 2 * rest.size)
+    if (!rest.everything && static_cast<std::int64_t>(rest.began.size()) > 2 * rest.n_quiet)
       forget(rest);
     return parts;
   }
@@ -103,25 +108,29 @@ class TreeMembers {
   // Puts the records of two leaves side by side.
   LeafMembers join(LeafMembers& a, LeafMembers& b) {
     LeafMembers both;
-    both.tag = n_tags_++;
-    both.size = a.size + b.size;
+    both.tag = new_tag();
+    both.n_quiet = a.n_quiet + b.n_quiet;
     both.telling_begin = static_cast<std::int64_t>(s_.telling.size());
     for (LeafMembers* leaf : {&a, &b}) {
-      for (const std::int32_t r : records(*leaf)) {
-        s_.tags[static_cast<std::size_t>(r)] = both.tag;
+      for (const std::int32_t r : quiet(*leaf)) {
+        tag(r) = both.tag;
         both.began.push_back(r);
       }
-      for (std::int64_t i = leaf->telling_begin; i < leaf->telling_end; ++i)
-        s_.telling.push_back(TellingRecord(s_.telling[static_cast<std::size_t>(i)]));
+      for (std::int64_t i = leaf->telling_begin; i < leaf->telling_end; ++i) {
+        const TellingRecord one = s_.telling[static_cast<std::size_t>(i)];
+        tag(one.record) = both.tag + 1;
+        s_.telling.push_back(one);
+      }
       leaf->began.clear();
     }
     both.telling_end = static_cast<std::int64_t>(s_.telling.size());
-    meter_.spend(both.size);
+    meter_.spend(both.size());
     return both;
   }
 
  private:
   std::int32_t& tag(std::int32_t r) { return s_.tags[static_cast<std::size_t>(r)]; }
+  std::int32_t new_tag() { return (next_tag_ += 2) - 2; }
 
   void forget(LeafMembers& leaf) {
     const auto gone = [&](std::int32_t r) { return tag(r) != leaf.tag; };
@@ -131,29 +140,29 @@ class TreeMembers {
 
   // A posting is a step; to look a record up costs about as much as eight of them.
   bool by_postings(const LeafMembers& leaf, std::int64_t low, std::int64_t high) const {
-    const auto own = static_cast<std::int64_t>(leaf.began.size());
+    const auto own = static_cast<std::int64_t>(leaf.began.size()) + leaf.n_telling();
     return leaf.everything || table_.start[high] - table_.start[low] <= 8 * own;
   }
 
   void take(std::int32_t own, std::int64_t low, std::int64_t high, bool each,
             std::vector<LeafMembers>& parts) {
     const std::int64_t n = table_.start[high] - table_.start[low];
-    s_.others.resize(static_cast<std::size_t>(n));
+    s_.others.resize(static_cast<std::size_t>(n) + 1);
     std::int32_t* other = s_.others.data();
     for (std::int64_t v = low; v < high; ++v) {
       LeafMembers& part = parts[each ? static_cast<std::size_t>(v - low) : 0];
       const std::size_t before = part.began.size();
-      part.began.resize(before + static_cast<std::size_t>(table_.start[v + 1] - table_.start[v]));
+      part.began.resize(before + static_cast<std::size_t>(table_.start[v + 1] - table_.start[v] + 1));
       std::int32_t* mine = part.began.data() + before;
       for (std::int64_t i = table_.start[v]; i < table_.start[v + 1]; ++i) {
         const std::int32_t r = table_.rows[i];
         std::int32_t& current = tag(r);
-        const bool is_own = current == own;
-        // Written to both, kept by one: which it is cannot be guessed.
+        const std::int32_t off = current - own;  // 0 quiet, 1 telling, else another leaf's
+        // Written to both, kept by one at most: which it is cannot be guessed.
         *mine = *other = r;
-        current = is_own ? part.tag : current;
-        mine += is_own;
-        other += !is_own;
+        current = (off >> 1) == 0 ? part.tag + off : current;
+        mine += off == 0;
+        other += (off >> 1) != 0;
       }
       part.began.resize(static_cast<std::size_t>(mine - part.began.data()));
     }
@@ -161,17 +170,24 @@ class TreeMembers {
     meter_.spend(n);
   }
 
-  void look_up(const LeafMembers& leaf, std::int64_t low, std::int64_t high, bool each,
-               std::vector<LeafMembers>& parts) {
+  void look_up_all(const LeafMembers& leaf, std::int64_t low, std::int64_t high, bool each,
+                   std::vector<LeafMembers>& parts) {
+    const auto part_of = [&](std::int32_t r) -> LeafMembers* {
+      const std::int64_t v = find(r, low, high);
+      return v < 0 ? nullptr : &parts[each ? static_cast<std::size_t>(v - low) : 0];
+    };
     for (const std::int32_t r : leaf.began) {
       if (tag(r) != leaf.tag) continue;
-      const std::int64_t v = find(r, low, high);
-      if (v < 0) continue;
-      LeafMembers& part = parts[each ? static_cast<std::size_t>(v - low) : 0];
-      part.began.push_back(r);
-      tag(r) = part.tag;
+      LeafMembers* part = part_of(r);
+      if (!part) continue;
+      part->began.push_back(r);
+      tag(r) = part->tag;
     }
-    meter_.spend(8 * static_cast<std::int64_t>(leaf.began.size()));
+    for (std::int64_t i = leaf.telling_begin; i < leaf.telling_end; ++i) {
+      const std::int32_t r = s_.telling[static_cast<std::size_t>(i)].record;
+      if (const LeafMembers* part = part_of(r)) tag(r) = part->tag + 1;
+    }
+    meter_.spend(8 * (static_cast<std::int64_t>(leaf.began.size()) + leaf.n_telling()));
   }
 
   // The id in [low, high) that a record holds, or -1.
@@ -191,7 +207,7 @@ class TreeMembers {
     const std::size_t last = parts.size() - 1;
     const auto part = [&](const TellingRecord& one) {
       const std::int32_t own_tag = tag(one.record);
-      return own_tag == leaf.tag ? last : static_cast<std::size_t>(own_tag - first_tag);
+      return own_tag == leaf.tag + 1 ? last : static_cast<std::size_t>(own_tag - first_tag) / 2;
     };
     for (LeafMembers& one : parts) one.telling_end = 0;
     for (const TellingRecord& one : s_.spare) ++parts[part(one)].telling_end;
@@ -209,7 +225,7 @@ class TreeMembers {
   const TreeTable<V>& table_;
   TreeScratch& s_;
   Meter& meter_;
-  std::int32_t n_tags_ = 1;
+  std::int32_t next_tag_ = 2;
   bool others_known_ = false;
 };
 

@@ -55,6 +55,7 @@ TreeRules as_rules(const nb::dict& settings) {
   rules.binary = setting<bool>(settings, "binary");
   rules.complete = setting<bool>(settings, "complete");
   rules.merge = setting<bool>(settings, "merge");
+  rules.timed = settings.contains("timed") && nb::cast<bool>(settings["timed"]);
   if (rules.criterion == TreeCriterion::kNormal) {
     const auto [mean, strength, shape, rate] =
         setting<std::tuple<double, double, double, double>>(settings, "normal");
@@ -125,9 +126,10 @@ nb::tuple bind_grow_tree(const Ints& indptr, const AnyIn& values, const Ints& st
           "numbers need moments, classes need classes");
   if (classes) {
     require(classes->size() == n_records, "classes must be as many as records");
-    require(n_classes >= 1 && std::all_of(classes->data(), classes->data() + n_records,
-                                          [&](std::int32_t c) { return c >= 0 && c < n_classes; }),
-            "classes must be in [0, n_classes)");
+    std::uint32_t highest = 0;  // a negative class is a very high one
+    for (std::size_t r = 0; r < n_records; ++r)
+      highest = std::max(highest, static_cast<std::uint32_t>(classes->data()[r]));
+    require(n_classes >= 1 && highest < n_classes, "classes must be in [0, n_classes)");
   } else {
     require(moments->first.size() == n_records && moments->second.size() == n_records,
             "moments must be as many as records");
@@ -214,11 +216,13 @@ nb::tuple bind_grow_forest(const Ints& indptr, const AnyIn& values, const Ints& 
   });
   const GrownForest forest(trees);
   const GrownTree& all = forest.all;
-  return nb::make_tuple(copy_out(forest.roots), copy_out(all.column), copy_out(all.low),
-                        copy_out(all.high), copy_out(all.complete), copy_out(all.left),
-                        copy_out(all.right), copy_out(all.first), copy_out(all.children),
-                        copy_out(all.gain), copy_out(all.share), copy_out(all.stats),
-                        copy_out(forest.stat_start));
+  const nb::tuple result = nb::make_tuple(
+      copy_out(forest.roots), copy_out(all.column), copy_out(all.low), copy_out(all.high),
+      copy_out(all.complete), copy_out(all.left), copy_out(all.right), copy_out(all.first),
+      copy_out(all.children), copy_out(all.gain), copy_out(all.share), copy_out(all.stats),
+      copy_out(forest.stat_start));
+  if (!rules.timed) return result;
+  return nb::make_tuple(result, all.counting_seconds);
 }
 
 }  // namespace
@@ -240,7 +244,8 @@ void register_tree(nb::module_& m) {
         nb::sig("def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, "
                 "offsets: Ints, defaults: Ints, ordered: Flags, targets: Ints, pairs: Ints | None, "
                 "weights: Ints | None, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]"),
-        "Grow a tree for each target column given all others; the trees follow each other.");
+        "Grow a tree for each target column given all others; the trees follow each other. Where "
+        "settings has timed, a pair: the trees and the seconds spent on counting.");
 }
 
 }  // namespace tacit::bindings
