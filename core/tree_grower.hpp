@@ -172,7 +172,7 @@ class TreeGrower {
     const Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
     if (rules_.max_depth >= 0 && leaf.depth >= rules_.max_depth) return false;
     const std::int64_t* own = stats(node);
-    if (own[0] < 2 * score_.min_leaf()) return false;
+    if (own[0] - score_.min_leaf() < score_.min_leaf()) return false;
     if (score_.regression()) return spread(own) > 1e-12 * spread(stats(0));
     std::int64_t base = own[0], n_classes = 0;
     for (std::int64_t p = 1; p < n_planes_; ++p) {

@@ -374,7 +374,7 @@ void SplitJob<T>::evaluate(double* gains) const {
                     prior_share,
                     score->per_leaf_ - score->leaf(whole, share),
                     least,
-                    scaled[0] - least,
+                    static_cast<double>(whole[0] - score->min_leaf_) * score->scale_,
                     score->normal_,
                     scaled};
   const Loop<T> loop{inside, stride, n, varies ? fractions : nullptr, gains};

@@ -26,7 +26,10 @@ template <class T>
 T setting(const nb::dict& settings, const char* name) {
   if (!settings.contains(name))
     throw std::invalid_argument("settings has no " + std::string(name));
-  return nb::cast<T>(settings[name]);
+  T value;
+  if (!nb::try_cast<T>(settings[name], value))
+    throw nb::type_error(("settings: " + std::string(name) + " is of the wrong type").c_str());
+  return value;
 }
 
 TreeCriterion as_criterion(const std::string& name) {
@@ -71,14 +74,27 @@ TreeRules as_rules(const nb::dict& settings) {
   return rules;
 }
 
+// Offsets are read before anything else that they tell the size of.
+void require_columns(const Ints& offsets, const Ints& defaults, const Flags& ordered) {
+  require(offsets.size() > 0, "offsets must not be empty");
+  const std::size_t n_columns = offsets.size() - 1;
+  require(defaults.size() == n_columns && ordered.size() == n_columns,
+          "defaults and ordered must be as many as columns");
+  require(offsets.data()[0] == 0, "offsets must begin with 0");
+  for (std::size_t c = 0; c < n_columns; ++c) {
+    const std::int64_t n_stored = offsets.data()[c + 1] - offsets.data()[c];
+    require(n_stored >= 0, "offsets must not fall");
+    require(defaults.data()[c] >= 0 && defaults.data()[c] <= n_stored,
+            "defaults must be codes of their columns");
+  }
+}
+
 template <class V>
 TreeTable<V> as_tree_table(const Ints& indptr, const AnyIn& values, const Ints& start,
                            const Indices& rows, const Ints& offsets, const Ints& defaults,
                            const Flags& ordered, const std::optional<Ints>& weights) {
-  require(indptr.size() > 0 && offsets.size() > 0, "indptr and offsets must not be empty");
+  require(indptr.size() > 0, "indptr must not be empty");
   const std::size_t n_columns = offsets.size() - 1, n_records = indptr.size() - 1;
-  require(defaults.size() == n_columns && ordered.size() == n_columns,
-          "defaults and ordered must be as many as columns");
   const auto n_values = static_cast<std::size_t>(offsets.data()[n_columns]);
   require(start.size() == n_values + 1, "start must be one more than value ids");
   require(rows.size() == values.size() &&
@@ -88,8 +104,6 @@ TreeTable<V> as_tree_table(const Ints& indptr, const AnyIn& values, const Ints& 
   require(n_records < (std::size_t{1} << 31) && n_values < (std::size_t{1} << 31),
           "the table is too large");
   require(!weights || weights->size() == n_records, "weights must be as many as records");
-  for (std::size_t c = 0; c < n_columns; ++c)
-    require(offsets.data()[c] <= offsets.data()[c + 1], "offsets must not fall");
   if (weights)
     require(std::all_of(weights->data(), weights->data() + n_records,
                         [](std::int64_t w) { return w >= 0; }),
@@ -119,6 +133,7 @@ nb::tuple bind_grow_tree(const Ints& indptr, const AnyIn& values, const Ints& st
                          const std::optional<std::pair<Ints, Ints>>& moments,
                          const std::optional<Ints>& weights, const nb::dict& settings) {
   const TreeRules rules = as_rules(settings);
+  require_columns(offsets, defaults, ordered);
   const std::size_t n_records = indptr.size() - 1;
   const bool regression = rules.criterion == TreeCriterion::kSquaredError ||
                           rules.criterion == TreeCriterion::kNormal;
@@ -196,6 +211,7 @@ nb::tuple bind_grow_forest(const Ints& indptr, const AnyIn& values, const Ints& 
                            const std::optional<Ints>& pairs, const std::optional<Ints>& weights,
                            const nb::dict& settings, int n_jobs) {
   const TreeRules rules = as_rules(settings);
+  require_columns(offsets, defaults, ordered);
   require(rules.criterion != TreeCriterion::kSquaredError &&
               rules.criterion != TreeCriterion::kNormal,
           "a forest predicts classes");
