@@ -47,7 +47,7 @@ class TreeGrower {
         search_(columns, score_, rules.binary, rules.complete, excluded) {}
 
   void grow() {
-    const auto room = static_cast<std::size_t>(std::min<std::int64_t>(2 * most_leaves(), 64));
+    const auto room = 2 * static_cast<std::size_t>(std::min<std::int64_t>(most_leaves(), 32));
     for (auto* ints : {&tree_.column, &tree_.low, &tree_.high, &tree_.first, &tree_.left,
                        &tree_.right, &tree_.children})
       ints->reserve(room);
