@@ -9,7 +9,7 @@ from pathlib import Path
 HELPERS = {
     "__init__", "__main__", "adtree_peers", "adtree_searches", "adtree_synth", "adtree_tables",
     "adult", "mixture_clusters", "mixture_held_out", "mixture_kmeans", "mixture_peers",
-    "numpy_counting", "report",
+    "numpy_counting", "report", "trees_found",
 }  # fmt: skip
 
 

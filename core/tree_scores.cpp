@@ -216,30 +216,31 @@ struct TableLoop {
   double added;
 };
 
-template <class T>
+template <bool kTwoClasses, class T>
 void look_up_gains(const TableLoop& tables, const T* inside, std::int64_t stride, std::int64_t n,
                    double* gains) {
-  const std::int64_t all = tables.whole[0];
+  const double *terms = tables.terms, *closes = tables.closes;
+  const std::int64_t all = tables.whole[0], n_planes = kTwoClasses ? 2 : tables.n_planes;
+  const std::int64_t most = all - tables.min_leaf;
   std::int64_t base_whole = all;
-  for (std::int64_t p = 1; p < tables.n_planes; ++p) base_whole -= tables.whole[p];
+  for (std::int64_t p = 1; p < n_planes; ++p) base_whole -= tables.whole[p];
   for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t weight = inside[i], rest = all - weight;
-    if (weight < tables.min_leaf || rest < tables.min_leaf) {
+    const std::int64_t weight = inside[i];
+    if (weight < tables.min_leaf || weight > most) {
       gains[i] = kNever;
       continue;
     }
     std::int64_t base = weight;
     double sum_in = 0.0, sum_out = 0.0;
-    for (std::int64_t p = 1; p < tables.n_planes; ++p) {
+    for (std::int64_t p = 1; p < n_planes; ++p) {
       const std::int64_t count = inside[p * stride + i];
       base -= count;
-      sum_in += tables.terms[count];
-      sum_out += tables.terms[tables.whole[p] - count];
+      sum_in += terms[count];
+      sum_out += terms[tables.whole[p] - count];
     }
-    sum_in += tables.terms[base];
-    sum_out += tables.terms[base_whole - base];
-    gains[i] =
-        ((sum_in - tables.closes[weight]) + (sum_out - tables.closes[rest])) + tables.added;
+    sum_in += terms[base];
+    sum_out += terms[base_whole - base];
+    gains[i] = ((sum_in - closes[weight]) + (sum_out - closes[all - weight])) + tables.added;
   }
 }
 
@@ -352,7 +353,8 @@ void SplitJob<T>::evaluate(double* gains) const {
     const TableLoop tables{score->terms_.get(),  score->closes_.get(), whole,
                            score->n_planes_,      score->min_leaf_,
                            score->per_leaf_ - score->leaf(whole, share)};
-    return look_up_gains(tables, inside, stride, n, gains);
+    if (score->n_planes_ == 2) return look_up_gains<true>(tables, inside, stride, n, gains);
+    return look_up_gains<false>(tables, inside, stride, n, gains);
   }
   double own[64];
   std::unique_ptr<double[]> many;
