@@ -161,7 +161,9 @@ class TreeCounts {
 
   // Records of a leaf lie anywhere in a table: what comes soon is asked for early.
   void prefetch(std::int64_t soon, std::int64_t later) const {
-    __builtin_prefetch(table_.records.values + table_.records.indptr[soon]);
+    const V* values = table_.records.values + table_.records.indptr[soon];
+    __builtin_prefetch(values);
+    __builtin_prefetch(values + 64 / sizeof(V));
     __builtin_prefetch(table_.records.indptr + later);
   }
   static constexpr std::int64_t kSoon = 8, kLater = 24;
