@@ -22,7 +22,8 @@ struct TreeTable {
   const std::int32_t* rows;
   const std::int64_t* offsets;   // the first value id of each column, and n_values
   const std::int64_t* defaults;  // each column's default code
-  const std::uint8_t* ordered;   // whether a column's codes have an order
+  const std::uint8_t* ordered;   // 1: a column's codes have an order; 2: they are those of numbers,
+                                 // which are split at thresholds whatever splits there are
   std::int64_t n_columns;
   const std::int64_t* weights;  // for each record in units of 1 / unit, or null where each counts 1
 

@@ -34,6 +34,9 @@ struct TreeColumns {
   bool is_ordered(std::int64_t column) const {
     return ordered[static_cast<std::size_t>(column)] != 0;
   }
+  bool is_number(std::int64_t column) const {
+    return ordered[static_cast<std::size_t>(column)] == 2;
+  }
   std::int64_t arity(std::int64_t c) const { return offsets[c + 1] - offsets[c] + 1; }
   std::int64_t code(std::int64_t column, std::int64_t id) const {
     const std::int64_t place = id - offsets[column];

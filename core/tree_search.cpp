@@ -197,7 +197,7 @@ void SplitSearch<T>::exclude(const CountedLeaf<T>& leaf) {
 template <class T>
 void SplitSearch<T>::drop_binary(const CountedLeaf<T>& leaf) {
   for (const Run& run : runs_)
-    if (columns_.arity(run.column) > 2)
+    if (columns_.arity(run.column) > 2 && !columns_.is_number(run.column))
       std::fill(gains_.begin() + run.begin, gains_.begin() + run.end, kNoGain);
   std::fill(gains_.begin() + leaf.n, gains_.end(), kNoGain);
 }
@@ -239,6 +239,7 @@ void SplitSearch<T>::find_complete(const CountedLeaf<T>& leaf) {
   for (std::size_t k = 0; k < runs_.size(); ++k) {
     const Run& run = runs_[k];
     if (columns_.arity(run.column) <= 2 || is_excluded(run.column)) continue;
+    if (columns_.is_number(run.column)) continue;
     complete_choices_.push_back(
         {complete_gain(leaf, run), run.column, 2, static_cast<std::int64_t>(k)});
   }

@@ -83,6 +83,7 @@ void register_rules(nb::module_& m);
 void register_information(nb::module_& m);
 void register_mixture(nb::module_& m);
 void register_kmeans(nb::module_& m);
+void register_tree_walk(nb::module_& m);
 void register_tree(nb::module_& m);
 
 }  // namespace tacit::bindings

@@ -22,5 +22,6 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_information(m);
   tacit::bindings::register_mixture(m);
   tacit::bindings::register_kmeans(m);
+  tacit::bindings::register_tree_walk(m);
   tacit::bindings::register_tree(m);
 }

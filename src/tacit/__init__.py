@@ -41,6 +41,7 @@ from tacit.table import (
     read_msweb,
     read_svmlight,
 )
+from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
 
 __version__ = "0.1.0"
 
@@ -53,6 +54,9 @@ __all__ = [
     "Column",
     "ContingencyTable",
     "Counter",
+    "DecisionGraphClassifier",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
     "Edges",
     "EqualFrequency",
     "EqualWidth",

@@ -192,6 +192,9 @@ def kmeans_sums(indptr: Ints, values: Values, x: Numbers | None, norms: Floats |
     Add up the members of each cluster, or bring sums up to date where labels changed.
     """
 
+def tree_leaves(indptr: Ints, values: Values, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, n_jobs: int) -> Indices:
+    """Return the leaf of every record in a tree or a graph."""
+
 def grow_tree(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, ordered: Flags, excluded: Sequence[int], classes: Indices | None, n_classes: int, moments: tuple[Ints, Ints] | None, weights: Ints | None, settings: dict[str, Any]) -> tuple[Any, ...]:
     """Grow a tree or a graph; the arrays of tree/nodes.py."""
 

@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import (
 from sklearn.utils.validation import check_is_fitted
 
 from strategies import data
-from tacit import InputError, Table, machine
+from tacit import InputError, Labels, Schema, Table, machine
 from tacit.table import features as module
 from tacit.table.discretise import Edges, apply_cuts, bin_labels
 from tacit.table.features import (
@@ -303,13 +303,47 @@ class TestBins:
         np.testing.assert_array_equal(model.table_.to_numpy(), dense.table_.to_numpy())
         np.testing.assert_array_equal(model.read(kind(NUMBERS)).to_numpy(), dense.table_.to_numpy())
 
-    def test_of_large_sparse_arrays_are_refused(self, monkeypatch):
+    def test_of_large_sparse_arrays_are_not_found_but_read(self, monkeypatch):
         X = sparse.csr_array(NUMBERS)
         model = Reader(discretise=2).fit(X)
+        expected = model.read(X)
         monkeypatch.setattr(machine, "available_memory", lambda: 63)
-        for call in (model.fit, model.read):
-            with pytest.raises(InputError, match="the dense form of X would take 64 B"):
-                call(X)
+        with pytest.raises(InputError, match="the dense form of X would take 64 B"):
+            model.fit(X)
+        np.testing.assert_array_equal(model.read(X).values, expected.values)  # it stays sparse
+
+    @examples
+    @given(
+        hnp.arrays(np.float64, (6, 3), elements=st.sampled_from([-1.5, 0.0, 0.0, 0.5, 2.0])),
+        st.lists(st.sets(st.sampled_from([-1.0, 0.0, 0.25, 2.0, 9.0])), min_size=3, max_size=3),
+        st.data(),
+    )
+    def test_of_sparse_arrays_are_those_of_dense_ones(self, X, edges, data):
+        names = ["x0", "x1", "x2"]
+        cuts = {name: Edges(tuple(sorted(own))) for name, own in zip(names, edges, strict=True)}
+        labels = [Labels(bin_labels(cuts[name].edges), "String") for name in names]
+        defaults = [data.draw(st.integers(0, len(own) - 1)) for own in labels]
+        features = Features(Schema(names, labels, defaults), cuts, "array")
+        model = Reader()
+        note_features(model, features)
+        dense = read_features(model, X, features)
+        for kind in containers:
+            given = kind(X)
+            table = read_features(model, given, features)
+            assert_frame_equal(table.to_frame("polars"), dense.to_frame("polars"))
+            assert table.schema is features.schema
+            np.testing.assert_array_equal(given.toarray(), X)
+
+    def test_of_sparse_arrays_take_finite_numbers_only(self):
+        model = Reader(discretise=2).fit(NUMBERS)
+        X = sparse.csr_array(NUMBERS)
+        X.data[-1] = np.nan
+        with pytest.raises(InputError, match=r"X contains NaN or inf: nan at \d+, \d+"):
+            model.read(X)
+
+    def test_of_booleans_are_those_of_numbers(self):
+        model = Reader(discretise={"x0": [0.5]}).fit(np.array([[0.0], [1.0]]))
+        assert labels_of(model.read(np.array([[True], [False]]))) == {"x0": [">= 0.5", "< 0.5"]}
 
     def test_of_whole_numbers_are_none_unless_named(self):
         X = sparse.csr_array(np.array([[0, 3], [1, 0]]))

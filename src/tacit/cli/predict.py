@@ -103,6 +103,8 @@ def _read(source: Source, model: Any, absent: str) -> Any:
         return _read_numbers(source, model)
     bins = {column.name: bin_edges(column.labels) for column in model.schema_}
     cuts = {name: edges for name, edges in bins.items() if edges is not None}
+    if hasattr(model, "_features"):  # numbers that are all in one bin are cut nowhere, but cut
+        cuts |= model._features.cuts
     return _complete(source, source.with_cuts(cuts).read(), model, absent)
 
 

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
-import polars as pl
-from sklearn.utils.validation import column_or_1d
 
 from tacit.errors import InputError
 from tacit.schema import Schema
 from tacit.table import Table
 from tacit.table.features import array_frame, array_names, array_table, is_sparse
 from tacit.table.gateway import value_type
+from tacit.table.targets import read_target, refuse_reals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,35 +77,9 @@ def _target_table(y: Any, taken: Sequence[str], n_records: int) -> Table:
     name = "y"
     while name in taken:
         name += "_"
-    series = _series(y).alias(name)
-    if len(series) != n_records:
-        raise InputError(
-            f"y must have {n_records:,} entries, one for each record; got {len(series):,}"
-        )
-    lost = series.is_null() | (series.is_nan() if series.dtype.is_float() else False)
-    if lost.any():
-        raise InputError(f"y contains NaN or None: record {int(lost.arg_max() or 0)} is missing")
-    if series.dtype.is_float():
-        broken = ~(series.is_finite() & (series.floor() == series))
-        if broken.any():
-            place = int(broken.arg_max() or 0)
-            raise InputError(
-                f"y holds real numbers (record {place}: {series[place]}); cut it into classes first"
-            )
+    series = read_target(y, n_records).alias(name)
+    refuse_reals(series)
     return Table({name: series})
-
-
-def _series(y: Any) -> pl.Series:
-    try:
-        if nw.dependencies.is_into_series(y):
-            series: pl.Series = nw.from_native(y, series_only=True).to_polars()
-            return series
-        flat = column_or_1d(y, warn=True)
-        return pl.Series(flat.tolist() if flat.dtype.kind in "OSU" else flat, strict=True)
-    except InputError:
-        raise
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"y cannot be read: {error}") from None
 
 
 def _join(table: Table, target: Table) -> Table:

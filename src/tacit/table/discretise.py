@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["EqualWidth", "EqualFrequency", "Edges", "MDL", "Spec", "as_spec"]
-__all__ += ["cut_points", "apply_cuts", "bin_labels", "bin_edges"]
+__all__ += ["cut_points", "apply_cuts", "bin_labels", "bin_edges", "midpoints"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -258,10 +258,11 @@ def _equal_frequency(x: Floats, bins: int) -> Floats:
     before = np.maximum(after - 1, 0)
     nearer = wanted - below[before] * bins <= below[after] * bins - wanted
     places = np.unique(np.where(nearer, before, after))
-    return _midpoints(distinct[places], distinct[places + 1])
+    return midpoints(distinct[places], distinct[places + 1])
 
 
-def _midpoints(lower: Floats, upper: Floats) -> Floats:
+def midpoints(lower: Floats, upper: Floats) -> Floats:
+    """Return cut points half-way between numbers; the lower ones are below, the upper not."""
     # Halved first, so that the sum cannot overflow. Between adjacent floats the cut is the upper.
     middle = np.minimum(lower / 2 + upper / 2, upper)
     cuts: Floats = np.where(middle > lower, middle, upper) + 0.0
@@ -340,7 +341,7 @@ def _mdl(x: Floats, codes: npt.NDArray[Any]) -> Floats:
         found.append(middle - 1)
         segments += [(begin, middle), (middle, end)]
     found.sort()
-    return _midpoints(lower[found], upper[found])
+    return midpoints(lower[found], upper[found])
 
 
 def _best_cut(

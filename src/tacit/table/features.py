@@ -21,12 +21,13 @@ from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.table.discretise import Edges, bin_labels
 from tacit.table.frames import find_cuts, to_polars
-from tacit.table.gateway import check_weights
+from tacit.table.gateway import check_weights, value_type
+from tacit.table.matrices import sparse_numbers
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -44,7 +45,9 @@ __all__ = [
     "is_sparse",
     "note_features",
     "note_names",
+    "number_array",
     "read_features",
+    "take_columns",
     "weigh",
 ]
 
@@ -118,7 +121,7 @@ def fit_features(
         table = weigh(X, sample_weight)
         note_features(estimator, features)
         return table, features
-    kind, given = _take(estimator, X, reset=True)
+    kind, given = take_columns(estimator, X, reset=True)
     names = given.columns if kind == "frame" else array_names(given.shape[1])
     cuts: dict[str, Edges] = {}
     if discretise is not None:
@@ -155,8 +158,10 @@ def read_features(
     """
     if isinstance(X, Table):
         return X.conform(features.schema, unseen=unseen)
-    kind, given = _take(estimator, X, reset=False)
+    kind, given = take_columns(estimator, X, reset=False)
     names, cuts = features.schema.names, features.cuts
+    if cuts and _holds_numbers(given) and all(name in cuts for name in names):
+        return _cut_numbers(given, features)
     if cuts or not is_sparse(given):
         frame = given if kind == "frame" else array_frame(given, names)
         columns = zip(names, frame.iter_columns(), strict=True)
@@ -164,8 +169,16 @@ def read_features(
     return _encode(given, names, cuts, n_jobs).conform(features.schema, unseen=unseen)
 
 
-def _take(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
-    """Return X as a Polars frame or an array, after scikit-learn's own checks of its columns."""
+def take_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
+    """Return X as a Polars frame or an array, after scikit-learn's own checks of its columns.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+    X : frame, mapping of columns, array or sparse array
+    reset : bool
+        Whether the estimator notes the columns, as it does in fit, or compares them with its own.
+    """
     if (isinstance(X, Mapping) and not is_sparse(X)) or is_frame(X):  # SciPy has a dict, too
         frame, _ = to_polars(X)
         # Polars is a kind of frame that every version of scikit-learn knows; only names matter.
@@ -177,9 +190,72 @@ def _take(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
     return "array", array
 
 
+def _holds_numbers(given: Any) -> bool:
+    return is_sparse(given) or (isinstance(given, np.ndarray) and given.dtype.kind in "biuf")
+
+
+def _cut_numbers(X: Any, features: Features) -> Table:
+    """Cut the numbers of an array all of whose columns are cut; a sparse one is not made dense.
+
+    What is not stored is zero. Where that is not in the bin of the default, it is written out.
+    """
+    schema, n_records = features.schema, X.shape[0]
+    number = _sparse_columns(X) if is_sparse(X) else _dense_columns(X)
+    used = np.flatnonzero(schema.arities > 1).tolist()  # the others have one bin
+    rows, ids = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for column in used:
+        edges = np.array(features.cuts[schema.names[column]].edges, np.float64)
+        default, (held, numbers) = int(schema.defaults[column]), number(column)
+        bins = np.searchsorted(edges, numbers, "right")
+        zero = int(np.searchsorted(edges, 0.0, "right"))
+        if zero != default and len(held) < n_records:
+            whole = np.full(n_records, zero)
+            whole[held] = bins
+            held, bins = np.arange(n_records), whole
+        stored = bins != default
+        held, bins = held[stored], bins[stored]
+        rows.append(held)
+        ids.append(schema.offsets[column] + bins - (bins > default))
+    ends = np.cumsum([len(part) for part in rows])
+    cells = (np.concatenate(ids), np.concatenate(rows), ends)
+    by_record = sparse.csc_array(cells, shape=(n_records, len(used))).tocsr()
+    values = by_record.data.astype(value_type(schema.n_values))
+    return Table.from_stored(schema, by_record.indptr, values)
+
+
+def _sparse_columns(X: Any) -> Callable[[int], tuple[Any, Any]]:
+    """Return what gives the records and numbers that are stored of a column."""
+    try:
+        indptr, indices, numbers = sparse_numbers(X)
+    except InputError as error:
+        raise InputError(f"X{str(error).removeprefix('data')}") from None
+    by_column = sparse.csr_array((numbers, indices, indptr), shape=X.shape).tocsc()
+
+    def stored(column: int) -> tuple[Any, Any]:
+        own = slice(*by_column.indptr[column : column + 2])
+        return by_column.indices[own], by_column.data[own]
+
+    return stored
+
+
+def _dense_columns(X: NDArray[Any]) -> Callable[[int], tuple[Any, Any]]:
+    numbers, every = number_array(X), np.arange(X.shape[0])
+    return lambda column: (every, numbers[:, column])
+
+
+def number_array(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return a dense array of numbers; NaN is refused, as an array has no missing values."""
+    numbers = X.astype(np.float64, copy=False)
+    wrong = ~np.isfinite(numbers)
+    if wrong.any():
+        row, column = np.unravel_index(int(np.argmax(wrong)), X.shape)
+        raise InputError(f"X contains NaN or inf: {numbers[row, column]} at {row}, {column}")
+    return numbers
+
+
 def _ready(name: str, series: pl.Series, cuts: dict[str, Edges]) -> pl.Series:
-    """Return a column that is cut where it was in fit; one with nothing in it is of any type."""
-    if name in cuts and series.dtype == pl.Null:
+    """Return a column that is cut where it was in fit; booleans, and no values, are numbers."""
+    if name in cuts and series.dtype in (pl.Null, pl.Boolean):
         series = series.cast(pl.Float64)
     if name in cuts and not series.dtype.is_numeric():
         raise InputError(

@@ -129,8 +129,10 @@ def specs_of(frame: pl.DataFrame, discretise: Any, target: str | None) -> dict[s
     if discretise is None:
         return {}
     if isinstance(discretise, Mapping):
+        held = set(frame.columns)
         for name in discretise:
-            _column(frame, name, "discretise")
+            if name not in held:
+                _column(frame, name, "discretise")  # which says so
         specs = {name: as_spec(spec) for name, spec in discretise.items()}
     else:
         spec = as_spec(discretise)
@@ -297,7 +299,7 @@ def _to_cut(series: pl.Series, start: int = 0) -> NDArray[np.float64]:
     """Return a column of numbers that are finite or, where they are missing, NaN."""
     if not series.dtype.is_numeric():
         raise InputError(f"discretise: column {series.name!r} holds {series.dtype}, not numbers")
-    numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    numbers = series.cast(pl.Float64).to_numpy()  # what is missing is NaN in arrays
     _refuse_infinite(series.name, numbers, start)
     return numbers
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["encode_baskets", "encode_matrix", "is_matrix", "presence_parts"]
+__all__ = ["encode_baskets", "encode_matrix", "is_matrix", "presence_parts", "sparse_numbers"]
 
 _BINARY = Labels([0, 1], "Int64")
 _PRESENCE = Labels([False, True], "Boolean")
@@ -49,8 +49,36 @@ def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Pa
     return _store(list(columns), m, indptr, indices, codes, defaults)
 
 
+def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
+    """Return sorted CSR arrays of finite numbers without zeros; `data` itself stays as it is."""
+    rows = _sorted_rows(data)
+    if rows.data.dtype.kind not in "biuf":
+        raise InputError(f"data must hold numbers, got {rows.data.dtype}")
+    indptr, numbers = rows.indptr.astype(np.int64), rows.data.astype(np.float64)
+    wrong = ~np.isfinite(numbers)
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        row = int(np.searchsorted(indptr, place, side="right")) - 1
+        raise InputError(
+            f"data contains NaN or inf: {numbers[place]} at {row}, {rows.indices[place]}"
+        )
+    return _without_zeros(indptr, rows.indices, numbers)
+
+
 def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
     """Return sorted CSR arrays without zeros; `data` itself is left as it is."""
+    rows = _sorted_rows(data)
+    indptr = rows.indptr.astype(np.int64)
+
+    def locate(place: int) -> str:
+        row = int(np.searchsorted(indptr, place, side="right")) - 1
+        return f"row {row}, column {rows.indices[place]}"
+
+    return _without_zeros(indptr, rows.indices, check_codes(rows.data, "data", locate))
+
+
+def _sorted_rows(data: Any) -> Any:
+    """Return a sparse array as CSR with sorted rows, once its structure is known to be sound."""
     if data.format == "coo":
         _check_coo(data)
     elif data.format in ("csr", "csc", "bsr"):
@@ -59,19 +87,16 @@ def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[n
     if not check_sparse(rows.indptr, rows.indices, rows.shape[1], argument="data"):
         rows = rows.copy()
         rows.sort_indices()
-    indptr = rows.indptr.astype(np.int64)
+    return rows
 
-    def locate(place: int) -> str:
-        row = int(np.searchsorted(indptr, place, side="right")) - 1
-        return f"row {row}, column {rows.indices[place]}"
 
-    codes = check_codes(rows.data, "data", locate)
-    indices = rows.indices
-    if not codes.all():  # zeros that are written out are still zeros
-        kept = codes != 0
-        indptr = np.concatenate(([0], np.cumsum(kept)))[indptr]
-        indices, codes = indices[kept], codes[kept]
-    return indptr, indices, codes
+def _without_zeros(
+    indptr: NDArray[np.int64], indices: NDArray[Any], numbers: NDArray[Any]
+) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    if numbers.all():
+        return indptr, indices, numbers
+    kept = numbers != 0  # zeros that are written out are still zeros
+    return np.concatenate(([0], np.cumsum(kept)))[indptr], indices[kept], numbers[kept]
 
 
 def _check_compressed(data: Any) -> None:

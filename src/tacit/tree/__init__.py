@@ -2,4 +2,8 @@
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from tacit.tree import saving  # noqa: F401 - so that files of trees can be loaded
+from tacit.tree.decision_graph import DecisionGraphClassifier
+from tacit.tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+__all__ = ["DecisionGraphClassifier", "DecisionTreeClassifier", "DecisionTreeRegressor"]

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit import _core
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Nodes"]
+__all__ = ["Nodes", "find_leaves"]
 
 
 @dataclass(frozen=True)
@@ -93,3 +95,26 @@ class Nodes:
     def depth(self) -> int:
         """The longest way from the root to a leaf."""
         return int(self.depths.max())
+
+
+def find_leaves(nodes: Nodes, records: Any, n_jobs: int) -> NDArray[np.int32]:
+    """Return the leaf that each record ends in.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    records : Table or Coding
+        Stored values, numbered as in the nodes.
+    n_jobs : int
+    """
+    return _core.tree_leaves(
+        records.indptr,
+        records.values,
+        nodes.column,
+        nodes.low,
+        nodes.high,
+        nodes.complete,
+        nodes.first,
+        nodes.children,
+        n_jobs,
+    )

@@ -1,0 +1,59 @@
+"""How estimators take their y: one value for each record, and none missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from sklearn.utils.validation import column_or_1d
+
+from tacit.errors import InputError
+
+__all__ = ["read_target", "refuse_reals"]
+
+
+def read_target(y: Any, n_records: int) -> pl.Series:
+    """Return a target as a series: as long as there are records, and with nothing missing.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_records,), or series of any kind
+    n_records : int
+    """
+    series = _series(y)
+    if len(series) != n_records:
+        raise InputError(
+            f"y must have {n_records:,} entries, one for each record; got {len(series):,}"
+        )
+    lost = series.is_null() | (series.is_nan() if series.dtype.is_float() else False)
+    if lost.any():
+        raise InputError(f"y contains NaN or None: record {int(lost.arg_max() or 0)} is missing")
+    return series
+
+
+def refuse_reals(series: pl.Series) -> None:
+    """Refuse numbers that are not whole, where classes are asked for."""
+    if not series.dtype.is_float():
+        return
+    numbers = series.to_numpy()
+    broken = ~(np.isfinite(numbers) & (np.floor(numbers) == numbers))
+    if broken.any():
+        place = int(broken.argmax())
+        raise InputError(
+            f"y holds real numbers (record {place}: {series[place]}); cut it into classes first"
+        )
+
+
+def _series(y: Any) -> pl.Series:
+    try:
+        if nw.dependencies.is_into_series(y):
+            series: pl.Series = nw.from_native(y, series_only=True).to_polars()
+            return series
+        flat = column_or_1d(y, warn=True)
+        return pl.Series(flat.tolist() if flat.dtype.kind in "OSU" else flat, strict=True)
+    except InputError:
+        raise
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"y cannot be read: {error}") from None

@@ -1,0 +1,372 @@
+"""What trees and graphs have in common, whatever they predict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.machine import count_jobs
+from tacit.table import Table
+from tacit.table.features import is_frame, is_sparse, read_features
+from tacit.tree.bins import in_bins
+from tacit.tree.coding import array_coding, table_coding
+from tacit.tree.model import TreeModel, class_score
+from tacit.tree.nodes import Nodes, find_leaves
+from tacit.tree.sample import take_sample
+from tacit.tree.settings import fixed_leaf, fixed_weights, grow_settings
+from tacit.tree.target import column_classes, read_classes
+
+if TYPE_CHECKING:
+    import os
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from tacit.schema import Schema
+    from tacit.table.features import Features
+    from tacit.tree.coding import Coding, Columns
+    from tacit.tree.sample import Sample
+    from tacit.tree.text import LeafRule
+
+__all__ = ["TreeClassifier", "TreeEstimator"]
+
+
+class Grown(NamedTuple):
+    """A tree as the kernel numbers its columns; `columns` say what is behind those of no Table."""
+
+    nodes: Nodes
+    coding: Coding
+    columns: Columns | None
+
+
+class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+    """A tree or a graph; subclasses say what it predicts."""
+
+    _criteria: tuple[str, ...]
+    _merge = False
+    _model: TreeModel
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+    # Steps of fit
+
+    def _grow(
+        self,
+        sample: Sample,
+        settings: dict[str, Any],
+        classes: NDArray[np.int32] | None,
+        n_classes: int,
+        moments: Any,
+        weights: NDArray[np.int64] | None,
+    ) -> Grown:
+        """Grow a tree of a sample."""
+        columns: Columns | None = None
+        if sample.kind == "table":
+            coding = table_coding(sample.data, self.ordered)
+        else:
+            coding, columns = array_coding(
+                sample.data,
+                sample.kind,
+                ordered=self.ordered,
+                discretise=self.discretise,
+                classes=classes,
+                n_jobs=count_jobs(self.n_jobs),
+            )
+        settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
+        *arrays, stats = _core.grow_tree(
+            coding.indptr,
+            coding.values,
+            coding.start,
+            coding.rows,
+            coding.offsets,
+            coding.defaults,
+            coding.ordered,
+            () if sample.target is None else (sample.target,),
+            classes,
+            n_classes,
+            moments,
+            weights,
+            settings,
+        )
+        arrays.append(stats / settings["unit"])
+        return Grown(Nodes(*arrays), coding, columns)
+
+    def _keep(self, grown: Grown, sample: Sample, settings: dict[str, Any]) -> None:
+        """Keep a tree, in terms of the model's own columns."""
+        nodes, features = grown.nodes, None
+        if grown.columns is not None:
+            nodes, features = in_bins(nodes, grown.coding, grown.columns)
+        schema = sample.data.schema if features is None else features.schema
+        self._model = TreeModel(
+            nodes,
+            schema,
+            sample.target,
+            features,
+            target_name=sample.target_name,
+            criterion=self.criterion,
+            prior=settings["prior"],
+            prior_weight=settings["prior_weight"],
+            kappa=float(self.kappa),
+        )
+
+    # What it holds
+
+    def _fitted(self) -> TreeModel:
+        check_is_fitted(self, "_model")
+        return self._model
+
+    @property
+    def _features(self) -> Features:
+        return self._fitted().features
+
+    @property
+    def nodes_(self) -> Nodes:
+        """The nodes, as flat arrays."""
+        return self._fitted().nodes
+
+    @property
+    def schema_(self) -> Schema:
+        """The columns that the model knows, numbers in bins between its thresholds."""
+        return self._fitted().features.schema
+
+    @property
+    def n_leaves_(self) -> int:
+        """The number of leaves."""
+        return self._fitted().nodes.n_leaves
+
+    @property
+    def depth_(self) -> int:
+        """The longest way from the root to a leaf."""
+        return self._fitted().depth
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """What each column's splits gain, as shares of all gains."""
+        return self._fitted().importances
+
+    # What it says of records
+
+    def apply(self, X: Any) -> NDArray[np.int32]:
+        """Return the number of the leaf that each record ends in.
+
+        Parameters
+        ----------
+        X : Table, frame, mapping of columns, array or sparse array
+        """
+        model = self._fitted()
+        table = read_features(
+            self,
+            self._without_target(X, model),
+            model.features,
+            unseen=self.unseen,
+            n_jobs=self.n_jobs,
+        )
+        return find_leaves(model.nodes, table, count_jobs(self.n_jobs))
+
+    def _without_target(self, X: Any, model: TreeModel) -> Any:
+        """Return X without a column that was the target in fit, if it is there."""
+        name = model.target_name
+        if name is None or isinstance(X, Table):
+            return X
+        if isinstance(X, Mapping) and not is_sparse(X):
+            return {key: column for key, column in X.items() if key != name}
+        if is_frame(X):
+            frame = nw.from_native(X, eager_only=True)
+            return frame.drop(name).to_native() if name in frame.columns else X
+        return X
+
+    # What it looks like
+
+    def to_text(self, max_depth: int | None = None) -> str:
+        """Return the tree as indented text.
+
+        Parameters
+        ----------
+        max_depth : int, optional
+            How many questions deep to go.
+        """
+        from tacit.tree.text import tree_text
+
+        return tree_text(self, max_depth)
+
+    def rules(self) -> list[LeafRule]:
+        """Return a rule for each leaf: the conditions on the way to it, and what it predicts."""
+        from tacit.tree.text import leaf_rules
+
+        return leaf_rules(self)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the rules as a Polars frame, one row a leaf."""
+        from tacit.tree.text import rules_frame
+
+        return rules_frame(self)
+
+    def to_dot(self) -> str:
+        """Return the tree in Graphviz' language."""
+        from tacit.tree.dot import tree_dot
+
+        return tree_dot(self)
+
+    def to_svg(self, max_depth: int | None = None) -> str:
+        """Return the tree as a picture: the text of an SVG file.
+
+        Parameters
+        ----------
+        max_depth : int, optional
+            How many questions deep to go.
+        """
+        from tacit.tree.svg import tree_svg
+
+        return tree_svg(self, max_depth=max_depth)
+
+    def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
+        """Draw the tree with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        max_depth : int, optional
+            How many questions deep to go.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from tacit.tree.drawing import plot_tree
+
+        return plot_tree(self, ax=ax, max_depth=max_depth)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that :func:`tacit.load` reads; atomic.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        from tacit.tree.saving import write_tree
+
+        write_tree(path, self)
+
+
+class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+    """A tree or a graph whose leaves hold the probabilities of classes."""
+
+    classes_: NDArray[Any]
+    n_classes_: int
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow.
+
+        Parameters
+        ----------
+        X : Table, frame, mapping of columns, array or sparse array
+        y : array-like of shape (n_records,) or str
+            The classes, or the name of a column of X that holds them.
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for. Records of the weight zero say nothing.
+
+        Returns
+        -------
+        self
+        """
+        settings = grow_settings(self, self._criteria, merge=self._merge)
+        sample = take_sample(self, X, y, sample_weight)
+        if sample.target is not None:
+            target = column_classes(sample.data, sample.target)
+        else:
+            target = read_classes(sample.y, sample.data.shape[0])
+        labels, codes = target.labels, target.codes
+        weights = self._weights(sample, labels, codes)
+        units = None
+        if weights is not None:
+            units, settings["unit"] = fixed_weights(weights)
+        grown = self._grow(sample, settings, codes, len(labels), None, units)
+        if np.count_nonzero(grown.nodes.counts[0]) < 2:
+            raise InputError("y has one class only; there is nothing to tell apart")
+        self._keep(grown, sample, settings)
+        self.classes_ = labels
+        self.n_classes_ = len(labels)
+        return self
+
+    def _weights(self, sample: Sample, labels: NDArray[Any], codes: NDArray[np.int32]) -> Any:
+        """Return each record's weight times that of its class; None where all are one."""
+        given: Any = self.class_weight
+        if given is None:
+            return sample.weights
+        if isinstance(given, str) and given == "balanced":
+            held = np.bincount(codes, sample.weights, len(labels))
+            some = np.count_nonzero(held)
+            each = held.sum() / (some * np.maximum(held, np.finfo(np.float64).tiny))
+        elif isinstance(given, dict):
+            try:
+                each = compute_class_weight(given, classes=labels, y=labels)
+            except (ValueError, TypeError) as error:
+                raise InputError(f"class_weight: {error}") from None
+            if not (np.isfinite(each).all() and (each >= 0).all()):
+                raise InputError("class_weight: weights must be finite and not negative")
+        else:
+            raise InputError(f"class_weight must be 'balanced', a dict or None, got {given!r}")
+        weights = each[codes] if sample.weights is None else each[codes] * sample.weights
+        if not weights.any():
+            raise InputError("class_weight: all weights are zero")
+        return weights
+
+    @property
+    def log_likelihood_(self) -> float:
+        """The log-likelihood of the training records, by the plain shares of the leaves."""
+        return self._fitted().log_likelihood
+
+    @property
+    def score_(self) -> float:
+        """The value of the criterion, parameters paid for; larger is better."""
+        return class_score(self._fitted())
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class for each record.
+
+        Parameters
+        ----------
+        X : Table, frame, mapping of columns, array or sparse array
+
+        Returns
+        -------
+        ndarray of shape (n_records, n_classes)
+        """
+        leaves = self.apply(X)
+        return self._model.shares[leaves]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of each class's probability for each record.
+
+        Parameters
+        ----------
+        X : Table, frame, mapping of columns, array or sparse array
+        """
+        with np.errstate(divide="ignore"):
+            shares: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return shares
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each record.
+
+        Parameters
+        ----------
+        X : Table, frame, mapping of columns, array or sparse array
+        """
+        leaves = self.apply(X)
+        best: NDArray[Any] = self.classes_[self._model.shares.argmax(axis=1)][leaves]
+        return best

@@ -1,0 +1,348 @@
+"""From X to what the growth kernel takes, and from its tree to a model's columns.
+
+A Table is taken as it is. Numbers of frames and arrays are coded by their ranks: a code for each
+distinct number of a column, ascending. Once the tree is grown, the thresholds that it uses become
+the model's bins, and its splits are rewritten as ranges of the ids of bins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.schema import Labels, Schema
+from tacit.schema.types import parse_type
+from tacit.table.build import Coded, value_type
+from tacit.table.discretise import MDL, Edges, bin_edges, cut_points
+from tacit.table.features import array_frame, array_names, is_sparse, number_array
+from tacit.table.frames import encode_columns, specs_of
+from tacit.table.matrices import sparse_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.table import Table
+    from tacit.table.features import Kind
+
+__all__ = ["Coding", "array_coding", "is_ordered", "ordered_columns", "table_coding"]
+
+
+NUMBERS = 2  # what `ordered` holds for columns of numbers
+
+
+class Coding(NamedTuple):
+    """What the growth kernel takes of X (see :class:`tacit.schema.Schema` for value ids).
+
+    Attributes
+    ----------
+    indptr, values, start, rows
+        The stored values, by record and by value.
+    offsets, defaults : ndarray of int64
+        The first value id and the default's code of each column.
+    ordered : ndarray of uint8
+        Which columns are split at thresholds: 1 for labels, 2 for numbers, which never have a child
+        for each.
+    """
+
+    indptr: NDArray[np.int64]
+    values: NDArray[Any]
+    start: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    defaults: NDArray[np.int64]
+    ordered: NDArray[np.uint8]
+
+
+def is_ordered(labels: Labels) -> bool:
+    """Return whether labels have an order that means something: numbers, dates and bins do.
+
+    >>> is_ordered(Labels([1, 2, 5, None], "Int64")), is_ordered(Labels(["a", "b"], "String"))
+    (True, False)
+    """
+    if labels.dtype in ("String", "Enum") and isinstance(labels[0], str):
+        return bin_edges(labels) is not None
+    kind = parse_type(labels.dtype)
+    if not (kind.is_numeric() or kind.is_temporal()):
+        return False
+    items: Any = labels.items[: labels.missing]
+    try:
+        return all(a < b for a, b in pairwise(items))
+    except TypeError:  # moments of which some are numbers
+        return False
+
+
+def ordered_columns(schema: Schema, ordered: Any) -> NDArray[np.uint8]:
+    """Return which columns of a schema are ordered.
+
+    Parameters
+    ----------
+    schema : Schema
+    ordered : "auto" or sequence of str or int
+        The columns; by default those of numbers, dates or bins that have three labels or more.
+    """
+    flags = np.zeros(len(schema), np.uint8)
+    if not isinstance(ordered, str):
+        try:
+            places = [schema.position(column, "ordered") for column in ordered]
+        except TypeError:
+            raise InputError(f"ordered must be 'auto' or columns, got {ordered!r}") from None
+        flags[places] = 1
+        return flags
+    if ordered != "auto":
+        raise InputError(f"ordered must be 'auto' or a list of columns, got {ordered!r}")
+    if schema.arities.max() <= 2:
+        return flags
+    known: dict[int, bool] = {}  # columns mostly share their labels
+    for column in np.flatnonzero(schema.arities > 2).tolist():
+        labels = schema.labels[column]
+        if id(labels) not in known:
+            known[id(labels)] = is_ordered(labels)
+        flags[column] = known[id(labels)]
+    return flags
+
+
+def table_coding(table: Table, ordered: Any) -> Coding:
+    """Take a Table as it is."""
+    schema, (start, rows) = table.schema, table.postings
+    flags = ordered_columns(schema, ordered)
+    return Coding(table.indptr, table.values, start, rows, schema.offsets, schema.defaults, flags)
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """A column of numbers: its records' raw codes, the place of each among its numbers."""
+
+    codes: NDArray[np.uint32]
+    ranks: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    numbers: NDArray[np.float64]  # ascending; NaN, for what is missing, last
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What is behind the codes of frames and arrays: labels, or the numbers of a column.
+
+    Attributes
+    ----------
+    names : list of str
+    kind : {"frame", "array"}
+    labels : list of Labels or None
+        ``None`` for a column of numbers.
+    numbers : sequence of ndarray
+        The distinct numbers of each column that has no labels, NaN for what is missing.
+    lost : list of bool
+        Whether some are missing.
+    cuts : dict of str to Edges
+        Where columns were cut before growth.
+    """
+
+    names: Sequence[str]
+    kind: Kind
+    labels: Sequence[Labels | None]
+    numbers: Any
+    lost: Sequence[bool]
+    cuts: dict[str, Edges]
+
+
+@dataclass(frozen=True)
+class _SparseNumbers:
+    """The distinct numbers of each column of a sparse array, zero among them."""
+
+    offsets: NDArray[np.int64]
+    zeros: NDArray[np.int64]
+    stored: NDArray[np.float64]
+
+    def __getitem__(self, column: int) -> NDArray[np.float64]:
+        own = self.stored[self.offsets[column] : self.offsets[column + 1]]
+        return np.insert(own, self.zeros[column], 0.0)
+
+
+def array_coding(
+    given: Any,
+    kind: Kind,
+    *,
+    ordered: Any,
+    discretise: Any,
+    classes: NDArray[Any] | None,
+    n_jobs: int,
+) -> tuple[Coding, Columns]:
+    """Code a frame, an array or a sparse array.
+
+    Parameters
+    ----------
+    given : pl.DataFrame, ndarray or sparse array
+    kind : {"frame", "array"}
+    ordered : "auto" or sequence of str or int
+        Columns of labels that are ordered; those of numbers always are.
+    discretise : spec or mapping, optional
+    classes : ndarray of int, optional
+        The target's classes, for cuts that tell them apart.
+    n_jobs : int
+    """
+    names = given.columns if kind == "frame" else array_names(given.shape[1])
+    if is_sparse(given) and discretise is None:
+        _check_names(names, ordered)
+        return _sparse_coding(given, names, n_jobs)
+    if kind == "array" and discretise is None and given.dtype.kind in "iuf":
+        _check_names(names, ordered)
+        return _number_coding(given, names, n_jobs)
+    frame = given if kind == "frame" else array_frame(given, names)
+    cuts = _find_cuts(frame, discretise, classes)
+    coded = _code_columns(frame, cuts, n_jobs)
+    labels = [column.labels if isinstance(column, Coded) else None for column in coded]
+    flags = _flags(names, labels, ordered)
+    numbers = [column.numbers if isinstance(column, _Ranked) else None for column in coded]
+    lost = [own is not None and bool(np.isnan(own[-1])) for own in numbers]
+    return _lay_out(coded, flags, n_jobs), Columns(names, kind, labels, numbers, lost, cuts)
+
+
+def _check_names(names: Sequence[str], ordered: Any) -> None:
+    """Check that ordered columns are there; of numbers, all are ordered anyway."""
+    if isinstance(ordered, str) and ordered == "auto":
+        return
+    one = Labels([0], "Int64")
+    ordered_columns(Schema(names, [one] * len(names), [0] * len(names)), ordered)
+
+
+def _flags(names: Sequence[str], labels: Sequence[Labels | None], ordered: Any) -> Any:
+    one = Labels([0], "Int64")
+    shown = Schema(names, [own or one for own in labels], [0] * len(names))
+    flags = ordered_columns(shown, ordered)
+    flags[[own is None for own in labels]] = NUMBERS
+    return flags
+
+
+def _find_cuts(frame: pl.DataFrame, discretise: Any, classes: Any) -> dict[str, Edges]:
+    """Find where columns are to be cut before growth, maybe to tell classes apart."""
+    cuts = {}
+    # The name of a target only says that there is one; no column can have this name.
+    target = None if classes is None else "\0"
+    for name, spec in specs_of(frame, discretise, target).items():
+        series = frame.get_column(name)
+        if not series.dtype.is_numeric():
+            raise InputError(f"discretise: column {name!r} holds {series.dtype}, not numbers")
+        codes = classes if isinstance(spec, MDL) else None
+        found = cut_points(_floats(series), spec, target=codes, column=name)
+        cuts[name] = Edges(tuple(found.tolist()))
+    return cuts
+
+
+def _code_columns(
+    frame: pl.DataFrame, cuts: dict[str, Edges], n_jobs: int
+) -> list[Coded | _Ranked]:
+    ranked = [s for s in frame.iter_columns() if s.name not in cuts and s.dtype.is_numeric()]
+    ready: dict[str, Coded | _Ranked] = dict(
+        zip((s.name for s in ranked), _rank([_floats(s) for s in ranked], n_jobs), strict=True)
+    )
+    rest = frame.select([name for name in frame.columns if name not in ready])
+    if rest.width:
+        ready |= {c.name: c for c in encode_columns(rest, "state", dict(cuts), None, n_jobs)}
+    return [ready[name] for name in frame.columns]
+
+
+def _floats(series: pl.Series) -> NDArray[np.float64]:
+    """Return a column of numbers; NaN where one is missing, and infinity refused."""
+    numbers = series.cast(pl.Float64).to_numpy()
+    if np.isinf(numbers).any():
+        place = int(np.isinf(numbers).argmax())
+        raise InputError(f"X: column {series.name!r} holds {numbers[place]} at record {place}")
+    return numbers
+
+
+def _rank(columns: list[NDArray[np.float64]], n_jobs: int) -> list[_Ranked]:
+    """Number the distinct numbers of each column in ascending order."""
+    keys: list[object] = []
+    for numbers in columns:
+        known = ~np.isnan(numbers)
+        whole = numbers + 0.0 if known.all() else np.where(known, numbers + 0.0, 0.0)
+        valid = None if known.all() else known.astype(np.uint8)
+        keys.append((whole.view(np.int64), valid))  # the sum turned -0.0 into 0.0
+    ranked = []
+    for numbers, encoded in zip(columns, _core.encode_columns(keys, n_jobs), strict=True):
+        codes, first, counts, _ = encoded
+        order = np.argsort(numbers[first])  # NaN comes last
+        ranks = np.empty(len(order), np.int64)
+        ranks[order] = np.arange(len(order))
+        ranked.append(_Ranked(codes, ranks, counts[order], numbers[first][order] + 0.0))
+    return ranked
+
+
+def _lay_out(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Coding:
+    """Lay codes out as stored values; each column's default is its most common one."""
+    arities = np.array([len(column.counts) for column in columns], np.int64)
+    defaults = np.array([int(np.argmax(column.counts)) for column in columns], np.int64)
+    offsets = np.concatenate(([0], np.cumsum(arities - 1)))
+    dtype = value_type(int(offsets[-1]))
+    ids = []
+    for c, column in enumerate(columns):
+        own = offsets[c] + column.ranks - (column.ranks > defaults[c])
+        own[column.ranks == defaults[c]] = -1
+        ids.append(own.astype(np.int32))
+    codes = [column.codes for column in columns]
+    n_records = len(codes[0])
+    indptr = np.zeros(n_records + 1, np.int64)
+    np.cumsum(_core.stored_lengths(codes, ids, n_records, n_jobs), out=indptr[1:])
+    values = np.empty(indptr[-1], dtype)
+    _core.stored_values(codes, ids, indptr, values, n_jobs)
+    return Coding(indptr, values, *_by_value(indptr, values, offsets), offsets, defaults, flags)
+
+
+def _by_value(indptr: Any, values: Any, offsets: Any) -> tuple[Any, Any]:
+    held = _core.one_way(indptr, values, int(offsets[-1]), None, None, 1)
+    start = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
+    return start, _core.postings(indptr, values, start)
+
+
+def _number_coding(
+    given: NDArray[Any], names: Sequence[str], n_jobs: int
+) -> tuple[Coding, Columns]:
+    """Code a dense array of numbers, without a frame in between."""
+    ranked = _rank(list(number_array(given).T), n_jobs)
+    coding = _lay_out(ranked, np.full(len(names), NUMBERS, np.uint8), n_jobs)
+    behind, n = [column.numbers for column in ranked], len(names)
+    return coding, Columns(names, "array", [None] * n, behind, [False] * n, {})
+
+
+def _sparse_coding(given: Any, names: Sequence[str], n_jobs: int) -> tuple[Coding, Columns]:
+    """Code the stored numbers of a sparse array; zero, which is not stored, is the default."""
+    try:
+        indptr, indices, numbers = sparse_numbers(given)
+    except InputError as error:
+        raise InputError(f"X{str(error).removeprefix('data')}") from None
+    n = len(names)
+    distinct, ranks = _distinct(numbers, n_jobs)
+    pairs, ids = _distinct_pairs(indices, ranks, n, max(len(distinct), 1))
+    columns, stored = pairs // max(len(distinct), 1), distinct[pairs % max(len(distinct), 1)]
+    offsets = np.searchsorted(columns, np.arange(n + 1)).astype(np.int64)
+    zeros = np.bincount(columns[stored < 0], minlength=n).astype(np.int64)
+    values = ids.astype(value_type(len(pairs)))
+    start, rows = _by_value(indptr, values, offsets)
+    coding = Coding(indptr, values, start, rows, offsets, zeros, np.full(n, NUMBERS, np.uint8))
+    behind = _SparseNumbers(offsets, zeros, stored)
+    return coding, Columns(names, "array", [None] * n, behind, [False] * n, {})
+
+
+def _distinct(numbers: NDArray[np.float64], n_jobs: int) -> tuple[Any, Any]:
+    """Return the distinct numbers, ascending, and the rank of each number."""
+    if len(numbers) == 0 or (numbers == numbers[0]).all():  # such as the ones of items in baskets
+        return numbers[:1], np.zeros(len(numbers), np.int64)
+    [column] = _rank([numbers], n_jobs)
+    return column.numbers, column.ranks[column.codes]
+
+
+def _distinct_pairs(indices: Any, ranks: Any, n: int, n_ranks: int) -> tuple[Any, Any]:
+    """Return the distinct pairs of a column and a rank as numbers, and the place of each."""
+    keys = indices.astype(np.int64) * n_ranks + ranks
+    if n * n_ranks <= 4 * len(keys) + 1_000_000:
+        occurs = np.zeros(n * n_ranks, np.bool_)
+        occurs[keys] = True
+        return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[keys]
+    return np.unique(keys, return_inverse=True)

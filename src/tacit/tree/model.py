@@ -1,0 +1,217 @@
+"""What a fitted tree holds, and what is worked out of it when it is asked for."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import special
+
+from tacit.schema import Schema
+from tacit.table.features import Features
+from tacit.tree.bins import without_column
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.tree.nodes import Nodes
+
+__all__ = ["TreeModel", "class_score", "class_shares", "leaf_means", "number_score"]
+
+
+class TreeModel:
+    """A grown tree with the columns it asks about.
+
+    Parameters
+    ----------
+    nodes : Nodes
+    schema : Schema
+        Of the ids in the nodes: that of the Table it was fitted on, or of the features.
+    target : int or None
+        The place of the target among the columns of `schema`; it is not among the model's own.
+    features : Features, optional
+        Where X was no Table.
+    target_name : str, optional
+        What the target is called, if it has a name.
+    criterion : str
+    prior : {"k2", "bdeu"}
+    prior_weight, kappa : float
+        As the tree was grown; parameters of an estimator may change later.
+
+    Attributes
+    ----------
+    means : ndarray of float64
+        The mean of a numeric target in each node.
+    normal : tuple of float
+        Its prior: mean (a deviation from the base), kappa, alpha and beta.
+    """
+
+    means: NDArray[np.float64]
+    normal: tuple[float, float, float, float]
+
+    def __init__(
+        self,
+        nodes: Nodes,
+        schema: Schema,
+        target: int | None = None,
+        features: Features | None = None,
+        *,
+        target_name: str | None = None,
+        criterion: str,
+        prior: str,
+        prior_weight: float,
+        kappa: float,
+    ) -> None:
+        self._grown = nodes
+        self._schema = schema
+        self._target = target
+        self._features = features
+        self.target_name = target_name
+        self.criterion = criterion
+        self.prior = prior
+        self.prior_weight = prior_weight
+        self.kappa = kappa
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """The nodes, in value ids of the model's own columns."""
+        if self._target is None:
+            return self._grown
+        return without_column(self._grown, self._schema, self._target)
+
+    @cached_property
+    def features(self) -> Features:
+        """What X was like."""
+        if self._features is not None:
+            return self._features
+        schema, target = self._schema, self._target
+        if target is None:
+            return Features(schema, {}, "table")
+        names, labels = list(schema.names), list(schema.labels)
+        del names[target], labels[target]
+        return Features(Schema(names, labels, np.delete(schema.defaults, target)), {}, "table")
+
+    @cached_property
+    def depth(self) -> int:
+        """The longest way from the root to a leaf."""
+        return self.nodes.depth
+
+    @cached_property
+    def importances(self) -> NDArray[np.float64]:
+        """The gain of each column's splits, as shares of all; zero where there is no split."""
+        split = self.nodes.column >= 0
+        gains = np.maximum(self.nodes.gain[split], 0.0)
+        n_columns = len(self._schema) - (self._target is not None)
+        found: NDArray[Any] = np.bincount(self.nodes.column[split], gains, n_columns)
+        total = found.sum()
+        return found / total if total > 0 else found
+
+    @cached_property
+    def shares(self) -> NDArray[np.float64]:
+        """The probability of each class in each node."""
+        return class_shares(self.nodes, self.prior, self.prior_weight)
+
+    @cached_property
+    def log_likelihood(self) -> float:
+        """That of the training records, by the plain shares of the leaves."""
+        return _log_likelihood(self.nodes.counts[self.nodes.leaves])
+
+
+def _log_likelihood(counts: NDArray[np.float64]) -> float:
+    """Return Σ c log(c / N), summed over leaves and classes."""
+    totals = counts.sum(axis=1)
+    return float(special.xlogy(counts, counts).sum() - special.xlogy(totals, totals).sum())
+
+
+def class_shares(nodes: Nodes, prior: str, prior_weight: float) -> NDArray[np.float64]:
+    """Return each node's class probabilities: (c + a)/(N + A), a being the prior's.
+
+    Without a prior they are the plain shares, and those of a parent where a node has no records.
+    """
+    counts = nodes.counts
+    n_classes = counts.shape[1]
+    own = np.full(nodes.n_nodes, prior_weight)
+    if prior == "bdeu":
+        own *= nodes.share / n_classes
+    totals = counts.sum(axis=1) + own * n_classes
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares: NDArray[np.float64] = (counts + own[:, None]) / totals[:, None]
+    empty = totals <= 0
+    if empty.any():
+        for node in range(nodes.n_nodes):  # parents come before their children
+            below = nodes.children_of(node)
+            below = below[empty[below]]
+            shares[below] = shares[node]
+    return shares
+
+
+def class_score(model: TreeModel) -> float:
+    """Return what growth maximises: the leaves' scores, and the price of their parameters."""
+    nodes = model.nodes
+    counts = nodes.counts[nodes.leaves]
+    totals = counts.sum(axis=1)
+    n_leaves, n_classes = counts.shape
+    parameters = int(n_leaves * (n_classes - 1))
+    if model.criterion == "bayes_factor":
+        own = np.full(n_leaves, model.prior_weight)
+        if model.prior == "bdeu":
+            own *= nodes.share[nodes.leaves] / n_classes
+        each = special.gammaln(own[:, None] + counts).sum(axis=1) - n_classes * special.gammaln(own)
+        each += special.gammaln(n_classes * own) - special.gammaln(n_classes * own + totals)
+        return float(each.sum()) + parameters * math.log(model.kappa)
+    if model.criterion == "gini":
+        return float(((counts**2).sum(axis=1) / np.maximum(totals, 1e-300)).sum())
+    likelihood = _log_likelihood(counts)
+    if model.criterion == "bic":
+        return likelihood - 0.5 * parameters * math.log(float(nodes.counts[0].sum()))
+    return likelihood
+
+
+def leaf_means(
+    leaves: NDArray[Any], numbers: NDArray[np.float64], weights: Any, nodes: Nodes
+) -> NDArray[np.float64]:
+    """Return the mean of a target in each node.
+
+    That of a leaf is made of its records, that of another node, or of a leaf that has none, of the
+    means below or above it.
+    """
+    own = np.ones(len(numbers)) if weights is None else weights
+    total = np.bincount(leaves, own, nodes.n_nodes)
+    some = np.maximum(total, np.finfo(np.float64).tiny)
+    means = np.bincount(leaves, own * numbers, nodes.n_nodes) / some
+    # Once more for what rounding left: a leaf of one number alone has just that mean.
+    means += np.bincount(leaves, own * (numbers - means[leaves]), nodes.n_nodes) / some
+    split = np.flatnonzero(nodes.column >= 0).tolist()
+    for node in reversed(split):  # children come after their parents
+        below = nodes.children_of(node)
+        total[node] = total[below].sum()
+        means[node] = (total[below] / total[node] * means[below]).sum()
+    if (total <= 0).any():
+        for node in split:
+            below = nodes.children_of(node)
+            means[below] = np.where(total[below] > 0, means[below], means[node])
+    return means
+
+
+def number_score(model: TreeModel) -> float:
+    """Return what growth of a regression tree maximises."""
+    nodes = model.nodes
+    counts = nodes.counts[nodes.leaves]
+    n_leaves = len(counts)
+    weight, first, second = counts[counts[:, 0] > 0].T
+    spread = np.maximum(second - first**2 / weight, 0.0)
+    if model.criterion == "squared_error":
+        return -float(spread.sum())
+    mean0, kappa0, alpha0, beta0 = model.normal
+    kappas, alphas = kappa0 + weight, alpha0 + weight / 2
+    betas = beta0 + spread / 2 + kappa0 * weight * (first / weight - mean0) ** 2 / (2 * kappas)
+    each = (
+        special.gammaln(alphas)
+        - special.gammaln(alpha0)
+        + alpha0 * math.log(beta0)
+        - alphas * np.log(betas)
+    )
+    each += 0.5 * np.log(kappa0 / kappas) - weight / 2 * math.log(2 * math.pi)
+    return float(each.sum()) + 2 * n_leaves * math.log(model.kappa)

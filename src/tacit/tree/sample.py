@@ -1,0 +1,130 @@
+"""What fit is given, put in order: columns, target and weights of the records that count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import narwhals as nw
+
+from tacit.errors import InputError
+from tacit.table import Table
+from tacit.table.features import note_names, take_columns
+from tacit.table.gateway import check_weights
+from tacit.table.targets import read_target
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from tacit.table.features import Kind
+
+__all__ = ["Sample", "table_sample", "take_sample"]
+
+
+class Sample(NamedTuple):
+    """The records to learn from; none has the weight zero.
+
+    Attributes
+    ----------
+    data : Table, pl.DataFrame, ndarray or sparse array
+    kind : {"table", "frame", "array"}
+    y : Any
+        The target as it was given; the series, where it is a column of a frame.
+    target : int or None
+        The place of the target among the columns of a Table.
+    target_name : str or None
+    weights : ndarray of float64 or None
+    """
+
+    data: Any
+    kind: Kind
+    y: Any
+    target: int | None
+    target_name: str | None
+    weights: NDArray[np.float64] | None
+
+
+def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
+    """Put what fit is given in order, and note the columns on the model."""
+    if y is None:
+        raise InputError(
+            f"This {type(model).__name__} estimator requires y to be passed, "
+            "but the target y is None"
+        )
+    if isinstance(X, Table):
+        return table_sample(model, X, y, sample_weight)
+    name = None
+    if isinstance(y, str):
+        name, (X, y) = y, _take_target(X, y)
+    kind, given = take_columns(model, X, reset=True)
+    n_records = given.shape[0]
+    if kind == "frame" and (n_records == 0 or given.shape[1] == 0):
+        raise InputError(f"X: there are {n_records} records and {given.shape[1]} columns")
+    weights = _weights(sample_weight, n_records)
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        given = given.filter(kept) if kind == "frame" else _rows(given)[kept]
+        y, weights = _some(y, kept), weights[kept]
+    return Sample(given, kind, y, None, name, weights)
+
+
+def table_sample(model: Any, X: Table, y: Any, sample_weight: Any) -> Sample:
+    """Take a Table, of which the target may be a column."""
+    if model.discretise is not None:
+        raise InputError("discretise: X is a Table, and its columns are discrete already")
+    weights = X.weights
+    if sample_weight is not None:
+        if weights is not None:
+            raise InputError("sample_weight: the Table has weights already")
+        weights = _weights(sample_weight, X.n_records)
+    names, target, name = X.schema.names, None, None
+    if isinstance(y, str):
+        target, name = X.schema.position(y, "y"), y
+        if len(names) == 1:
+            raise InputError(f"X: there is no column but the target {y!r}")
+        names = names[:target] + names[target + 1 :]
+    note_names(model, names)
+    if weights is not None and not weights.all():
+        if not weights.any():
+            raise InputError("weights: all weights are zero")
+        kept = weights > 0
+        X, weights = X.take(kept), weights[kept]
+        y = y if target is not None else _some(y, kept)
+    return Sample(X, "table", y, target, name, weights)
+
+
+def _take_target(X: Any, name: str) -> tuple[Any, Any]:
+    """Return a frame without its target, and the target."""
+    if isinstance(X, Mapping):
+        rest = dict(X)
+        if name not in rest:
+            raise InputError(f"y: there is no column {name!r}")
+        return rest, rest.pop(name)
+    if not nw.dependencies.is_into_dataframe(X):
+        raise InputError(f"y: an array has no column {name!r}; give a frame, or y as an array")
+    frame = nw.from_native(X, eager_only=True)
+    if name not in frame.columns:
+        raise InputError(f"y: there is no column {name!r}")
+    return frame.drop(name).to_native(), frame[name].to_native()
+
+
+def _weights(sample_weight: Any, n_records: int) -> Any:
+    if sample_weight is None:
+        return None
+    try:
+        weights = check_weights(sample_weight, n_records)
+    except InputError as error:
+        raise InputError(f"sample_weight: {error}") from None
+    if weights is not None and not weights.any():
+        raise InputError("sample_weight: all weights are zero")
+    return weights
+
+
+def _rows(given: Any) -> Any:
+    return given.tocsr() if hasattr(given, "tocsr") else given
+
+
+def _some(y: Any, kept: NDArray[np.bool_]) -> Any:
+    """Return some records' targets; one of the wrong length is left for others to refuse."""
+    return read_target(y, len(kept)).filter(kept)

@@ -1,0 +1,101 @@
+"""What the parameters of trees may be, and how the growth kernel takes them."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.machine import whole
+
+__all__ = ["check_choice", "check_number", "fixed_leaf", "fixed_weights", "grow_settings"]
+
+SPLITS = ("binary", "complete", "both")
+PRIORS = ("k2", "bdeu")
+MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
+
+
+def check_choice(value: Any, argument: str, choices: tuple[str, ...]) -> Any:
+    """Return a word that is one of those there are."""
+    if isinstance(value, str) and value in choices:
+        return value
+    listed = ", ".join(repr(word) for word in choices[:-1])
+    raise InputError(f"{argument} must be {listed} or {choices[-1]!r}, got {value!r}")
+
+
+def check_number(value: Any, argument: str, least: float, *, above: bool = False) -> float:
+    """Return a finite number of at least `least`, or above it."""
+    fine = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    if fine and math.isfinite(value) and (value > least or (value == least and not above)):
+        return float(value)
+    bound = "above" if above else "of at least"
+    raise InputError(f"{argument} must be a finite number {bound} {least:g}, got {value!r}")
+
+
+def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict[str, Any]:
+    """Check the parameters of an estimator; return the kernel's settings but for weights.
+
+    Parameters
+    ----------
+    model : estimator
+    criteria : tuple of str
+        The criteria that it knows.
+    merge : bool
+        Whether leaves may merge.
+    """
+    criterion = check_choice(model.criterion, "criterion", criteria)
+    splits = check_choice(model.splits, "splits", SPLITS)
+    kappa = check_number(model.kappa, "kappa", 0.0, above=True)
+    if kappa > 1:
+        raise InputError(f"kappa must be at most 1, got {model.kappa!r}")
+    if model.unseen not in ("error", "default"):
+        raise InputError(f"unseen must be 'error' or 'default', got {model.unseen!r}")
+    depth, leaves = model.max_depth, model.max_leaf_nodes
+    bayes = criterion == "bayes_factor"
+    return {
+        "criterion": criterion,
+        "unit": 1.0,
+        "prior": check_choice(getattr(model, "prior", "k2"), "prior", PRIORS),
+        "prior_weight": check_number(model.prior_weight, "prior_weight", 0.0, above=bayes),
+        "log_kappa": math.log(kappa),
+        "min_leaf": whole(model.min_samples_leaf, "min_samples_leaf", 1),
+        "max_depth": -1 if depth is None else whole(depth, "max_depth", 1),
+        "max_leaves": -1 if leaves is None else whole(leaves, "max_leaf_nodes", 1),
+        "min_gain": check_number(model.min_gain, "min_gain", 0.0),
+        "binary": splits != "complete",
+        "complete": splits != "binary",
+        "merge": merge,
+        "normal": (0.0, 1.0, 1.0, 1.0),
+    }
+
+
+def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:
+    """Return weights as whole numbers of a unit, and how many units make one.
+
+    The unit is a power of two. Whole weights are their own numbers and others are rounded to about
+    one part in 2⁵² of their sum, so that sums do not depend on the order of the records.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, none negative and some positive
+    fine : bool
+        Use a fine unit for whole weights as well.
+
+    Examples
+    --------
+    >>> fixed_weights(np.array([2.0, 1.0]))
+    (array([2, 1]), 1.0)
+    """
+    total = float(weights.sum())
+    if not fine and total <= MOST_WEIGHT and bool((weights == np.floor(weights)).all()):
+        return weights.astype(np.int64), 1.0
+    unit = 2.0 ** (52 - math.frexp(total)[1])
+    return np.rint(weights * unit).astype(np.int64), unit
+
+
+def fixed_leaf(min_samples_leaf: int, unit: float) -> int:
+    """Return the least weight of a leaf in units; for 1, the default, any weight will do."""
+    return 0 if min_samples_leaf == 1 else math.ceil(min(min_samples_leaf * unit, 2.0**62))

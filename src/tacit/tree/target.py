@@ -1,0 +1,186 @@
+"""What a tree is to predict: classes, or numbers as moments of fixed point."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from tacit.errors import InputError
+from tacit.table.discretise import bin_edges
+from tacit.table.frames import encode_columns
+from tacit.table.targets import read_target, refuse_reals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.table import Table
+
+__all__ = [
+    "Classes",
+    "Moments",
+    "class_array",
+    "column_classes",
+    "column_numbers",
+    "read_classes",
+    "read_numbers",
+]
+
+
+class Classes(NamedTuple):
+    """Classes of a target in order, and each record's place among them."""
+
+    labels: NDArray[Any]
+    codes: NDArray[np.int32]
+
+
+def class_array(items: Sequence[Any]) -> NDArray[Any]:
+    """Return labels as an array of their own type; of objects where they are of several."""
+    kinds = {type(item) for item in items}
+    if len(kinds) == 1 and kinds <= {bool, int, float, str}:
+        try:
+            return np.array(items)
+        except OverflowError:
+            pass
+    labels = np.empty(len(items), object)
+    labels[:] = items
+    return labels
+
+
+def read_classes(y: Any, n_records: int) -> Classes:
+    """Return the classes of a target that is given apart from X, in scikit-learn's order."""
+    series = read_target(y, n_records)
+    try:
+        refuse_reals(series)
+    except InputError as error:
+        raise InputError(f"Unknown label type: {error}") from None
+    [coded] = encode_columns(pl.DataFrame({"y": series}), "state", {}, None, 1)
+    kept = np.flatnonzero(coded.counts > 0)  # an enumeration may have labels that do not occur
+    place = np.full(len(coded.labels) + 1, -1, np.int32)
+    place[kept] = np.arange(len(kept))
+    labels = class_array([coded.labels[k] for k in kept.tolist()])
+    if series.dtype.is_numeric() and labels.dtype != object:
+        labels = labels.astype(np.asarray(series[:0]).dtype)
+    return Classes(labels, place[coded.ranks][coded.codes])
+
+
+def column_classes(table: Table, position: int) -> Classes:
+    """Return the classes that a column of a Table holds, in the order of its labels."""
+    schema, (start, rows) = table.schema, table.postings
+    labels = schema.labels[position]
+    lost = labels.missing
+    first, last = int(schema.offsets[position]), int(schema.offsets[position + 1])
+    default = int(schema.defaults[position])
+    codes = np.empty(table.n_records, np.int32)
+    codes.fill(default)
+    code = 0
+    begin = int(start[first])
+    for end in start[first + 1 : last + 1].tolist():
+        code += code == default
+        codes[rows[begin:end]] = code
+        code, begin = code + 1, end
+    if lost is None:
+        return Classes(class_array(labels.items), codes)
+    _refuse_lost(codes == lost, schema.names[position])
+    return Classes(class_array(labels.items[:lost]), codes)
+
+
+def _refuse_lost(lost: NDArray[np.bool_], name: str) -> None:
+    if lost.any():
+        raise InputError(
+            f"y: column {name!r} has a missing value at record {int(lost.argmax())}; "
+            "records without a target teach nothing"
+        )
+
+
+def read_numbers(y: Any, n_records: int) -> NDArray[np.float64]:
+    """Return a numeric target that is given apart from X."""
+    series = read_target(y, n_records)
+    if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+        raise InputError(f"y must hold numbers, got {series.dtype}; a classifier takes labels")
+    numbers = series.cast(pl.Float64).to_numpy()
+    if not np.isfinite(numbers).all():
+        place = int((~np.isfinite(numbers)).argmax())
+        raise InputError(f"y contains NaN or infinity: {numbers[place]} at record {place}")
+    return numbers
+
+
+def column_numbers(table: Table, position: int) -> NDArray[np.float64]:
+    """Return the numbers that are the labels of a column of a Table."""
+    name, labels = table.schema.names[position], table.schema.labels[position]
+    codes = table.codes(position)
+    if labels.missing is not None:
+        _refuse_lost(codes == labels.missing, name)
+    items: Any = labels.items[: labels.missing]
+    if not all(isinstance(x, int | float) for x in items):
+        kind = "bins" if bin_edges(labels) else "labels that are no numbers"
+        raise InputError(f"y: column {name!r} holds {kind}; a classifier takes labels")
+    return np.array([*map(float, items), np.nan])[codes]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Sums that say how a target varies, in fixed point: the same in any order of the records.
+
+    d is a record's deviation from the most common number, and w its weight. The kernel adds up w,
+    w·d·scale and w·d²·scale², all in units of 1/unit. Unit and scale are powers of two, as large as
+    leaves the sums below 2⁵³ and 2⁶².
+
+    Attributes
+    ----------
+    base : float
+        The most common number.
+    scale : float
+    first, second : ndarray of int64
+    """
+
+    base: float
+    scale: float
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+    @staticmethod
+    def of(numbers: NDArray[np.float64], weights: NDArray[np.int64]) -> Moments:
+        """Return the moments of numbers; the weights are in units."""
+        distinct, counts = np.unique(numbers, return_counts=True)
+        base = float(distinct[np.argmax(counts)])
+        with np.errstate(over="ignore"):
+            widest = max(float(distinct[-1]) - base, base - float(distinct[0]))
+        if widest and not 1e-150 < widest < 1e150:  # squares would be infinite, or zero
+            kind = "far apart; scale them down" if widest > 1 else "close together; scale them up"
+            raise InputError(f"y: its numbers are too {kind}")
+        small = 2.0 ** -math.frexp(widest)[1]  # the widest deviation is at most 1
+        deviations = (numbers - base) * small
+        second = float((weights * deviations**2).sum())
+        first = float((weights * np.abs(deviations)).sum())
+        # The kernel's own scale: sums of squares below 2⁶¹, and so are those of deviations.
+        more = min((60 - math.frexp(second)[1]) // 2, 60 - math.frexp(first)[1]) if second else 0
+        deviations *= 2.0**more
+        return Moments(
+            base,
+            small * 2.0**more,
+            np.rint(weights * deviations).astype(np.int64),
+            np.rint(weights * deviations**2).astype(np.int64),
+        )
+
+    def prior(self, weight: float, units: NDArray[np.int64]) -> tuple[float, float, float, float]:
+        """Return a normal-inverse-gamma prior worth `weight` records, in the kernel's scale.
+
+        It expects the mean and the variance of all numbers (mean0, kappa0, alpha0, beta0).
+        """
+        total = float(units.sum())
+        mean = float(self.first.sum()) / total
+        variance = max(float(self.second.sum()) / total - mean**2, 0.0)
+        return mean, weight, weight / 2, weight / 2 * (variance or 1.0)
+
+    def plain_prior(
+        self, prior: tuple[float, float, float, float]
+    ) -> tuple[float, float, float, float]:
+        """Return a prior in the scale of the numbers; its mean is a deviation, too."""
+        mean, kappa, alpha, beta = prior
+        return mean / self.scale, kappa, alpha, beta / self.scale / self.scale

@@ -1,0 +1,71 @@
+"""Targets: classes in order, and numbers as moments of fixed point."""
+
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tacit import Table
+from tacit.tree.settings import fixed_weights
+from tacit.tree.target import Moments, class_array, column_classes, read_classes
+
+
+def test_classes_are_sorted():
+    found = read_classes(["b", "a", "c", "a"], 4)
+    assert found.labels.tolist() == ["a", "b", "c"]
+    assert found.codes.tolist() == [1, 0, 2, 0]
+    assert found.codes.dtype == np.int32
+
+
+def test_classes_that_an_enumeration_declares_but_no_record_has():
+    y = pl.Series(["z", "x"], dtype=pl.Enum(["z", "y", "x"]))
+    found = read_classes(y, 2)
+    assert found.labels.tolist() == ["z", "x"]
+    assert found.codes.tolist() == [0, 1]
+
+
+def test_classes_of_a_table_are_its_labels():
+    table = Table({"y": ["b", "a", "c", "b"]}, defaults={"y": "b"})
+    found = column_classes(table, 0)
+    assert found.labels.tolist() == ["a", "b", "c"]
+    assert found.codes.tolist() == [1, 0, 2, 1]
+
+
+def test_arrays_of_classes():
+    assert class_array([1, 2]).dtype == np.int64
+    assert class_array([False, True]).dtype == bool
+    assert class_array(["a", "bc"]).dtype.kind == "U"
+    assert class_array([1, "a"]).dtype == object
+    assert class_array([2**70, 1]).tolist() == [2**70, 1]
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-50, 50).map(lambda n: n / 4), st.integers(1, 5)),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_moments_are_exact_sums(records):
+    y, w = np.array([r[0] for r in records]), np.array([r[1] for r in records])
+    units, unit = fixed_weights(w.astype(float), fine=True)
+    moments = Moments.of(y, units)
+    assert moments.base in y
+    deviations = [Fraction(x) - Fraction(moments.base) for x in y.tolist()]
+    scale = Fraction(unit) * Fraction(moments.scale)
+    first = sum(int(n) * d for n, d in zip(w, deviations, strict=True))
+    second = sum(int(n) * d * d for n, d in zip(w, deviations, strict=True))
+    assert sum(moments.first.tolist()) == first * scale
+    assert sum(moments.second.tolist()) == second * scale * Fraction(moments.scale)
+    assert sum(moments.second.tolist()) < 2**62
+
+
+def test_moments_of_many_wide_numbers_do_not_overflow():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=100_000) * 10.0 ** rng.integers(-20, 20, 100_000)
+    units, _ = fixed_weights(rng.random(100_000), fine=True)
+    moments = Moments.of(y, units)
+    for sums in (moments.first, moments.second):
+        assert sum(np.abs(sums).tolist()) < 2**62
