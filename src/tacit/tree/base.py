@@ -22,7 +22,7 @@ from tacit.tree.model import TreeModel, class_score
 from tacit.tree.nodes import Nodes, find_leaves
 from tacit.tree.sample import take_sample
 from tacit.tree.settings import fixed_leaf, fixed_weights, grow_settings
-from tacit.tree.target import column_classes, read_classes
+from tacit.tree.target import class_array, column_classes, has_classes, read_classes
 
 if TYPE_CHECKING:
     import os
@@ -73,7 +73,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         moments: Any,
         weights: NDArray[np.int64] | None,
     ) -> Grown:
-        """Grow a tree of a sample."""
+        """Grow a tree of a sample: of classes, of moments, or else of the codes of its target."""
         columns: Columns | None = None
         if sample.kind == "table":
             coding = table_coding(sample.data, self.ordered)
@@ -87,21 +87,18 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
                 n_jobs=count_jobs(self.n_jobs),
             )
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-        *arrays, stats = _core.grow_tree(
-            coding.indptr,
-            coding.values,
-            coding.start,
-            coding.rows,
-            coding.offsets,
-            coding.defaults,
-            coding.ordered,
-            () if sample.target is None else (sample.target,),
-            classes,
-            n_classes,
-            moments,
-            weights,
-            settings,
-        )
+        table = (coding.indptr, coding.values, coding.start, coding.rows)
+        table += (coding.offsets, coding.defaults, coding.ordered)
+        if classes is None and moments is None:
+            # The target's classes are the codes of its column: postings list them already.
+            target = np.array([sample.target], np.int64)
+            _, *arrays, stats, _ = _core.grow_forest(*table, target, None, weights, settings, 1)
+            stats = stats.reshape(-1, n_classes)
+        else:
+            excluded = () if sample.target is None else (sample.target,)
+            *arrays, stats = _core.grow_tree(
+                *table, excluded, classes, n_classes, moments, weights, settings
+            )
         arrays.append(stats / settings["unit"])
         return Grown(Nodes(*arrays), coding, columns)
 
@@ -285,11 +282,13 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         """
         settings = grow_settings(self, self._criteria, merge=self._merge)
         sample = take_sample(self, X, y, sample_weight)
-        if sample.target is not None:
-            target = column_classes(sample.data, sample.target)
+        codes: NDArray[np.int32] | None = None
+        if sample.target is None:
+            labels, codes = read_classes(sample.y, sample.data.shape[0])
+        elif self.class_weight is None and has_classes(sample.data, sample.target):
+            labels = class_array(sample.data.schema.labels[sample.target].items)
         else:
-            target = read_classes(sample.y, sample.data.shape[0])
-        labels, codes = target.labels, target.codes
+            labels, codes = column_classes(sample.data, sample.target)
         weights = self._weights(sample, labels, codes)
         units = None
         if weights is not None:
@@ -302,7 +301,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         self.n_classes_ = len(labels)
         return self
 
-    def _weights(self, sample: Sample, labels: NDArray[Any], codes: NDArray[np.int32]) -> Any:
+    def _weights(self, sample: Sample, labels: NDArray[Any], codes: Any) -> Any:
         """Return each record's weight times that of its class; None where all are one."""
         given: Any = self.class_weight
         if given is None:

@@ -27,6 +27,7 @@ __all__ = [
     "class_array",
     "column_classes",
     "column_numbers",
+    "has_classes",
     "read_classes",
     "read_numbers",
 ]
@@ -67,6 +68,11 @@ def read_classes(y: Any, n_records: int) -> Classes:
     if series.dtype.is_numeric() and labels.dtype != object:
         labels = labels.astype(np.asarray(series[:0]).dtype)
     return Classes(labels, place[coded.ranks][coded.codes])
+
+
+def has_classes(table: Table, position: int) -> bool:
+    """Return whether all labels of a column are classes: none stands for what is missing."""
+    return table.schema.labels[position].missing is None
 
 
 def column_classes(table: Table, position: int) -> Classes:
