@@ -25,7 +25,8 @@ class DecisionGraphClassifier(TreeClassifier):
     criterion : {"bayes_factor", "bic"}
         What splits and mergers have to raise.
     splits : {"binary", "complete", "both"}
-        As for :class:`DecisionTreeClassifier`; here, both by default.
+        As for :class:`DecisionTreeClassifier`; with "both" the search has all the operators there
+        are: either split of a leaf, and the merger of two.
     prior, prior_weight, kappa, max_depth, min_samples_leaf, max_leaf_nodes, min_gain, class_weight
         As for :class:`DecisionTreeClassifier`.
     ordered, discretise, unseen, n_jobs
@@ -61,7 +62,7 @@ class DecisionGraphClassifier(TreeClassifier):
         self,
         criterion: Literal["bayes_factor", "bic"] = "bayes_factor",
         *,
-        splits: Literal["binary", "complete", "both"] = "both",
+        splits: Literal["binary", "complete", "both"] = "binary",
         prior: Literal["k2", "bdeu"] = "k2",
         prior_weight: float = 1.0,
         kappa: float = 0.1,
