@@ -314,7 +314,7 @@ TreeScore::TreeScore(const TreeRules& rules, std::int64_t n_planes, std::int64_t
 
 bool TreeScore::accepts(double gain, std::int64_t weight) const {
   if (greedy_) return gain >= min_gain_ - 1e-9 * scale_ * static_cast<double>(weight);
-  return gain > std::max(min_gain_, 0.0);
+  return gain > std::max(min_gain_, 1e-9);  // less is rounding
 }
 
 double TreeScore::term(double count, double share) const {
