@@ -41,7 +41,12 @@ from tacit.table import (
     read_msweb,
     read_svmlight,
 )
-from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
+from tacit.tree import (
+    DecisionGraphClassifier,
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    DependencyNetwork,
+)
 
 __version__ = "0.1.0"
 
@@ -57,6 +62,7 @@ __all__ = [
     "DecisionGraphClassifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "DependencyNetwork",
     "Edges",
     "EqualFrequency",
     "EqualWidth",

@@ -195,6 +195,21 @@ def kmeans_sums(indptr: Ints, values: Values, x: Numbers | None, norms: Floats |
 def tree_leaves(indptr: Ints, values: Values, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, n_jobs: int) -> Indices:
     """Return the leaf of every record in a tree or a graph."""
 
+def forest_scores(indptr: Ints, values: Values, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints, n_jobs: int) -> Floats:
+    """
+    Sum, for every record, the table's numbers of its leaves and own codes over all trees.
+    """
+
+def forest_probabilities(indptr: Ints, values: Values, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints, n_jobs: int) -> Floats:
+    """
+    Return the table's number for every value id, given each record's other values.
+    """
+
+def forest_gibbs(codes: Indices, seeds: Ints, first_sweep: int, n_sweeps: int, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints, n_jobs: int) -> Indices:
+    """
+    Draw every column anew given the others, sweep after sweep; return the codes.
+    """
+
 def grow_tree(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, ordered: Flags, excluded: Sequence[int], classes: Indices | None, n_classes: int, moments: tuple[Ints, Ints] | None, weights: Ints | None, settings: dict[str, Any]) -> tuple[Any, ...]:
     """Grow a tree or a graph; the arrays of tree/nodes.py."""
 

@@ -1,0 +1,197 @@
+"""One tree for each column: flat arrays, probabilities in the leaves, and who asks about whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tacit.tree.nodes import Nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.schema import Schema
+
+__all__ = ["Arcs", "Forest", "Walked", "find_arcs", "join_forests", "node_probabilities"]
+
+
+class Arcs(NamedTuple):
+    """Which column's tree asks about which column, the strongest first.
+
+    Attributes
+    ----------
+    predictor, target : ndarray of int64
+    gain : ndarray of float64
+        What all splits of the target's tree on the predictor add to its score.
+    """
+
+    predictor: NDArray[np.int64]
+    target: NDArray[np.int64]
+    gain: NDArray[np.float64]
+
+
+class Walked(NamedTuple):
+    """What the kernels on forests take, in their order."""
+
+    roots: NDArray[np.int64]
+    column: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    complete: NDArray[np.uint8]
+    first: NDArray[np.int32]
+    children: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    defaults: NDArray[np.int64]
+    table: NDArray[np.float64]
+    table_start: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Forest:
+    """The trees of all columns, one after another, with common node numbers.
+
+    Attributes
+    ----------
+    roots : ndarray of int64
+        Where each tree's nodes begin, and where the last one's end.
+    column, low, high, complete, left, right, first, children, gain, share : ndarray
+        As those of :class:`Nodes`.
+    stats : ndarray of int64
+        The summed weights of each node's codes, tree after tree and node after node.
+    stat_start : ndarray of int64
+        Where each tree's begin in `stats`.
+    unit : float
+        By which to divide `stats` to get weights of records.
+    """
+
+    roots: NDArray[np.int64]
+    column: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    complete: NDArray[np.uint8]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    first: NDArray[np.int32]
+    children: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    share: NDArray[np.float64]
+    stats: NDArray[np.int64]
+    stat_start: NDArray[np.int64]
+    unit: float
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees."""
+        return len(self.roots) - 1
+
+    def walked(self, schema: Schema, table: NDArray[np.float64]) -> Walked:
+        """Return what kernels walk, with a number for each node and code, laid out as stats."""
+        return Walked(
+            self.roots, self.column, self.low, self.high, self.complete, self.first, self.children,
+            schema.offsets, schema.defaults, table, self.stat_start,
+        )  # fmt: skip
+
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by their names."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "unit"}
+
+    @property
+    def n_leaves(self) -> NDArray[np.int64]:
+        """Number of leaves of each tree."""
+        leaves = np.concatenate(([0], np.cumsum(self.column < 0)))
+        return np.asarray(np.diff(leaves[self.roots]))
+
+    @property
+    def tree_of_node(self) -> NDArray[np.int64]:
+        """The tree that each node belongs to."""
+        return np.repeat(np.arange(self.n_trees), np.diff(self.roots))
+
+    @cached_property
+    def n_children(self) -> NDArray[np.int64]:
+        """How many children each node has."""
+        ids = self.high.astype(np.int64) - self.low
+        return np.where(self.column < 0, 0, np.where(self.complete > 0, ids + 1, 2))
+
+    def tree(self, place: int) -> Nodes:
+        """Return the tree of one column; its nodes are numbered from 0."""
+        begin, end = int(self.roots[place]), int(self.roots[place + 1])
+        own = slice(begin, end)
+        counts = self.stats[self.stat_start[place] : self.stat_start[place + 1]]
+        inner = self.column[own] >= 0
+        first = self.first[own].astype(np.int64)
+        behind = first + self.n_children[own]
+        base = int(first[inner].min()) if inner.any() else 0
+        last = int(behind[inner].max()) if inner.any() else 0
+        return Nodes(
+            column=np.array(self.column[own]),
+            low=np.array(self.low[own]),
+            high=np.array(self.high[own]),
+            complete=np.array(self.complete[own]),
+            left=np.array(self.left[own]),
+            right=np.array(self.right[own]),
+            first=np.where(inner, first - base, 0).astype(np.int32),
+            children=self.children[base:last] - np.int32(begin),
+            gain=np.array(self.gain[own]),
+            share=np.array(self.share[own]),
+            counts=counts.reshape(end - begin, -1) / self.unit,
+        )
+
+
+def join_forests(parts: Sequence[tuple[Any, ...]], unit: float) -> Forest:
+    """Put what growth returned for some targets after another into one forest."""
+    names = [f.name for f in fields(Forest) if f.name != "unit"]
+    columns = dict(zip(names, zip(*parts, strict=True), strict=True))
+    numbers = {"roots": "column", "children": "column", "first": "children", "stat_start": "stats"}
+    joined = {}
+    for name, arrays in columns.items():
+        dtype = arrays[0].dtype
+        if name in numbers:  # places in another array, before which others now come
+            before = np.cumsum([0, *(len(own) for own in columns[numbers[name]])])
+            arrays = tuple(own + n for own, n in zip(arrays, before.tolist(), strict=False))
+        if name in ("roots", "stat_start"):  # each ends where the next begins
+            arrays = (arrays[0], *(own[1:] for own in arrays[1:]))
+        joined[name] = np.concatenate(arrays).astype(dtype)
+    joined["first"][joined["column"] < 0] = 0
+    return Forest(**joined, unit=unit)
+
+
+def node_probabilities(
+    forest: Forest, arities: NDArray[np.int64], prior: str, prior_weight: float
+) -> NDArray[np.float64]:
+    """Return P(code) in every node, laid out as the forest's stats.
+
+    A code with the weight c in a node of the weight N has (c + a) / (N + K a), K being the number
+    of codes: a is the prior's weight, under BDeu the node's share of it.
+    """
+    sizes = arities[forest.tree_of_node]
+    begin = np.concatenate(([0], np.cumsum(sizes)))[:-1]
+    counts = forest.stats / forest.unit
+    each = prior_weight * (forest.share / sizes if prior == "bdeu" else np.ones(len(sizes)))
+    totals = np.add.reduceat(counts, begin) + each * sizes
+    with np.errstate(invalid="ignore"):
+        chances = (counts + np.repeat(each, sizes)) / np.repeat(totals, sizes)
+    for node in np.flatnonzero(totals <= 0):  # without records or prior: as its parent has it
+        place = int(np.flatnonzero(forest.children == node)[0])
+        inner = np.flatnonzero(forest.column >= 0)
+        behind = forest.first[inner] + forest.n_children[inner]
+        parent = inner[(forest.first[inner] <= place) & (place < behind)][0]
+        size = sizes[node]
+        chances[begin[node] : begin[node] + size] = chances[begin[parent] : begin[parent] + size]
+    return np.asarray(chances)
+
+
+def find_arcs(forest: Forest) -> Arcs:
+    """Add up gains by target and predictor; of equal gains, earlier columns come first."""
+    asked = forest.column >= 0
+    key = forest.tree_of_node[asked] * forest.n_trees + forest.column[asked]
+    pairs, place = np.unique(key, return_inverse=True)
+    gain = np.bincount(place, forest.gain[asked], minlength=len(pairs)).astype(np.float64)
+    target, predictor = np.divmod(pairs, forest.n_trees)
+    order = np.lexsort((target, predictor, -np.round(gain, 9)))
+    return Arcs(predictor[order], target[order], gain[order])

@@ -1,0 +1,159 @@
+"""What goes with a basket: items, baskets by name, and ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from tacit.errors import InputError
+from tacit.table import Table
+from tacit.table.features import is_frame
+from tacit.table.gateway import value_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from tacit.schema import Schema
+
+__all__ = ["is_one_basket", "item_name", "rank_items", "read_basket"]
+
+_CELLS = 4_000_000  # probabilities that are ranked together
+
+
+def item_name(schema: Schema, value: int) -> str:
+    """Return a value as people call it; of two-valued columns, True and 1 need no saying.
+
+    >>> from tacit.schema import Labels, Schema
+    >>> flag, words = Labels([False, True], "Boolean"), Labels(["no", "some", "all"], "String")
+    >>> schema = Schema(["milk", "fat"], [flag, words], [0, 0])
+    >>> item_name(schema, 0), item_name(schema, 2)
+    ('milk', 'fat=all')
+    """
+    name, label = schema.value_label(value)
+    plain = schema.arities[schema.value_columns[value]] == 2 and label in (True, 1)
+    return name if plain else f"{name}={'(missing)' if label is None else label}"
+
+
+def is_one_basket(basket: Any) -> bool:
+    """Return whether this is one basket and not a table of many."""
+    if isinstance(basket, Table) or sparse.issparse(basket) or is_frame(basket):
+        return False
+    if isinstance(basket, Mapping):
+        return not any(
+            isinstance(x, list | tuple | np.ndarray | pl.Series) for x in basket.values()
+        )
+    return not isinstance(basket, np.ndarray) or basket.ndim < 2
+
+
+def read_basket(schema: Schema, basket: Any) -> Table:
+    """Return one basket as a Table of one record."""
+    if isinstance(basket, str) or not isinstance(basket, Iterable):
+        raise InputError(f"basket must be a list of items, got {basket!r}")
+    entries = basket.items() if isinstance(basket, Mapping) else basket
+    held: dict[int, int | None] = {}
+    for entry in entries:
+        column, value = _read_item(schema, entry)
+        if held.setdefault(column, value) != value:
+            raise InputError(f"basket: column {schema.names[column]!r} has two values")
+    ids = np.array(sorted(v for v in held.values() if v is not None), np.int64)
+    return Table.from_stored(schema, [0, len(ids)], ids.astype(value_type(schema.n_values)))
+
+
+def _read_item(schema: Schema, entry: Any) -> tuple[int, int | None]:
+    """Return the column and the value id of an item; no id for a default."""
+    if isinstance(entry, tuple):
+        if len(entry) != 2:
+            raise InputError(f"basket: a pair is a column and a label, got {entry!r}")
+        column = schema.position(entry[0], "basket")
+        try:
+            return column, schema.value_id(column, schema.column(column).code(entry[1]))
+        except InputError as error:
+            raise InputError(f"basket: {error}") from None
+    if isinstance(entry, str) and entry not in schema.names:
+        return _find_item(schema, entry)
+    column = schema.position(entry, "basket")
+    values = schema.values_of(column)
+    if len(values) != 1:
+        name = schema.names[column]
+        known = "one value only" if not values else "several values; say which: (column, label)"
+        raise InputError(f"basket: column {name!r} has {known}")
+    return column, values[0]
+
+
+def _find_item(schema: Schema, text: str) -> tuple[int, int]:
+    """Return the item that is written like this, or say which ones are near."""
+    items = {item_name(schema, value): value for value in range(schema.n_values)}
+    if text in items:
+        return int(schema.value_columns[items[text]]), items[text]
+    near = get_close_matches(text, list(items)[:100_000], n=3)
+    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    raise InputError(f"basket: there is no item {text!r}{hint}")
+
+
+def rank_items(
+    table: Table, predict: Callable[[Table], NDArray[np.float64]], most: int
+) -> pl.DataFrame:
+    """Rank the items that records have nothing of: record, rank, item, probability.
+
+    Parameters
+    ----------
+    table : Table
+    predict : callable
+        Returns P(value | rest of the record) for all value ids, records × values.
+    most : int
+        How many items for each record.
+    """
+    schema = table.schema
+    missing = np.array([-1 if own.missing is None else own.missing for own in schema.labels])
+    lost = schema.value_codes == missing[schema.value_columns]
+    step = max(1, _CELLS // max(schema.n_values, 1))
+    parts = []
+    for begin in range(0, table.n_records, step):
+        part = table.take(np.arange(begin, min(begin + step, table.n_records)))
+        chances = predict(part)
+        chances[:, lost] = -1.0
+        chances[_same_columns(part)] = -1.0
+        record, value = _best(chances, most)
+        parts.append((record + begin, value, chances[record, value]))
+    record, value, chance = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    first = np.searchsorted(record, record)  # where each record's items begin
+    named = {int(v): item_name(schema, int(v)) for v in np.unique(value)}
+    return pl.DataFrame(
+        {
+            "record": record,
+            "rank": np.arange(1, len(record) + 1) - first,
+            "item": pl.Series([named[v] for v in value.tolist()], dtype=pl.String),
+            "probability": chance,
+        }
+    )
+
+
+def _same_columns(table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return records and values such that the record holds a value of the same column."""
+    schema = table.schema
+    columns = schema.value_columns[table.values]
+    widths = schema.arities[columns] - 1
+    rows = np.repeat(np.repeat(np.arange(table.n_records), np.diff(table.indptr)), widths)
+    ends = np.cumsum(widths)
+    within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - widths, widths)
+    return rows, np.repeat(schema.offsets[columns], widths) + within
+
+
+def _best(chances: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the largest entries of each row, in order; of equals, the first."""
+    n = chances.shape[1]
+    if n == 0:
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    worst = np.partition(chances, max(n - most, 0), axis=1)[:, max(n - most, 0)]
+    row, place = np.nonzero((chances >= worst[:, None]) & (chances >= 0))
+    order = np.lexsort((place, -chances[row, place], row))
+    row, place = row[order], place[order]
+    kept = np.arange(len(row)) - np.searchsorted(row, row) < most
+    return row[kept], place[kept]
