@@ -22,6 +22,8 @@ def test_every_act_plays(run):
     assert re.search(r"time for one +\d+\.\d µs", text)
     assert "sports and football: 0.19 of its 0.42 bits" in " ".join(text.split())
     assert re.search(r"\d% of all +cart \d+% \(6%\), checkout \d+% \(3%\)", text)
+    assert re.search(r"football = True: True 63 % \(1,051 records\)", text)
+    assert re.search(r"goes with sports and home +scores \(\d+%\), ", text)
     assert "100,000 × 2,922 = 292,200,000 cells" in text
     assert "1,182,980" in text
     assert "99.60% of the cells" in text

@@ -16,6 +16,7 @@ from tacit.cli import (
     convert,
     count,
     demo,
+    dependency_network,
     find_rules,
     pairs,
     predict,
@@ -23,6 +24,7 @@ from tacit.cli import (
     show,
     summary,
     table,
+    tree,
 )
 from tacit.errors import InputError
 
@@ -77,7 +79,8 @@ def _tacit(
 
 
 for family in (
-    summary, count, table, pairs, cluster, select, find_rules, predict, show, convert, adtree, demo,
+    summary, count, table, pairs, cluster, tree, dependency_network, select, find_rules, predict,
+    show, convert, adtree, demo,
 ):  # fmt: skip
     family.register(app)
 

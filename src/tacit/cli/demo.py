@@ -22,6 +22,7 @@ from tacit.datasets import load_visits, make_mixture
 from tacit.datasets.paper_sizes import MSNBC
 from tacit.machine import count_jobs, human_bytes
 from tacit.mixture import NaiveBayesMixture
+from tacit.tree import DecisionTreeClassifier, DependencyNetwork
 
 if TYPE_CHECKING:
     import typer
@@ -34,6 +35,7 @@ __all__ = ["ACTS", "Act", "Stage", "demo", "register"]
 _WIDTH = 80
 _LARGE_RECORDS = 100_000
 _TARGET = "scores"
+_BASKET = ["sports", "home"]
 
 
 @dataclass(frozen=True)
@@ -160,6 +162,39 @@ def group(stage: Stage) -> None:
     )
 
 
+def ask(stage: Stage) -> None:
+    """Grow a small tree, and one for every column; show what goes with a basket."""
+    stage.head(
+        "What depends on what",
+        f'tacit.DecisionTreeClassifier(max_leaf_nodes=5).fit(visits, "{_TARGET}")',
+    )
+    tree = DecisionTreeClassifier(max_leaf_nodes=5).fit(stage.visits, _TARGET)
+    stage.show(tree.to_text())
+    start = perf_counter()
+    network = DependencyNetwork(n_jobs=-1).fit(stage.visits)
+    seconds = perf_counter() - start
+    arcs = network.strongest(4).select("predictor", "target").iter_rows()
+    items = network.recommend(_BASKET, 3).iter_rows()
+    stage.show(
+        facts_grid(
+            [
+                ("a tree for every column", f"{len(network.n_leaves_)} trees in {seconds:.2f} s"),
+                ("the strongest arcs", ", ".join(f"{a} → {b}" for a, b in arcs)),
+                (
+                    f"goes with {' and '.join(_BASKET)}",
+                    ", ".join(f"{item} ({chance:.0%})" for item, chance in items),
+                ),
+            ]
+        )
+    )
+    stage.say(
+        "Questions are chosen by how much more probable they make the data, and end where they no "
+        "longer pay. The trees of all columns together are a dependency network. `tacit tree FILE "
+        "--target COLUMN -o tree.svg` draws one, `tacit dependency-network FILE -o web.html` makes "
+        "a page to explore."
+    )
+
+
 def leave_out(stage: Stage) -> None:
     """Count all pairs of a large sparse table, and show how much of it was never looked at."""
     stage.head("How much was never looked at", 'stories.pairs(method="outer")')
@@ -197,7 +232,7 @@ def leave_out(stage: Stage) -> None:
     )
 
 
-ACTS: list[Act] = [summarise, cross, pair, cache, group, leave_out]
+ACTS: list[Act] = [summarise, cross, pair, cache, group, ask, leave_out]
 
 
 def register(app: typer.Typer) -> None:

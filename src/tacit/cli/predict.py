@@ -59,11 +59,15 @@ def predict(
             "is right for items that are in no basket."
         ),
     ] = "error",
+    top: Annotated[
+        int, typer.Option(min=1, help="How many items a dependency network lists of each record.")
+    ] = 10,
 ) -> None:
     """Apply a saved model: print or write a row for each record, in order.
 
     A model of clusters gives the column cluster, another one the column prediction. With --proba
-    there is a column for each class or cluster, too. Without -o, CSV is printed.
+    there is a column for each class or cluster, too. A dependency network lists what goes with each
+    record: record, rank, item and probability. Without -o, CSV is printed.
 
     Columns that the model has in bins are cut where they were for the model, unless --discretise
     says otherwise. A model of numbers takes CSV, Parquet, Arrow and svmlight files.
@@ -74,14 +78,18 @@ def predict(
         if not hasattr(fitted, "unseen"):
             raise InputError(f"--unseen: a {type(fitted).__name__} has no such setting")
         fitted.unseen = unseen
-    if proba and not hasattr(fitted, "predict_proba"):
+    recommends = not hasattr(fitted, "predict")
+    if proba and (recommends or not hasattr(fitted, "predict_proba")):
         raise InputError(f"--proba: a {type(fitted).__name__} gives no probabilities")
     if hasattr(fitted, "n_jobs"):
         fitted.n_jobs = source.n_jobs
     records = _read(source, fitted, absent)
     with working(f"predicting {records.shape[0]:,} records"):
-        shares = fitted.predict_proba(records) if proba else None
-        frame = prediction_frame(fitted, fitted.predict(records), shares)
+        if recommends:
+            frame = fitted.recommend(records, top)
+        else:
+            shares = fitted.predict_proba(records) if proba else None
+            frame = prediction_frame(fitted, fitted.predict(records), shares)
     if output is None:
         typer.echo(frame.write_csv(), nl=False)
         return
@@ -92,7 +100,7 @@ def predict(
 def _load(path: Path) -> Any:
     with working(f"reading {path}"):
         found = store.load(path)
-    if not hasattr(found, "predict"):
+    if not (hasattr(found, "predict") or hasattr(found, "recommend")):
         raise FileError(path, f"holds a saved {type(found).__name__}, not a model that predicts")
     return found
 
@@ -101,11 +109,26 @@ def _read(source: Source, model: Any, absent: str) -> Any:
     """Read what the model was fitted on: a table, its numbers in the same bins, or numbers."""
     if model.schema_ is None:
         return _read_numbers(source, model)
+    if hasattr(model, "nodes_") and (frame := _read_frame(source, model, absent)) is not None:
+        return frame
     bins = {column.name: bin_edges(column.labels) for column in model.schema_}
     cuts = {name: edges for name, edges in bins.items() if edges is not None}
     if hasattr(model, "_features"):  # numbers that are all in one bin are cut nowhere, but cut
         cuts |= model._features.cuts
     return _complete(source, source.with_cuts(cuts).read(), model, absent)
+
+
+def _read_frame(source: Source, model: Any, absent: str) -> pl.DataFrame | None:
+    """Read the columns of a tree that was grown on a frame, its numbers as they are."""
+    if model._fitted().features.kind != "frame" or (numbers := source.read_numbers()) is None:
+        return None
+    frame, names = numbers.frame, list(model.feature_names_in_)
+    lost = [name for name in names if name not in frame.columns]
+    if lost and absent == "default":
+        raise InputError("--absent: a tree that was grown on numbers needs all its columns")
+    if lost:
+        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
+    return frame.select(names)
 
 
 def _read_numbers(source: Source, model: Any) -> Any:

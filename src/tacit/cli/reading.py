@@ -13,13 +13,15 @@ import typer
 from tacit import table as tables
 from tacit.cli.output import working
 from tacit.counts import ADTree, Counter, Scan
-from tacit.errors import FileError
+from tacit.errors import FileError, InputError
 from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Source", "reads_file"]
+    import polars as pl
+
+__all__ = ["Numbers", "Source", "reads_file"]
 
 _PANEL = "How the file is read"
 _ESCAPES = {"\\t": "\t", "tab": "\t", "space": " "}
@@ -61,6 +63,27 @@ class Source:
             return self
         return replace(self, options={**self.options, "discretise": cuts})
 
+    def read_numbers(self) -> Numbers | None:
+        """Read a file of columns with its numbers as they are.
+
+        ``None`` for files of other kinds, and where the user says how to cut numbers or what is to
+        become of missing values: those make a Table.
+        """
+        if {"discretise", "missing"} & set(self.options):
+            return None
+        known = ("format", "separator", "header", "null_values")
+        options = {name: self.options[name] for name in known if name in self.options}
+        with working(f"reading {self.path}"):
+            frame = tables.read_frame(self.path, **options)
+        if frame is None:
+            return None
+        name = self.options.get("weights")
+        if name is None:
+            return Numbers(frame, None)
+        if name not in frame.columns:
+            raise InputError(f"--weights: there is no column {name!r}")
+        return Numbers(frame.drop(name), frame.get_column(name).to_numpy())
+
     def read(self) -> Table:
         """Read the table, showing that this goes on."""
         found = self._read()
@@ -69,7 +92,7 @@ class Source:
         takers = ""
         if isinstance(found, ADTree):
             takers = "; `tacit table` and `tacit count` take it"
-        elif hasattr(found, "predict"):
+        elif hasattr(found, "predict") or hasattr(found, "recommend"):
             takers = "; `tacit predict` and `tacit show` take it"
         raise FileError(self.path, f"holds a saved {type(found).__name__}, not a table{takers}")
 
@@ -88,6 +111,14 @@ class Source:
     def _read(self) -> Any:
         with working(f"reading {self.path}"):
             return tables.read_what(self.path, **self.options)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """A frame with numbers as they are, and weights of its records."""
+
+    frame: pl.DataFrame
+    weights: Any
 
 
 def _parameters(

@@ -20,12 +20,14 @@ if TYPE_CHECKING:
     from tacit.table import Summary, Table
 
 __all__ = [
+    "arcs_grid",
     "column_grid",
     "column_rows",
     "contingency_grid",
     "contingency_title",
     "facts_grid",
     "interval",
+    "items_grid",
     "measures_grid",
     "number",
     "occurring",
@@ -214,4 +216,20 @@ def subsets_grid(subsets: Sequence[Subset]) -> Grid:
     for subset in subsets:
         numbers = f"{subset.score:.4f}", f"{subset.gain:.4f}", f"{subset.n_combinations:,}"
         grid.add_row(", ".join(subset.columns), *numbers)
+    return grid
+
+
+def arcs_grid(arcs: pl.DataFrame) -> Grid:
+    """Lay out what depends on what, the strongest first."""
+    grid = _grid(["predictor", "target"], ["gain"])
+    for predictor, target, gain in arcs.select("predictor", "target", "gain").iter_rows():
+        grid.add_row(predictor, target, f"{gain:,.1f}")
+    return grid
+
+
+def items_grid(items: pl.DataFrame) -> Grid:
+    """Lay out what goes with a basket, the most probable first."""
+    grid = _grid(["item"], ["probability"])
+    for item, probability in items.select("item", "probability").iter_rows():
+        grid.add_row(item, f"{probability:.1%}")
     return grid

@@ -26,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 def show(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.tacit", help="A saved table, tree or model.")
+        Path, typer.Argument(metavar="FILE.tacit", help="A saved table, tree of counts or model.")
     ],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:

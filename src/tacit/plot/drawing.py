@@ -37,7 +37,7 @@ def shorten(text: str, longest: int = _LONGEST) -> str:
     return line.replace("$", r"\$")
 
 
-def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
+def new_axes(ax: Axes | None, width: float, height: float, most: float = 24.0) -> Axes:
     """Return the axes, or those of a new figure of this size in inches, within limits."""
     if ax is not None:
         return ax
@@ -45,7 +45,7 @@ def new_axes(ax: Axes | None, width: float, height: float) -> Axes:
         from matplotlib import pyplot as plt
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install tacit[plot]") from error
-    size = (min(max(width, 4.0), 24.0), min(max(height, 2.6), 24.0))
+    size = (min(max(width, 4.0), most), min(max(height, 2.6), most))
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 

@@ -13,11 +13,20 @@ from tacit.table.files.baskets import read_baskets
 from tacit.table.files.compressed import uncompressed_name
 from tacit.table.files.msweb import read_msweb
 from tacit.table.files.svmlight import read_svmlight
-from tacit.table.files.tabular import read_csv, read_ipc, read_parquet
+from tacit.table.files.tabular import (
+    csv_frame,
+    ipc_frame,
+    parquet_frame,
+    read_csv,
+    read_ipc,
+    read_parquet,
+)
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import polars as pl
 
     from tacit.table.files.compressed import PathLike
 
@@ -26,6 +35,7 @@ __all__ = [
     "read_arff",
     "read_baskets",
     "read_csv",
+    "read_frame",
     "read_msweb",
     "read_svmlight",
     "read_what",
@@ -101,6 +111,37 @@ def can_discretise(path: PathLike, format: str | None = None) -> bool:  # noqa: 
     return (
         reader in (read_parquet, read_ipc) or "discretise" in inspect.signature(reader).parameters
     )
+
+
+_FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
+    "csv": csv_frame,
+    "tsv": csv_frame,
+    "data": csv_frame,
+    "parquet": parquet_frame,
+    "ipc": ipc_frame,
+}
+
+
+def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> pl.DataFrame | None:  # noqa: A002
+    """Read a file of columns as a frame, numbers as they are; ``None`` for other files.
+
+    Parameters
+    ----------
+    path : path-like
+    format : str, optional
+        As for :func:`read`.
+    **options
+        For text: separator, header and null_values, as for :func:`read_csv`.
+    """
+    kind = _kind(path, format)
+    if kind not in _FRAMES:
+        return None
+    reader = _FRAMES[kind]
+    allowed = set(inspect.signature(reader).parameters) - {"path"}
+    for option in options:
+        if option not in allowed:
+            raise InputError(f"{option} is no option of {kind} files")
+    return reader(path, **{**_OWN.get(kind, {}), **options})
 
 
 def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002

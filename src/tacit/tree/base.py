@@ -87,8 +87,10 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
                 n_jobs=count_jobs(self.n_jobs),
             )
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-        table = (coding.indptr, coding.values, coding.start, coding.rows)
-        table += (coding.offsets, coding.defaults, coding.ordered)
+        table: Any = (
+            coding.indptr, coding.values, coding.start, coding.rows, coding.offsets,
+            coding.defaults, coding.ordered,
+        )  # fmt: skip
         if classes is None and moments is None:
             # The target's classes are the codes of its column: postings list them already.
             target = np.array([sample.target], np.int64)
@@ -237,7 +239,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         ----------
         ax : matplotlib.axes.Axes, optional
         max_depth : int, optional
-            How many questions deep to go.
+            How many questions deep to go; by default all the way, or as far as there are no
+            more than 80 ends to be seen.
 
         Returns
         -------

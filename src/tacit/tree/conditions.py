@@ -58,10 +58,32 @@ class Conditions:
             each.append(one)
         return each
 
+    def order(self, node: int) -> list[int]:
+        """Return a node's branches as they are shown: low before high, one before the rest."""
+        nodes, column = self.nodes, int(self.nodes.column[node])
+        masks = self.allowed(node)
+        if nodes.complete[node]:
+            return sorted(range(len(masks)), key=lambda k: int(np.argmax(masks[k])))
+        inside = masks[0]
+        if nodes.left[node] >= 0:
+            return [0, 1] if inside[0] else [1, 0]
+        rest = np.count_nonzero(inside) > 1 and int(self.schema.arities[column]) > 2
+        return [1, 0] if rest else [0, 1]
+
     def branches(self, node: int) -> list[str]:
         """Return the conditions of a node's children, in order."""
         column = int(self.nodes.column[node])
         return [self.text(column, mask) for mask in self.allowed(node)]
+
+    def short_branches(self, node: int) -> list[str]:
+        """Return the same beside a node that says the column's name: without it."""
+        name = self.schema.names[int(self.nodes.column[node])]
+        return [
+            text.removeprefix(f"{name} ")
+            if text.startswith(f"{name} ")
+            else text.replace(f" {name} ", " … ", 1)
+            for text in self.branches(node)
+        ]
 
     def text(self, column: int, allowed: NDArray[np.bool_]) -> str:
         """Return in words that a column has one of the allowed codes.

@@ -167,15 +167,12 @@ def tree_text(model: TreeEstimator, max_depth: int | None = None) -> str:
 
 
 def _below(conditions: Conditions, node: int, depth: int) -> list[tuple[int, int, str]]:
-    """Return the children of a node as they go on a stack; what is below a threshold on top."""
+    """Return the children of a node as they go on a stack: what is shown first on top."""
     nodes = conditions.nodes
     if nodes.column[node] < 0:
         return []
-    children, masks = nodes.children_of(node).tolist(), conditions.allowed(node)
-    column = int(nodes.column[node])
-    below = [(c, depth, conditions.text(column, m)) for c, m in zip(children, masks, strict=True)]
-    turned = nodes.left[node] >= 0 and not masks[0][0]
-    return below if turned else below[::-1]
+    children, texts = nodes.children_of(node).tolist(), conditions.branches(node)
+    return [(children[k], depth, texts[k]) for k in reversed(conditions.order(node))]
 
 
 def leaf_rules(model: TreeEstimator) -> list[LeafRule]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tacit.table.files.compressed import PathLike
 
-__all__ = ["read_csv", "read_ipc", "read_parquet"]
+__all__ = ["csv_frame", "ipc_frame", "parquet_frame", "read_csv", "read_ipc", "read_parquet"]
 
 _CELLS = 10_000_000  # of a chunk
 _AT_ONCE = 1 << 27  # numbers to hold at once while cut points are looked for
@@ -104,12 +104,7 @@ def read_csv(
     >>> table.one_way()["sky"]
     {'blue': 1, 'grey': 2}
     """
-    if not isinstance(separator, str) or separator == "" or separator[1:].strip():
-        raise InputError(f"separator must be one character, or one and blanks, got {separator!r}")
-    if not separator[0].isascii() or separator[0] in (quote, "\r", "\n"):
-        raise InputError(f"separator cannot be {separator!r}")
-    if quote is not None and (len(quote) != 1 or not quote.isascii()):
-        raise InputError(f"quote must be one character or None, got {quote!r}")
+    _check_dialect(separator, quote)
     with naming(path), on_disk(path) as plain:
         file = CsvFile(path, plain, separator, header, names, null_values, quote)
         while True:
@@ -121,6 +116,53 @@ def read_csv(
                 )  # fmt: skip
             except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
                 file.widen(error)
+
+
+def _check_dialect(separator: str, quote: str | None) -> None:
+    if not isinstance(separator, str) or separator == "" or separator[1:].strip():
+        raise InputError(f"separator must be one character, or one and blanks, got {separator!r}")
+    if not separator[0].isascii() or separator[0] in (quote, "\r", "\n"):
+        raise InputError(f"separator cannot be {separator!r}")
+    if quote is not None and (len(quote) != 1 or not quote.isascii()):
+        raise InputError(f"quote must be one character or None, got {quote!r}")
+
+
+def csv_frame(
+    path: PathLike,
+    *,
+    separator: str = ",",
+    header: bool = True,
+    null_values: str | Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """Read a CSV file as a frame, its numbers as they are; options as for :func:`read_csv`."""
+    _check_dialect(separator, '"')
+    with naming(path), on_disk(path) as plain:
+        file = CsvFile(path, plain, separator, header, None, null_values, '"')
+        while True:
+            try:
+                return _whole(file)
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+                file.widen(error)
+
+
+def parquet_frame(path: PathLike) -> pl.DataFrame:
+    """Read a Parquet file as a frame, its numbers as they are."""
+    with naming(path), on_disk(path) as plain:
+        return _whole(_ColumnFile(path, plain, "Parquet"))
+
+
+def ipc_frame(path: PathLike) -> pl.DataFrame:
+    """Read an Arrow IPC file as a frame, its numbers as they are."""
+    with naming(path), on_disk(path) as plain:
+        return _whole(_ColumnFile(path, plain, "Arrow IPC"))
+
+
+def _whole(file: _File) -> pl.DataFrame:
+    names = list(file.schema)
+    frames = list(file.batches(names, max(4096, _CELLS // max(1, len(names)))))
+    if not sum(frame.height for frame in frames):
+        raise FileError(file.path, "holds no records")
+    return pl.concat(frames)
 
 
 def read_parquet(path: PathLike, **options: Any) -> Table:

@@ -1,0 +1,357 @@
+"""``tacit tree``: a column told from the others by a few questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+import typer
+
+from tacit.cli.output import json_label, make_console, print_json, put, working
+from tacit.cli.reading import Source, reads_file
+from tacit.cli.render import facts_grid, number
+from tacit.cli.tree_files import ENDINGS, write_tree
+from tacit.cli.writing import check_target
+from tacit.errors import InputError
+from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
+from tacit.tree.picture import readable_depth
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.tree.text import LeafRule
+
+__all__ = ["register", "tree"]
+
+_GROWTH = "How the tree grows"
+_SHOWN = "What is shown and written"
+_MOST_WAYS = 3  # to a leaf of a graph that are printed
+_MOST_SHOWN = 60  # leaves; of a larger tree only the upper levels are printed
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(reads_file(tree))
+
+
+def tree(
+    source: Source,
+    target: Annotated[
+        str, typer.Option(help="The column to predict; mdl cuts tell it apart, too.")
+    ],
+    graph: Annotated[
+        bool,
+        typer.Option(
+            "--graph", help="Let leaves merge: a decision graph.", rich_help_panel=_GROWTH
+        ),
+    ] = False,
+    regress: Annotated[
+        bool,
+        typer.Option(
+            "--regress", help="The target is a number, not a label.", rich_help_panel=_GROWTH
+        ),
+    ] = False,
+    criterion: Annotated[
+        Literal["bayes_factor", "bic", "entropy", "gini", "squared_error"] | None,
+        typer.Option(
+            help="What makes a split good; by default bayes_factor, or squared_error with "
+            "--regress.",
+            rich_help_panel=_GROWTH,
+        ),
+    ] = None,
+    splits: Annotated[
+        Literal["binary", "complete", "both"],
+        typer.Option(
+            help="One value against the rest, a branch for each value, or whichever is better.",
+            rich_help_panel=_GROWTH,
+        ),
+    ] = "binary",
+    prior: Annotated[
+        Literal["k2", "bdeu"],
+        typer.Option(
+            help="Every leaf has the prior's weight for each class, or its share of it.",
+            rich_help_panel=_GROWTH,
+        ),
+    ] = "k2",
+    prior_weight: Annotated[
+        float, typer.Option(min=0, help="The weight of the prior.", rich_help_panel=_GROWTH)
+    ] = 1.0,
+    kappa: Annotated[
+        float,
+        typer.Option(
+            help="The price of a parameter for bayes_factor, above 0 and at most 1: smaller makes "
+            "smaller trees.",
+            rich_help_panel=_GROWTH,
+        ),
+    ] = 0.1,
+    max_leaves: Annotated[
+        int | None, typer.Option(min=1, help="The most leaves.", rich_help_panel=_GROWTH)
+    ] = None,
+    max_depth: Annotated[
+        int | None,
+        typer.Option(min=1, help="The most questions in a row.", rich_help_panel=_GROWTH),
+    ] = None,
+    min_leaf: Annotated[
+        int,
+        typer.Option(
+            min=1, help="The fewest records (or weight) of a leaf.", rich_help_panel=_GROWTH
+        ),
+    ] = 1,
+    test: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE2", help="Other records to try the tree on, read as FILE is."),
+    ] = None,
+    rules: Annotated[
+        bool,
+        typer.Option("--rules", help="Print a rule for each leaf.", rich_help_panel=_SHOWN),
+    ] = False,
+    levels: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Levels to print or draw; what is below is cut.", rich_help_panel=_SHOWN
+        ),
+    ] = None,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write the model (.tacit), a picture (.svg, .png, .pdf, .dot) or the rules (.csv, "
+            ".parquet); can be repeated.",
+            rich_help_panel=_SHOWN,
+        ),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Grow a decision tree for a column, and say how well it predicts.
+
+    Numbers of CSV, Parquet and Arrow files are split where it serves the tree, unless --discretise
+    cuts them before. Growth stops by itself where a split no longer pays (bayes_factor and bic).
+
+    JSON: an object with kind, target, leaves, depth, gain (an object of the columns that are asked
+    about, with their shares of what all splits gain), train and, with --test, test (objects with
+    records and accuracy, log_likelihood and majority, or for a regression r2 and rmse), and rules,
+    a list of objects with leaf (a number), conditions (a list of ways to the leaf, each a list of
+    texts), target, prediction, share (its probability) and records.
+    """
+    kind = _kind(graph, regress)
+    asked = _settings(
+        kind, criterion, splits=splits, prior=prior, prior_weight=prior_weight, kappa=kappa,
+        max_leaf_nodes=max_leaves, max_depth=max_depth, min_samples_leaf=min_leaf,
+    )  # fmt: skip
+    inputs = [source.path] + ([] if test is None else [test])
+    for path in output or []:
+        check_target(path, "--output", ENDINGS, *inputs)
+    records = _Records.of(source, target)
+    start = perf_counter()
+    with working(f"growing a tree for {target} from {records.n_records:,} records"):
+        model = _fit(kind(**asked, n_jobs=source.n_jobs), records)
+    seconds = perf_counter() - start
+    scores = {"train": _scores(model, records)}
+    if test is not None:
+        scores["test"] = _scores(model, _Records.of(replace(source, path=test), target))
+    for path in output or []:
+        with working(f"writing {path}"):
+            write_tree(model, path, levels)
+    if json:
+        print_json(_as_json(model, target, scores))
+        return
+    console = make_console()
+    put(console, facts_grid([*_facts(model, scores), ("time", f"{seconds:.2f} s")]))
+    console.print()
+    if rules:
+        console.print("\n".join(map(_rule_text, model.rules())), soft_wrap=True)
+    else:
+        shown = levels or readable_depth(model.nodes_, _MOST_SHOWN)
+        console.print(model.to_text(max_depth=shown), soft_wrap=True)
+    if output:
+        console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class _Records:
+    """What a tree is grown or tried on: a Table, or a frame with numbers as they are."""
+
+    X: Any
+    target: str
+    weights: Any
+
+    @classmethod
+    def of(cls, source: Source, target: str) -> _Records:
+        numbers = source.read_numbers()
+        if numbers is None:
+            table = source.without_idle_target().read()
+            table.schema.position(target, "--target")
+            return cls(table, target, None)
+        if target not in numbers.frame.columns:
+            raise InputError(f"--target: {source.path} has no column {target!r}")
+        return cls(numbers.frame, target, numbers.weights)
+
+    @property
+    def n_records(self) -> int:
+        """Number of records."""
+        return int(self.X.shape[0])
+
+    @property
+    def scoring_weights(self) -> NDArray[np.float64]:
+        """The weight of each record."""
+        own = getattr(self.X, "weights", None) if self.weights is None else self.weights
+        return np.ones(self.n_records) if own is None else np.asarray(own, np.float64)
+
+    def truth(self) -> NDArray[Any]:
+        """Return the target of each record."""
+        if hasattr(self.X, "get_column"):
+            return np.array(self.X.get_column(self.target).to_list(), object)
+        labels = self.X.schema[self.target].labels
+        items: NDArray[Any] = np.array([*labels, None], object)[:-1]
+        return np.asarray(items[self.X.codes(self.target)])
+
+    def features(self, model: Any) -> Any:
+        """Return what the model is to look at: a frame has its columns and no other."""
+        if not hasattr(self.X, "get_column"):
+            return self.X
+        lost = [name for name in model.feature_names_in_ if name not in self.X.columns]
+        if lost:
+            raise InputError(f"--test: there is no column {lost[0]!r}")
+        return self.X.select(list(model.feature_names_in_))
+
+
+def _kind(graph: bool, regress: bool) -> Any:
+    if graph and regress:
+        raise typer.BadParameter("graphs are for labels, not with --regress", param_hint="--graph")
+    return (
+        DecisionGraphClassifier
+        if graph
+        else DecisionTreeRegressor
+        if regress
+        else DecisionTreeClassifier
+    )
+
+
+_CRITERIA = {
+    DecisionTreeClassifier: ("bayes_factor", "bic", "entropy", "gini"),
+    DecisionTreeRegressor: ("squared_error", "bayes_factor"),
+    DecisionGraphClassifier: ("bayes_factor", "bic"),
+}
+
+
+def _settings(kind: Any, criterion: str | None, **asked: Any) -> dict[str, Any]:
+    """Return the estimator's settings, after a look at those that depend on each other."""
+    known = _CRITERIA[kind]
+    if criterion is not None and criterion not in known:
+        what = {DecisionTreeRegressor: "--regress", DecisionGraphClassifier: "--graph"}
+        listed = " or ".join(known)
+        raise typer.BadParameter(
+            f"{criterion} does not go with {what.get(kind, 'a tree of labels')}; take {listed}",
+            param_hint="--criterion",
+        )
+    if not 0 < asked["kappa"] <= 1:
+        raise typer.BadParameter("must be above 0 and at most 1", param_hint="--kappa")
+    if kind is DecisionTreeRegressor and asked.pop("prior") != "k2":
+        raise typer.BadParameter("is for labels, not with --regress", param_hint="--prior")
+    return {**asked, "criterion": criterion or known[0]}
+
+
+def _fit(model: Any, records: _Records) -> Any:
+    """Fit; what is wrong is said of options, not of arguments."""
+    options = {
+        "y": f"--target {records.target!r}",
+        "sample_weight": "--weights",
+        "prior_weight": "--prior-weight",
+    }
+    try:
+        return model.fit(records.X, records.target, records.weights)
+    except InputError as error:
+        text = str(error).removeprefix("Unknown label type: ")
+        for argument, option in options.items():
+            if text.startswith((f"{argument} ", f"{argument}:")):
+                text = option + text.removeprefix(argument)
+                break
+        if "cut it into classes" in text:
+            text += ", with --discretise, or --regress"
+        raise InputError(text) from None
+
+
+def _scores(model: Any, records: _Records) -> dict[str, Any]:
+    """Return how well a model predicts records."""
+    X, truth, weights = records.features(model), records.truth(), records.scoring_weights
+    total = float(weights.sum())
+    found: dict[str, Any] = {"records": total if total != round(total) else int(total)}
+    if isinstance(model, DecisionTreeRegressor):
+        y = truth.astype(np.float64)
+        error = float((weights * (y - model.predict(X)) ** 2).sum())
+        spread = float((weights * (y - (weights * y).sum() / total) ** 2).sum())
+        return found | {
+            "r2": 1 - error / spread if spread else None,
+            "rmse": (error / total) ** 0.5,
+        }
+    place = {label: k for k, label in enumerate(model.classes_.tolist())}
+    codes = np.array([place.get(label, -1) for label in truth.tolist()])
+    shares = model.predict_proba(X)
+    right = np.argmax(shares, axis=1) == codes
+    # A class that the tree has never seen has no probability; it is left out of the mean.
+    known = codes >= 0
+    logs = np.log(np.maximum(shares[known, codes[known]], 1e-300))
+    return found | {
+        "accuracy": float((weights * right).sum()) / total,
+        "log_likelihood": float((weights[known] * logs).sum()) / (float(weights[known].sum()) or 1),
+        "majority": float(weights[codes == _majority(model)].sum()) / total,
+    }
+
+
+def _majority(model: Any) -> int:
+    return int(np.argmax(model.nodes_.counts[0]))
+
+
+def _facts(model: Any, scores: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
+    n = model.n_leaves_
+    rows = [
+        ("leaves", f"{n:,}, at most {model.depth_:,} question{'s' * (model.depth_ != 1)} deep"),
+        ("columns asked about", f"{np.count_nonzero(model.feature_importances_):,}"),
+    ]
+    for name, found in scores.items():
+        what = {"train": "records", "test": "records of --test"}[name]
+        rows.append((what, f"{number(found['records'])}"))
+        if "accuracy" in found:
+            rows.append(
+                (
+                    "  predicted rightly",
+                    f"{found['accuracy']:.2%} (most common class: {found['majority']:.2%})",
+                )
+            )
+            rows.append(("  log-likelihood", f"{found['log_likelihood']:.4f} a record"))
+        else:
+            r2 = "–" if found["r2"] is None else f"{found['r2']:.4f}"
+            rows.append(("  R²", r2))
+            rows.append(("  root mean squared error", f"{found['rmse']:,.4g}"))
+    return rows
+
+
+def _as_json(model: Any, target: str, scores: dict[str, Any]) -> dict[str, Any]:
+    gains = zip(model.feature_names_in_, model.feature_importances_.tolist(), strict=True)
+    return {
+        "kind": type(model).__name__,
+        "target": target,
+        "leaves": model.n_leaves_,
+        "depth": model.depth_,
+        "gain": dict(sorted(((k, x) for k, x in gains if x > 0), key=lambda kx: -kx[1])),
+        **scores,
+        "rules": [_rule_json(rule) for rule in model.rules()],
+    }
+
+
+def _rule_text(rule: LeafRule) -> str:
+    """Return a rule; of the many ways to a leaf of a graph only some."""
+    more = len(rule.conditions) - _MOST_WAYS
+    if more <= 0:
+        return str(rule)
+    some = str(replace(rule, conditions=rule.conditions[:_MOST_WAYS]))
+    return some.replace(" then ", f" or {more} other way{'s' * (more > 1)} then ", 1)
+
+
+def _rule_json(rule: LeafRule) -> dict[str, Any]:
+    return {**vars(rule), "prediction": json_label(rule.prediction)}

@@ -1,0 +1,242 @@
+"""Pictures made of boxes, curves and words, which SVG and matplotlib draw alike.
+
+Lengths are pixels; y grows downwards. Whoever makes a scene decides where everything goes and
+cuts texts to the room they have (:func:`fit`).
+"""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from tacit.plot.drawing import new_axes, room
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Box", "Curve", "Scene", "Words", "draw_scene", "fit", "scene_svg", "text_width"]
+
+_PER_INCH = 84.0  # pixels of a scene in an inch of a new figure
+_MOST_INCHES = 48.0
+_FONTS = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle; `title` is shown where the mouse rests on it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    fill: str
+    stroke: str | None = None
+    stroke_width: float = 1.0
+    radius: float = 0.0
+    dashed: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line through points, along x at each of them."""
+
+    points: tuple[tuple[float, float], ...]
+    width: float
+    colour: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A line of text; `y` is its base line."""
+
+    x: float
+    y: float
+    text: str
+    size: float
+    colour: str
+    anchor: Literal["start", "middle", "end"] = "start"
+    bold: bool = False
+    halo: bool = False
+    title: str = ""
+
+
+Item: TypeAlias = Box | Curve | Words
+
+
+@dataclass
+class Scene:
+    """A picture: its size, what it is called, and what is on it, the lowest first."""
+
+    width: float
+    height: float
+    title: str = ""
+    items: list[Item] = field(default_factory=list)
+
+
+_NARROW, _WIDE = "fijlrtI.,:;'|!()[]{}/\\- ", "mwMW@%&≤≥…—"
+
+
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """Return about how wide a line of text is, rather more than less.
+
+    >>> round(text_width("hours per week", 12))
+    98
+    """
+    ems = 0.0
+    for letter in text:
+        if letter in _NARROW:
+            ems += 0.37
+        elif letter in _WIDE:
+            ems += 0.92
+        elif ord(letter) > 0x2E80:
+            ems += 1.05
+        else:
+            ems += 0.69 if letter.isupper() else 0.64
+    return ems * size * (1.1 if bold else 1.0)
+
+
+def fit(text: str, width: float, size: float, bold: bool = False) -> str:
+    """Return the text on one line, cut short with an ellipsis where it is wider than this.
+
+    >>> fit("a label that goes on and on and on", 100, 12)
+    'a label that g…'
+    """
+    line = " ".join(text.split())
+    if text_width(line, size, bold) <= width + 0.01:  # widths are made of just such sums
+        return line
+    while line and text_width(line + "…", size, bold) > width:
+        line = line[:-1]
+    return line.rstrip() + "…"
+
+
+def scene_svg(scene: Scene) -> str:
+    """Return the scene as SVG that stands on its own.
+
+    >>> svg = scene_svg(Scene(20, 10, "a < b", [Box(0, 0, 20, 10, "red")]))
+    >>> '<title>a &lt; b</title>' in svg and 'fill="red"' in svg
+    True
+    """
+    size = f"{scene.width:.0f}", f"{scene.height:.0f}"
+    drawn = "\n".join(map(_svg_item, scene.items))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" '
+        f'width="{size[0]}" height="{size[1]}" role="img" font-family="{_FONTS}">\n'
+        f'<title>{_escape(scene.title)}</title>\n<rect width="100%" height="100%" fill="#fff"/>\n'
+        f"{drawn}\n</svg>\n"
+    )
+
+
+def _escape(text: str) -> str:
+    """Escape what means something in XML, and drop what it cannot hold."""
+    kept = (x if x >= " " and x not in "\ufffe\uffff" else " " for x in text)
+    return html.escape("".join(x for x in kept if not "\ud800" <= x <= "\udfff"))
+
+
+def _svg_item(item: Item) -> str:
+    note = f"<title>{_escape(item.title)}</title>" if item.title else ""
+    if isinstance(item, Box):
+        stroke = f' stroke="{item.stroke}" stroke-width="{item.stroke_width:g}"'
+        dashes = ' stroke-dasharray="4 3"' if item.dashed else ""
+        return (
+            f'<rect x="{item.x:.1f}" y="{item.y:.1f}" width="{item.width:.1f}" '
+            f'height="{item.height:.1f}" rx="{item.radius:g}" fill="{item.fill}"'
+            f"{stroke + dashes if item.stroke else ''}>{note}</rect>"
+        )
+    if isinstance(item, Curve):
+        (x, y), *rest = item.points
+        path = f"M{x:.1f} {y:.1f}"
+        for nx, ny in rest:
+            middle = (x + nx) / 2
+            path += (
+                f"H{nx:.1f}"
+                if ny == y
+                else f"C{middle:.1f} {y:.1f} {middle:.1f} {ny:.1f} {nx:.1f} {ny:.1f}"
+            )
+            x, y = nx, ny
+        return (
+            f'<path d="{path}" fill="none" stroke="{item.colour}" '
+            f'stroke-width="{item.width:.2f}">{note}</path>'
+        )
+    weight = ' font-weight="bold"' if item.bold else ""
+    where = f'x="{item.x:.1f}" y="{item.y:.1f}" font-size="{item.size:g}"{weight}'
+    where += "" if item.anchor == "start" else f' text-anchor="{item.anchor}"'
+    text = _escape(item.text)
+    # Not all programs know paint-order, so that the halo is a text of its own.
+    halo = f'<text {where} fill="#fff" stroke="#fff" stroke-width="3">{text}</text>'
+    own = f'<text {where} fill="{item.colour}">{note}{text}</text>'
+    return halo + own if item.halo else own
+
+
+def draw_scene(scene: Scene, ax: Axes | None = None) -> Axes:
+    """Draw the scene with matplotlib.
+
+    Parameters
+    ----------
+    scene : Scene
+    ax : Axes, optional
+        Where to draw, as large as it fits; by default a new figure of the scene's size.
+    """
+    inches = scene.width / _PER_INCH, scene.height / _PER_INCH
+    shrink = min(1.0, _MOST_INCHES / max(inches))
+    ax = new_axes(ax, inches[0] * shrink, inches[1] * shrink, most=_MOST_INCHES)
+    ax.set_axis_off()
+    ax.set_xlim(0, scene.width)
+    ax.set_ylim(scene.height, 0)
+    width, height = room(ax)
+    ax.set_aspect("equal")
+    points = min(width / scene.width, height / scene.height)  # in a pixel
+    for item in scene.items:
+        _draw_item(ax, item, points)
+    return ax
+
+
+def _draw_item(ax: Axes, item: Item, points: float) -> None:
+    from matplotlib.patches import FancyBboxPatch, PathPatch
+    from matplotlib.path import Path
+    from matplotlib.patheffects import withStroke
+
+    if isinstance(item, Box):
+        style = f"round,pad=0,rounding_size={item.radius:g}" if item.radius else "square,pad=0"
+        box = FancyBboxPatch(
+            (item.x, item.y),
+            item.width,
+            item.height,
+            boxstyle=style,
+            facecolor=item.fill,
+            edgecolor=item.stroke or "none",
+            linewidth=item.stroke_width * points if item.stroke else 0,
+            linestyle=(0, (4, 3)) if item.dashed else "-",
+        )
+        ax.add_patch(box)
+    elif isinstance(item, Curve):
+        path, codes = [item.points[0]], [Path.MOVETO]
+        for (x, y), (nx, ny) in zip(item.points, item.points[1:], strict=False):
+            middle = (x + nx) / 2
+            path += [(middle, y), (middle, ny), (nx, ny)]
+            codes += [Path.CURVE4] * 3
+        ax.add_patch(
+            PathPatch(
+                Path(path, codes),
+                facecolor="none",
+                edgecolor=item.colour,
+                linewidth=item.width * points,
+                capstyle="butt",
+            )
+        )
+    else:
+        ha = {"start": "left", "middle": "center", "end": "right"}[item.anchor]
+        effects = [withStroke(linewidth=3 * points, foreground="white")] if item.halo else None
+        ax.text(
+            item.x,
+            item.y,
+            item.text.replace("$", r"\$"),
+            fontsize=item.size * points,
+            color=item.colour,
+            ha=ha,
+            va="baseline",
+            fontweight="bold" if item.bold else "normal",
+            path_effects=effects,
+        )
