@@ -87,18 +87,19 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
                 n_jobs=count_jobs(self.n_jobs),
             )
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-        table: Any = (
+        kernels: Any = _core  # starred arguments are too much for its types
+        table = (
             coding.indptr, coding.values, coding.start, coding.rows, coding.offsets,
             coding.defaults, coding.ordered,
         )  # fmt: skip
         if classes is None and moments is None:
             # The target's classes are the codes of its column: postings list them already.
             target = np.array([sample.target], np.int64)
-            _, *arrays, stats, _ = _core.grow_forest(*table, target, None, weights, settings, 1)
+            _, *arrays, stats, _ = kernels.grow_forest(*table, target, None, weights, settings, 1)
             stats = stats.reshape(-1, n_classes)
         else:
             excluded = () if sample.target is None else (sample.target,)
-            *arrays, stats = _core.grow_tree(
+            *arrays, stats = kernels.grow_tree(
                 *table, excluded, classes, n_classes, moments, weights, settings
             )
         arrays.append(stats / settings["unit"])
