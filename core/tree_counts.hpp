@@ -82,7 +82,7 @@ class TreeCounts {
   }
 
   // `quiet` are the leaf's records that are not telling, here and below.
-  Planes count(const LeafMembers& leaf, const std::vector<std::int32_t>& quiet) {
+  Planes count(const LeafMembers& leaf, const RecordList& quiet) {
     const Timer timer(*this);
     Planes planes = make();
     add_records<1>(quiet, planes.data.get());
@@ -93,7 +93,7 @@ class TreeCounts {
   // The same for a leaf's records that hold [low, high): all that do, by the pair counts, less
   // those of other leaves.
   Planes count_by_pairs(const LeafMembers& leaf, std::int64_t low, std::int64_t high,
-                        const std::vector<std::int32_t>& others) {
+                        const RecordList& others) {
     const Timer timer(*this);
     Planes planes = make();
     T* out = planes.data.get();
@@ -110,7 +110,7 @@ class TreeCounts {
     T* out = from.data.get();
     for (std::size_t i = 0; i < size(); ++i) out[i] -= own[i];
   }
-  void subtract(const LeafMembers& leaf, const std::vector<std::int32_t>& quiet, Planes& from) {
+  void subtract(const LeafMembers& leaf, const RecordList& quiet, Planes& from) {
     const Timer timer(*this);
     add_records<-1>(quiet, from.data.get());
     add_telling<-1, true>(leaf, from.data.get());
@@ -121,7 +121,7 @@ class TreeCounts {
   }
 
   // Counts a small leaf; the view lasts until the next one is counted.
-  CountedLeaf<T> count_small(const LeafMembers& leaf, const std::vector<std::int32_t>& quiet,
+  CountedLeaf<T> count_small(const LeafMembers& leaf, const RecordList& quiet,
                              const std::int64_t* whole, double share) {
     const Timer timer(*this);
     find_ids(leaf, quiet);
@@ -169,7 +169,7 @@ class TreeCounts {
   static constexpr std::int64_t kSoon = 8, kLater = 24;
 
   template <int kSign>
-  void add_records(const std::vector<std::int32_t>& list, T* out) {
+  void add_records(const RecordList& list, T* out) {
     const std::int32_t* records = list.data();
     const auto n = static_cast<std::int64_t>(list.size());
     for (std::int64_t i = 0; i < n; ++i) {
@@ -221,7 +221,7 @@ class TreeCounts {
   }
 
   // ids_: those of the leaf, ascending; slot_of: their places; totals in small_.
-  void find_ids(const LeafMembers& leaf, const std::vector<std::int32_t>& quiet) {
+  void find_ids(const LeafMembers& leaf, const RecordList& quiet) {
     ids_.clear();
     totals_.clear();
     const auto n = static_cast<std::int64_t>(quiet.size());

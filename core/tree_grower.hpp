@@ -42,7 +42,7 @@ class TreeGrower {
         n_planes_(n_planes),
         target_column_(target_column),
         score_(rules, n_planes, whole),
-        members_(table, scratch, meter),
+        members_(table, pairs != nullptr, scratch, meter),
         counts_(table, target, n_planes, pairs, rules.timed, scratch, meter),
         search_(columns, score_, rules.binary, rules.complete, excluded) {}
 

@@ -9,13 +9,34 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "parallel.hpp"
 #include "tree.hpp"
 
 namespace tacit {
+
+// A vector that does not fill what it grows by: lists are written once, in full.
+template <class T>
+struct Unfilled : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unfilled<U>;
+  };
+  template <class U>
+  void construct(U* at) {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* at, Args&&... args) {
+    ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+  }
+};
+using RecordList = std::vector<std::int32_t, Unfilled<std::int32_t>>;
 
 // A record that says something about the target: one that is not of the base class.
 struct TellingRecord {
@@ -27,7 +48,7 @@ struct LeafMembers {
   std::int32_t tag = 0;  // even; that of its telling records is one more
   std::int64_t n_quiet = 0;
   bool everything = false;          // began as all records, which are not listed
-  std::vector<std::int32_t> began;  // its quiet records, and some that other leaves have now
+  RecordList began;  // its quiet records, and some that other leaves have now
   std::int64_t telling_begin = 0, telling_end = 0;
 
   std::int64_t n_telling() const { return telling_end - telling_begin; }
@@ -37,7 +58,7 @@ struct LeafMembers {
 // What lasts from one tree to the next on a thread, so that it is not allocated anew.
 struct TreeScratch {
   std::vector<std::int32_t> tags;
-  std::vector<std::int32_t> others;  // records of a range that are not in the leaf
+  RecordList others;  // records of a range that are not in the leaf
   std::vector<TellingRecord> telling, spare;
   std::vector<std::int32_t> slot_of;  // by value id, for small leaves; -1 between leaves
 };
@@ -45,8 +66,9 @@ struct TreeScratch {
 template <class V>
 class TreeMembers {
  public:
-  TreeMembers(const TreeTable<V>& table, TreeScratch& scratch, Meter& meter)
-      : table_(table), s_(scratch), meter_(meter) {
+  // Only with `others` is it noted which records of a range are in other leaves.
+  TreeMembers(const TreeTable<V>& table, bool others, TreeScratch& scratch, Meter& meter)
+      : table_(table), s_(scratch), meter_(meter), wants_others_(others) {
     s_.tags.assign(static_cast<std::size_t>(table.records.n_records), 0);
     for (const TellingRecord& one : s_.telling) tag(one.record) = 1;
   }
@@ -64,7 +86,7 @@ class TreeMembers {
   }
 
   // The leaf's records that are not telling.
-  const std::vector<std::int32_t>& quiet(LeafMembers& leaf) {
+  const RecordList& quiet(LeafMembers& leaf) {
     if (leaf.everything) {
       leaf.began.resize(s_.tags.size());
       std::iota(leaf.began.begin(), leaf.began.end(), 0);
@@ -81,10 +103,12 @@ class TreeMembers {
     std::vector<LeafMembers> parts(static_cast<std::size_t>(each ? high - low + 1 : 2));
     const std::int32_t first_tag = next_tag_;
     for (std::size_t p = 0; p + 1 < parts.size(); ++p) parts[p].tag = new_tag();
-    s_.others.clear();
-    others_known_ = by_postings(leaf, low, high);
+    const bool listed = by_postings(leaf, low, high);
+    others_known_ = listed && wants_others_;
     if (others_known_)
-      take(leaf.tag, low, high, each, parts);
+      take<true>(leaf.tag, low, high, each, parts);
+    else if (listed)
+      take<false>(leaf.tag, low, high, each, parts);
     else
       look_up_all(leaf, low, high, each, parts);
     tell(leaf, first_tag, parts);
@@ -103,7 +127,7 @@ class TreeMembers {
   }
 
   // The records of the last range that were in other leaves, if the postings were asked.
-  const std::vector<std::int32_t>* others() const { return others_known_ ? &s_.others : nullptr; }
+  const RecordList* others() const { return others_known_ ? &s_.others : nullptr; }
 
   // Puts the records of two leaves side by side.
   LeafMembers join(LeafMembers& a, LeafMembers& b) {
@@ -144,10 +168,11 @@ class TreeMembers {
     return leaf.everything || table_.start[high] - table_.start[low] <= 8 * own;
   }
 
+  template <bool kOthers>
   void take(std::int32_t own, std::int64_t low, std::int64_t high, bool each,
             std::vector<LeafMembers>& parts) {
     const std::int64_t n = table_.start[high] - table_.start[low];
-    s_.others.resize(static_cast<std::size_t>(n) + 1);
+    if (kOthers) s_.others.resize(static_cast<std::size_t>(n) + 1);
     std::int32_t* other = s_.others.data();
     for (std::int64_t v = low; v < high; ++v) {
       LeafMembers& part = parts[each ? static_cast<std::size_t>(v - low) : 0];
@@ -159,14 +184,17 @@ class TreeMembers {
         std::int32_t& current = tag(r);
         const std::int32_t off = current - own;  // 0 quiet, 1 telling, else another leaf's
         // Written to both, kept by one at most: which it is cannot be guessed.
-        *mine = *other = r;
+        *mine = r;
         current = (off >> 1) == 0 ? part.tag + off : current;
         mine += off == 0;
-        other += (off >> 1) != 0;
+        if (kOthers) {
+          *other = r;
+          other += (off >> 1) != 0;
+        }
       }
       part.began.resize(static_cast<std::size_t>(mine - part.began.data()));
     }
-    s_.others.resize(static_cast<std::size_t>(other - s_.others.data()));
+    if (kOthers) s_.others.resize(static_cast<std::size_t>(other - s_.others.data()));
     meter_.spend(n);
   }
 
@@ -242,7 +270,7 @@ class TreeMembers {
   TreeScratch& s_;
   Meter& meter_;
   std::int32_t next_tag_ = 2;
-  bool others_known_ = false;
+  bool wants_others_, others_known_ = false;
 };
 
 }  // namespace tacit
