@@ -226,10 +226,6 @@ void look_up_gains(const TableLoop& tables, const T* inside, std::int64_t stride
   for (std::int64_t p = 1; p < n_planes; ++p) base_whole -= tables.whole[p];
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t weight = inside[i];
-    if (weight < tables.min_leaf || weight > most) {
-      gains[i] = kNever;
-      continue;
-    }
     std::int64_t base = weight;
     double sum_in = 0.0, sum_out = 0.0;
     for (std::int64_t p = 1; p < n_planes; ++p) {
@@ -240,7 +236,9 @@ void look_up_gains(const TableLoop& tables, const T* inside, std::int64_t stride
     }
     sum_in += terms[base];
     sum_out += terms[base_whole - base];
-    gains[i] = ((sum_in - closes[weight]) + (sum_out - closes[all - weight])) + tables.added;
+    const double gain = ((sum_in - closes[weight]) + (sum_out - closes[all - weight])) + tables.added;
+    // No branch: which columns occur in a small leaf cannot be guessed.
+    gains[i] = (weight >= tables.min_leaf) & (weight <= most) ? gain : kNever;
   }
 }
 
@@ -334,6 +332,15 @@ double TreeScore::close(double sum, double weight, double share) const {
 }
 
 double TreeScore::leaf(const std::int64_t* planes, double share) const {
+  if (terms_) {
+    std::int64_t rest = planes[0];
+    double sum = 0.0;
+    for (std::int64_t p = 1; p < n_planes_; ++p) {
+      rest -= planes[p];
+      sum += terms_.get()[planes[p]];
+    }
+    return sum + terms_.get()[rest] - closes_.get()[planes[0]];
+  }
   const auto number = [&](std::int64_t p) { return static_cast<double>(planes[p]) * scale_; };
   if (criterion_ == TreeCriterion::kSquaredError) return squares(number(0), number(1));
   if (criterion_ == TreeCriterion::kNormal)
