@@ -11,11 +11,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import tacit
 from benchmarks.adult import unasked
+from benchmarks.counts import dense_view
 from benchmarks.report import Section, machine, milliseconds, race, versions
 from benchmarks.trees_found import graphs, recommendations
 from tacit import _core
 from tacit.datasets import make_msnbc, make_msweb, make_television
-from tacit.schema import Labels, Schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -243,15 +243,6 @@ def likeness(name: str, pairs: list[tuple[tuple[int, float], tuple[int, float]]]
 
 def seconds(work: Callable[[], Any], repeats: int) -> float:
     return race({"w": work}, repeats, warm_up=repeats > 1)["w"]
-
-
-def dense_view(table: tacit.Table) -> tacit.Table:
-    """The same records with a default that never occurs: every value is stored and visited."""
-    labels = [Labels([*own, "never"], "Object") for own in table.schema.labels]
-    schema = Schema(table.schema.names, labels, table.schema.arities)
-    codes = table.to_numpy() + schema.offsets[:-1]
-    indptr = np.arange(table.n_records + 1, dtype=np.int64) * table.n_columns
-    return tacit.Table.from_stored(schema, indptr, codes.reshape(-1))
 
 
 def counting(table: tacit.Table, targets: Any) -> tuple[float, float]:

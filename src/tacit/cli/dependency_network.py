@@ -10,6 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tacit.cli.growth_options import (
+    GROWTH,
+    Kappa,
+    MaxDepth,
+    MaxLeaves,
+    MinLeaf,
+    Prior,
+    PriorWeight,
+    Splits,
+)
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import arcs_grid, facts_grid, items_grid
@@ -26,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["dependency_network", "register"]
 
-_GROWTH = "How the trees grow"
 _SHOWN = "What is shown and written"
 _ENDINGS = (".html", ".htm", ".tacit", ".png", ".svg", ".pdf", *FRAMES)
 
@@ -76,46 +85,15 @@ def dependency_network(
     ] = None,
     criterion: Annotated[
         Literal["bayes_factor", "bic", "entropy", "gini"],
-        typer.Option(help="What makes a split good.", rich_help_panel=_GROWTH),
+        typer.Option(help="What makes a split good.", rich_help_panel=GROWTH),
     ] = "bayes_factor",
-    splits: Annotated[
-        Literal["binary", "complete", "both"],
-        typer.Option(
-            help="One value against the rest, a branch for each value, or whichever is better.",
-            rich_help_panel=_GROWTH,
-        ),
-    ] = "binary",
-    prior: Annotated[
-        Literal["k2", "bdeu"],
-        typer.Option(
-            help="Every leaf has the prior's weight for each label, or its share of it.",
-            rich_help_panel=_GROWTH,
-        ),
-    ] = "k2",
-    prior_weight: Annotated[
-        float, typer.Option(min=0, help="The weight of the prior.", rich_help_panel=_GROWTH)
-    ] = 1.0,
-    kappa: Annotated[
-        float,
-        typer.Option(
-            help="The price of a parameter for bayes_factor, above 0 and at most 1: smaller makes "
-            "smaller trees.",
-            rich_help_panel=_GROWTH,
-        ),
-    ] = 0.1,
-    max_leaves: Annotated[
-        int | None, typer.Option(min=1, help="The most leaves of a tree.", rich_help_panel=_GROWTH)
-    ] = None,
-    max_depth: Annotated[
-        int | None,
-        typer.Option(min=1, help="The most questions in a row.", rich_help_panel=_GROWTH),
-    ] = None,
-    min_leaf: Annotated[
-        int,
-        typer.Option(
-            min=1, help="The fewest records (or weight) of a leaf.", rich_help_panel=_GROWTH
-        ),
-    ] = 1,
+    splits: Splits = "binary",
+    prior: Prior = "k2",
+    prior_weight: PriorWeight = 1.0,
+    kappa: Kappa = 0.1,
+    max_leaves: MaxLeaves = None,
+    max_depth: MaxDepth = None,
+    min_leaf: MinLeaf = 1,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Grow a tree for every column given all others, and list what depends on what.

@@ -10,6 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 import typer
 
+from tacit.cli.growth_options import (
+    GROWTH,
+    Kappa,
+    MaxDepth,
+    MaxLeaves,
+    MinLeaf,
+    Prior,
+    PriorWeight,
+    Splits,
+)
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, number
@@ -26,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["register", "tree"]
 
-_GROWTH = "How the tree grows"
 _SHOWN = "What is shown and written"
 _MOST_WAYS = 3  # to a leaf of a graph that are printed
 _MOST_SHOWN = 60  # leaves; of a larger tree only the upper levels are printed
@@ -44,14 +53,12 @@ def tree(
     ],
     graph: Annotated[
         bool,
-        typer.Option(
-            "--graph", help="Let leaves merge: a decision graph.", rich_help_panel=_GROWTH
-        ),
+        typer.Option("--graph", help="Let leaves merge: a decision graph.", rich_help_panel=GROWTH),
     ] = False,
     regress: Annotated[
         bool,
         typer.Option(
-            "--regress", help="The target is a number, not a label.", rich_help_panel=_GROWTH
+            "--regress", help="The target is a number, not a label.", rich_help_panel=GROWTH
         ),
     ] = False,
     criterion: Annotated[
@@ -59,47 +66,16 @@ def tree(
         typer.Option(
             help="What makes a split good; by default bayes_factor, or squared_error with "
             "--regress.",
-            rich_help_panel=_GROWTH,
+            rich_help_panel=GROWTH,
         ),
     ] = None,
-    splits: Annotated[
-        Literal["binary", "complete", "both"],
-        typer.Option(
-            help="One value against the rest, a branch for each value, or whichever is better.",
-            rich_help_panel=_GROWTH,
-        ),
-    ] = "binary",
-    prior: Annotated[
-        Literal["k2", "bdeu"],
-        typer.Option(
-            help="Every leaf has the prior's weight for each class, or its share of it.",
-            rich_help_panel=_GROWTH,
-        ),
-    ] = "k2",
-    prior_weight: Annotated[
-        float, typer.Option(min=0, help="The weight of the prior.", rich_help_panel=_GROWTH)
-    ] = 1.0,
-    kappa: Annotated[
-        float,
-        typer.Option(
-            help="The price of a parameter for bayes_factor, above 0 and at most 1: smaller makes "
-            "smaller trees.",
-            rich_help_panel=_GROWTH,
-        ),
-    ] = 0.1,
-    max_leaves: Annotated[
-        int | None, typer.Option(min=1, help="The most leaves.", rich_help_panel=_GROWTH)
-    ] = None,
-    max_depth: Annotated[
-        int | None,
-        typer.Option(min=1, help="The most questions in a row.", rich_help_panel=_GROWTH),
-    ] = None,
-    min_leaf: Annotated[
-        int,
-        typer.Option(
-            min=1, help="The fewest records (or weight) of a leaf.", rich_help_panel=_GROWTH
-        ),
-    ] = 1,
+    splits: Splits = "binary",
+    prior: Prior = "k2",
+    prior_weight: PriorWeight = 1.0,
+    kappa: Kappa = 0.1,
+    max_leaves: MaxLeaves = None,
+    max_depth: MaxDepth = None,
+    min_leaf: MinLeaf = 1,
     test: Annotated[
         Path | None,
         typer.Option(metavar="FILE2", help="Other records to try the tree on, read as FILE is."),

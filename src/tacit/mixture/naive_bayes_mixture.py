@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
-from sklearn.utils.validation import check_is_fitted, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
@@ -24,6 +24,7 @@ from tacit.mixture.sampling import draw_records
 from tacit.mixture.saving import write_mixture
 from tacit.mixture.scores import Scores, score_run
 from tacit.mixture.starts import count_distinct, make_start
+from tacit.parameters import make_generator
 from tacit.table.features import (
     Features,
     fit_features,
@@ -212,7 +213,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         take = self._take_more if goes_on else self._take
         table, features = take(X, sample_weight)
         problem = self._problem(table)
-        rng = _generator(self.random_state)
+        rng = make_generator(self.random_state)
         selection: list[Scores] | None = None
         if goes_on:
             if self.n_clusters not in ("auto", self.n_clusters_):
@@ -373,7 +374,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             table, features = self._take(X, sample_weight)
             problem = self._problem(table)
             run = self._best_start(
-                problem, self._count_clusters(table), _generator(self.random_state)
+                problem, self._count_clusters(table), make_generator(self.random_state)
             )
             self._keep(problem, features, _in_double(problem, run))
             self.selection_ = None
@@ -564,7 +565,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         check_is_fitted(self, "expected_")
         n = whole(n_samples, "n_samples", 1)
-        rng = _generator(self.random_state)
+        rng = make_generator(self.random_state)
         return draw_records(self.schema_, self._parameters, self._prior, n, rng)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -574,17 +575,6 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         check_is_fitted(self, "expected_")
         write_mixture(path, self)
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """Return a generator for anything that scikit-learn takes as random_state."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    try:
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from None
-    return np.random.default_rng(seed)
 
 
 def _in_double(problem: Problem, run: Run) -> Run:

@@ -13,6 +13,7 @@ from tacit.errors import FileError, InputError
 from tacit.mixture.em import Parameters
 from tacit.mixture.expected import ExpectedCounts
 from tacit.mixture.prior import Prior
+from tacit.parameters import plain_parameters
 from tacit.table.features import features_from_json, features_to_json, note_features
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def write_mixture(path: str | os.PathLike[str], mix: NaiveBayesMixture) -> None:
     """Write all of a mixture but the labels of the records it was fitted on."""
     tried = mix.selection_
     facts = {
-        "parameters": {k: _plain(v) for k, v in mix.get_params().items() if _is_plain(v)},
+        "parameters": plain_parameters(mix),
         "prior_clusters": mix._prior.clusters,
         "log_prior": mix._parameters.log_prior,
         "log_likelihood": mix.expected_.log_likelihood,
@@ -53,18 +54,6 @@ def write_mixture(path: str | os.PathLike[str], mix: NaiveBayesMixture) -> None:
         "trace": mix.trace_,
     }
     store.write_arrays(path, _KIND, arrays)
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON can hold it: NumPy's numbers as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _is_plain(value: Any) -> bool:
-    """Return whether JSON can hold a parameter; generators and rules for bins are left out."""
-    if isinstance(value, list):
-        return all(_is_plain(item) for item in value)
-    return value is None or isinstance(_plain(value), str | int | float)
 
 
 @store.loads(_KIND)

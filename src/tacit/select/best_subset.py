@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
 import polars as pl
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
@@ -19,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tacit.errors import InputError
 from tacit.machine import count_jobs
+from tacit.progress import show_progress
 from tacit.select.measure import Measurer
 from tacit.select.problem import array_problem, frame_problem, table_problem
 from tacit.select.ranking import Ranking
@@ -28,7 +26,7 @@ from tacit.table import Table
 from tacit.table.features import is_frame, note_names, weigh
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -191,7 +189,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("y has one class only; there is nothing to tell apart")
         ranking = Ranking(n_best)
         total = math.comb(len(candidates), n)
-        with _progress(total, bool(self.verbose)) as report:
+        with show_progress("sets of columns", total, bool(self.verbose)) as report:
             search = Search(measurer, score, candidates, n, ranking, report=report)
             search.run(base)
         self._keep(problem, ranking, search)
@@ -322,23 +320,6 @@ def _whole(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
     return int(value)
-
-
-@contextmanager
-def _progress(total: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how many sets are done, if asked to."""
-    if not shown:
-        yield lambda n: None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task("sets of columns", total=total)
-        yield lambda n: bar.advance(task, n)
 
 
 def _counts(counter: Any, table: Table) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -26,6 +26,7 @@ from tacit.tree.target import class_array, column_classes, has_classes, read_cla
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -268,6 +269,39 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     classes_: NDArray[Any]
     n_classes_: int
+
+    def __init__(
+        self,
+        criterion: str = "bayes_factor",
+        *,
+        splits: Literal["binary", "complete", "both"] = "binary",
+        prior: Literal["k2", "bdeu"] = "k2",
+        prior_weight: float = 1.0,
+        kappa: float = 0.1,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_leaf_nodes: int | None = None,
+        min_gain: float = 0.0,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        ordered: Literal["auto"] | Sequence[str | int] = "auto",
+        discretise: Any = None,
+        unseen: Literal["error", "default"] = "error",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.criterion = criterion
+        self.splits = splits
+        self.prior = prior
+        self.prior_weight = prior_weight
+        self.kappa = kappa
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_gain = min_gain
+        self.class_weight = class_weight
+        self.ordered = ordered
+        self.discretise = discretise
+        self.unseen = unseen
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow.

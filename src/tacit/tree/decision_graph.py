@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
-
 from tacit.tree.base import TreeClassifier
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 __all__ = ["DecisionGraphClassifier"]
 
@@ -57,36 +52,3 @@ class DecisionGraphClassifier(TreeClassifier):
 
     _criteria = ("bayes_factor", "bic")
     _merge = True
-
-    def __init__(
-        self,
-        criterion: Literal["bayes_factor", "bic"] = "bayes_factor",
-        *,
-        splits: Literal["binary", "complete", "both"] = "binary",
-        prior: Literal["k2", "bdeu"] = "k2",
-        prior_weight: float = 1.0,
-        kappa: float = 0.1,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        max_leaf_nodes: int | None = None,
-        min_gain: float = 0.0,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        ordered: Literal["auto"] | Sequence[str | int] = "auto",
-        discretise: Any = None,
-        unseen: Literal["error", "default"] = "error",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.splits = splits
-        self.prior = prior
-        self.prior_weight = prior_weight
-        self.kappa = kappa
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_gain = min_gain
-        self.class_weight = class_weight
-        self.ordered = ordered
-        self.discretise = discretise
-        self.unseen = unseen
-        self.n_jobs = n_jobs

@@ -16,7 +16,7 @@ from tacit.tree.settings import fixed_weights, grow_settings
 from tacit.tree.target import Moments, column_numbers, read_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -125,39 +125,6 @@ class DecisionTreeClassifier(TreeClassifier):
     """
 
     _criteria = ("bayes_factor", "bic", "entropy", "gini")
-
-    def __init__(
-        self,
-        criterion: Literal["bayes_factor", "bic", "entropy", "gini"] = "bayes_factor",
-        *,
-        splits: Literal["binary", "complete", "both"] = "binary",
-        prior: Literal["k2", "bdeu"] = "k2",
-        prior_weight: float = 1.0,
-        kappa: float = 0.1,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        max_leaf_nodes: int | None = None,
-        min_gain: float = 0.0,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        ordered: Literal["auto"] | Sequence[str | int] = "auto",
-        discretise: Any = None,
-        unseen: Literal["error", "default"] = "error",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.criterion = criterion
-        self.splits = splits
-        self.prior = prior
-        self.prior_weight = prior_weight
-        self.kappa = kappa
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_gain = min_gain
-        self.class_weight = class_weight
-        self.ordered = ordered
-        self.discretise = discretise
-        self.unseen = unseen
-        self.n_jobs = n_jobs
 
 
 class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]

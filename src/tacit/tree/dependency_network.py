@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
+from tacit.parameters import make_generator
+from tacit.progress import show_progress
 from tacit.table.features import Features, fit_features, note_features, read_features
 from tacit.tree.coding import ordered_columns
 from tacit.tree.forest import Arcs, Forest, find_arcs, node_probabilities
-from tacit.tree.network_growth import grow_network, show_progress
-from tacit.tree.network_sampling import draw_by_gibbs, make_generator
+from tacit.tree.network_growth import grow_network
+from tacit.tree.network_sampling import draw_by_gibbs
 from tacit.tree.network_saving import write_network
 from tacit.tree.network_text import arcs_frame, network_text
 from tacit.tree.network_tree import tree_of_column

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tacit import _core
 from tacit.machine import available_memory
+from tacit.progress import show_progress
 from tacit.tree.forest import Forest, join_forests
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from numpy.typing import NDArray
 
     from tacit.table import Table
 
-__all__ = ["grow_network", "show_progress"]
+__all__ = ["grow_network"]
 
 _MOST_PAIRS = 1_000_000_000  # bytes of pair counts that roots may share
 _BATCHES = 100  # how often progress moves
@@ -77,20 +73,3 @@ def _count_pairs(table: Table, n_jobs: int) -> NDArray[np.int64] | None:
         return None
     stored = table.pairs(layout="dense", n_jobs=n_jobs).stored
     return np.ascontiguousarray(stored, np.int64).reshape(-1)
-
-
-@contextmanager
-def show_progress(what: str, total: int, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how much is done, if asked to."""
-    if not shown:
-        yield lambda n: None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda n: bar.advance(task, n)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.utils.validation import check_random_state
 
 from tacit import _core
-from tacit.errors import InputError
 from tacit.table import Table
 from tacit.table.gateway import value_type
 from tacit.tree.forest import Walked
@@ -21,20 +19,9 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.tree.forest import Forest
 
-__all__ = ["draw_by_gibbs", "make_generator"]
+__all__ = ["draw_by_gibbs"]
 
 _CELLS = 4_000_000  # codes that are held at a time
-
-
-def make_generator(random_state: Any) -> np.random.Generator:
-    """Return a generator for anything that scikit-learn takes as random_state."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    try:
-        seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from None
-    return np.random.default_rng(seed)
 
 
 def draw_by_gibbs(

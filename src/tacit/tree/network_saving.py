@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit import _core, store
 from tacit.errors import FileError, InputError
+from tacit.parameters import plain_parameters
 from tacit.table.features import features_from_json, features_to_json
 from tacit.tree.forest import Forest
 from tacit.tree.settings import grow_settings
@@ -35,7 +36,7 @@ _TYPES = {
 def write_network(path: str | os.PathLike[str], network: DependencyNetwork) -> None:
     """Write all of a network."""
     facts = {
-        "parameters": {k: _plain(v) for k, v in network.get_params().items() if _is_plain(v)},
+        "parameters": plain_parameters(network),
         "unit": network.forest_.unit,
     }
     store.write_arrays(
@@ -47,20 +48,6 @@ def write_network(path: str | os.PathLike[str], network: DependencyNetwork) -> N
             **network.forest_.arrays,
         },
     )
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON can hold it: NumPy's numbers as Python's."""
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _is_plain(value: Any) -> bool:
-    """Return whether JSON can hold a parameter; rules for bins are left out."""
-    if isinstance(value, list | tuple):
-        return all(_is_plain(item) for item in value)
-    return value is None or isinstance(_plain(value), str | int | float)
 
 
 @store.loads(_KIND)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit import store
 from tacit.errors import FileError, InputError
+from tacit.parameters import plain_parameters
 from tacit.schema import Labels, Schema
 from tacit.table.features import features_from_json, features_to_json, note_features
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
@@ -48,7 +49,7 @@ def write_tree(path: str | os.PathLike[str], tree: TreeEstimator) -> None:
         name: np.asarray(getattr(model.nodes, name), dtype) for name, dtype in _TYPES.items()
     }
     facts: dict[str, Any] = {
-        "parameters": {k: _plain(v) for k, v in tree.get_params().items() if _is_plain(v)},
+        "parameters": plain_parameters(tree),
         "target": model.target_name,
         "criterion": model.criterion,
         "prior": model.prior,
@@ -67,20 +68,6 @@ def write_tree(path: str | os.PathLike[str], tree: TreeEstimator) -> None:
     arrays["features"] = np.frombuffer(features_to_json(model.features), np.uint8)
     arrays["settings"] = np.frombuffer(write_json(facts), np.uint8)
     store.write_arrays(path, kind, arrays)
-
-
-def _plain(value: Any) -> Any:
-    """Return a parameter as JSON can hold it: NumPy's numbers as Python's."""
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _is_plain(value: Any) -> bool:
-    """Return whether JSON can hold a parameter; rules for bins and class weights are left out."""
-    if isinstance(value, list | tuple):
-        return all(_is_plain(item) for item in value)
-    return value is None or isinstance(_plain(value), str | int | float)
 
 
 def _register(kind: str) -> None:

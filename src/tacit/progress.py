@@ -1,0 +1,40 @@
+"""How far long work has come, for those who ask."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["show_progress"]
+
+
+@contextmanager
+def show_progress(what: str, total: int, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Show on stderr how many of something are done, if asked to.
+
+    Parameters
+    ----------
+    what : str
+        What is counted, in the plural.
+    total : int
+    shown : bool
+        Without it, reports go nowhere.
+    """
+    if not shown:
+        yield lambda n: None
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(what, total=total)
+        yield lambda n: bar.advance(task, n)
