@@ -45,7 +45,7 @@ class TreeCounts {
   bool large(std::int64_t n_records) const {
     if (entries()) return false;
     const double cells = static_cast<double>(n_values_ * n_planes_);
-    return cells <= std::max(2048.0, 8.0 * mean_length_ * static_cast<double>(n_records));
+    return cells <= std::max(2048.0, 4.0 * mean_length_ * static_cast<double>(n_records));
   }
 
   Planes make() {
