@@ -12,20 +12,27 @@ namespace tacit {
 // that are gone are dropped when their turn comes. O(leaves²) merges are looked at.
 template <class V, class T>
 void TreeGrower<V, T>::merge() {
-  std::vector<std::int32_t> open;
+  struct OpenLeaf {
+    std::int32_t node;
+    double score;
+  };
+  std::vector<OpenLeaf> open;
   const auto queue_merges = [&](std::int32_t node) {
     const double own = score_of(node);
     std::vector<std::int64_t> both(static_cast<std::size_t>(n_planes_));
-    for (const std::int32_t other : open) {
-      if (!leaves_[static_cast<std::size_t>(other)].alive) continue;
+    std::erase_if(open, [&](const OpenLeaf& leaf) {
+      return !leaves_[static_cast<std::size_t>(leaf.node)].alive;
+    });
+    meter_.spend(static_cast<std::int64_t>(open.size()) * n_planes_ * 32);
+    for (const auto& [other, score] : open) {
       for (std::int64_t p = 0; p < n_planes_; ++p)
         both[static_cast<std::size_t>(p)] = stats(node)[p] + stats(other)[p];
       const double gain = score_.leaf(both.data(), share(node) + share(other)) - own -
-                          score_of(other) - score_.per_leaf();
+                          score - score_.per_leaf();
       if (gain > kLeastGain)
         steps_.push({TreeStep::rank_of(gain), std::min(node, other), std::max(node, other)});
     }
-    open.push_back(node);
+    open.push_back({node, own});
   };
 
   steps_ = {};

@@ -44,7 +44,8 @@ class TreeGrower {
         score_(rules, n_planes, whole),
         members_(table, pairs != nullptr, scratch, meter),
         counts_(table, target, n_planes, pairs, rules.timed, scratch, meter),
-        search_(columns, score_, rules.binary, rules.complete, excluded) {}
+        search_(columns, score_, rules.binary, rules.complete, excluded),
+        meter_(meter) {}
 
   void grow() {
     const auto room = 2 * static_cast<std::size_t>(std::min<std::int64_t>(most_leaves(), 32));
@@ -300,6 +301,7 @@ class TreeGrower {
   TreeMembers<V> members_;
   TreeCounts<V, T> counts_;
   SplitSearch<T> search_;
+  Meter& meter_;
   GrownTree tree_;
   std::vector<Leaf> leaves_;
   std::priority_queue<TreeStep> steps_;

@@ -277,7 +277,7 @@ std::shared_ptr<const CountTables> count_tables(double pseudo, std::int64_t n_cl
 
 double penalty(const TreeRules& rules, std::int64_t n_planes, double whole) {
   const double parameters = static_cast<double>(n_planes - 1);  // two for a mean and a variance
-  if (rules.criterion == TreeCriterion::kBic) return -0.5 * parameters * std::log(whole);
+  if (rules.criterion == TreeCriterion::kBic) return -0.5 * parameters * std::log(std::max(whole, 1.0));
   const bool has_prior = rules.criterion == TreeCriterion::kBayesFactor ||
                          rules.criterion == TreeCriterion::kNormal;
   return has_prior ? parameters * rules.log_kappa : 0.0;

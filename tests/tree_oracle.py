@@ -95,7 +95,7 @@ def leaf_penalty(n_classes, root_weight, settings):
         return 2 * settings["log_kappa"]
     if criterion == "bic":
         root = root_weight / settings["unit"]
-        return -(n_classes - 1) * 0.5 * math.log(root) if root > 0 else 0.0
+        return -(n_classes - 1) * 0.5 * math.log(max(root, 1.0))
     return 0.0
 
 

@@ -46,11 +46,18 @@ def refuse_reals(series: pl.Series) -> None:
         )
 
 
+def _mixes_strings(y: Any) -> bool:
+    known = (own for own in y if own is not None and own == own)
+    return len({isinstance(own, str) for own in known}) > 1
+
+
 def _series(y: Any) -> pl.Series:
     try:
         if nw.dependencies.is_into_series(y):
             series: pl.Series = nw.from_native(y, series_only=True).to_polars()
             return series
+        if isinstance(y, list | tuple) and _mixes_strings(y):
+            raise InputError("y holds strings and others, which NumPy would all make strings")
         flat = column_or_1d(y, warn=True)
         return pl.Series(flat.tolist() if flat.dtype.kind in "OSU" else flat, strict=True)
     except InputError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import narwhals as nw
@@ -21,12 +22,12 @@ from tacit.tree.coding import array_coding, table_coding
 from tacit.tree.model import TreeModel, class_score
 from tacit.tree.nodes import Nodes, find_leaves
 from tacit.tree.sample import take_sample
-from tacit.tree.settings import fixed_leaf, fixed_weights, grow_settings
+from tacit.tree.settings import even_settings, fixed_leaf, fixed_weights, grow_settings
 from tacit.tree.target import class_array, column_classes, has_classes, read_classes
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -46,6 +47,20 @@ class Grown(NamedTuple):
     nodes: Nodes
     coding: Coding
     columns: Columns | None
+
+
+@contextmanager
+def unchanged_if_it_fails(model: Any) -> Iterator[None]:
+    """Give a model back the columns it was fitted on before, if it cannot be fitted anew."""
+    names = ("n_features_in_", "feature_names_in_")
+    before = {name: vars(model)[name] for name in names if name in vars(model)}
+    try:
+        yield
+    except BaseException:
+        for name in names:
+            vars(model).pop(name, None)
+        vars(model).update(before)
+        raise
 
 
 class TreeEstimator(BaseEstimator):  # type: ignore[misc]
@@ -93,6 +108,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             coding.indptr, coding.values, coding.start, coding.rows, coding.offsets,
             coding.defaults, coding.ordered,
         )  # fmt: skip
+        unit = settings["unit"]
+        settings, factor = even_settings(settings, weights)
         if classes is None and moments is None:
             # The target's classes are the codes of its column: postings list them already.
             target = np.array([sample.target], np.int64)
@@ -103,7 +120,9 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
             *arrays, stats = kernels.grow_tree(
                 *table, excluded, classes, n_classes, moments, weights, settings
             )
-        arrays.append(stats / settings["unit"])
+        arrays.append(stats / unit)
+        if factor != 1.0:
+            arrays[8] = arrays[8] * factor  # gains
         return Grown(Nodes(*arrays), coding, columns)
 
     def _keep(self, grown: Grown, sample: Sample, settings: dict[str, Any]) -> None:
@@ -318,6 +337,10 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         -------
         self
         """
+        with unchanged_if_it_fails(self):
+            return self._learn(X, y, sample_weight)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Any:
         settings = grow_settings(self, self._criteria, merge=self._merge)
         sample = take_sample(self, X, y, sample_weight)
         codes: NDArray[np.int32] | None = None
@@ -357,9 +380,10 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
                 raise InputError("class_weight: weights must be finite and not negative")
         else:
             raise InputError(f"class_weight must be 'balanced', a dict or None, got {given!r}")
-        weights = each[codes] if sample.weights is None else each[codes] * sample.weights
-        if not weights.any():
-            raise InputError("class_weight: all weights are zero")
+        with np.errstate(over="ignore"):  # what is infinite is refused below
+            weights = each[codes] if sample.weights is None else each[codes] * sample.weights
+        if not weights.any() or not np.isfinite(weights).all():
+            raise InputError("class_weight: all weights are zero, or some beyond all numbers")
         return weights
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tacit.tree.base import TreeClassifier, TreeEstimator
+from tacit.tree.base import TreeClassifier, TreeEstimator, unchanged_if_it_fails
 from tacit.tree.model import leaf_means, number_score
 from tacit.tree.nodes import find_leaves
 from tacit.tree.sample import take_sample
@@ -162,7 +162,9 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
     -----
     Sums that decide on splits are in fixed point: deviations from the most common number, in units
     of a power of two that is as small as lets no sum reach 2⁶². So the tree does not depend on the
-    order of the records. Means of leaves are made of the records themselves.
+    order of the records. Means of leaves are made of the records themselves. A leaf whose sum of
+    squares is less than 10⁻¹² of the whole is not split: beside an outlier of 10⁸, zeros and ones
+    are all the same.
 
     Examples
     --------
@@ -218,6 +220,10 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         -------
         self
         """
+        with unchanged_if_it_fails(self):
+            return self._learn(X, y, sample_weight)
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> DecisionTreeRegressor:
         settings = grow_settings(self, self._criteria, merge=False)
         sample = take_sample(self, X, y, sample_weight)
         if sample.target is not None:

@@ -198,7 +198,15 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         self._features = features
         self.forest_ = forest
         arities = features.schema.arities
-        self._chances = node_probabilities(forest, arities, self.prior, float(self.prior_weight))
+        # Parameters may be set anew without anything being learnt.
+        self._learnt_by: dict[str, Any] = {
+            "criterion": self.criterion,
+            "prior": self.prior,
+            "prior_weight": float(self.prior_weight),
+            "kappa": float(self.kappa),
+        }
+        weight = self._learnt_by["prior_weight"]
+        self._chances = node_probabilities(forest, arities, self.prior, weight)
         self._arcs = find_arcs(forest)
         self.n_leaves_ = forest.n_leaves
         note_features(self, features)

@@ -112,6 +112,14 @@ class Forest:
         """The tree that each node belongs to."""
         return np.repeat(np.arange(self.n_trees), np.diff(self.roots))
 
+    @property
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """All edges: parents, in order, and their children."""
+        n_children = self.n_children
+        parent = np.repeat(np.arange(len(n_children)), n_children)
+        within = np.arange(len(parent)) - np.repeat(np.cumsum(n_children) - n_children, n_children)
+        return parent, self.children[self.first[parent] + within]
+
     @cached_property
     def n_children(self) -> NDArray[np.int64]:
         """How many children each node has."""
@@ -176,13 +184,14 @@ def node_probabilities(
     totals = np.add.reduceat(counts, begin) + each * sizes
     with np.errstate(invalid="ignore"):
         chances = (counts + np.repeat(each, sizes)) / np.repeat(totals, sizes)
-    for node in np.flatnonzero(totals <= 0):  # without records or prior: as its parent has it
-        place = int(np.flatnonzero(forest.children == node)[0])
-        inner = np.flatnonzero(forest.column >= 0)
-        behind = forest.first[inner] + forest.n_children[inner]
-        parent = inner[(forest.first[inner] <= place) & (place < behind)][0]
-        size = sizes[node]
-        chances[begin[node] : begin[node] + size] = chances[begin[parent] : begin[parent] + size]
+    empty = np.flatnonzero(totals <= 0)  # without records or prior: as their parents have it
+    if len(empty):
+        parent, child = forest.edges
+        parent_of = np.zeros(len(sizes), np.int64)
+        parent_of[child] = parent
+        for node in empty.tolist():
+            own, above = begin[node], begin[parent_of[node]]
+            chances[own : own + sizes[node]] = chances[above : above + sizes[node]]
     return np.asarray(chances)
 
 

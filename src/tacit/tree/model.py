@@ -165,7 +165,7 @@ def class_score(model: TreeModel) -> float:
         return float(((counts**2).sum(axis=1) / np.maximum(totals, 1e-300)).sum())
     likelihood = _log_likelihood(counts)
     if model.criterion == "bic":
-        return likelihood - 0.5 * parameters * math.log(float(nodes.counts[0].sum()))
+        return likelihood - 0.5 * parameters * math.log(max(float(nodes.counts[0].sum()), 1.0))
     return likelihood
 
 

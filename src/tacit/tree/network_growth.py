@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from tacit import _core
 from tacit.machine import available_memory
 from tacit.progress import show_progress
 from tacit.tree.forest import Forest, join_forests
+from tacit.tree.settings import even_settings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,6 +54,8 @@ def grow_network(
     n = len(schema)
     # Ctrl-C is heard inside the kernel, too; batches are only for those who look.
     step = max(n_jobs, -(-n // _BATCHES)) if shown else n
+    unit = settings["unit"]
+    settings, factor = even_settings(settings, weights)
     parts = []
     with show_progress("columns", n, shown) as report:
         for begin in range(0, n, step):
@@ -62,7 +66,8 @@ def grow_network(
             )  # fmt: skip
             parts.append(part)
             report(len(targets))
-    return join_forests(parts, settings["unit"])
+    forest = join_forests(parts, unit)
+    return forest if factor == 1.0 else replace(forest, gain=forest.gain * factor)
 
 
 def _count_pairs(table: Table, n_jobs: int) -> NDArray[np.int64] | None:

@@ -36,7 +36,7 @@ _TYPES = {
 def write_network(path: str | os.PathLike[str], network: DependencyNetwork) -> None:
     """Write all of a network."""
     facts = {
-        "parameters": plain_parameters(network),
+        "parameters": {**plain_parameters(network), **network._learnt_by},
         "unit": network.forest_.unit,
     }
     store.write_arrays(
@@ -117,17 +117,15 @@ def _check_codes(schema: Schema, forest: Forest) -> None:
 
 def _check_counts(schema: Schema, forest: Forest) -> None:
     """Check that every node has the counts of its children, and all roots the same total."""
-    if (forest.stats < 0).any() or forest.stats.astype(np.float64).sum() >= 2.0**62:
-        raise InputError("'stats' has a count that cannot be")
     sizes = schema.arities[forest.tree_of_node]
     begin = np.concatenate(([0], np.cumsum(sizes)))[:-1]
+    sums = np.add.reduceat(forest.stats.astype(np.float64), begin)  # which cannot overflow
+    if (forest.stats < 0).any() or sums.max() >= 2.0**62:
+        raise InputError("'stats' has a count that cannot be")
     totals = np.add.reduceat(forest.stats, begin)
     if not (totals[forest.roots[:-1]] == totals[0]).all() or totals[0] == 0:
         raise InputError("the roots' counts do not add up to the same")
-    n_children = forest.n_children
-    parent = np.repeat(np.arange(len(sizes)), n_children)
-    within = np.arange(len(parent)) - np.repeat(np.cumsum(n_children) - n_children, n_children)
-    child = forest.children[forest.first[parent] + within]
+    parent, child = forest.edges
     below = np.bincount(parent, totals[child], len(sizes))
-    if not (below == np.where(n_children > 0, totals, 0)).all():
+    if not (below == np.where(forest.n_children > 0, totals, 0)).all():
         raise InputError("a node's counts are not those of its children")

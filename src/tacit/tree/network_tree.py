@@ -24,7 +24,7 @@ def tree_of_column(network: DependencyNetwork, place: int) -> DecisionTreeClassi
     schema = network.schema_
     shared = DecisionTreeClassifier().get_params().keys() & network.get_params().keys()
     settings = {name: getattr(network, name) for name in shared - {"discretise", "ordered"}}
-    model = DecisionTreeClassifier(**settings)
+    model = DecisionTreeClassifier(**{**settings, **network._learnt_by})
     features = _without(network._features, place)
     model._model = TreeModel(
         without_column(network.forest_.tree(place), schema, place),
@@ -32,10 +32,7 @@ def tree_of_column(network: DependencyNetwork, place: int) -> DecisionTreeClassi
         None,
         features,
         target_name=schema.names[place],
-        criterion=network.criterion,
-        prior=network.prior,
-        prior_weight=float(network.prior_weight),
-        kappa=float(network.kappa),
+        **network._learnt_by,
     )
     model.classes_ = class_array(schema.labels[place].items)
     model.n_classes_ = len(model.classes_)

@@ -84,7 +84,16 @@ def _read_item(schema: Schema, entry: Any) -> tuple[int, int | None]:
         name = schema.names[column]
         known = "one value only" if not values else "several values; say which: (column, label)"
         raise InputError(f"basket: column {name!r} has {known}")
-    return column, values[0]
+    [value] = values
+    if item_name(schema, value) == schema.names[column]:
+        return column, value
+    if schema.column(column).default_label in (True, 1):
+        return column, None  # what most records have
+    said = schema.column(column).labels.items
+    raise InputError(
+        f"basket: column {schema.names[column]!r} has the labels {said[0]!r} and {said[1]!r}; "
+        "say which: (column, label)"
+    )
 
 
 def _find_item(schema: Schema, text: str) -> tuple[int, int]:

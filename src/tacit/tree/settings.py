@@ -11,10 +11,18 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.machine import whole
 
-__all__ = ["check_choice", "check_number", "fixed_leaf", "fixed_weights", "grow_settings"]
+__all__ = [
+    "check_choice",
+    "check_number",
+    "even_settings",
+    "fixed_leaf",
+    "fixed_weights",
+    "grow_settings",
+]
 
 SPLITS = ("binary", "complete", "both")
 PRIORS = ("k2", "bdeu")
+MOST = 2**62  # leaves and questions: more than any table has records
 MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
 
 
@@ -33,6 +41,14 @@ def check_number(value: Any, argument: str, least: float, *, above: bool = False
         return float(value)
     bound = "above" if above else "of at least"
     raise InputError(f"{argument} must be a finite number {bound} {least:g}, got {value!r}")
+
+
+def _prior_weight(value: Any, bayes: bool) -> float:
+    """Return a prior's weight; if it is beyond all data or next to nothing, sums lose it."""
+    weight = check_number(value, "prior_weight", 0.0, above=bayes)
+    if weight > 1e12 or 0 < weight < 1e-100:
+        raise InputError(f"prior_weight must be 0 or from 1e-100 to 1e12, got {value!r}")
+    return weight
 
 
 def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict[str, Any]:
@@ -59,11 +75,11 @@ def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict
         "criterion": criterion,
         "unit": 1.0,
         "prior": check_choice(getattr(model, "prior", "k2"), "prior", PRIORS),
-        "prior_weight": check_number(model.prior_weight, "prior_weight", 0.0, above=bayes),
+        "prior_weight": _prior_weight(model.prior_weight, bayes),
         "log_kappa": math.log(kappa),
         "min_leaf": whole(model.min_samples_leaf, "min_samples_leaf", 1),
-        "max_depth": -1 if depth is None else whole(depth, "max_depth", 1),
-        "max_leaves": -1 if leaves is None else whole(leaves, "max_leaf_nodes", 1),
+        "max_depth": -1 if depth is None else min(whole(depth, "max_depth", 1), MOST),
+        "max_leaves": -1 if leaves is None else min(whole(leaves, "max_leaf_nodes", 1), MOST),
         "min_gain": check_number(model.min_gain, "min_gain", 0.0),
         "binary": splits != "complete",
         "complete": splits != "binary",
@@ -90,10 +106,27 @@ def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:
     (array([2, 1]), 1.0)
     """
     total = float(weights.sum())
+    if not 1e-100 < total < 1e100:
+        raise InputError(f"weights: they add up to {total:g}; scale them to what records count")
     if not fine and total <= MOST_WEIGHT and bool((weights == np.floor(weights)).all()):
         return weights.astype(np.int64), 1.0
     unit = 2.0 ** (52 - math.frexp(total)[1])
     return np.rint(weights * unit).astype(np.int64), unit
+
+
+def even_settings(settings: dict[str, Any], weights: Any) -> tuple[dict[str, Any], float]:
+    """Return settings for which records of little weight weigh one on average, and a factor.
+
+    Entropy and Gini do not depend on the scale of weights, but what counts as a tie does. The
+    factor is by which gains have to be multiplied afterwards.
+    """
+    if weights is None or settings["criterion"] not in ("entropy", "gini"):
+        return settings, 1.0
+    mean = float(weights.sum()) / max(int(np.count_nonzero(weights)), 1)
+    factor = mean / settings["unit"]
+    if factor >= 1:
+        return settings, 1.0
+    return {**settings, "unit": mean, "min_gain": settings["min_gain"] / factor}, factor
 
 
 def fixed_leaf(min_samples_leaf: int, unit: float) -> int:
