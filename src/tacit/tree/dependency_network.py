@@ -350,7 +350,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
 
         An item is a value that is not its column's default: in tables of baskets a column, else a
         column and a label. Items of columns that the basket has something of, and missing values,
-        are not recommended. An empty basket is answered with what is most probable given nothing.
+        are not recommended. An empty basket means that everything else is absent, too.
 
         Parameters
         ----------
