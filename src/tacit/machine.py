@@ -90,6 +90,8 @@ def whole(value: Any, argument: str, least: int) -> int:
     >>> whole(3, "leaf_size", 1)
     3
     """
+    if type(value) is int and value >= least:  # which is quick to say
+        return value
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{argument} must be a whole number of at least {least}, got {value!r}")
     return int(value)

@@ -110,6 +110,16 @@ class Schema(Sequence[Column]):
         return {name: position for position, name in enumerate(self.names)}
 
     @cached_property
+    def name_array(self) -> NDArray[Any]:
+        """The names as an array, as scikit-learn wants them."""
+        return np.array(self.names, dtype=object)
+
+    @cached_property
+    def two_valued(self) -> bool:
+        """Whether no column has more than two labels."""
+        return not len(self.labels) or int(self.arities.max()) <= 2
+
+    @cached_property
     def arities(self) -> NDArray[np.int64]:
         """Number of labels of each column."""
         return np.fromiter((len(labels) for labels in self.labels), np.int64, len(self.labels))

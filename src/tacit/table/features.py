@@ -338,7 +338,7 @@ def weigh(table: Table, sample_weight: Any) -> Table:
     return table.with_weights(weights)
 
 
-def note_names(estimator: Any, names: Sequence[str]) -> None:
+def note_names(estimator: Any, names: Sequence[str] | NDArray[Any]) -> None:
     """Note on an estimator which columns it was fitted on, where scikit-learn looks for it."""
     estimator.n_features_in_ = len(names)
     estimator.feature_names_in_ = np.array(names, dtype=object)

@@ -98,7 +98,7 @@ def ordered_columns(schema: Schema, ordered: Any) -> NDArray[np.uint8]:
         return flags
     if ordered != "auto":
         raise InputError(f"ordered must be 'auto' or a list of columns, got {ordered!r}")
-    if schema.arities.max() <= 2:
+    if schema.two_valued:
         return flags
     known: dict[int, bool] = {}  # columns mostly share their labels
     for column in np.flatnonzero(schema.arities > 2).tolist():

@@ -16,7 +16,7 @@ from tacit.parameters import make_generator
 from tacit.progress import show_progress
 from tacit.table.features import Features, fit_features, note_features, read_features
 from tacit.tree.coding import ordered_columns
-from tacit.tree.forest import Arcs, Forest, find_arcs, node_probabilities
+from tacit.tree.forest import Arcs, Derived, Forest
 from tacit.tree.network_growth import grow_network
 from tacit.tree.network_sampling import draw_by_gibbs
 from tacit.tree.network_saving import write_network
@@ -206,10 +206,17 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             "kappa": float(self.kappa),
         }
         weight = self._learnt_by["prior_weight"]
-        self._chances = node_probabilities(forest, arities, self.prior, weight)
-        self._arcs = find_arcs(forest)
+        self._derived = Derived(forest, arities, self.prior, weight)
         self.n_leaves_ = forest.n_leaves
         note_features(self, features)
+
+    @property
+    def _chances(self) -> NDArray[np.float64]:
+        return self._derived.chances
+
+    @property
+    def _arcs(self) -> Arcs:
+        return self._derived.arcs
 
     @property
     def schema_(self) -> Schema:
@@ -350,7 +357,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
 
         An item is a value that is not its column's default: in tables of baskets a column, else a
         column and a label. Items of columns that the basket has something of, and missing values,
-        are not recommended. An empty basket means that everything else is absent, too.
+        are not recommended. A basket is taken to be complete: what is not in it is absent.
 
         Parameters
         ----------

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tacit.schema import Schema
 
-__all__ = ["Arcs", "Forest", "Walked", "find_arcs", "join_forests", "node_probabilities"]
+__all__ = ["Arcs", "Derived", "Forest", "Walked", "find_arcs", "join_forests", "node_probabilities"]
 
 
 class Arcs(NamedTuple):
@@ -204,3 +204,23 @@ def find_arcs(forest: Forest) -> Arcs:
     target, predictor = np.divmod(pairs, forest.n_trees)
     order = np.lexsort((target, predictor, -np.round(gain, 9)))
     return Arcs(predictor[order], target[order], gain[order])
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What follows from a forest, made when it is asked for and then kept."""
+
+    forest: Forest
+    arities: NDArray[np.int64]
+    prior: str
+    prior_weight: float
+
+    @cached_property
+    def chances(self) -> NDArray[np.float64]:
+        """The probabilities of all codes in all nodes, laid out as the forest's stats."""
+        return node_probabilities(self.forest, self.arities, self.prior, self.prior_weight)
+
+    @cached_property
+    def arcs(self) -> Arcs:
+        """Who asks about whom, the strongest first."""
+        return find_arcs(self.forest)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
+import numpy as np
 
 from tacit.errors import InputError
 from tacit.table import Table
@@ -14,7 +15,6 @@ from tacit.table.gateway import check_weights
 from tacit.table.targets import read_target
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from tacit.table.features import Kind
@@ -78,12 +78,12 @@ def table_sample(model: Any, X: Table, y: Any, sample_weight: Any) -> Sample:
         if weights is not None:
             raise InputError("sample_weight: the Table has weights already")
         weights = _weights(sample_weight, X.n_records)
-    names, target, name = X.schema.names, None, None
+    names, target, name = X.schema.name_array, None, None
     if isinstance(y, str):
         target, name = X.schema.position(y, "y"), y
         if len(names) == 1:
             raise InputError(f"X: there is no column but the target {y!r}")
-        names = names[:target] + names[target + 1 :]
+        names = np.concatenate((names[:target], names[target + 1 :]))
     note_names(model, names)
     if weights is not None and not weights.all():
         if not weights.any():

@@ -36,7 +36,9 @@ def check_choice(value: Any, argument: str, choices: tuple[str, ...]) -> Any:
 
 def check_number(value: Any, argument: str, least: float, *, above: bool = False) -> float:
     """Return a finite number of at least `least`, or above it."""
-    fine = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    fine = type(value) is float or (  # which is quick to say
+        isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    )
     if fine and math.isfinite(value) and (value > least or (value == least and not above)):
         return float(value)
     bound = "above" if above else "of at least"
