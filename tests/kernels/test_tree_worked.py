@@ -215,3 +215,14 @@ def test_a_target_of_one_class_is_a_leaf(grow):
     for criterion in ("bayes_factor", "bic", "entropy", "gini"):
         for log_kappa in (0.0, -1.0):
             assert case.ruled(criterion=criterion, log_kappa=log_kappa).nodes(grow).n_nodes == 1
+
+
+def test_numbers_have_thresholds_and_no_child_for_each():
+    rows = [(0,), (1,), (2,), (3,)] * 3
+    case = table_of(rows, [0, 1, 0, 1] * 3, criterion="entropy", binary=False, complete=True)
+    labels = case.with_(ordered=[1]).nodes(_core.grow_tree)
+    numbers = case.with_(ordered=[2]).nodes(_core.grow_tree)
+    assert labels.complete.tolist() == [1, 0, 0, 0, 0]
+    assert not numbers.complete.any()
+    assert numbers.n_leaves == 4  # by three thresholds, one after another
+    assert (numbers.left[~numbers.leaves] >= 0).all()
