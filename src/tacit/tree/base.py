@@ -274,6 +274,8 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that :func:`tacit.load` reads; atomic.
 
+        Parameters that JSON cannot hold, such as a mapping of class weights, are not kept.
+
         Parameters
         ----------
         path : path-like
