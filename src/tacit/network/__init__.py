@@ -1,0 +1,1 @@
+"""Dependency trees, branchings and Bayes nets."""
