@@ -85,5 +85,6 @@ void register_mixture(nb::module_& m);
 void register_kmeans(nb::module_& m);
 void register_tree_walk(nb::module_& m);
 void register_tree(nb::module_& m);
+void register_net(nb::module_& m);
 
 }  // namespace tacit::bindings

@@ -24,4 +24,5 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_kmeans(m);
   tacit::bindings::register_tree_walk(m);
   tacit::bindings::register_tree(m);
+  tacit::bindings::register_net(m);
 }

@@ -1,0 +1,301 @@
+#include "net_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tacit {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct OutOfTime {};
+
+// Small, and the same on every machine.
+class Dice {
+ public:
+  explicit Dice(std::uint64_t seed) : state_(seed) {}
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(next() % n); }
+
+ private:
+  std::uint64_t state_;
+};
+
+enum class Kind { kNone, kAdd, kRemove, kTurn };
+
+struct Move {
+  Kind kind = Kind::kNone;
+  int from = 0, to = 0;
+  double gain = 0;
+};
+
+struct Place {
+  NetGraph graph;
+  double score;
+};
+
+class Search {
+ public:
+  Search(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
+         Poll poll, const std::function<void(const NetProgress&)>& tell)
+      : families_(families), rules_(rules), poll_(poll), tell_(tell), watch_(poll),
+        n_(families.data().n_columns()), dice_(rules.seed), begun_(Clock::now()),
+        here_{NetGraph(start), 0}, best_{here_} {}
+
+  NetFound run() {
+    NetFound found;
+    try {
+      prepare();
+      here_.score = score_of(here_.graph);
+      best_ = here_;
+      improve();
+      note(0);
+      for (std::int64_t restart = 1; restart <= rules_.restarts; ++restart) {
+        here_ = best_;
+        shake();
+        improve();
+        note(restart);
+      }
+    } catch (const Interrupted&) {
+      found.interrupted = true;
+    } catch (const OutOfTime&) {
+      found.out_of_time = true;
+    }
+    for (int x = 0; x < n_ && !found.interrupted; ++x)
+      found.family_scores.push_back(families_.score(x, best_.graph.parents(x)));
+    found.parents = best_.graph.all();
+    found.score = best_.score;
+    found.n_scored = families_.n_scored();
+    found.n_moves = n_moves_;
+    found.trace = std::move(trace_);
+    return found;
+  }
+
+ private:
+  // Gains below this are rounding.
+  double least() const { return 1e-9 * std::fmax(1.0, std::fabs(here_.score)); }
+
+  void check() {
+    watch_.check();
+    if (rules_.max_seconds > 0 && seconds() > rules_.max_seconds) throw OutOfTime();
+  }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
+
+  void prepare() {
+    std::vector<std::pair<int, Parents>> wanted;
+    for (int x = 0; x < n_; ++x) wanted.emplace_back(x, here_.graph.parents(x));
+    families_.prepare(wanted, rules_.n_jobs, poll_);
+  }
+
+  double score_of(const NetGraph& graph) {
+    double sum = 0;
+    for (int x = 0; x < graph.size(); ++x) sum += families_.score(x, graph.parents(x));
+    return sum;
+  }
+
+  void note(std::int64_t restart) {
+    const NetProgress now{restart, families_.n_scored(), best_.score, seconds()};
+    if (trace_.empty() || now.score > trace_.back().score) trace_.push_back(now);
+    tell_(now);
+  }
+
+  bool may(int from, int to) const {
+    return !rules_.forbidden[static_cast<std::size_t>(from) * static_cast<std::size_t>(n_) +
+                             static_cast<std::size_t>(to)];
+  }
+  bool must(int from, int to) const {
+    return rules_.required[static_cast<std::size_t>(from) * static_cast<std::size_t>(n_) +
+                           static_cast<std::size_t>(to)];
+  }
+  bool has_room(int x) const {
+    return static_cast<int>(here_.graph.parents(x).size()) < rules_.max_parents;
+  }
+
+  // Calls see(move) for every move that is legal from here.
+  template <class See>
+  void look_around(const See& see) {
+    for (int x = 0; x < n_; ++x) (void)families_.family(x, here_.graph.parents(x));
+    for (int to = 0; to < n_; ++to) {
+      const Parents& parents = here_.graph.parents(to);
+      const NetFamily& own = families_.family(to, parents);
+      if (has_room(to))
+        for (int from = 0; from < n_; ++from)
+          if (from != to && may(from, to) && here_.graph.can_add(from, to) &&
+              !here_.graph.has(from, to))
+            see(Move{Kind::kAdd, from, to, own.with[static_cast<std::size_t>(from)] - own.own});
+      for (std::size_t k = 0; k < parents.size(); ++k) {
+        const int from = parents[k];
+        if (must(from, to)) continue;
+        const double loss = own.without[k] - own.own;
+        see(Move{Kind::kRemove, from, to, loss});
+        if (!may(to, from) || !has_room(from) || !here_.graph.can_turn(from, to)) continue;
+        const NetFamily& other = families_.family(from, here_.graph.parents(from));
+        see(Move{Kind::kTurn, from, to,
+                 loss + other.with[static_cast<std::size_t>(to)] - other.own});
+      }
+    }
+  }
+
+  void make(const Move& move) {
+    if (move.kind == Kind::kAdd) here_.graph.add(move.from, move.to);
+    if (move.kind == Kind::kRemove) here_.graph.remove(move.from, move.to);
+    if (move.kind == Kind::kTurn) here_.graph.turn(move.from, move.to);
+    here_.score += move.gain;
+    ++n_moves_;
+    check();
+  }
+
+  void keep_if_better() {
+    if (here_.score > best_.score + least()) best_ = here_;
+  }
+
+  void climb() {
+    for (;;) {
+      Move best;
+      look_around([&](const Move& move) {
+        if (move.gain > best.gain) best = move;
+      });
+      if (best.kind == Kind::kNone || best.gain <= least()) break;
+      make(best);
+    }
+    keep_if_better();
+  }
+
+  // Goes on from the top, downhill where it must, but never back the way it came.
+  bool climb_beyond() {
+    const double before = best_.score;
+    std::vector<std::int64_t> closed(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_), -1);
+    const auto pair = [&](const Move& move) {
+      return static_cast<std::size_t>(std::min(move.from, move.to)) * static_cast<std::size_t>(n_) +
+             static_cast<std::size_t>(std::max(move.from, move.to));
+    };
+    std::int64_t fruitless = 0;
+    for (std::int64_t step = 0; fruitless < rules_.tabu; ++step) {
+      Move best;
+      best.gain = -std::numeric_limits<double>::infinity();
+      look_around([&](const Move& move) {
+        const bool open = closed[pair(move)] < step ||
+                          here_.score + move.gain > best_.score + least();
+        if (open && move.gain > best.gain) best = move;
+      });
+      if (best.kind == Kind::kNone) break;
+      closed[pair(best)] = step + kTenure + static_cast<std::int64_t>(dice_.below(kTenure));
+      make(best);
+      if (here_.score > best_.score + least()) {
+        best_ = here_;
+        fruitless = 0;
+      } else {
+        ++fruitless;
+      }
+    }
+    here_ = best_;
+    return best_.score > before;
+  }
+
+  // Walks among nets that say the same as this one, by turning covered arcs, and climbs from there.
+  bool walk() {
+    const Place before = here_;
+    const std::size_t length = 1 + dice_.below(static_cast<std::size_t>(2 * n_));
+    for (std::size_t step = 0; step < length; ++step) {
+      std::vector<std::pair<int, int>> covered;
+      for (int to = 0; to < n_; ++to)
+        for (const int from : here_.graph.parents(to))
+          if (may(to, from) && !must(from, to) && here_.graph.is_covered(from, to))
+            covered.emplace_back(from, to);
+      if (covered.empty()) break;
+      const auto [from, to] = covered[dice_.below(covered.size())];
+      here_.graph.turn(from, to);
+    }
+    here_.score = score_of(here_.graph);
+    const double level = here_.score;
+    climb();
+    if (here_.score < before.score - least()) here_ = before;
+    return std::fmax(here_.score, level) > before.score + least();
+  }
+
+  // Lets neighbours change places where that is better.
+  bool swap() {
+    for (int b = 0; b < n_; ++b)
+      for (const int a : Parents(here_.graph.parents(b))) {
+        const auto changed = here_.graph.swapped(a, b);
+        double gain = 0;
+        bool legal = true;
+        for (int x = 0; x < n_ && legal; ++x) {
+          const Parents& now = changed[static_cast<std::size_t>(x)];
+          if (now == here_.graph.parents(x)) continue;
+          for (const int p : now) legal = legal && may(p, x);
+          for (const int p : here_.graph.parents(x))
+            legal = legal && (!must(p, x) || std::binary_search(now.begin(), now.end(), p));
+          if (legal) gain += families_.score(x, now) - families_.score(x, here_.graph.parents(x));
+        }
+        check();
+        if (!legal || gain <= least()) continue;
+        here_.graph = NetGraph(changed);
+        here_.score += gain;
+        ++n_moves_;
+        climb();
+        return true;
+      }
+    return false;
+  }
+
+  void improve() {
+    climb();
+    const double top = here_.score;
+    (void)top;
+    for (;;) {
+      std::int64_t fruitless = 0;
+      while (fruitless < rules_.walks) fruitless = walk() ? 0 : fruitless + 1;
+      if (rules_.swaps && swap()) continue;
+      if (rules_.tabu > 0 && here_.score >= best_.score - least() && climb_beyond()) continue;
+      break;
+    }
+    keep_if_better();
+    families_.forget_if_large();
+  }
+
+  // A few moves at random, none of which costs more than it must.
+  void shake() {
+    const std::size_t moves = 2 + dice_.below(static_cast<std::size_t>(4 + n_ / 8));
+    for (std::size_t k = 0; k < moves; ++k) {
+      std::vector<Move> legal;
+      look_around([&](const Move& move) {
+        if (std::isfinite(move.gain)) legal.push_back(move);
+      });
+      if (legal.empty()) return;
+      // Adding has many more ways than removing: first the kind, then the arc.
+      const Kind kind = static_cast<Kind>(1 + dice_.below(3));
+      std::erase_if(legal, [&](const Move& move) { return move.kind != kind; });
+      if (!legal.empty()) make(legal[dice_.below(legal.size())]);
+    }
+  }
+
+  static constexpr std::int64_t kTenure = 8;
+
+  NetFamilies& families_;
+  const NetRules& rules_;
+  Poll poll_;
+  const std::function<void(const NetProgress&)>& tell_;
+  Watch watch_;
+  int n_;
+  Dice dice_;
+  Clock::time_point begun_;
+  Place here_, best_;
+  std::int64_t n_moves_ = 0;
+  std::vector<NetProgress> trace_;
+};
+
+}  // namespace
+
+NetFound find_net(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
+                  Poll poll, const std::function<void(const NetProgress&)>& tell) {
+  return Search(families, start, rules, poll, tell).run();
+}
+
+}  // namespace tacit
