@@ -21,6 +21,11 @@ void pair_counts_outer(const Records<V>& records, Count* square, int n_jobs, Pol
 template <class V>
 void pair_counts_bitmap(const Records<V>& records, std::int64_t* square, int n_jobs, Poll poll);
 
+// The same for a matrix of bytes 0 and 1, rows after each other, whose columns take the place of
+// values. False, with nothing counted, where a byte is neither.
+bool pair_counts_bytes(const std::uint8_t* x, std::int64_t n_records, std::int64_t n,
+                       std::int64_t* square, int n_jobs, Poll poll);
+
 template <class Count>
 struct SparsePairs {  // CSR, symmetric, indices ascending within a row
   Buffer<std::int64_t> indptr;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "bits.hpp"
@@ -35,19 +36,65 @@ void set_bits(const Records<V>& records, std::int64_t from, std::int64_t to, std
   });
 }
 
-}  // namespace
+// Turns a square of 64 × 64 bits on its diagonal.
+void transpose(std::uint64_t* a) {
+  std::uint64_t mask = 0x00000000ffffffff;
+  for (std::size_t j = 32; j; j >>= 1, mask ^= mask << j)
+    for (std::size_t k = 0; k < 64; k = ((k | j) + 1) & ~j) {
+      const std::uint64_t t = ((a[k] >> j) ^ a[k | j]) & mask;
+      a[k] ^= t << j;
+      a[k | j] ^= t;
+    }
+}
 
-template <class V>
-void pair_counts_bitmap(const Records<V>& records, std::int64_t* square, int n_jobs, Poll poll) {
-  const std::int64_t n = records.n_values;
-  if (n == 0) return;
+// The same bitmaps from a matrix of bytes 0 and 1; returns the union of all bytes seen.
+std::uint64_t set_bits(const std::uint8_t* x, std::int64_t n, std::int64_t from, std::int64_t to,
+                       std::uint64_t* bits, int n_jobs, Poll poll) {
+  std::vector<std::uint64_t> seen(kWords / kLine, 0);
+  for_blocks(kWords / kLine, n_jobs, poll, [&](std::int64_t block, Pulse&) {
+    std::uint64_t square[64], any = 0;
+    for (std::int64_t word = block * kLine; word < (block + 1) * kLine; ++word) {
+      const std::int64_t begin = from + 64 * word, end = std::min(to, begin + 64);
+      for (std::int64_t column = 0; column < n; column += 64) {
+        const std::int64_t width = std::min<std::int64_t>(64, n - column);
+        std::fill_n(square, 64, 0);
+        for (std::int64_t r = begin; r < end; ++r) {
+          // Eight bytes become eight bits: the product gathers them in its highest byte.
+          std::uint64_t row = 0;
+          const std::uint8_t* place = x + r * n + column;
+          for (std::int64_t k = 0; k < width; k += 8) {
+            std::uint64_t eight = 0;
+            if (k + 8 <= width)
+              std::memcpy(&eight, place + k, 8);
+            else
+              std::memcpy(&eight, place + k, static_cast<std::size_t>(width - k));
+            any |= eight;
+            row |= (eight * 0x0102040810204080u >> 56) << k;
+          }
+          square[r - begin] = row;
+        }
+        transpose(square);
+        for (std::int64_t c = 0; c < width; ++c) bits[(column + c) * kWords + word] = square[c];
+      }
+    }
+    seen[static_cast<std::size_t>(block)] = any;
+  });
+  std::uint64_t all = 0;
+  for (const std::uint64_t each : seen) all |= each;
+  return all;
+}
+
+// Counts slab by slab; set(from, to, bits) writes a slab's bitmaps and says whether to go on.
+template <class Set>
+bool count_slabs(std::int64_t n_records, std::int64_t n, std::int64_t* square, int n_jobs,
+                 Poll poll, const Set& set) {
   const AndPopcount both = and_popcount();
   std::fill_n(square, n * n, std::int64_t{0});
   Buffer<std::uint64_t> bits(static_cast<std::size_t>(n * kWords));
   const std::int64_t n_tiles = (n + kTile - 1) / kTile;
-  for (std::int64_t from = 0; from < records.size(); from += kSlab) {
-    const std::int64_t to = std::min(from + kSlab, records.size());
-    set_bits(records, from, to, bits.data(), n_jobs, poll);
+  for (std::int64_t from = 0; from < n_records; from += kSlab) {
+    const std::int64_t to = std::min(from + kSlab, n_records);
+    if (!set(from, to, bits.data())) return false;
     const std::int64_t words =
         ((to - from + 63) / 64 + kPopcountWords - 1) / kPopcountWords * kPopcountWords;
     for_blocks(n_tiles, n_jobs, poll, [&](std::int64_t tile, Pulse&) {
@@ -58,6 +105,29 @@ void pair_counts_bitmap(const Records<V>& records, std::int64_t* square, int n_j
     });
   }
   mirror(square, n, n_jobs, poll);
+  return true;
+}
+
+}  // namespace
+
+template <class V>
+void pair_counts_bitmap(const Records<V>& records, std::int64_t* square, int n_jobs, Poll poll) {
+  if (records.n_values == 0) return;
+  count_slabs(records.size(), records.n_values, square, n_jobs, poll,
+              [&](std::int64_t from, std::int64_t to, std::uint64_t* bits) {
+                set_bits(records, from, to, bits, n_jobs, poll);
+                return true;
+              });
+}
+
+bool pair_counts_bytes(const std::uint8_t* x, std::int64_t n_records, std::int64_t n,
+                       std::int64_t* square, int n_jobs, Poll poll) {
+  if (n == 0) return true;
+  return count_slabs(n_records, n, square, n_jobs, poll,
+                     [&](std::int64_t from, std::int64_t to, std::uint64_t* bits) {
+                       const std::uint64_t seen = set_bits(x, n, from, to, bits, n_jobs, poll);
+                       return (seen & ~std::uint64_t{0x0101010101010101}) == 0;
+                     });
 }
 
 template void pair_counts_bitmap(const Records<std::uint16_t>&, std::int64_t*, int, Poll);

@@ -86,5 +86,6 @@ void register_kmeans(nb::module_& m);
 void register_tree_walk(nb::module_& m);
 void register_tree(nb::module_& m);
 void register_net(nb::module_& m);
+void register_chow_liu(nb::module_& m);
 
 }  // namespace tacit::bindings

@@ -25,4 +25,5 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_tree_walk(m);
   tacit::bindings::register_tree(m);
   tacit::bindings::register_net(m);
+  tacit::bindings::register_chow_liu(m);
 }

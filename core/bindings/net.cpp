@@ -145,15 +145,24 @@ void register_net(nb::module_& m) {
                     const std::string&, double>(),
            nb::arg("n_records"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("start"),
            nb::arg("rows"), nb::arg("weights").none(), nb::arg("missing"), nb::arg("score"),
-           nb::arg("prior_weight"))
+           nb::arg("prior_weight"),
+           nb::sig("def __init__(self, n_records: int, offsets: Ints, defaults: Ints, "
+                   "start: Ints, rows: Indices, weights: Floats | None, missing: Ints, "
+                   "score: str, prior_weight: float) -> None"))
       .def("score", &PyNetFamilies::score, nb::arg("child"), nb::arg("parents"),
            "Score of a column and its parents, which ascend.")
       .def("gains", &PyNetFamilies::gains, nb::arg("n_jobs"),
+           nb::sig("def gains(self, n_jobs: int) -> Floats"),
            "What each arc gains over no parents at all: from × to.")
       .def("search", &PyNetFamilies::search, nb::arg("start"), nb::arg("max_parents"),
            nb::arg("required"), nb::arg("forbidden"), nb::arg("restarts"), nb::arg("tabu"),
            nb::arg("walks"), nb::arg("swaps"), nb::arg("seed"), nb::arg("max_seconds"),
            nb::arg("n_jobs"), nb::arg("tell").none(),
+           nb::sig("def search(self, start: Sequence[Sequence[int]], max_parents: int, "
+                   "required: Flags, forbidden: Flags, restarts: int, tabu: int, walks: int, "
+                   "swaps: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) "
+                   "-> tuple[list[list[int]], float, int, int, bool, bool, "
+                   "list[tuple[int, int, float, float]]]"),
            "The best net found: parents, score, families scored, moves, interrupted, out of time, "
            "and when each better one was found.");
 }

@@ -217,3 +217,44 @@ def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, offset
     """
     Grow a tree for each target column given all others; the trees follow each other. Where settings has timed, a pair: the trees and the seconds spent on counting.
     """
+
+class NetFamilies:
+    """Scores of families of a Bayes net, each worked out once."""
+
+    def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, rows: Indices, weights: Floats | None, missing: Ints, score: str, prior_weight: float) -> None: ...
+
+    def score(self, child: int, parents: Sequence[int]) -> float:
+        """Score of a column and its parents, which ascend."""
+
+    def gains(self, n_jobs: int) -> Floats:
+        """What each arc gains over no parents at all: from × to."""
+
+    def search(self, start: Sequence[Sequence[int]], max_parents: int, required: Flags, forbidden: Flags, restarts: int, tabu: int, walks: int, swaps: bool, seed: int, max_seconds: float, n_jobs: int, tell: Any) -> tuple[list[list[int]], float, int, int, bool, bool, list[tuple[int, int, float, float]]]:
+        """
+        The best net found: parents, score, families scored, moves, interrupted, out of time, and when each better one was found.
+        """
+
+def pair_counts_bytes(x: Any, n_jobs: int) -> Any:
+    """
+    Count all pairs of columns of a matrix of bytes 0 and 1; None if others are in it.
+    """
+
+def pair_information(square: Counts, offsets: Ints, total: float, unknown: Flags | None, default_unknown: Flags | None, n_jobs: int) -> Floats:
+    """
+    Mutual information of all pairs of columns in nats, from counts of pairs of values.
+    """
+
+def spanning_tree(weights: Floats) -> tuple[Ints, Floats]:
+    """
+    The maximum spanning tree of a symmetric matrix: its edges, ascending, and their weights.
+    """
+
+def sparse_spanning_tree(indptr: Ints, indices: Indices, counts: Counts, offsets: Ints, total: float, n_jobs: int) -> tuple[Ints, Floats]:
+    """
+    The spanning tree of most mutual information from a CSR matrix of pair counts.
+    """
+
+def max_branching(weights: Floats) -> Indices:
+    """
+    The parent of each column, or -1, in the branching of greatest weight (from x to).
+    """
