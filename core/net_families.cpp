@@ -8,9 +8,7 @@ namespace tacit {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
-// Beyond this many joint states of the parents a family is never worth its parameters, and their
-// number could not be told apart from the next one.
-constexpr double kMostStates = 0x1p52;
+constexpr double kMostStates = 1e200;  // of all parents together; shares of priors stay normal
 constexpr std::size_t kMostBytes = std::size_t{1} << 29;  // of remembered families
 
 }  // namespace

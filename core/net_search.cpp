@@ -260,20 +260,30 @@ class Search {
     families_.forget_if_large();
   }
 
-  // A few moves at random, none of which costs more than it must.
+  // Moves at random, whatever they cost.
   void shake() {
-    const std::size_t moves = 2 + dice_.below(static_cast<std::size_t>(4 + n_ / 8));
+    const std::size_t moves = 5 + dice_.below(static_cast<std::size_t>(5 + n_));
     for (std::size_t k = 0; k < moves; ++k) {
-      std::vector<Move> legal;
-      look_around([&](const Move& move) {
-        if (std::isfinite(move.gain)) legal.push_back(move);
-      });
-      if (legal.empty()) return;
       // Adding has many more ways than removing: first the kind, then the arc.
       const Kind kind = static_cast<Kind>(1 + dice_.below(3));
-      std::erase_if(legal, [&](const Move& move) { return move.kind != kind; });
-      if (!legal.empty()) make(legal[dice_.below(legal.size())]);
+      std::vector<std::pair<int, int>> arcs;
+      for (int to = 0; to < n_; ++to) {
+        for (const int from : here_.graph.parents(to))
+          if (!must(from, to) &&
+              (kind == Kind::kRemove || (kind == Kind::kTurn && may(to, from) && has_room(from) &&
+                                         here_.graph.can_turn(from, to))))
+            arcs.emplace_back(from, to);
+        if (kind != Kind::kAdd || !has_room(to)) continue;
+        for (int from = 0; from < n_; ++from)
+          if (from != to && may(from, to) && here_.graph.can_add(from, to) &&
+              !here_.graph.has(from, to))
+            arcs.emplace_back(from, to);
+      }
+      if (arcs.empty()) continue;
+      const auto [from, to] = arcs[dice_.below(arcs.size())];
+      make({kind, from, to, 0});
     }
+    here_.score = score_of(here_.graph);
   }
 
   static constexpr std::int64_t kTenure = 8;

@@ -113,7 +113,7 @@ class Found:
     score : float
         The sum of the families' scores.
     family_scores : float64 array
-    n_scored : int
+    n_evaluated : int
         Families that were scored; each once.
     n_moves : int
     trace : list of (restart, families scored, score, seconds)
@@ -126,7 +126,7 @@ class Found:
     parents: Parents
     score: float
     family_scores: NDArray[np.float64]
-    n_scored: int
+    n_evaluated: int
     n_moves: int
     trace: list[tuple[int, int, float, float]] = field(default_factory=list)
     interrupted: bool = False

@@ -1,0 +1,98 @@
+"""Maximum branchings against all parent vectors and an independent Edmonds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import network_oracle as oracle
+from strategies import data
+from tacit import Branching
+
+WEIGHTS = [1.0, 10.0]
+
+
+@st.composite
+def matrices(draw, max_n=6):
+    """Small integers, so that ties and cycles are common; some arcs are worth nothing."""
+    n = draw(st.integers(1, max_n))
+    return draw(hnp.arrays(np.float64, (n, n), elements=st.integers(-2, 6).map(float)))
+
+
+@given(matrices(5))
+@settings(max_examples=60)
+def test_the_slow_edmonds_finds_the_best_of_all_branchings(weights):
+    parents = oracle.edmonds(weights)
+    assert oracle.is_branching(parents)
+    assert oracle.branching_weight(weights, parents) == oracle.best_branching_weight(weights)
+
+
+@pytest.mark.parametrize("weight", WEIGHTS)
+@given(own=data(max_rows=30, max_columns=5, with_chosen=False, weights=None))
+@settings(max_examples=40)
+def test_the_branching_is_the_best_of_all(weight, own):
+    n = len(own.arities)
+    families = oracle.Families(own.rows, own.arities, "bdeu", weight)
+    gains = oracle.branching_gains(families, n)
+    model = Branching(score="bdeu", prior_weight=weight).fit(own.table())
+    parents = [int(p) for p in model.parents_]
+    assert oracle.is_branching(parents)
+    best = oracle.best_branching_weight(gains)
+    assert oracle.branching_weight(gains, parents) == pytest.approx(best, rel=1e-9, abs=1e-7)
+    assert all(gains[p, child] > -1e-9 for child, p in enumerate(parents) if p >= 0)
+
+
+@pytest.mark.parametrize("score", oracle.SCORES)
+@pytest.mark.parametrize("n", [2, 12, 25])
+def test_larger_branchings_equal_the_slow_edmonds(score, n):
+    rng = np.random.default_rng(n)
+    codes = rng.integers(0, 3, (300, n))
+    for c in range(1, n):
+        copied = rng.random(300) < rng.uniform(0, 0.7)
+        codes[copied, c] = codes[copied, rng.integers(0, c)]
+    families = oracle.Families(codes.tolist(), [3] * n, score, 2.0)
+    gains = oracle.branching_gains(families, n)
+    model = Branching(score=score, prior_weight=2.0).fit(codes)
+    parents = [int(p) for p in model.parents_]
+    assert oracle.is_branching(parents)
+    expected = oracle.branching_weight(gains, oracle.edmonds(gains))
+    assert oracle.branching_weight(gains, parents) == pytest.approx(expected, rel=1e-9)
+    nets = [() if p < 0 else (p,) for p in parents]
+    assert model.score_ == pytest.approx(families.net(nets), rel=1e-9)
+
+
+def test_independent_columns_stay_apart():
+    codes = np.random.default_rng(0).integers(0, 2, (2000, 6))
+    assert list(Branching(score="bic").fit(codes).parents_) == [-1] * 6
+
+
+def test_a_forest_of_two_trees_keeps_them_apart():
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(0, 2, (2, 3000))
+    flips = rng.random((4, 3000)) < 0.1
+    codes = np.column_stack(
+        [left, left ^ flips[0], left ^ flips[1], right, right ^ flips[2], right ^ flips[3]]
+    )
+    parents = Branching(score="bdeu").fit(codes).parents_
+    assert (np.asarray(parents) == -1).sum() == 2
+    assert all((p < 3) == (child < 3) for child, p in enumerate(parents) if p >= 0)
+
+
+def test_weights_are_repetitions():
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, 3, (80, 6))
+    codes[:40, 1:] = codes[:40, :-1]
+    weights = rng.integers(0, 4, 80)
+    one = Branching().fit(codes, sample_weight=weights.astype(float))
+    two = Branching().fit(np.repeat(codes, weights, axis=0))
+    assert one.score_ == pytest.approx(two.score_)
+
+
+def test_the_net_of_a_branching_has_its_arcs():
+    rng = np.random.default_rng(6)
+    first = rng.integers(0, 2, 500)
+    codes = np.column_stack([first, first ^ (rng.random(500) < 0.1), rng.integers(0, 2, 500)])
+    model = Branching().fit(codes)
+    expected = [() if p < 0 else (int(p),) for p in model.parents_]
+    assert [tuple(own) for own in model.net_.parents] == expected

@@ -1,0 +1,199 @@
+"""Structure search against all nets of a few columns, and what every answer must be."""
+
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import network_oracle as oracle
+from strategies import data
+from tacit import Table
+from tacit.errors import InputError
+from tacit.network.search import SearchSettings, find_structure
+
+
+def sampled(n_records, n, seed, arity=2, strength=0.8):
+    """Return records of a random net, each node a noisy sum of up to two earlier ones."""
+    rng = np.random.default_rng(seed)
+    codes = np.zeros((n_records, n), np.int64)
+    for c in range(n):
+        own = rng.choice(c, min(c, 2), replace=False) if c else []
+        clear = (codes[:, own].sum(axis=1) + 1) % arity
+        noise = rng.integers(0, arity, n_records)
+        codes[:, c] = np.where(rng.random(n_records) < strength, clear, noise)
+    return codes
+
+
+def as_table(codes, arity=2):
+    labels = [f"v{k}" for k in range(arity)]
+    return Table(
+        pl.DataFrame(
+            {
+                f"c{c}": pl.Series([f"v{k}" for k in codes[:, c]], dtype=pl.Enum(labels))
+                for c in range(codes.shape[1])
+            }
+        )
+    )
+
+
+def check(found, families, n, limits=None):
+    """What any answer must be: allowed, sorted, and scored as the slow scorer does."""
+    limits = limits or {}
+    assert len(found.parents) == n
+    assert oracle.is_allowed(found.parents, **limits)
+    assert all(list(own) == sorted(set(own)) for own in found.parents)
+    own = [families(child, parents) for child, parents in enumerate(found.parents)]
+    assert np.asarray(found.family_scores) == pytest.approx(own, rel=1e-9, abs=1e-7)
+    assert found.score == pytest.approx(sum(own), rel=1e-9, abs=1e-7)
+    assert not found.interrupted
+
+
+@pytest.mark.parametrize("score", oracle.SCORES)
+@given(own=data(max_rows=40, max_columns=4, with_chosen=False, weights=None), draw=st.data())
+@settings(max_examples=30)
+def test_no_single_move_improves_what_is_found(score, own, draw):
+    n = len(own.arities)
+    limit = draw.draw(st.integers(0, 3))
+    found = find_structure(own.table(), SearchSettings(score=score, max_parents=limit))
+    families = oracle.Families(own.rows, own.arities, score)
+    check(found, families, n, {"max_parents": limit})
+    slack = 1e-6 * (1 + abs(found.score))
+    assert oracle.best_improvement(families, found.parents, max_parents=limit) <= slack
+
+
+@pytest.mark.parametrize("score", oracle.SCORES)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_of_all_nets_of_four_columns_is_found(score, seed):
+    codes = sampled(300, 4, seed, arity=3)
+    families = oracle.Families(codes.tolist(), [3] * 4, score)
+    best, nets = oracle.best_nets(families, 4, max_parents=3)
+    found = find_structure(
+        as_table(codes, 3), SearchSettings(score=score, max_parents=3, restarts=10, random_state=0)
+    )
+    check(found, families, 4)
+    assert found.score == pytest.approx(best, rel=1e-9)
+    assert found.parents in nets
+
+
+@given(draw=st.data(), seed=st.integers(0, 1000))
+@settings(max_examples=30)
+def test_required_and_forbidden_arcs_are_kept(draw, seed):
+    codes = sampled(120, 4, seed)
+    order = draw.draw(st.permutations(range(4)))
+    forward = list(itertools.combinations(order, 2))
+    required = draw.draw(st.lists(st.sampled_from(forward), unique=True, max_size=3))
+    others = [pair for pair in itertools.permutations(range(4), 2) if pair not in required]
+    forbidden = draw.draw(st.lists(st.sampled_from(others), unique=True, max_size=5))
+    limits = {"max_parents": 3, "required": tuple(required), "forbidden": tuple(forbidden)}
+    found = find_structure(as_table(codes), SearchSettings(score="bic", **limits))
+    families = oracle.Families(codes.tolist(), [2] * 4, "bic")
+    check(found, families, 4, limits)
+    slack = 1e-6 * (1 + abs(found.score))
+    assert oracle.best_improvement(families, found.parents, **limits) <= slack
+
+
+@pytest.mark.parametrize("start", ["empty", "branching"])
+@pytest.mark.parametrize("tabu", [0, 10])
+def test_where_it_starts_and_tabu_end_at_a_local_optimum(start, tabu):
+    codes = sampled(800, 7, 5, arity=3)
+    families = oracle.Families(codes.tolist(), [3] * 7, "bdeu")
+    found = find_structure(
+        as_table(codes, 3), SearchSettings(score="bdeu", max_parents=4, start=start, tabu=tabu)
+    )
+    check(found, families, 7, {"max_parents": 4})
+    assert oracle.best_improvement(families, found.parents, max_parents=4) <= 1e-6
+
+
+def test_restarts_and_tabu_never_make_it_worse():
+    table = as_table(sampled(500, 8, 11, arity=3), 3)
+    plain = find_structure(table, SearchSettings(score="bic", tabu=0, random_state=0))
+    tabu = find_structure(table, SearchSettings(score="bic", tabu=10, random_state=0))
+    again = find_structure(table, SearchSettings(score="bic", tabu=0, restarts=5, random_state=0))
+    assert tabu.score >= plain.score - 1e-9
+    assert again.score >= plain.score - 1e-9
+
+
+def test_the_same_random_state_finds_the_same_net():
+    table = as_table(sampled(300, 8, 2, arity=3), 3)
+    runs = [
+        find_structure(table, SearchSettings(score="bic", restarts=6, random_state=seed))
+        for seed in (7, 7, 8)
+    ]
+    assert runs[0].parents == runs[1].parents
+    assert runs[0].score == runs[1].score
+    assert runs[0].n_evaluated == runs[1].n_evaluated
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+def test_the_number_of_threads_does_not_matter(n_jobs):
+    table = as_table(sampled(300, 8, 2, arity=3), 3)
+    one = find_structure(table, SearchSettings(restarts=4, random_state=1, n_jobs=1))
+    many = find_structure(table, SearchSettings(restarts=4, random_state=1, n_jobs=n_jobs))
+    assert one.parents == many.parents
+    assert one.score == many.score
+
+
+def test_weights_count_as_repetitions():
+    codes = sampled(200, 5, 3)
+    weights = np.random.default_rng(0).integers(0, 4, 200)
+    table = as_table(codes).with_weights(weights.astype(np.float64))
+    twice = as_table(np.repeat(codes, weights, axis=0))
+    one = find_structure(table, SearchSettings(score="bic", random_state=0))
+    two = find_structure(twice, SearchSettings(score="bic", random_state=0))
+    assert one.score == pytest.approx(two.score, rel=1e-9)
+    assert one.parents == two.parents
+
+
+def test_a_chain_is_found_up_to_equivalence():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (5000, 1))
+    for _ in range(5):
+        flip = rng.random((5000, 1)) < 0.15
+        codes = np.hstack([codes, np.where(flip, 1 - codes[:, -1:], codes[:, -1:])])
+    found = find_structure(as_table(codes), SearchSettings(score="bic"))
+    chain = ((), *((c,) for c in range(5)))
+    assert oracle.skeleton_and_colliders(found.parents) == oracle.skeleton_and_colliders(chain)
+
+
+def test_independent_columns_have_no_arcs():
+    codes = np.random.default_rng(1).integers(0, 2, (4000, 6))
+    found = find_structure(as_table(codes), SearchSettings(score="bic"))
+    assert found.parents == ((),) * 6
+
+
+def test_one_column_has_no_parents():
+    found = find_structure(as_table(np.array([[0], [1], [1]])), SearchSettings(score="bic"))
+    assert found.parents == ((),)
+
+
+def test_a_column_of_one_value_gains_nothing():
+    codes = sampled(200, 3, 0)
+    codes[:, 1] = 0
+    found = find_structure(as_table(codes), SearchSettings(score="bic"))
+    assert found.parents[1] == ()
+    assert all(1 not in own for own in found.parents)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"required": ((0, 1), (1, 0))}, "cycle"),
+        ({"required": ((0, 1), (1, 2), (2, 0))}, "cycle"),
+        ({"required": ((0, 1),), "forbidden": ((0, 1),)}, "forbidden"),
+        ({"required": ((0, 2), (1, 2)), "max_parents": 1}, "max_parents"),
+        ({"required": ((0, 0),)}, "required"),
+        ({"forbidden": ((0, 9),)}, "forbidden"),
+        ({"score": "mdl"}, "score"),
+        ({"max_parents": -1}, "max_parents"),
+        ({"prior_weight": 0.0, "score": "bdeu"}, "prior_weight"),
+        ({"restarts": -1}, "restarts"),
+        ({"start": "full"}, "start"),
+    ],
+)
+def test_settings_that_cannot_be(changes, says):
+    table = as_table(sampled(30, 3, 0))
+    with pytest.raises(InputError, match=says):
+        find_structure(table, SearchSettings(**changes))
