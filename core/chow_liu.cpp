@@ -127,6 +127,56 @@ class Sets {  // of connected columns
   std::vector<std::int32_t> parent_;
 };
 
+// Which ranks are not yet connected with rank 0. Most soon are, and then no queue of theirs has to
+// look at each other's members again.
+class Outside {
+ public:
+  explicit Outside(const std::vector<std::int32_t>& ranked) : next_(ranked.size() + 1) {
+    std::iota(next_.begin(), next_.end(), 0);
+    rank_of_.resize(ranked.size());
+    members_.resize(ranked.size());
+    set_of_.resize(ranked.size());
+    for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
+      rank_of_[static_cast<std::size_t>(ranked[rank])] = static_cast<std::int32_t>(rank);
+      members_[rank] = {static_cast<std::int32_t>(rank)};
+      set_of_[rank] = static_cast<std::int32_t>(rank);
+    }
+    if (!ranked.empty()) next_[0] = 1;
+  }
+  bool has(std::int32_t rank) const { return at(next_, rank) == rank; }
+  std::int32_t first(std::int32_t rank) {  // the first such rank that is not before this one
+    std::int32_t end = rank;
+    while (at(next_, end) != end) end = at(next_, end);
+    while (at(next_, rank) != rank) {
+      const std::int32_t then = at(next_, rank);
+      next_[static_cast<std::size_t>(rank)] = end;
+      rank = then;
+    }
+    return end;
+  }
+  void join(std::int32_t a, std::int32_t b) {  // two columns of different sets
+    std::int32_t x = at(set_of_, at(rank_of_, a)), y = at(set_of_, at(rank_of_, b));
+    if (x != at(set_of_, 0) && (y == at(set_of_, 0) || members(y).size() > members(x).size()))
+      std::swap(x, y);
+    for (const std::int32_t rank : members(y)) {
+      set_of_[static_cast<std::size_t>(rank)] = x;
+      if (x == at(set_of_, 0)) next_[static_cast<std::size_t>(rank)] = rank + 1;
+    }
+    members(x).insert(members(x).end(), members(y).begin(), members(y).end());
+    members(y).clear();
+  }
+
+ private:
+  static std::int32_t at(const std::vector<std::int32_t>& of, std::int32_t k) {
+    return of[static_cast<std::size_t>(k)];
+  }
+  std::vector<std::int32_t>& members(std::int32_t set) {
+    return members_[static_cast<std::size_t>(set)];
+  }
+  std::vector<std::int32_t> next_, rank_of_, set_of_;
+  std::vector<std::vector<std::int32_t>> members_;
+};
+
 // Joins edges in order, heavy ones first; the light ones are only sorted if they are still needed.
 void kruskal(TreeEdge* begin, TreeEdge* end, Sets& sets, std::vector<TreeEdge>& tree) {
   end = std::partition(begin, end,
@@ -280,10 +330,14 @@ class SparseTree {
     std::priority_queue<Waiting, std::vector<Waiting>, decltype(later)> queue(later);
     Sets sets(n);
     Watch watch(poll);
+    Outside outside(ranked);
     std::int64_t steps = 0;
+    // Puts the next column that `own` could be joined to into the queue.
     const auto advance = [&](std::int32_t rank, std::int32_t from) {
       const std::int32_t own = ranked[static_cast<std::size_t>(rank)];
       for (std::int32_t k = from; k < rank; ++k) {
+        if (!outside.has(rank)) k = outside.first(k);
+        if (k >= rank) return;
         if (++steps % 65536 == 0) watch.check();
         const std::int32_t other = ranked[static_cast<std::size_t>(k)];
         if (sets.find(own) == sets.find(other) || share(own, other)) continue;
@@ -296,7 +350,10 @@ class SparseTree {
     while (!queue.empty() && static_cast<std::int32_t>(forest.size()) + 1 < n) {
       const Waiting first = queue.top();
       queue.pop();
-      if (sets.join(first.edge.a, first.edge.b)) forest.push_back(first.edge);
+      if (sets.join(first.edge.a, first.edge.b)) {
+        forest.push_back(first.edge);
+        outside.join(first.edge.a, first.edge.b);
+      }
       advance(first.rank, first.next);
     }
     return forest;

@@ -164,7 +164,7 @@ def find_structure(table: Table, settings: SearchSettings | None = None) -> Foun
     seed = int(make_generator(settings.random_state).integers(2**63))
     with show_progress("restarts", settings.restarts + 1, bool(settings.verbose)) as advance:
         tell: Callable[..., None] = lambda *_: advance(1)  # noqa: E731
-        parents, score, n_scored, n_moves, interrupted, late, trace = families.search(
+        parents, _, n_scored, n_moves, interrupted, late, trace = families.search(
             start,
             settings.max_parents,
             required.ravel(),
@@ -180,7 +180,14 @@ def find_structure(table: Table, settings: SearchSettings | None = None) -> Foun
         )
     own = np.array([families.score(x, p) for x, p in enumerate(parents)], np.float64)
     return Found(
-        tuple(map(tuple, parents)), score, own, n_scored, n_moves, trace, interrupted, late
+        tuple(map(tuple, parents)),
+        float(own.sum()),
+        own,
+        n_scored,
+        n_moves,
+        trace,
+        interrupted,
+        late,
     )
 
 
