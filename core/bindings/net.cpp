@@ -109,7 +109,12 @@ class PyNetFamilies {
     const std::function<void(const NetProgress&)> report = [&](const NetProgress& now) {
       if (!tell) return;
       const nb::gil_scoped_acquire acquire;
-      (*tell)(now.restart, now.n_scored, now.score, now.seconds);
+      try {
+        (*tell)(now.restart, now.n_scored, now.score, now.seconds);
+      } catch (const nb::python_error& error) {  // Ctrl-C may be noticed there, too
+        if (error.matches(PyExc_KeyboardInterrupt)) throw Interrupted();
+        throw;
+      }
     };
     NetFound found;
     run([&] { found = find_net(*families_, start, rules, signal_pending, report); });
