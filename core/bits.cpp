@@ -1,6 +1,7 @@
 #include "bits.hpp"
 
 #include <bit>
+#include <cstring>
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define TACIT_X86 1
@@ -111,6 +112,65 @@ __attribute__((target("popcnt"))) std::int64_t scalar_popcnt(const std::uint64_t
 
 #endif
 
+inline __attribute__((always_inline)) std::uint64_t eight_bytes(const std::uint8_t* place) {
+  std::uint64_t eight;
+  std::memcpy(&eight, place, 8);
+  return eight;
+}
+
+// Bytes k, k + 1, … of a row, eight at a time: a product gathers them in its highest byte. The last
+// ones are read together with those before them.
+inline __attribute__((always_inline)) std::uint64_t pack_rest(const std::uint8_t* row,
+                                                              std::int64_t k, std::int64_t width,
+                                                              std::uint64_t& seen) {
+  std::uint64_t word = 0;
+  for (; k + 8 <= width; k += 8) {
+    const std::uint64_t eight = eight_bytes(row + k);
+    seen |= eight;
+    word |= (eight * 0x0102040810204080u >> 56) << k;
+  }
+  if (k == width) return word;
+  std::uint64_t last = 0;
+  if (width >= 8)
+    last = eight_bytes(row + width - 8) >> 8 * (8 - (width - k));
+  else
+    for (std::int64_t c = 0; c < width; ++c) last |= std::uint64_t{row[c]} << 8 * c;
+  seen |= last;
+  return word | (last * 0x0102040810204080u >> 56) << k;
+}
+
+std::uint64_t pack_plain(const std::uint8_t* rows, std::int64_t n_rows, std::int64_t stride,
+                         std::int64_t width, std::uint64_t* words) {
+  std::uint64_t seen = 0;
+  for (std::int64_t r = 0; r < n_rows; ++r)
+    words[r] = pack_rest(rows + r * stride, 0, width, seen);
+  return seen;
+}
+
+#ifdef TACIT_X86
+__attribute__((target("avx2"))) std::uint64_t pack_avx2(const std::uint8_t* rows,
+                                                        std::int64_t n_rows, std::int64_t stride,
+                                                        std::int64_t width, std::uint64_t* words) {
+  __m256i all = _mm256_setzero_si256();
+  std::uint64_t seen = 0;
+  for (std::int64_t r = 0; r < n_rows; ++r) {
+    const std::uint8_t* row = rows + r * stride;
+    std::uint64_t word = 0;
+    std::int64_t k = 0;
+    for (; k + 32 <= width; k += 32) {
+      const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + k));
+      all = _mm256_or_si256(all, bytes);
+      const int bits = _mm256_movemask_epi8(_mm256_slli_epi16(bytes, 7));
+      word |= std::uint64_t{static_cast<std::uint32_t>(bits)} << k;
+    }
+    words[r] = k < width ? word | pack_rest(row, k, width, seen) : word;
+  }
+  alignas(32) std::uint64_t lanes[4];
+  _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), all);
+  return seen | lanes[0] | lanes[1] | lanes[2] | lanes[3];
+}
+#endif
+
 // Few words are hit, and which ones, and by how many bits, is a lottery no branch predictor wins:
 // a fixed number of places is written for each, whether there are as many or not.
 template <int kAtOnce, class Popcount, class First>
@@ -205,6 +265,13 @@ IndexBytes index_bytes(std::size_t n_columns) {
   static constexpr IndexBytes plain[] = {index_plain<1>, index_plain<2>, index_plain<3>,
                                          index_plain<4>};
   return plain[n_columns - 1];
+}
+
+PackRows pack_rows() {
+#ifdef TACIT_X86
+  if (__builtin_cpu_supports("avx2")) return pack_avx2;
+#endif
+  return pack_plain;
 }
 
 AndPopcount and_popcount() {

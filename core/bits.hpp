@@ -27,4 +27,11 @@ using IndexBytes = void (*)(const std::uint8_t* const* codes, const std::uint16_
 constexpr std::size_t kMostIndexed = 4;
 IndexBytes index_bytes(std::size_t n_columns);
 
+// Packs bytes 0 and 1 into bits: bit c of words[r] is byte c of the r-th row, for n_rows rows of
+// `width` bytes that begin `stride` bytes after each other. Returns the union of all bytes, eight
+// abreast. width is from 1 to 64.
+using PackRows = std::uint64_t (*)(const std::uint8_t* rows, std::int64_t n_rows,
+                                   std::int64_t stride, std::int64_t width, std::uint64_t* words);
+PackRows pack_rows();
+
 }  // namespace tacit

@@ -1,7 +1,7 @@
 #include "chow_liu.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <numeric>
 #include <queue>
 
@@ -13,9 +13,11 @@ namespace {
 
 double times_log(double x) { return x > 0 ? x * fast_log(x) : 0.0; }
 
-// Of two edges the one that comes first: more information, or else the smaller ends.
+// Of two edges the one that comes first: more information, or else the smaller ends. Digits beyond
+// the twelfth depend on the order of summation, and do not count.
 bool comes_first(const TreeEdge& x, const TreeEdge& y) {
-  if (x.weight != y.weight) return x.weight > y.weight;
+  const double first = std::nearbyint(x.weight * 1e12), second = std::nearbyint(y.weight * 1e12);
+  if (first != second) return first > second;
   return x.a != y.a ? x.a < y.a : x.b < y.b;
 }
 
@@ -416,26 +418,6 @@ void pair_information(const Count* square, const PairColumns& columns, const std
       }
     }
   });
-}
-
-std::vector<TreeEdge> spanning_tree(const double* weights, std::int64_t n) {
-  std::vector<TreeEdge> tree, best(static_cast<std::size_t>(n));
-  std::vector<std::uint8_t> inside(static_cast<std::size_t>(n), 0);
-  std::int32_t last = 0;
-  for (std::int64_t step = 1; step < n; ++step) {
-    inside[static_cast<std::size_t>(last)] = 1;
-    std::int32_t next = -1;
-    for (std::int32_t v = 0; v < n; ++v) {
-      const auto at = static_cast<std::size_t>(v);
-      if (inside[at]) continue;
-      const TreeEdge edge = make_edge(last, v, weights[last * n + v]);
-      if (step == 1 || comes_first(edge, best[at])) best[at] = edge;
-      if (next < 0 || comes_first(best[at], best[static_cast<std::size_t>(next)])) next = v;
-    }
-    tree.push_back(best[static_cast<std::size_t>(next)]);
-    last = next;
-  }
-  return tree;
 }
 
 template <class Count>

@@ -28,12 +28,10 @@ struct TreeEdge {
   double weight;
 };
 
-// The maximum spanning tree of a full symmetric matrix. Ties go to the smaller (a, b). O(n²).
-std::vector<TreeEdge> spanning_tree(const double* weights, std::int64_t n);
-
-// The same tree as from pair_information and spanning_tree, without any square: only columns that
-// share a stored value somewhere are compared one by one. Of all others the information grows with
-// how many records hold anything but the default, so that their order is known beforehand.
+// The maximum spanning tree of the information that pair_information would find, without any
+// square: only columns that share a stored value somewhere are compared one by one. Of all others
+// the information grows with how many records hold anything but the default, so that their order
+// is known beforehand. Ties go to the smaller (a, b).
 template <class Count>
 std::vector<TreeEdge> sparse_spanning_tree(const std::int64_t* indptr, const std::int32_t* indices,
                                            const Count* counts, const PairColumns& columns,

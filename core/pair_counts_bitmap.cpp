@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "bits.hpp"
@@ -52,30 +51,21 @@ std::uint64_t set_bits(const std::uint8_t* x, std::int64_t n, std::int64_t from,
                        std::uint64_t* bits, int n_jobs, Poll poll) {
   std::vector<std::uint64_t> seen(kWords / kLine, 0);
   for_blocks(kWords / kLine, n_jobs, poll, [&](std::int64_t block, Pulse&) {
-    std::uint64_t square[64], any = 0;
-    for (std::int64_t word = block * kLine; word < (block + 1) * kLine; ++word) {
-      const std::int64_t begin = from + 64 * word, end = std::min(to, begin + 64);
-      for (std::int64_t column = 0; column < n; column += 64) {
-        const std::int64_t width = std::min<std::int64_t>(64, n - column);
-        std::fill_n(square, 64, 0);
-        for (std::int64_t r = begin; r < end; ++r) {
-          // Eight bytes become eight bits: the product gathers them in its highest byte.
-          std::uint64_t row = 0;
-          const std::uint8_t* place = x + r * n + column;
-          for (std::int64_t k = 0; k < width; k += 8) {
-            std::uint64_t eight = 0;
-            if (k + 8 <= width)
-              std::memcpy(&eight, place + k, 8);
-            else
-              std::memcpy(&eight, place + k, static_cast<std::size_t>(width - k));
-            any |= eight;
-            row |= (eight * 0x0102040810204080u >> 56) << k;
-          }
-          square[r - begin] = row;
-        }
+    const PackRows pack = pack_rows();
+    std::uint64_t square[64], lines[64 * kLine], any = 0;
+    const std::int64_t first = block * kLine;
+    for (std::int64_t column = 0; column < n; column += 64) {
+      const std::int64_t width = std::min<std::int64_t>(64, n - column);
+      for (std::int64_t word = 0; word < kLine; ++word) {
+        const std::int64_t begin = from + 64 * (first + word);
+        const std::int64_t n_rows = std::clamp<std::int64_t>(to - begin, 0, 64);
+        if (n_rows > 0) any |= pack(x + begin * n + column, n_rows, n, width, square);
+        std::fill(square + n_rows, square + 64, 0);
         transpose(square);
-        for (std::int64_t c = 0; c < width; ++c) bits[(column + c) * kWords + word] = square[c];
+        for (std::int64_t c = 0; c < width; ++c) lines[c * kLine + word] = square[c];
       }
+      for (std::int64_t c = 0; c < width; ++c)
+        std::copy_n(lines + c * kLine, kLine, bits + (column + c) * kWords + first);
     }
     seen[static_cast<std::size_t>(block)] = any;
   });

@@ -88,13 +88,6 @@ Array<double> bind_pair_information(const Square& square, const Ints& offsets, d
   return to_numpy(std::move(weights), {n, n});
 }
 
-nb::tuple bind_spanning_tree(const Weights& weights) {
-  require(weights.shape(0) == weights.shape(1), "weights must be square");
-  std::vector<TreeEdge> tree;
-  run([&] { tree = spanning_tree(weights.data(), static_cast<std::int64_t>(weights.shape(0))); });
-  return to_edges(std::move(tree));
-}
-
 nb::tuple bind_sparse_spanning_tree(const Ints& indptr, const In<std::int32_t>& indices,
                                     const AnyIn& counts, const Ints& offsets, double total,
                                     int n_jobs) {
@@ -135,9 +128,6 @@ void register_chow_liu(nb::module_& m) {
         nb::sig("def pair_information(square: Counts, offsets: Ints, total: float, "
                 "unknown: Flags | None, default_unknown: Flags | None, n_jobs: int) -> Floats"),
         "Mutual information of all pairs of columns in nats, from counts of pairs of values.");
-  m.def("spanning_tree", bind_spanning_tree, nb::arg("weights"),
-        nb::sig("def spanning_tree(weights: Floats) -> tuple[Ints, Floats]"),
-        "The maximum spanning tree of a symmetric matrix: its edges, ascending, and their weights.");
   m.def("sparse_spanning_tree", bind_sparse_spanning_tree, nb::arg("indptr"), nb::arg("indices"),
         nb::arg("counts"), nb::arg("offsets"), nb::arg("total"), nb::arg("n_jobs"),
         nb::sig("def sparse_spanning_tree(indptr: Ints, indices: Indices, counts: Counts, "

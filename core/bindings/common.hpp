@@ -87,5 +87,7 @@ void register_tree_walk(nb::module_& m);
 void register_tree(nb::module_& m);
 void register_net(nb::module_& m);
 void register_chow_liu(nb::module_& m);
+void register_dependency_tree(nb::module_& m);
+void register_junction(nb::module_& m);
 
 }  // namespace tacit::bindings

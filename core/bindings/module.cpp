@@ -26,4 +26,6 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_tree(m);
   tacit::bindings::register_net(m);
   tacit::bindings::register_chow_liu(m);
+  tacit::bindings::register_dependency_tree(m);
+  tacit::bindings::register_junction(m);
 }

@@ -22,6 +22,14 @@ from tacit.counts import (
 )
 from tacit.errors import FileError, InputError
 from tacit.mixture import ClusterTraits, ExpectedCounts, KMeans, NaiveBayesMixture, Profile, Trait
+from tacit.network import (
+    BayesNet,
+    Branching,
+    DependencyTree,
+    Distribution,
+    Learning,
+    red_rule_tree,
+)
 from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
@@ -51,10 +59,12 @@ from tacit.tree import (
 __version__ = "0.1.0"
 
 __all__ = [
-    "ADTree",
-    "Bitmaps",
     "MDL",
+    "ADTree",
+    "BayesNet",
     "BestSubset",
+    "Bitmaps",
+    "Branching",
     "ClusterTraits",
     "Column",
     "ContingencyTable",
@@ -63,6 +73,8 @@ __all__ = [
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "DependencyNetwork",
+    "DependencyTree",
+    "Distribution",
     "Edges",
     "EqualFrequency",
     "EqualWidth",
@@ -72,15 +84,16 @@ __all__ = [
     "InputError",
     "KMeans",
     "Labels",
+    "Learning",
     "NaiveBayesMixture",
     "OneWay",
     "Pairs",
     "Plan",
     "Planner",
     "Profile",
-    "Scan",
     "Rule",
     "RuleFinder",
+    "Scan",
     "Schema",
     "Summary",
     "Table",
@@ -98,4 +111,5 @@ __all__ = [
     "read_csv",
     "read_msweb",
     "read_svmlight",
+    "red_rule_tree",
 ]

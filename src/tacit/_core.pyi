@@ -244,11 +244,6 @@ def pair_information(square: Counts, offsets: Ints, total: float, unknown: Flags
     Mutual information of all pairs of columns in nats, from counts of pairs of values.
     """
 
-def spanning_tree(weights: Floats) -> tuple[Ints, Floats]:
-    """
-    The maximum spanning tree of a symmetric matrix: its edges, ascending, and their weights.
-    """
-
 def sparse_spanning_tree(indptr: Ints, indices: Indices, counts: Counts, offsets: Ints, total: float, n_jobs: int) -> tuple[Ints, Floats]:
     """
     The spanning tree of most mutual information from a CSR matrix of pair counts.
@@ -258,3 +253,64 @@ def max_branching(weights: Floats) -> Indices:
     """
     The parent of each column, or -1, in the branching of greatest weight (from x to).
     """
+
+def rooted_tree(weights: Floats) -> Ints:
+    """
+    Find the heaviest spanning tree: parent and child of each link, parents first.
+    """
+
+def path_minima(links: Ints, weights: Floats) -> Floats:
+    """Find the least weight on the path between every two nodes of a tree."""
+
+def covered_links(links: Ints, pairs: Ints) -> Flags:
+    """
+    Say which links of a tree are on a path between the two nodes of any pair.
+    """
+
+def pair_products(block: Floats, pairs: Ints, sums: Floats, n_jobs: int) -> None:
+    """Add the sums of xy, x²y², x³y and xy³ of some pairs of columns."""
+
+def gather_columns(numbers: Numbers, rows: Ints, columns: Ints, n_jobs: int) -> Floats:
+    """Copy some rows of some columns, column after column."""
+
+def pair_cells(indptr: Ints, values: Values, chosen: Ints, slots: Indices, n_slots: int, pairs: Ints, n_jobs: int) -> Ints:
+    """Count the chosen records that hold both values of each pair of slots."""
+
+def likelihood_ends(counts: Floats, a: Floats, b: Floats, drop: Floats, n_jobs: int) -> tuple[Floats, Floats]:
+    """Find how far one cell of each binary table may be from the likeliest."""
+
+class JunctionTree:
+    """
+    Exact inference in a Bayes net. Questions it is too wide for raise
+    OverflowError(columns and cells of a clique, cells of all, bytes).
+    """
+
+    def __init__(self, arities: Ints, parent_starts: Ints, parents: Ints, tables: Floats, max_cells: float, max_bytes: float) -> None: ...
+
+    def needs(self) -> tuple[int, float, float]:
+        """
+        Columns and cells of the largest cliques, and cells of all, when nothing is observed.
+        """
+
+    def order(self) -> Ints:
+        """Columns as they are eliminated when nothing is observed."""
+
+    def marginals(self, codes: Indices) -> tuple[Floats, float]:
+        """
+        Every column's distribution, one after another, and the evidence's log-probability.
+        """
+
+    def families(self, codes: Indices) -> tuple[Floats, float]:
+        """The joint distribution of every family, laid out as the net's tables."""
+
+    def joint(self, targets: Ints, codes: Indices) -> tuple[Floats, float]:
+        """The joint distribution of those targets that are not observed."""
+
+    def most_probable(self, codes: Indices) -> tuple[Indices, float]:
+        """The most probable values of all columns, and their log-probability."""
+
+    def sample(self, codes: Indices, seed: int, n_records: int, n_jobs: int) -> tuple[Indices, float]:
+        """Records given the evidence."""
+
+    def evidence_many(self, codes: Indices, weights: Floats | None, families: bool, n_jobs: int) -> tuple[Floats, Floats]:
+        """Log-probabilities of records, and the weighted sum of their families."""

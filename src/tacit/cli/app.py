@@ -12,11 +12,13 @@ from typer.core import TyperGroup
 import tacit
 from tacit.cli import (
     adtree,
+    bayes_net,
     cluster,
     convert,
     count,
     demo,
     dependency_network,
+    dependency_tree,
     find_rules,
     pairs,
     predict,
@@ -79,8 +81,8 @@ def _tacit(
 
 
 for family in (
-    summary, count, table, pairs, cluster, tree, dependency_network, select, find_rules, predict,
-    show, convert, adtree, demo,
+    summary, count, table, pairs, cluster, tree, dependency_network, dependency_tree, bayes_net,
+    select, find_rules, predict, show, convert, adtree, demo,
 ):  # fmt: skip
     family.register(app)
 

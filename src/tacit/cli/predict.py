@@ -62,12 +62,17 @@ def predict(
     top: Annotated[
         int, typer.Option(min=1, help="How many items a dependency network lists of each record.")
     ] = 10,
+    column: Annotated[
+        str | None,
+        typer.Option(help="The column that a dependency tree predicts; without it, all columns."),
+    ] = None,
 ) -> None:
     """Apply a saved model: print or write a row for each record, in order.
 
     A model of clusters gives the column cluster, another one the column prediction. With --proba
     there is a column for each class or cluster, too. A dependency network lists what goes with each
-    record: record, rank, item and probability. Without -o, CSV is printed.
+    record: record, rank, item and probability. A dependency tree predicts each column from the
+    others, missing values or not, or the one that --column names. Without -o, CSV is printed.
 
     Columns that the model has in bins are cut where they were for the model, unless --discretise
     says otherwise. A model of numbers takes CSV, Parquet, Arrow and svmlight files.
@@ -79,6 +84,8 @@ def predict(
             raise InputError(f"--unseen: a {type(fitted).__name__} has no such setting")
         fitted.unseen = unseen
     recommends = not hasattr(fitted, "predict")
+    if column is not None and not hasattr(fitted, "edges_"):
+        raise InputError(f"--column: what a {type(fitted).__name__} predicts is settled")
     if proba and (recommends or not hasattr(fitted, "predict_proba")):
         raise InputError(f"--proba: a {type(fitted).__name__} gives no probabilities")
     if hasattr(fitted, "n_jobs"):
@@ -87,6 +94,8 @@ def predict(
     with working(f"predicting {records.shape[0]:,} records"):
         if recommends:
             frame = fitted.recommend(records, top)
+        elif hasattr(fitted, "edges_"):
+            frame = _predict_columns(fitted, records, column, proba)
         else:
             shares = fitted.predict_proba(records) if proba else None
             frame = prediction_frame(fitted, fitted.predict(records), shares)
@@ -105,8 +114,31 @@ def _load(path: Path) -> Any:
     return found
 
 
+def _predict_columns(tree: Any, records: Any, column: str | None, proba: bool) -> pl.DataFrame:
+    """Return what a dependency tree says of one column, or of all."""
+    if column is None:
+        if proba:
+            raise InputError("--proba: of a dependency tree, say which --column to predict")
+        told = tree.predict(records)
+        names = enumerate(tree.column_names_)
+        return pl.DataFrame({name: told[:, k].tolist() for k, name in names})
+    try:
+        frame = pl.DataFrame({"prediction": tree.predict(records, column).tolist()})
+        if not proba:
+            return frame
+        shares = tree.predict_proba(records, column)
+    except InputError as error:
+        raise InputError(str(error).replace("column:", "--column:", 1)) from None
+    labels = tree.schema_[column].labels
+    return frame.with_columns(
+        pl.Series(f"P({label})", shares[:, k]) for k, label in enumerate(labels)
+    )
+
+
 def _read(source: Source, model: Any, absent: str) -> Any:
     """Read what the model was fitted on: a table, its numbers in the same bins, or numbers."""
+    if getattr(model, "column_names_", None) and len(model.schema_ or ()) < model.n_features_in_:
+        return _read_columns(source, model)
     if model.schema_ is None:
         return _read_numbers(source, model)
     if hasattr(model, "nodes_") and (frame := _read_frame(source, model, absent)) is not None:
@@ -129,6 +161,19 @@ def _read_frame(source: Source, model: Any, absent: str) -> pl.DataFrame | None:
     if lost:
         raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
     return frame.select(names)
+
+
+def _read_columns(source: Source, model: Any) -> Any:
+    """Read the columns of a dependency tree that has numbers, these as they are."""
+    numbers = source.read_numbers()
+    if numbers is None:
+        raise FileError(source.path, "must be a file of columns, with the numbers of the model")
+    names = list(model.column_names_)
+    lost = [name for name in names if name not in numbers.frame.columns]
+    if lost:
+        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
+    frame = numbers.frame.select(names)
+    return frame if hasattr(model, "feature_names_in_") else frame.to_numpy()
 
 
 def _read_numbers(source: Source, model: Any) -> Any:

@@ -86,7 +86,7 @@ class Source:
 
     def read(self) -> Table:
         """Read the table, showing that this goes on."""
-        found = self._read()
+        found = self.read_any()
         if isinstance(found, Table):
             return found
         takers = ""
@@ -101,14 +101,15 @@ class Source:
 
         One question is not worth a tree of its own.
         """
-        found = self._read()
+        found = self.read_any()
         if isinstance(found, Counter):
             return found
         if isinstance(found, Table):
             return Scan(found, n_jobs=self.n_jobs)
         raise FileError(self.path, f"holds a saved {type(found).__name__}, which does not count")
 
-    def _read(self) -> Any:
+    def read_any(self) -> Any:
+        """Read a table or whatever else a saved file holds."""
         with working(f"reading {self.path}"):
             return tables.read_what(self.path, **self.options)
 

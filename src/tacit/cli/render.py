@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.counts import ContingencyTable
+    from tacit.network import BayesNet, Distribution
     from tacit.rules import Rule
     from tacit.schema import Label
     from tacit.select.best_subset import Subset
@@ -25,7 +26,10 @@ __all__ = [
     "column_rows",
     "contingency_grid",
     "contingency_title",
+    "edges_grid",
+    "distribution_grid",
     "facts_grid",
+    "families_grid",
     "interval",
     "items_grid",
     "measures_grid",
@@ -227,9 +231,39 @@ def arcs_grid(arcs: pl.DataFrame) -> Grid:
     return grid
 
 
+def edges_grid(edges: pl.DataFrame) -> Grid:
+    """Lay out the edges of a dependency tree, the heaviest first."""
+    sure = bool((edges["low"] == edges["high"]).all())
+    grid = _grid(["from", "to"], ["nats"] if sure else ["nats", "at least", "at most"])
+    for a, b, *numbers in edges.iter_rows():
+        grid.add_row(a, b, *(f"{x:.4f}" for x in numbers[: 1 if sure else 3]))
+    return grid
+
+
 def items_grid(items: pl.DataFrame) -> Grid:
     """Lay out what goes with a basket, the most probable first."""
     grid = _grid(["item"], ["probability"])
     for item, probability in items.select("item", "probability").iter_rows():
         grid.add_row(item, f"{probability:.1%}")
+    return grid
+
+
+def distribution_grid(answer: Distribution) -> Grid:
+    """Lay out the answer to a query, in the order of labels."""
+    grid = _grid(list(answer.names), ["probability"])
+    rows = answer.to_frame().iter_rows()
+    for *labels, probability in islice(rows, _LONGEST):
+        grid.add_row(*map(_show, labels), f"{probability:.4%}")
+    if more := sum(1 for _ in rows):
+        grid.add_row(f"… and {more:,} more: ask for JSON")
+    return grid
+
+
+def families_grid(net: BayesNet) -> Grid:
+    """List the columns of a net with what they depend on."""
+    grid = _grid(["column", "parents"], ["labels", "parameters"])
+    for place, column in enumerate(net.schema):
+        parents = ", ".join(net.schema.names[p] for p in net.parents[place])
+        rows, arity = net.tables[place].shape
+        grid.add_row(column.name, parents, f"{arity:,}", f"{rows * (arity - 1):,}")
     return grid

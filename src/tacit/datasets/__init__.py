@@ -1,6 +1,7 @@
 """Data to try things on: generators of sparse tables, and one small set to read."""
 
 from tacit.datasets.baskets import make_baskets
+from tacit.datasets.dependency_tree import TreeData, make_dependency_tree
 from tacit.datasets.mixture import make_mixture
 from tacit.datasets.paper_sizes import make_msnbc, make_msweb, make_television
 from tacit.datasets.synth import make_synth
@@ -8,8 +9,10 @@ from tacit.datasets.uniform import make_uniform
 from tacit.datasets.visits import load_visits
 
 __all__ = [
+    "TreeData",
     "load_visits",
     "make_baskets",
+    "make_dependency_tree",
     "make_mixture",
     "make_msnbc",
     "make_msweb",

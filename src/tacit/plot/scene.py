@@ -15,7 +15,17 @@ from tacit.plot.drawing import new_axes, room
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Box", "Curve", "Scene", "Words", "draw_scene", "fit", "scene_svg", "text_width"]
+__all__ = [
+    "Box",
+    "Curve",
+    "Polygon",
+    "Scene",
+    "Words",
+    "draw_scene",
+    "fit",
+    "scene_svg",
+    "text_width",
+]
 
 _PER_INCH = 84.0  # pixels of a scene in an inch of a new figure
 _MOST_INCHES = 48.0
@@ -49,6 +59,15 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Polygon:
+    """A filled shape with straight sides, such as the head of an arrow."""
+
+    points: tuple[tuple[float, float], ...]
+    fill: str
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Words:
     """A line of text; `y` is its base line."""
 
@@ -63,7 +82,7 @@ class Words:
     title: str = ""
 
 
-Item: TypeAlias = Box | Curve | Words
+Item: TypeAlias = Box | Curve | Polygon | Words
 
 
 @dataclass
@@ -160,6 +179,9 @@ def _svg_item(item: Item) -> str:
             f'<path d="{path}" fill="none" stroke="{item.colour}" '
             f'stroke-width="{item.width:.2f}">{note}</path>'
         )
+    if isinstance(item, Polygon):
+        corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in item.points)
+        return f'<polygon points="{corners}" fill="{item.fill}">{note}</polygon>'
     weight = ' font-weight="bold"' if item.bold else ""
     where = f'x="{item.x:.1f}" y="{item.y:.1f}" font-size="{item.size:g}"{weight}'
     where += "" if item.anchor == "start" else f' text-anchor="{item.anchor}"'
@@ -195,6 +217,7 @@ def draw_scene(scene: Scene, ax: Axes | None = None) -> Axes:
 
 def _draw_item(ax: Axes, item: Item, points: float) -> None:
     from matplotlib.patches import FancyBboxPatch, PathPatch
+    from matplotlib.patches import Polygon as PolygonPatch
     from matplotlib.path import Path
     from matplotlib.patheffects import withStroke
 
@@ -226,6 +249,8 @@ def _draw_item(ax: Axes, item: Item, points: float) -> None:
                 capstyle="butt",
             )
         )
+    elif isinstance(item, Polygon):
+        ax.add_patch(PolygonPatch(item.points, closed=True, facecolor=item.fill, linewidth=0))
     else:
         ha = {"start": "left", "middle": "center", "end": "right"}[item.anchor]
         effects = [withStroke(linewidth=3 * points, foreground="white")] if item.halo else None

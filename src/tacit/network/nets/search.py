@@ -10,6 +10,7 @@ import numpy as np
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
+from tacit.network.nets.graph import cycle_text, find_cycle
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
 
@@ -71,7 +72,7 @@ class SearchSettings:
     """
 
     score: Score = "bic"
-    restarts: int = 0
+    restarts: int = 10
     max_parents: int = 5
     prior_weight: float = 1.0
     start: Literal["empty", "branching"] = "empty"
@@ -290,29 +291,6 @@ def _start(
     return both if fits else needed
 
 
-def find_cycle(parents: Sequence[Iterable[int]]) -> list[int] | None:
-    """Return columns that lead back to the first of them along arcs, or None."""
-    state = [0] * len(parents)  # 1: on the way, 2: done
-    for root in range(len(parents)):
-        if state[root]:
-            continue
-        way = [(root, iter(parents[root]))]
-        state[root] = 1
-        while way:
-            x, rest = way[-1]
-            p = next(rest, None)
-            if p is None:
-                state[x] = 2
-                way.pop()
-            elif state[p] == 1:
-                places = [y for y, _ in way]
-                return [*reversed(places[places.index(p) :])]
-            elif state[p] == 0:
-                state[p] = 1
-                way.append((p, iter(parents[p])))
-    return None
-
-
 def _arc_square(arcs: Iterable[Arc], n: int, argument: str) -> NDArray[np.uint8]:
     square = np.zeros((n, n), np.uint8)
     for a, b in arcs:
@@ -340,8 +318,7 @@ def _check_arcs(
             )
     cycle = find_cycle(needed)
     if cycle is not None:
-        way = " → ".join(repr(names[x]) for x in [*cycle, cycle[0]])
-        raise InputError(f"required arcs form a cycle: {way}")
+        raise InputError(f"required arcs form a cycle: {cycle_text(cycle, names)}")
 
 
 def _check_score(score: str, prior_weight: float) -> None:

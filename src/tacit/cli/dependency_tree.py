@@ -1,0 +1,267 @@
+"""``tacit dependency-tree``: the tree that joins the columns which tell most of each other."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from time import perf_counter
+from typing import Annotated, Any, Literal
+
+import typer
+
+from tacit.cli.output import make_console, print_json, put, working
+from tacit.cli.reading import Source, reads_file
+from tacit.cli.render import edges_grid, facts_grid
+from tacit.cli.tree_files import save_figure
+from tacit.cli.writing import FRAMES, check_target, write_frame
+from tacit.errors import InputError
+from tacit.network import DependencyTree
+
+__all__ = ["dependency_tree", "register"]
+
+_SHOWN, _LEARNT = "What is shown and written", "How the tree is found"
+_ENDINGS = (".svg", ".dot", ".png", ".pdf", ".tacit", *FRAMES)
+_ON_DISK = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
+_LARGE = 256_000_000  # bytes of a file from which on it is read in parts
+_OPTIONS = {
+    "initial_sample": "--sample", "delta": "--delta", "epsilon": "--epsilon",
+    "smoothing": "--smoothing", "numeric": "--numeric",
+}  # fmt: skip
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command("dependency-tree")(reads_file(dependency_tree))
+
+
+def dependency_tree(
+    source: Source,
+    test: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE2",
+            help="Other records, read as FILE is: how probable they are.",
+            rich_help_panel=_SHOWN,
+        ),
+    ] = None,
+    top: Annotated[
+        int, typer.Option(min=1, help="How many edges to list.", rich_help_panel=_SHOWN)
+    ] = 20,
+    text: Annotated[
+        bool,
+        typer.Option("--text", help="Print the whole tree, indented.", rich_help_panel=_SHOWN),
+    ] = False,
+    output: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="OUT",
+            help="Write a picture (.svg, .png, .pdf), a graph (.dot), the model (.tacit) or the "
+            "edges (.csv, .parquet, …); can be repeated.",
+            rich_help_panel=_SHOWN,
+        ),
+    ] = None,
+    method: Annotated[
+        Literal["auto", "exact", "mist"],
+        typer.Option(
+            help="Read all records for all pairs (exact), or as many as decisions take (mist).",
+            rich_help_panel=_LEARNT,
+        ),
+    ] = "auto",
+    delta: Annotated[
+        float,
+        typer.Option(
+            help="With mist: the probability of another tree than the exact one.",
+            rich_help_panel=_LEARNT,
+        ),
+    ] = 1e-3,
+    epsilon: Annotated[
+        float,
+        typer.Option(
+            help="With mist: edges that would improve the tree by less may be passed over (nats).",
+            rich_help_panel=_LEARNT,
+        ),
+    ] = 0.0,
+    sample: Annotated[
+        int,
+        typer.Option(help="With mist: records that are read first.", rich_help_panel=_LEARNT),
+    ] = 5000,
+    interval: Annotated[
+        Literal["clt", "hoeffding"],
+        typer.Option(
+            help="With mist: intervals by the central limit theorem or Hoeffding's inequality.",
+            rich_help_panel=_LEARNT,
+        ),
+    ] = "clt",
+    seed: Annotated[
+        int | None,
+        typer.Option(help="With mist: makes the order of reading the same each time."),
+    ] = None,
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="auto|all|none|COLUMN",
+            help="Columns that are numbers: those of real numbers (auto), all that hold numbers, "
+            "none, or the ones that are named (can be repeated).",
+            rich_help_panel=_LEARNT,
+        ),
+    ] = None,
+    ignore_missing: Annotated[
+        bool,
+        typer.Option(
+            "--ignore-missing",
+            help="Leave missing values out, pair by pair, instead of a label of their own.",
+            rich_help_panel=_LEARNT,
+        ),
+    ] = False,
+    smoothing: Annotated[
+        float,
+        typer.Option(
+            help="Pseudo-records, spread over the cells of each pair.", rich_help_panel=_LEARNT
+        ),
+    ] = 1.0,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Find the tree over the columns whose neighbours tell most of each other.
+
+    Of all trees, the records are most probable under this one. The weight of an edge is the mutual
+    information of its two columns in nats.
+
+    JSON: an object with columns, records_read, edge_usage (share of record-pairs that was read),
+    edges (a list of objects with from, to, weight, low and high, the heaviest first; null is
+    infinite), parameters (how many there are) and log_likelihood (an object: train and, with
+    --test, test; the mean over the records; no train where the file was read in parts).
+    """
+    inputs = [source.path] + ([] if test is None else [test])
+    for path in output or []:
+        check_target(path, "--output", _ENDINGS, *inputs)
+    tree = DependencyTree(
+        method, delta=delta, epsilon=epsilon, initial_sample=sample, interval=interval,
+        numeric=_columns(numeric), missing="ignore" if ignore_missing else "state",
+        smoothing=smoothing, random_state=seed, n_jobs=source.n_jobs,
+    )  # fmt: skip
+    records, weights = _records(source, method)
+    start = perf_counter()
+    _fit(tree, records, weights)
+    seconds = perf_counter() - start
+    scores = _scores(tree, source, records, weights, test)
+    for path in output or []:
+        _write(tree, path)
+    if json:
+        print_json(_as_json(tree, top, scores))
+        return
+    console = make_console()
+    put(console, facts_grid(_facts(tree, scores, seconds)))
+    console.print()
+    if text:
+        console.print(tree.to_text(), soft_wrap=True)
+    else:
+        put(console, edges_grid(tree.to_frame().head(top)))
+    if output:
+        console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)
+
+
+def _columns(numeric: list[str] | None) -> Any:
+    if not numeric:
+        return "auto"
+    if numeric[0] in ("auto", "all", "none"):
+        if len(numeric) > 1:
+            raise typer.BadParameter(
+                "either auto, all or none, or names of columns", param_hint="--numeric"
+            )
+        return numeric[0]
+    return numeric
+
+
+def _records(source: Source, method: str) -> tuple[Any, Any]:
+    """Return what to fit: the file itself if it is to be read in parts, a frame, or a Table."""
+    plain = not set(source.options) - {"n_jobs"}
+    on_disk = plain and source.path.suffix.lower() in _ON_DISK and source.path.is_file()
+    if on_disk and (method == "mist" or source.path.stat().st_size > _LARGE):
+        return source.path, None
+    numbers = source.read_numbers()
+    if numbers is None:
+        return source.read(), None
+    return numbers.frame, numbers.weights
+
+
+def _fit(tree: DependencyTree, records: Any, weights: Any) -> None:
+    with working("finding the tree"):
+        try:
+            tree.fit(records, sample_weight=weights)
+        except InputError as error:
+            first, *rest = str(error).split(" ", 1)
+            word = first.rstrip(":")
+            told = _OPTIONS.get(word, word) + first[len(word) :]
+            raise InputError(" ".join([told, *rest])) from None
+
+
+def _scores(
+    tree: DependencyTree, source: Source, records: Any, weights: Any, test: Path | None
+) -> dict[str, float]:
+    """Return the mean log-likelihood of the records, unless they are read in parts."""
+    scores = {}
+    with working("scoring"):
+        if not isinstance(records, type(source.path)):
+            scores["train"] = _mean(tree, records, weights)
+        if test is not None:
+            scores["test"] = _mean(tree, *_records(replace(source, path=test), "exact"))
+    return scores
+
+
+def _mean(tree: DependencyTree, records: Any, weights: Any) -> float:
+    if weights is None:
+        return tree.score(records)
+    return float((tree.score_samples(records) * weights).sum() / weights.sum())
+
+
+def _write(tree: DependencyTree, path: Path) -> None:
+    """Write what the end of the name asks for."""
+    with working(f"writing {path}"):
+        match path.suffix.lower():
+            case ".svg":
+                path.write_text(tree.to_svg(), "utf-8")
+            case ".dot":
+                path.write_text(tree.to_dot(), "utf-8")
+            case ".tacit":
+                tree.save(path)
+            case ".png" | ".pdf":
+                save_figure(tree.plot(), path)
+            case _:
+                write_frame(tree.to_frame(), path)
+
+
+def _facts(tree: DependencyTree, scores: dict[str, float], seconds: float) -> list[tuple[str, str]]:
+    numbers = tree.n_features_in_ - len(tree.schema_ or ())
+    rows = [
+        ("columns", f"{tree.n_features_in_:,}" + (f", {numbers:,} of numbers" if numbers else "")),
+        ("records read", f"{tree.n_read_:,}, {tree.edge_usage_:.2%} of all pairs"),
+        ("weight", f"{float(tree.weights_.sum()):,.4f} nats"),
+        ("parameters", f"{tree.n_parameters_:,}"),
+    ]
+    if "train" in scores:
+        rows.append(("log-likelihood", f"{scores['train']:,.4f} a record"))
+    if "test" in scores:
+        rows.append(("  of --test", f"{scores['test']:,.4f} a record"))
+    return [*rows, ("time", f"{seconds:.2f} s")]
+
+
+def _as_json(tree: DependencyTree, top: int, scores: dict[str, float]) -> dict[str, Any]:
+    edges = [
+        {name: _finite(x) if isinstance(x, float) else x for name, x in row.items()}
+        for row in tree.to_frame().head(top).to_dicts()
+    ]
+    return {
+        "columns": tree.n_features_in_,
+        "records_read": tree.n_read_,
+        "edge_usage": tree.edge_usage_,
+        "edges": edges,
+        "parameters": tree.n_parameters_,
+        "log_likelihood": {name: _finite(x) for name, x in scores.items()},
+    }
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None

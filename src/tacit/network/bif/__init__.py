@@ -1,0 +1,1 @@
+"""Files of Bayes nets: BIF and XMLBIF."""

@@ -1,0 +1,314 @@
+"""Reading BIF, the interchange format of Bayes nets.
+
+A file declares its variables, then gives each its probabilities in rows, one for each combination
+of its parents' labels, or in a table in which the last parent's label changes fastest and the own
+label slowest.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.network.bif.bif_scanner import Scanner, split_names
+from tacit.network.bif.bif_words import read_note
+from tacit.network.nets.graph import cycle_text, find_cycle
+from tacit.network.nets.parts import fix_rows
+from tacit.schema import Labels
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+__all__ = ["Net", "read_bif_text"]
+
+_SIZE = re.compile(r"discrete\s*\[\s*(\d+)\s*\]\s*\Z")
+_ROW = re.compile(r"\s*\(([^()\"]*|(?:[^\"]|\"[^\"]*\")*?)\)([^;()\"]*);")
+
+
+@dataclass
+class Net:
+    """What a file says: columns in its order, with what was read of each."""
+
+    names: list[str] = field(default_factory=list)
+    labels: list[Labels] = field(default_factory=list)
+    parents: list[tuple[int, ...]] = field(default_factory=list)
+    tables: list[NDArray[np.float64]] = field(default_factory=list)
+
+
+@dataclass
+class _Variable:
+    name: str
+    labels: list[str]
+    place: int
+    end: int
+    parents: list[str] | None = None
+    asked: int = 0  # where its probabilities are given
+    table: NDArray[np.float64] | None = None
+    codes: dict[str, int] = field(default_factory=dict)
+
+
+def read_bif_text(path: str | os.PathLike[str], text: str) -> Net:
+    """Return the net that a text describes.
+
+    Parameters
+    ----------
+    path : path-like
+        For error messages.
+    text : str
+    """
+    scanner = Scanner(path, text)
+    variables: dict[str, _Variable] = {}
+    later: list[int] = []  # probabilities may come before what they are about is declared
+    while not scanner.done:
+        place = scanner.skip()
+        match scanner.word("'network', 'variable' or 'probability'"):
+            case "network":
+                _pass_network(scanner)
+            case "variable":
+                _read_variable(scanner, variables, place)
+            case "probability":
+                later.append(place)
+                scanner.until("{", "this 'probability'", place)
+                scanner.until("}", "this 'probability'", place)
+            case other:
+                scanner.fail(
+                    f"{other!r} is not known; 'network', 'variable' or 'probability' is expected",
+                    place,
+                )
+    if not variables:
+        scanner.fail("there is no variable in this file")
+    for place in later:
+        scanner.place = place
+        _read_probability(scanner, variables)
+    return _finish(scanner, list(variables.values()))
+
+
+def _pass_network(scanner: Scanner) -> None:
+    if scanner.peek() != "{":
+        scanner.word("the name of the network")
+    scanner.expect("{", "the name of the network")
+    _pass_properties(scanner, "network")
+    scanner.expect("}", "the properties of the network")
+
+
+def _pass_properties(scanner: Scanner, what: str) -> None:
+    while scanner.peek() not in ("}", ""):
+        place = scanner.skip()
+        if scanner.word("a property") != "property":
+            scanner.fail(f"a {what} has properties only", place)
+        scanner.until(";", "this property")
+
+
+def _read_variable(scanner: Scanner, variables: dict[str, _Variable], place: int) -> None:
+    name = scanner.word("the name of a variable")
+    if name in variables:
+        first = scanner.line(variables[name].place)
+        scanner.fail(f"the variable {name!r} is there twice; line {first} has it first", place)
+    scanner.expect("{", f"variable {name}")
+    labels: list[str] | None = None
+    while scanner.peek() not in ("}", ""):
+        inner = scanner.skip()
+        match scanner.word("'type' or 'property'"):
+            case "type":
+                labels = _read_type(scanner, name, inner)
+            case "property":
+                scanner.until(";", "this property")
+            case other:
+                scanner.fail(f"a variable has a type and properties, not {other!r}", inner)
+    scanner.expect("}", f"the type of variable {name}")
+    if labels is None:
+        scanner.fail(f"the variable {name!r} has no type", place)
+    codes = {label: code for code, label in enumerate(labels)}
+    variables[name] = _Variable(name, labels, place, scanner.place, codes=codes)
+
+
+def _read_type(scanner: Scanner, name: str, place: int) -> list[str]:
+    size = _SIZE.match(head := scanner.until("{", f"the type of {name!r}"))
+    if size is None:
+        kind = (head.split() or [""])[0]
+        scanner.fail(
+            f"the type of {name!r} must be 'discrete [ number of states ]', got {kind!r}", place
+        )
+    states = scanner.until("}", f"the states of {name!r}", place)
+    labels = split_names(states)
+    if ";" in "".join(label for label in labels if f'"{label}"' not in states):
+        scanner.fail(f"there is no '}}' for the states of {name!r}", place)
+    if scanner.peek() == ";":
+        scanner.place += 1
+    if len(labels) != int(size[1]):
+        scanner.fail(f"{name!r} is to have {size[1]} states, but {len(labels)} are listed", place)
+    if not labels:
+        scanner.fail(f"{name!r} has no states", place)
+    if len(set(labels)) < len(labels):
+        twice = next(label for k, label in enumerate(labels) if label in labels[:k])
+        scanner.fail(f"{name!r} has the state {twice!r} twice", place)
+    return labels
+
+
+def _read_probability(scanner: Scanner, variables: dict[str, _Variable]) -> None:
+    place = scanner.skip()
+    scanner.word("'probability'")
+    scanner.expect("(", "probability")
+    head = scanner.until(")", "this 'probability'")
+    child, *parents = split_names(head.replace("|", ",")) or [""]
+    if len(parents) == 0 and child and " " in child and child not in variables:
+        child, *parents = head.split()  # as the format has it: commas and bars mean nothing
+    for name in (child, *parents):
+        if name not in variables:
+            scanner.fail(f"there is no variable {name!r}", place)
+    own = variables[child]
+    if own.parents is not None:
+        first = scanner.line(own.asked)
+        scanner.fail(f"probabilities of {child!r} are there twice; line {first} has them", place)
+    if child in parents:
+        scanner.fail(f"{child!r} is its own parent", place)
+    if len(set(parents)) < len(parents):
+        scanner.fail(f"{child!r} has a parent twice", place)
+    own.parents, own.asked = parents, place
+    scanner.expect("{", f"probability of {child}")
+    own.table = _read_rows(scanner, own, [variables[name] for name in parents])
+    scanner.expect("}", f"the probabilities of {child}")
+
+
+def _read_rows(scanner: Scanner, own: _Variable, parents: list[_Variable]) -> NDArray[np.float64]:
+    """Return a table of rows; each is checked, and so is that none is missing."""
+    sizes = [len(parent.labels) for parent in parents]
+    n_rows, arity = math.prod(sizes), len(own.labels)
+    if n_rows * arity > 2**31:
+        scanner.fail(f"the table of {own.name!r} would have {n_rows * arity:,} cells", own.asked)
+    table = np.full((n_rows, arity), np.nan)
+    places = np.full(n_rows, own.asked)  # where each row comes from, for complaints
+    default: tuple[NDArray[np.float64], int] | None = None
+    while scanner.peek() not in ("}", ""):
+        place = scanner.skip()
+        if scanner.peek() == "(":
+            _read_labelled(scanner, own, parents, table, places)
+            continue
+        match scanner.word("a row, 'table' or 'default'"):
+            case "table":
+                numbers = _read_numbers(scanner, place, n_rows * arity, own.name)
+                table[:] = numbers.reshape(arity, n_rows).T
+                places[:] = place
+            case "default":
+                default = _read_numbers(scanner, place, arity, own.name), place
+            case "property":
+                scanner.until(";", "this property")
+            case other:
+                scanner.fail(f"{other!r} is neither a row nor 'table' nor 'default'", place)
+    lacking = np.isnan(table[:, 0])
+    if lacking.any() and default is not None:
+        table[lacking], places[lacking] = default
+        lacking[:] = False
+    if lacking.any():
+        held = _held(parents, sizes, int(lacking.argmax()))
+        scanner.fail(f"probabilities of {own.name!r}{held} are missing", own.asked)
+    fault = fix_rows(table)
+    if fault is not None:
+        row, problem = fault
+        held = _held(parents, sizes, row)
+        scanner.fail(f"the row of {own.name!r}{held} {problem}", int(places[row]))
+    return table
+
+
+def _held(parents: list[_Variable], sizes: list[int], row: int) -> str:
+    """Say which row this is."""
+    if not parents:
+        return ""
+    codes = np.unravel_index(row, sizes)
+    held = (f"{p.name} = {p.labels[int(k)]}" for p, k in zip(parents, codes, strict=True))
+    return f" given {', '.join(held)}"
+
+
+def _read_labelled(
+    scanner: Scanner,
+    own: _Variable,
+    parents: list[_Variable],
+    table: NDArray[np.float64],
+    places: NDArray[np.int64],
+) -> None:
+    """Read rows that begin with the parents' labels, as many as follow each other."""
+    while match := _ROW.match(scanner.text, scanner.place):
+        place = match.start(1)
+        given = [x.strip() for x in match[1].split(",")]
+        if len(given) != len(parents) or '"' in match[1]:
+            given = split_names(match[1])
+        if len(given) != len(parents):
+            scanner.fail(
+                f"a row of {own.name!r} begins with {len(given)} labels, but it has "
+                f"{len(parents)} parents",
+                place,
+            )
+        row = 0
+        for parent, label in zip(parents, given, strict=True):
+            code = parent.codes.get(label)
+            if code is None:
+                scanner.fail(f"{parent.name!r} has no state {label!r}", place)
+            row = row * len(parent.labels) + code
+        if not np.isnan(table[row, 0]):
+            first = scanner.line(int(places[row]))
+            scanner.fail(f"this row of {own.name!r} is there twice; line {first} has it", place)
+        numbers = scanner.numbers(match[2], place)
+        if len(numbers) != len(own.labels):
+            scanner.fail(
+                f"a row of {own.name!r} must have {len(own.labels)} probabilities, "
+                f"got {len(numbers)}",
+                place,
+            )
+        if np.isnan(numbers).any():
+            scanner.fail(f"a row of {own.name!r} has nan, which is no probability", place)
+        table[row], places[row] = numbers, place
+        scanner.place = match.end()
+    if scanner.peek() == "(":
+        scanner.fail(f"this row of {own.name!r} is not '(labels) numbers ;'")
+
+
+def _read_numbers(scanner: Scanner, place: int, n: int, name: str) -> NDArray[np.float64]:
+    numbers = scanner.numbers(scanner.until(";", "these numbers"), place)
+    if len(numbers) != n:
+        scanner.fail(f"{n} probabilities of {name!r} are expected, got {len(numbers)}", place)
+    if np.isnan(numbers).any():
+        scanner.fail(f"{name!r} has nan, which is no probability", place)
+    return numbers
+
+
+def _finish(scanner: Scanner, variables: list[_Variable]) -> Net:
+    """Put together what was read, after looking for what is missing."""
+    positions = {variable.name: k for k, variable in enumerate(variables)}
+    net = Net()
+    notes = iter(scanner.notes)
+    note = next(notes, None)
+    for variable in variables:
+        if variable.parents is None or variable.table is None:
+            scanner.fail(f"the variable {variable.name!r} has no probabilities", variable.place)
+        name, labels = variable.name, Labels(variable.labels, "String")
+        while note is not None and note[0] < variable.end:
+            if note[0] > variable.place:
+                name, labels = _apply(note[1], name, labels)
+            note = next(notes, None)
+        net.names.append(name)
+        net.labels.append(labels)
+        net.parents.append(tuple(positions[parent] for parent in variable.parents))
+        net.tables.append(variable.table)
+    cycle = find_cycle(net.parents)
+    if cycle is not None:
+        text = cycle_text(cycle, [variable.name for variable in variables])
+        scanner.fail(f"arcs form a cycle, {text}", variables[cycle[0]].asked)
+    if len(set(net.names)) < len(net.names):
+        net.names = [variable.name for variable in variables]
+    return net
+
+
+def _apply(note: str, name: str, labels: Labels) -> tuple[str, Labels]:
+    """Return the names that a note keeps, if it is one and still fits what the file says."""
+    try:
+        return read_note(note, name, labels)
+    except (InputError, ValueError, KeyError, TypeError, AttributeError, json.JSONDecodeError):
+        return name, labels

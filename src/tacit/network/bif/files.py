@@ -1,0 +1,66 @@
+"""Nets in text files, compressed or not: which format a name means, reading, atomic writing."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+from pathlib import Path
+
+from tacit.errors import FileError, InputError
+from tacit.table.files.compressed import naming, opened
+
+__all__ = ["format_of", "read_bytes", "read_text", "write_text"]
+
+_FORMATS = {".bif": "bif", ".xml": "xmlbif", ".xmlbif": "xmlbif", ".bifxml": "xmlbif"}
+
+
+def format_of(path: str | os.PathLike[str]) -> str | None:
+    """Return "bif", "xmlbif" or ``None`` for the name of a file.
+
+    >>> format_of("alarm.bif.gz"), format_of("asia.xml"), format_of("asia.csv")
+    ('bif', 'xmlbif', None)
+    """
+    name = Path(path)
+    suffix = Path(name.stem).suffix if name.suffix.lower() == ".gz" else name.suffix
+    return _FORMATS.get(suffix.lower())
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return all of a file, decompressed."""
+    with naming(path), opened(path) as stream:
+        return stream.read()
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return the text of a file: UTF-8, or else what old programs write."""
+    data = read_bytes(path)
+    if b"\0" in data:
+        raise FileError(path, "is no text")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text, atomically; compressed if the name ends in .gz."""
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
+    if target.is_dir():
+        raise InputError(f"path: {str(target)!r} is a folder")
+    data = text.encode("utf-8", "replace")
+    if target.suffix.lower() == ".gz":
+        data = gzip.compress(data, mtime=0)  # the same net makes the same file
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)
+        Path(name).replace(target)
+    finally:
+        Path(name).unlink(missing_ok=True)

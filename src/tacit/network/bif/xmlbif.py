@@ -1,0 +1,240 @@
+"""XMLBIF, the interchange format of Bayes nets in XML, read with line numbers and written.
+
+A definition's table has a row for each combination of the given columns' labels, the last of them
+changing fastest, and in each row a number for each own label.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NoReturn
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+import numpy as np
+
+from tacit.errors import FileError, InputError
+from tacit.network.bif.bif_reader import Net
+from tacit.network.nets.graph import cycle_text, find_cycle
+from tacit.network.nets.parts import fix_rows
+from tacit.schema import Labels, Schema
+from tacit.table.schema_json import pack_schema, unpack_schema
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = ["read_xmlbif_bytes", "xmlbif_text"]
+
+_SIGN = "tacit = "
+_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
+<BIF VERSION="0.3">
+<NETWORK>
+<NAME>unknown</NAME>
+"""
+
+
+@dataclass
+class _Element:
+    """An element: its tag, where it begins, what is in it."""
+
+    tag: str
+    line: int
+    children: list[_Element] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces).strip()
+
+    def all(self, tag: str) -> list[_Element]:
+        return [child for child in self.children if child.tag == tag]
+
+
+class _Reader:
+    """A net on its way from elements; complaints name the file and the line."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self.names: list[str] = []
+        self.labels: list[Labels] = []
+        self.variables: list[_Element] = []
+        self.definitions: dict[str, _Element] = {}
+
+    def fail(self, line: int, problem: str) -> NoReturn:
+        raise FileError(self.path, f"line {line}: {problem}")
+
+    def parse(self, data: bytes) -> _Element:
+        """Return the outermost element."""
+        parser = expat.ParserCreate()
+        root = _Element("", 1)
+        open_ones = [root]
+
+        def start(tag: str, _: dict[str, str]) -> None:
+            element = _Element(tag.upper(), parser.CurrentLineNumber)
+            open_ones[-1].children.append(element)
+            open_ones.append(element)
+
+        def refuse(*_: object) -> None:
+            self.fail(parser.CurrentLineNumber, "entities are not taken")
+
+        parser.StartElementHandler = start
+        parser.EndElementHandler = lambda _: open_ones.pop() and None
+        parser.CharacterDataHandler = lambda text: open_ones[-1].pieces.append(text)
+        parser.EntityDeclHandler = refuse
+        try:
+            parser.Parse(data, True)
+        except expat.ExpatError as error:
+            self.fail(error.lineno, f"this is no valid XML: {expat.ErrorString(error.code)}")
+        except (LookupError, ValueError) as error:
+            if isinstance(error, FileError):
+                raise
+            self.fail(1, f"the encoding cannot be used: {error}")
+        return root.children[0]
+
+    def read(self, data: bytes) -> Net:
+        """Return the net."""
+        root = self.parse(data)
+        if root.tag != "BIF":
+            self.fail(root.line, f"<BIF> is expected, not <{root.tag}>")
+        networks = root.all("NETWORK")
+        if not networks:
+            self.fail(root.line, "there is no <NETWORK>")
+        for element in networks[0].all("VARIABLE"):
+            self._variable(element)
+        if not self.names:
+            self.fail(networks[0].line, "there is no <VARIABLE>")
+        for element in networks[0].all("DEFINITION") + networks[0].all("PROBABILITY"):
+            self._definition(element)
+        net = Net(self.names, self.labels)
+        places = {name: k for k, name in enumerate(self.names)}
+        for name, variable in zip(self.names, self.variables, strict=True):
+            if name not in self.definitions:
+                self.fail(variable.line, f"the variable {name!r} has no <DEFINITION>")
+            definition = self.definitions[name]
+            given = [places[own.text] for own in definition.all("GIVEN")]
+            net.parents.append(tuple(given))
+            net.tables.append(self._table(definition, name, given))
+        cycle = find_cycle(net.parents)
+        if cycle is not None:
+            line = self.definitions[self.names[cycle[0]]].line
+            self.fail(line, f"arcs form a cycle, {cycle_text(cycle, self.names)}")
+        return net
+
+    def _variable(self, element: _Element) -> None:
+        name = "".join(own.text for own in element.all("NAME")[:1])
+        if not name:
+            self.fail(element.line, "a <VARIABLE> has no <NAME>")
+        if name in self.names:
+            self.fail(element.line, f"the variable {name!r} is there twice")
+        outcomes = [own.text for own in element.all("OUTCOME") + element.all("VALUE")]
+        if not outcomes:
+            self.fail(element.line, f"{name!r} has no <OUTCOME>")
+        if len(set(outcomes)) < len(outcomes):
+            twice = next(x for k, x in enumerate(outcomes) if x in outcomes[:k])
+            self.fail(element.line, f"{name!r} has the outcome {twice!r} twice")
+        self.names.append(name)
+        self.labels.append(_typed(element, outcomes))
+        self.variables.append(element)
+
+    def _definition(self, element: _Element) -> None:
+        name = "".join(own.text for own in element.all("FOR")[:1])
+        given = [own.text for own in element.all("GIVEN")]
+        for own in (name, *given):
+            if own not in self.names:
+                self.fail(element.line, f"there is no variable {own!r}")
+        if name in self.definitions:
+            self.fail(element.line, f"the definition of {name!r} is there twice")
+        if name in given or len(set(given)) < len(given):
+            self.fail(element.line, f"{name!r} is its own parent, or has a parent twice")
+        self.definitions[name] = element
+
+    def _table(self, element: _Element, name: str, given: list[int]) -> NDArray[np.float64]:
+        tables = element.all("TABLE")
+        if not tables:
+            self.fail(element.line, f"the definition of {name!r} has no <TABLE>")
+        line = tables[0].line
+        arity = len(self.labels[self.names.index(name)])
+        n_cells = math.prod(len(self.labels[p]) for p in given) * arity
+        parts = tables[0].text.replace(",", " ").split()
+        if len(parts) != n_cells:
+            self.fail(line, f"{n_cells} probabilities of {name!r} are expected, got {len(parts)}")
+        try:
+            table = np.array(parts, np.float64).reshape(-1, arity)
+        except ValueError as error:
+            self.fail(line, f"the table of {name!r} holds something else than numbers: {error}")
+        fault = fix_rows(table)
+        if fault is not None:
+            row, problem = fault
+            self.fail(line, f"row {row + 1} of the table of {name!r} {problem}")
+        return table
+
+
+def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> Net:
+    """Return the net that an XMLBIF file describes.
+
+    Parameters
+    ----------
+    path : path-like
+        For error messages.
+    data : bytes
+        All of the file; its head says how it is encoded.
+    """
+    return _Reader(path).read(data)
+
+
+def _typed(element: _Element, outcomes: list[str]) -> Labels:
+    """Return labels of the types that a property keeps, where it fits the outcomes."""
+    for own in element.all("PROPERTY"):
+        if own.text.startswith(_SIGN):
+            try:
+                (labels,) = unpack_schema(json.loads(own.text.removeprefix(_SIGN))).labels
+            except (InputError, ValueError, KeyError, TypeError, AttributeError):
+                continue
+            if _outcomes(labels) == outcomes:
+                return labels
+    return Labels(outcomes, "String")
+
+
+def _outcomes(labels: Labels) -> list[str]:
+    """Return the texts of labels, which must differ from each other and be words to XML."""
+    texts: list[str] = []
+    for label in labels:
+        text = "missing" if label is None else str(label).strip()
+        text = (
+            "".join(x if x >= " " and not "\ud800" <= x <= "\udfff" else "_" for x in text) or "_"
+        )
+        while text in texts:
+            text += "_"
+        texts.append(text)
+    return texts
+
+
+def xmlbif_text(
+    schema: Schema, parents: Sequence[Sequence[int]], tables: Sequence[NDArray[np.float64]]
+) -> str:
+    """Return a net as XMLBIF."""
+    names = [escape(name) for name in schema.names]
+    lines = []
+    for place, name in enumerate(names):
+        labels = schema.labels[place]
+        outcomes = _outcomes(labels)
+        lines.append(f'<VARIABLE TYPE="nature">\n  <NAME>{name}</NAME>')
+        lines += [f"  <OUTCOME>{escape(text)}</OUTCOME>" for text in outcomes]
+        if outcomes != list(labels) or labels.dtype != "String":
+            kept = pack_schema(Schema(["labels"], [labels], [0]))
+            # Some programs take a property apart at every "=".
+            note = escape(json.dumps(kept).replace("=", "\\u003d"))
+            lines.append(f"  <PROPERTY>{_SIGN}{note}</PROPERTY>")
+        lines.append("</VARIABLE>")
+    for place, name in enumerate(names):
+        lines.append(f"<DEFINITION>\n  <FOR>{name}</FOR>")
+        lines += [f"  <GIVEN>{names[p]}</GIVEN>" for p in parents[place]]
+        rows = (" ".join(map(repr, row)) for row in tables[place].tolist())
+        lines.append("  <TABLE>" + "\n    ".join(rows) + "</TABLE>")
+        lines.append("</DEFINITION>")
+    return _HEAD + "\n".join(lines) + "\n</NETWORK>\n</BIF>\n"

@@ -1,0 +1,1 @@
+"""Bayes nets: arcs, tables, search, inference."""

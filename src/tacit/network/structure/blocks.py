@@ -1,0 +1,224 @@
+"""Numeric columns of Arrow and Parquet files, read in parts.
+
+An Arrow IPC file without compression is read at the places of just those numbers that are asked
+for. Parts of other files have to be decoded: a record batch or row group at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from tacit.network.structure.columns import NumberSource
+
+__all__ = ["open_numbers"]
+
+_DECODED = 1 << 25  # numbers that are decoded at once
+
+
+def open_numbers(path: Path) -> NumberSource:
+    """Return the columns of a Parquet or Arrow IPC file, all of which must be numeric.
+
+    Parameters
+    ----------
+    path : Path
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(6)
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror}") from None
+    if not start.startswith((b"ARROW1", b"PAR1")):
+        raise FileError(path, "is neither a Parquet nor an Arrow IPC file")
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise FileError(path, "needs pyarrow to be read in parts; install pyarrow") from None
+    try:
+        source = _ParquetNumbers(path) if start.startswith(b"PAR1") else _ArrowNumbers(path)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise FileError(path, f"is damaged: {error}") from None
+    if not source.names:
+        raise FileError(path, "has no columns")
+    if not source.n_records:
+        raise FileError(path, "has no records")
+    return source
+
+
+class _FileNumbers:
+    """What both kinds of file have in common: names, and where stretches of records begin."""
+
+    def __init__(self, path: Path, schema: Any, sizes: list[int]) -> None:
+        import pyarrow as pa
+
+        for field in schema:
+            kind = field.type
+            if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+                raise FileError(
+                    path,
+                    f"column {field.name!r} is {kind}, not numeric; only files of numbers are "
+                    "read in parts",
+                )
+        self.path = path
+        self.names = list(schema.names)
+        self.bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        self.n_records = int(self.bounds[-1])
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Return first record, and one past the last, of each stretch."""
+        return list(zip(self.bounds[:-1].tolist(), self.bounds[1:].tolist(), strict=True))
+
+    def gather(
+        self, starts: NDArray[np.int64], stops: NDArray[np.int64], columns: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return slices of records, none of which crosses a stretch, column after column.
+
+        Parameters
+        ----------
+        starts, stops : int64 arrays
+            First record of each slice, and one past the last; ascending.
+        columns : int64 array
+        """
+        ends = np.cumsum(stops - starts)
+        out = np.empty((len(columns), int(ends[-1]) if len(ends) else 0))
+        pieces = np.searchsorted(self.bounds, starts, side="right") - 1
+        for piece in np.unique(pieces).tolist():
+            own = np.flatnonzero(pieces == piece)
+            offset = int(self.bounds[piece])
+            slices = [(int(starts[k]) - offset, int(stops[k]) - offset, int(ends[k])) for k in own]
+            self._copy(piece, slices, columns, out)
+        return out
+
+    def _copy(
+        self,
+        piece: int,
+        slices: list[tuple[int, int, int]],
+        columns: NDArray[np.int64],
+        out: NDArray[np.float64],
+    ) -> None:
+        """Copy slices (start, stop, where they end in `out`) of one stretch."""
+        step = max(1, _DECODED // int(self.bounds[piece + 1] - self.bounds[piece]))
+        for first in range(0, len(columns), step):
+            part = columns[first : first + step]
+            for k, numbers in enumerate(self._decode(piece, part), first):
+                for start, stop, end in slices:
+                    out[k, end - (stop - start) : end] = numbers[start:stop]
+
+    def _decode(self, piece: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+        """Yield the numbers of a stretch, one column after the other."""
+        raise NotImplementedError
+
+
+class _ArrowNumbers(_FileNumbers):
+    """An Arrow IPC file."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+
+        with pa.memory_map(str(path)) as file:
+            self._bytes = file.read_buffer()
+        reader = pa.ipc.open_file(pa.BufferReader(self._bytes))
+        # One column is enough to learn how long a batch is, and decoding it is all that is paid.
+        options = pa.ipc.IpcReadOptions(included_fields=[0] if len(reader.schema) else None)
+        brief = pa.ipc.open_file(pa.BufferReader(self._bytes), options=options)
+        sizes = [brief.get_batch(k).num_rows for k in range(brief.num_record_batches)]
+        super().__init__(path, reader.schema, sizes)
+        self._reader = reader
+        self._places: dict[int, list[tuple[int, np.dtype[Any]]] | None] = {}
+
+    def blocks(self, size: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield all records in order: number of the first, and records × columns."""
+        columns = np.arange(len(self.names))
+        for first, last in self.pieces():
+            for start in range(first, last, size):
+                stop = min(start + size, last)
+                yield start, self.gather(np.array([start]), np.array([stop]), columns).T
+
+    def _places_of(self, piece: int) -> list[tuple[int, np.dtype[Any]]] | None:
+        """Return where in the file each column of a batch begins; ``None`` if it is not plain."""
+        if piece not in self._places:
+            self._places[piece] = self._find_places(piece)
+        return self._places[piece]
+
+    def _find_places(self, piece: int) -> list[tuple[int, np.dtype[Any]]] | None:
+        if any(places is None for places in self._places.values()):
+            return None  # as others are compressed, so is this one
+        places = []
+        for column in self._reader.get_batch(piece).columns:
+            kind = np.dtype(column.type.to_pandas_dtype())
+            begin = column.buffers()[1].address - self._bytes.address
+            if column.null_count or not 0 <= begin < self._bytes.size:
+                return None
+            places.append((begin + column.offset * kind.itemsize, kind))
+        return places
+
+    def _copy(
+        self,
+        piece: int,
+        slices: list[tuple[int, int, int]],
+        columns: NDArray[np.int64],
+        out: NDArray[np.float64],
+    ) -> None:
+        places = self._places_of(piece)
+        if places is None:
+            super()._copy(piece, slices, columns, out)
+            return
+        # Reading, not mapping: a page that is mapped would count as this program's memory.
+        with self.path.open("rb", buffering=0) as file:
+            descriptor = file.fileno()
+            for k, c in enumerate(columns.tolist()):
+                begin, kind = places[c]
+                for start, stop, end in slices:
+                    to = out[k, end - (stop - start) : end]
+                    raw = to if kind == to.dtype else np.empty(stop - start, kind)
+                    n_bytes = os.preadv(descriptor, [raw.data], begin + start * kind.itemsize)
+                    if n_bytes != raw.nbytes:
+                        raise FileError(self.path, "is damaged: it ends too early")
+                    to[:] = raw
+
+    def _decode(self, piece: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+        import pyarrow as pa
+
+        # Fields come in the file's order, whatever order they are asked for in.
+        options = pa.ipc.IpcReadOptions(included_fields=sorted(set(columns.tolist())))
+        reader = pa.ipc.open_file(pa.BufferReader(self._bytes), options=options)
+        batch = reader.get_batch(piece)
+        place = {c: k for k, c in enumerate(sorted(set(columns.tolist())))}
+        for c in columns.tolist():
+            yield batch.column(place[c]).to_numpy(zero_copy_only=False)
+
+
+class _ParquetNumbers(_FileNumbers):
+    """A Parquet file."""
+
+    def __init__(self, path: Path) -> None:
+        from pyarrow import parquet
+
+        self._file = parquet.ParquetFile(path)
+        groups = self._file.metadata
+        sizes = [groups.row_group(k).num_rows for k in range(groups.num_row_groups)]
+        super().__init__(path, self._file.schema_arrow, sizes)
+
+    def blocks(self, size: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
+        """Yield all records in order: number of the first, and records × columns."""
+        first = 0
+        for batch in self._file.iter_batches(size):
+            parts = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+            yield first, np.stack(parts).astype(np.float64, copy=False).T
+            first += batch.num_rows
+
+    def _decode(self, piece: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+        names = [self.names[c] for c in columns.tolist()]
+        table = self._file.read_row_group(piece, columns=names)
+        for name in names:
+            yield table.column(name).to_numpy()

@@ -1,0 +1,242 @@
+"""Learning the structure of a dependency tree: which pairs of columns are joined."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.machine import count_jobs, whole
+from tacit.network.structure import chow_liu
+from tacit.network.structure.discrete_pairs import DiscretePairs
+from tacit.network.structure.exact import ExactPairs
+from tacit.network.structure.mixed_pairs import MixedPairs
+from tacit.network.structure.numeric_pairs import NumericPairs
+from tacit.network.structure.random_order import ArrayNumbers, FileNumbers, RowDraw
+from tacit.network.structure.rounds import find_tree
+from tacit.network.structure.spanning import maximum_spanning_tree, settle
+from tacit.network.structure.statistics import ClassMoments, Moments, PairMoments
+from tacit.parameters import make_generator
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.network.structure.columns import Columns
+    from tacit.network.structure.rounds import PairReader
+    from tacit.network.structure.statistics import EdgeStatistic, NodeStatistic
+
+__all__ = [
+    "ClassMoments",
+    "Moments",
+    "PairMoments",
+    "Settings",
+    "Structure",
+    "exact_structure",
+    "learn",
+]
+
+_CHOICES = {
+    "method": ("mist", "exact"),
+    "interval": ("clt", "hoeffding"),
+    "share": ("tree", "decision"),
+    "tree_edges": ("interval", "exact"),
+    "missing": ("state", "ignore"),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a structure is learnt.
+
+    Attributes
+    ----------
+    method : {"exact", "mist"}
+        Read all records for all pairs, or only as many as decisions need.
+    delta : float
+        Probability of a wrong tree that is put up with ("mist" only).
+    epsilon : float
+        How much is trimmed off the upper ends of intervals, in nats ("mist" only).
+    sample : int
+        Records that are read first.
+    interval : {"clt", "hoeffding"}
+        What intervals rest on: the central limit theorem, or Hoeffding's inequality.
+    share : {"tree", "decision"}
+        Whether `delta` is for the tree as a whole or for each decision, as in the paper.
+    tree_edges : {"interval", "exact"}
+        Whether edges of the tree have intervals, too, or are read in full, as in the paper.
+    missing : {"state", "ignore"}
+        Whether missing labels are a state, or left out pair by pair ("exact" only), numbers too.
+    random_state, n_jobs
+        As everywhere.
+    """
+
+    method: Literal["mist", "exact"] = "exact"
+    delta: float = 1e-3
+    epsilon: float = 0.0
+    sample: int = 5000
+    interval: Literal["clt", "hoeffding"] = "clt"
+    share: Literal["tree", "decision"] = "tree"
+    tree_edges: Literal["interval", "exact"] = "interval"
+    missing: Literal["state", "ignore"] = "state"
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    def check(self) -> None:
+        """Refuse what makes no sense, by the name of the argument."""
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in choices:
+                shown = " or ".join(map(repr, choices))
+                raise InputError(f"{name} must be {shown}, got {getattr(self, name)!r}")
+        if not _is_number(self.delta) or not 0 < self.delta < 1:
+            raise InputError(f"delta must be a number between 0 and 1, got {self.delta!r}")
+        if not _is_number(self.epsilon) or not 0 <= self.epsilon < np.inf:
+            raise InputError(f"epsilon must be a number of at least 0, got {self.epsilon!r}")
+        whole(self.sample, "sample", 2)
+        count_jobs(self.n_jobs)
+        if self.method == "mist" and self.missing == "ignore":
+            raise InputError("missing='ignore' needs method='exact'")
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A tree over columns, and what the records say about its edges.
+
+    Attributes
+    ----------
+    edges : int64 array of shape (n_columns - 1, 2)
+        Each with a < b, in lexicographic order.
+    weights : float64 array of shape (n_columns - 1,)
+        Mutual information of each edge in nats, as far as records were read.
+    lower, upper : float64 arrays of shape (n_columns - 1,)
+        Between them the information of all records lies, as sure as `delta` says.
+    edge_usage : float
+        Share of all (record, pair) combinations that was read.
+    n_read : int
+        Records read for the pair that needed most.
+    rounds : list of dict
+        For each round how many records had been read, and how many pairs were still open.
+    nodes : list
+        For each column :class:`Moments`, or counts by code.
+    pairs : list
+        For each edge :class:`PairMoments`, :class:`ClassMoments` or two-way counts.
+    """
+
+    edges: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    edge_usage: float
+    n_read: int
+    rounds: list[dict[str, int]] = field(default_factory=list)
+    nodes: list[NodeStatistic] = field(default_factory=list)
+    pairs: list[EdgeStatistic] = field(default_factory=list)
+
+
+def learn(columns: Columns, settings: Settings) -> Structure:
+    """Return the maximum spanning tree of the columns' mutual information.
+
+    Ties are broken by the smaller (a, b), and there is always a spanning tree: a constant column
+    has weight 0 with all others.
+
+    Parameters
+    ----------
+    columns : Columns
+    settings : Settings
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.network.structure.columns import Columns
+    >>> x = np.random.default_rng(0).normal(size=(500, 3)).cumsum(axis=1)
+    >>> learn(Columns.from_array(x), Settings()).edges.tolist()
+    [[0, 1], [1, 2]]
+    """
+    settings.check()
+    whole_table = columns.n_records <= settings.sample or columns.n_columns < 2
+    if settings.method == "exact" or whole_table:
+        return _learn_exact(columns, settings)
+    return _learn_mist(columns, settings)
+
+
+def _learn_exact(columns: Columns, settings: Settings) -> Structure:
+    if columns.table is not None and not columns.numeric.any():
+        tree = chow_liu.learn(columns.table, settings.missing, count_jobs(settings.n_jobs))
+        return exact_structure(tree.edges, tree.weights, columns.n_records, tree.nodes, tree.pairs)
+    found = ExactPairs(columns, settings.missing, count_jobs(settings.n_jobs))
+    edges = maximum_spanning_tree(settle(found.weights))
+    weights = found.weights[edges[:, 0], edges[:, 1]]
+    nodes = [found.node(c) for c in range(columns.n_columns)]
+    pairs = [found.pair(a, b) for a, b in edges.tolist()]
+    return exact_structure(edges, weights, columns.n_records, nodes, pairs)
+
+
+def exact_structure(
+    edges: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    n_records: int,
+    nodes: Sequence[NodeStatistic],
+    pairs: Sequence[EdgeStatistic],
+) -> Structure:
+    """Return a tree of which all was read."""
+    n = len(nodes)
+    rounds = [{"records": n_records, "alive": n * (n - 1) // 2}]
+    return Structure(
+        edges, weights, weights.copy(), weights.copy(), 1.0, n_records, rounds,
+        list(nodes), list(pairs),
+    )  # fmt: skip
+
+
+def _learn_mist(columns: Columns, settings: Settings) -> Structure:
+    if columns.weights is not None:
+        raise InputError("method='mist' takes no weights of records; use method='exact'")
+    reader = _make_reader(columns, settings)
+    found = find_tree(
+        reader,
+        sample=settings.sample,
+        delta=settings.delta,
+        share=settings.share == "tree",
+        epsilon=settings.epsilon,
+        exact_edges=settings.tree_edges == "exact",
+    )
+    return Structure(
+        found.edges,
+        found.weights,
+        found.lower,
+        found.upper,
+        found.edge_usage,
+        found.n_read,
+        found.rounds,
+        [reader.node(c) for c in range(columns.n_columns)],
+        [reader.pair(a, b) for a, b in found.edges.tolist()],
+    )
+
+
+def _make_reader(columns: Columns, settings: Settings) -> PairReader:
+    generator = make_generator(settings.random_state)
+    n_jobs = count_jobs(settings.n_jobs)
+    bounded = settings.interval == "hoeffding"
+    numbers, table = columns.numbers, columns.table
+    if numbers is not None and not isinstance(numbers, np.ndarray):
+        source = FileNumbers(numbers, generator)
+        return NumericPairs(source, columns.number_names, bounded, n_jobs)
+    rows = RowDraw(columns.n_records, generator)
+    if numbers is None or not numbers.shape[1]:
+        assert table is not None
+        return DiscretePairs(table, rows, bounded, n_jobs)
+    if table is None or not table.n_columns:
+        array = ArrayNumbers(numbers, rows, n_jobs)
+        return NumericPairs(array, columns.number_names, bounded, n_jobs)
+    if bounded:
+        raise InputError(
+            "interval='hoeffding' is for columns that are all numeric or all discrete; "
+            "use interval='clt'"
+        )
+    return MixedPairs(columns, rows, n_jobs)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -1,0 +1,124 @@
+"""Pairs of columns of which some are numeric and some discrete."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from tacit.network.structure.class_pairs import ClassPairs
+from tacit.network.structure.discrete_pairs import DiscretePairs
+from tacit.network.structure.numeric_pairs import NumericPairs
+from tacit.network.structure.random_order import ArrayNumbers, RowDraw
+from tacit.network.structure.statistics import PairMoments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.network.structure.columns import Columns
+    from tacit.network.structure.intervals import Confidence
+    from tacit.network.structure.statistics import EdgeStatistic, NodeStatistic
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
+    Part: TypeAlias = "tuple[NumericPairs | DiscretePairs | ClassPairs, NDArray[np.bool_], Ints]"
+
+__all__ = ["MixedPairs"]
+
+
+class MixedPairs:
+    """Pairs of all kinds, each with the reader of its kind, on the same records.
+
+    Parameters
+    ----------
+    columns : Columns
+        With numbers in memory and a Table.
+    rows : RowDraw
+    n_jobs : int
+    """
+
+    def __init__(self, columns: Columns, rows: RowDraw, n_jobs: int) -> None:
+        assert columns.table is not None
+        assert isinstance(columns.numbers, np.ndarray)
+        self.n_columns, self.n_records = columns.n_columns, columns.n_records
+        self._columns, self._draw = columns, rows
+        numbers = ArrayNumbers(columns.numbers, rows, n_jobs)
+        names = columns.number_names
+        self._numeric = NumericPairs(numbers, names, False, n_jobs)
+        self._discrete = DiscretePairs(columns.table, rows, False, n_jobs)
+        self._classes = ClassPairs(columns.table, numbers, len(names))
+
+    def read(self, pairs: Ints, n_total: int) -> int:
+        """Draw records up to `n_total` and read the new ones for some pairs; return how many."""
+        rows = self._draw.more(n_total - self._draw.n_drawn)
+        for reader, _, own in self._parts(pairs):
+            reader.read_rows(own, rows)
+        return len(rows)
+
+    def finish(self, pairs: Ints) -> int:
+        """Read all records that were not drawn for some pairs, and return how many."""
+        rows = self._draw.rest()
+        for reader, _, own in self._parts(pairs):
+            if isinstance(reader, ClassPairs):
+                reader.read_rows(own, rows)
+            else:
+                reader.finish(own)
+        return len(rows)
+
+    def weights(self, pairs: Ints) -> Floats:
+        """Return the information of some pairs in the records read for them."""
+        found = np.zeros(len(pairs))
+        for reader, which, own in self._parts(pairs):
+            found[which] = reader.weights(own)
+        return found
+
+    def intervals(self, pairs: Ints, confidence: Confidence) -> tuple[Floats, Floats]:
+        """Return the ends of the intervals of some pairs."""
+        low, high = np.zeros(len(pairs)), np.zeros(len(pairs))
+        for reader, which, own in self._parts(pairs):
+            low[which], high[which] = reader.intervals(own, confidence)
+        return low, high
+
+    def _parts(self, pairs: Ints) -> list[Part]:
+        """Share pairs out by kind: reader, which they are, and pairs as the reader knows them."""
+        numeric = self._columns.numeric[pairs]
+        places = self._columns.place[pairs]
+        alike = np.sort(places, axis=1)
+        mixed = np.where(numeric[:, :1], places[:, ::-1], places)  # the discrete one first
+        n_numeric = numeric.sum(axis=1)
+        parts: list[Part] = []
+        for reader, kind, own in (
+            (self._numeric, 2, alike),
+            (self._discrete, 0, alike),
+            (self._classes, 1, mixed),
+        ):
+            which = n_numeric == kind
+            if which.any():
+                parts.append((reader, which, np.ascontiguousarray(own[which])))
+        return parts
+
+    def node(self, c: int) -> NodeStatistic:
+        """Return the statistic of a column over the most records it was read on."""
+        place = int(self._columns.place[c])
+        if not self._columns.numeric[c]:
+            return self._discrete.node(place)
+        if self._numeric.size(place) >= self._classes.size(place):
+            return self._numeric.node(place)
+        return self._classes.node(place)
+
+    def pair(self, a: int, b: int) -> EdgeStatistic:
+        """Return the statistic of two columns over the records read for them."""
+        [(reader, _, own)] = self._parts(np.array([[a, b]]))
+        found: EdgeStatistic = reader.pair(*own[0].tolist())
+        if isinstance(reader, ClassPairs) or own[0, 0] == self._columns.place[a]:
+            return found
+        return _turned(found)
+
+
+def _turned(found: EdgeStatistic) -> EdgeStatistic:
+    """Return the statistic of two columns of one kind with the second one first."""
+    if isinstance(found, PairMoments):
+        f = found
+        return PairMoments(f.n, f.mean_b, f.mean_a, f.var_b, f.var_a, f.cov)
+    assert isinstance(found, np.ndarray)
+    return np.ascontiguousarray(found.T)

@@ -1,0 +1,1 @@
+"""Dependency trees as estimators and as distributions."""
