@@ -4,7 +4,7 @@ Data is a list of rows of codes with the arity of each column, as in `oracles`; 
 missing value, where a test says so. A net is a tuple that holds a tuple of parents for each node,
 ascending. A branching is a list with one parent for each node, -1 for a root.
 
-The swap of two nodes exchanges their names: each stands in the other's place in the net.
+The swap of two neighbours exchanges their names: each stands in the other's place in the net.
 """
 
 import itertools
@@ -48,41 +48,39 @@ def dirichlet(counts, alpha, beta):
     return total
 
 
-def score_counts(counts, score, prior_weight=1.0, total=None):
-    """Return the score of a family from its counts, one row for each parent state.
-
-    Where records are left out because something in them is missing, the others speak for all
-    `total` of them: what grows with the data is scaled up, what parameters cost is not.
-    """
+def fit_of(counts, score, prior_weight=1.0):
+    """Return the part of a score that grows with the records: likelihood or marginal likelihood."""
     q, r = counts.shape
-    n = counts.sum()
-    log_n = math.log(max(1.0, n if total is None else total))  # parameters are never a gift
-    scale = 1.0 if total is None or n == 0 else total / n
-    if score == "loglik":
-        return log_likelihood(counts)
-    if score == "bic":
-        return scale * log_likelihood(counts) - 0.5 * log_n * q * (r - 1)
-    if score == "aic":
-        return scale * log_likelihood(counts) - q * (r - 1)
-    if score == "penalised":  # of the ADtree paper: every entry of a table is a parameter
-        return scale * log_likelihood(counts) - 0.5 * log_n * q * r
     if score == "k2":
-        return scale * dirichlet(counts, r * prior_weight, prior_weight)
+        return dirichlet(counts, r * prior_weight, prior_weight)
     if score == "bdeu":
-        return scale * dirichlet(counts, prior_weight / q, prior_weight / (q * r))
+        return dirichlet(counts, prior_weight / q, prior_weight / (q * r))
     if score == "bds":
         seen = counts[counts.sum(axis=1) > 0]
         if len(seen) == 0:
             return 0.0
-        return scale * dirichlet(seen, prior_weight / len(seen), prior_weight / (len(seen) * r))
-    raise AssertionError(score)
+        return dirichlet(seen, prior_weight / len(seen), prior_weight / (len(seen) * r))
+    return log_likelihood(counts)
+
+
+def penalty(counts, score, n):
+    """Return the price of a family's parameters, n records in all."""
+    q, r = counts.shape
+    log_n = math.log(max(n, 1.0))
+    prices = {
+        "bic": 0.5 * log_n * q * (r - 1),
+        "aic": q * (r - 1),
+        "penalised": 0.5 * log_n * q * r,  # of the ADtree paper: every entry is a parameter
+    }
+    return prices.get(score, 0.0)
 
 
 def family_score(rows, arities, child, parents, score, prior_weight=1.0, weights=None):
-    """Return the score of a family; with missing values, per record that has none, times all."""
+    """Return the score of a family: where records lack a value, the others speak for them."""
     counts = family_counts(rows, arities, child, parents, weights)
     total = len(rows) if weights is None else sum(weights)
-    return score_counts(counts, score, prior_weight, total)
+    scale = total / counts.sum() if counts.sum() > 0 else 0.0
+    return scale * fit_of(counts, score, prior_weight) - penalty(counts, score, total)
 
 
 class Families:
@@ -163,7 +161,7 @@ def from_arcs(n, pairs):
 
 
 def neighbours(parents, *, swaps=False, max_parents=None, required=(), forbidden=()):
-    """Yield every allowed net one move away: an arc added, removed, reversed; two nodes swapped."""
+    """Yield all allowed nets one move away: an arc added, removed, reversed, neighbours swapped."""
     n = len(parents)
     held = set(arcs(parents))
     moves = []
@@ -173,7 +171,7 @@ def neighbours(parents, *, swaps=False, max_parents=None, required=(), forbidden
         elif (b, a) not in held:
             moves.append(held | {(a, b)})
     if swaps:
-        for a, b in itertools.combinations(range(n), 2):
+        for a, b in sorted(held):
             name = {a: b, b: a}
             moves.append({(name.get(p, p), name.get(c, c)) for p, c in held})
     for pairs in moves:

@@ -23,7 +23,9 @@ sys.exit(pytest.main(options + sys.argv[1:]))
 ' "$@"
 }
 # In two halves at once: sanitized code is slow, and a machine has two cores at least.
-run tests/kernels/test_tree*.py tests/kernels/test_forest*.py tests/counts/test_adtree.py tests/counts/test_adtree_files.py &
+run tests/kernels/test_tree*.py tests/kernels/test_forest*.py tests/counts/test_adtree.py tests/counts/test_adtree_files.py \
+  tests/network/test_scores.py tests/network/test_search.py tests/network/test_chow_liu.py \
+  tests/network/test_best_branching.py tests/network/test_bits.py tests/network/test_junction.py &
 half=$!
 status=0
 run tests/kernels --ignore-glob='*/test_tree*' --ignore-glob='*/test_forest*' || status=1

@@ -156,7 +156,6 @@ ONES = np.ones((2, 2), np.int64)
         ("pair_information", (np.ones((2, 3), int), np.arange(3), 1.0, None, None, 1), "square"),
         ("pair_information", (ONES, np.arange(2), 1.0, None, None, 1), "offsets"),
         ("pair_information", (ONES, np.arange(3), 0.0, None, None, 1), "total"),
-        ("spanning_tree", (np.ones((2, 3)),), "square"),
         ("max_branching", (np.ones((2, 3)),), "square"),
         (
             "sparse_spanning_tree",
@@ -174,7 +173,7 @@ INTERRUPTED = """
     import os, signal, threading
     import numpy as np
     from tacit import Table
-    from tacit.network.search import SearchSettings, find_structure
+    from tacit.network.nets.search import SearchSettings, find_structure
 
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, (3_000, 40)).cumsum(axis=1) // 4 % 3

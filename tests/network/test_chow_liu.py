@@ -11,12 +11,29 @@ from scipy import sparse
 import network_oracle as oracle
 from strategies import data
 from tacit import Table
-from tacit.network import chow_liu
+from tacit.network.structure import chow_liu
+
+
+def tree_of(table, missing):
+    """Return edges and weights; the counts that come with them are those of contingency tables."""
+    found = chow_liu.learn(table, missing)
+    labels = table.schema.labels
+    gone = [own.missing if missing == "ignore" else None for own in labels]
+    for column, counts in enumerate(found.nodes):
+        expected = table.one_way().array(column).astype(float)
+        expected[[] if gone[column] is None else gone[column]] = 0
+        assert counts.tolist() == pytest.approx(expected.tolist())
+    for (a, b), counts in zip(found.edges.tolist(), found.pairs, strict=True):
+        expected = np.array(table.contingency([a, b]).to_array(), float)
+        expected[[] if gone[a] is None else gone[a], :] = 0
+        expected[:, [] if gone[b] is None else gone[b]] = 0
+        assert counts == pytest.approx(expected, abs=1e-9)
+    return found.edges, found.weights
 
 
 def check(table, matrix):
     """The edges are a tree in the promised order, its weights are right and its sum the best."""
-    edges, weights = chow_liu.learn(table, "state")
+    edges, weights = tree_of(table, "state")
     n = len(matrix)
     assert edges.shape == (max(n - 1, 0), 2)
     assert weights.shape == (max(n - 1, 0),)
@@ -46,8 +63,8 @@ def test_the_tree_is_the_best_and_its_weights_are_informations(own):
 @given(data(with_chosen=False, weights=None, max_columns=5), st.data())
 def test_the_choice_of_defaults_does_not_matter(own, draw):
     others = [draw.draw(st.integers(0, arity - 1)) for arity in own.arities]
-    one, first = chow_liu.learn(own.table(), "state")
-    two, second = chow_liu.learn(own.with_(defaults=others).table(), "state")
+    one, first = tree_of(own.table(), "state")
+    two, second = tree_of(own.with_(defaults=others).table(), "state")
     assert first.sum() == pytest.approx(second.sum(), abs=1e-10)
     assert len(one) == len(two)
 
@@ -55,7 +72,7 @@ def test_the_choice_of_defaults_does_not_matter(own, draw):
 @given(data(with_chosen=False, weights=None, max_columns=5, max_rows=16))
 def test_likelihood_is_entropies_less_the_weights(own):
     """Total correlation: mean log-likelihood = − Σ H(column) + Σ I(edge)."""
-    edges, weights = chow_liu.learn(own.table(), "state")
+    edges, weights = tree_of(own.table(), "state")
     entropies = sum(
         oracle.entropy(oracle.family_counts(own.rows, own.arities, c, ())[0])
         for c in range(len(own.arities))
@@ -71,7 +88,7 @@ def test_no_other_tree_is_more_likely():
     codes[:100, 2] = codes[:100, 0]
     codes[:120, 4] = codes[:120, 1]
     rows = codes.tolist()
-    edges, _ = chow_liu.learn(Table(codes), "state")
+    edges, _ = tree_of(Table(codes), "state")
     own = oracle.tree_log_likelihood(rows, [2] * 5, [tuple(e) for e in edges.tolist()])
     chain = oracle.tree_log_likelihood(rows, [2] * 5, [(0, 1), (1, 2), (2, 3), (3, 4)])
     star = oracle.tree_log_likelihood(rows, [2] * 5, [(0, c) for c in range(1, 5)])
@@ -109,7 +126,7 @@ def test_columns_that_exclude_each_other_are_joined():
     other = np.random.default_rng(1).integers(0, 2, (500, 3))
     dense = np.column_stack([coin, other, 1 - coin]).astype(np.int8)
     table = Table(sparse.csr_array(dense))
-    edges, weights = chow_liu.learn(table, "state")
+    edges, weights = tree_of(table, "state")
     pairs = [tuple(edge) for edge in edges.tolist()]
     assert (0, 4) in pairs
     assert weights[pairs.index((0, 4))] == pytest.approx(oracle.entropy(np.bincount(coin)))
@@ -117,7 +134,7 @@ def test_columns_that_exclude_each_other_are_joined():
 
 def test_identical_columns_share_their_whole_entropy():
     codes = np.random.default_rng(0).integers(0, 4, (300, 1))
-    edges, weights = chow_liu.learn(Table(np.hstack([codes] * 3)), "state")
+    edges, weights = tree_of(Table(np.hstack([codes] * 3)), "state")
     assert len(edges) == 2
     assert weights == pytest.approx([oracle.entropy(np.bincount(codes[:, 0]))] * 2)
 
@@ -125,19 +142,19 @@ def test_identical_columns_share_their_whole_entropy():
 def test_constant_columns_are_joined_with_weight_zero():
     codes = np.random.default_rng(0).integers(0, 2, (50, 4))
     codes[:, [1, 3]] = 1
-    edges, weights = chow_liu.learn(Table(codes), "state")
+    edges, weights = tree_of(Table(codes), "state")
     assert oracle.is_spanning_tree(4, [tuple(e) for e in edges.tolist()])
     assert sorted(weights.tolist())[:2] == pytest.approx([0, 0], abs=1e-12)
 
 
 def test_ties_go_to_the_smaller_pair():
     codes = np.tile(np.random.default_rng(0).integers(0, 2, (64, 1)), (1, 5))
-    edges, _ = chow_liu.learn(Table(codes), "state")
+    edges, _ = tree_of(Table(codes), "state")
     assert edges.tolist() == [[0, 1], [0, 2], [0, 3], [0, 4]]
 
 
 def test_one_column_has_no_edges():
-    edges, weights = chow_liu.learn(Table(np.array([[0], [1]])), "state")
+    edges, weights = tree_of(Table(np.array([[0], [1]])), "state")
     assert edges.shape == (0, 2)
     assert weights.shape == (0,)
 
@@ -159,7 +176,7 @@ def test_missing_values_can_be_ignored(own, draw):
         }
     )
     matrix = oracle.information_matrix(rows, own.arities)
-    edges, weights = chow_liu.learn(Table(frame), "ignore")
+    edges, weights = tree_of(Table(frame), "ignore")
     pairs = [tuple(edge) for edge in edges.tolist()]
     assert oracle.is_spanning_tree(n, pairs)
     assert weights == pytest.approx([matrix[p] for p in pairs], rel=1e-7, abs=1e-10)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import network_oracle as oracle
 from strategies import data
 from tacit import Table
-from tacit.network import search
+from tacit.network.nets import search
 
 prior_weights = st.sampled_from([0.5, 1.0, 3.0, 10.0])
 
@@ -117,11 +117,9 @@ def test_a_parent_state_that_never_occurs(score):
         assert actual != pytest.approx(oracle.family_score(rows, [2] * 3, 2, (0, 1), "bdeu"))
 
 
-def test_a_family_of_many_parents_has_more_states_than_records():
+def test_parents_of_more_states_than_a_table_could_hold():
     """A dense table of all parent states would not fit; only those that occur are counted."""
     codes = np.random.default_rng(3).integers(0, 6, (200, 31))
-    frame = pl.DataFrame({f"c{i}": codes[:, i].astype(str) for i in range(31)})
-    table = Table(frame, defaults=dict.fromkeys(frame.columns, "0"))
     groups: dict[tuple[int, ...], np.ndarray] = {}
     for row in codes.tolist():
         groups.setdefault(tuple(row[1:]), np.zeros(6))[row[0]] += 1
@@ -131,8 +129,17 @@ def test_a_family_of_many_parents_has_more_states_than_records():
         + sum(math.lgamma(n + 1 / (6 * q)) - math.lgamma(1 / (6 * q)) for n in c if n)
         for c in groups.values()
     )  # fmt: skip
-    actual = search.family_score(table, 0, tuple(range(1, 31)), "bdeu", 1.0)
+    actual = search.family_score(Table(codes), 0, range(1, 31), "bdeu")
     assert actual == pytest.approx(expected)
+
+
+def test_a_net_scores_the_sum_of_its_families():
+    codes = np.random.default_rng(4).integers(0, 3, (90, 4))
+    net = ((), (0,), (0, 1), (2,))
+    for score in oracle.SCORES:
+        families = oracle.Families(codes.tolist(), [3] * 4, score, 2.0)
+        actual = search.network_score(Table(codes), net, score, 2.0)
+        assert actual == pytest.approx(families.net(net), rel=1e-9)
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)

@@ -12,7 +12,7 @@ import network_oracle as oracle
 from strategies import data
 from tacit import Table
 from tacit.errors import InputError
-from tacit.network.search import SearchSettings, find_structure
+from tacit.network.nets.search import SearchSettings, find_structure
 
 
 def sampled(n_records, n, seed, arity=2, strength=0.8):
@@ -105,6 +105,68 @@ def test_where_it_starts_and_tabu_end_at_a_local_optimum(start, tabu):
     )
     check(found, families, 7, {"max_parents": 4})
     assert oracle.best_improvement(families, found.parents, max_parents=4) <= 1e-6
+
+
+@pytest.mark.parametrize("score", ["bic", "k2", "penalised"])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_swap_of_neighbours_improves_what_is_found(score, seed):
+    codes = sampled(150, 6, seed, arity=3, strength=0.6)
+    families = oracle.Families(codes.tolist(), [3] * 6, score)
+    plain = SearchSettings(score=score, tabu=0, walks=0, swaps=True, max_parents=3)
+    found = find_structure(as_table(codes, 3), plain)
+    check(found, families, 6, {"max_parents": 3})
+    slack = 1e-6 * (1 + abs(found.score))
+    moves = {"swaps": True, "max_parents": 3}
+    assert oracle.best_improvement(families, found.parents, **moves) <= slack
+
+
+@pytest.mark.parametrize("score", oracle.SCORES)
+def test_plain_hill_climbing_ends_at_a_local_optimum(score):
+    codes = sampled(300, 7, 1, arity=2, strength=0.7)
+    families = oracle.Families(codes.tolist(), [2] * 7, score)
+    plain = SearchSettings(score=score, tabu=0, walks=0, swaps=False, max_parents=2)
+    found = find_structure(as_table(codes), plain)
+    check(found, families, 7, {"max_parents": 2})
+    slack = 1e-6 * (1 + abs(found.score))
+    assert oracle.best_improvement(families, found.parents, max_parents=2) <= slack
+
+
+def test_missing_values_leave_their_record_out_of_a_family():
+    rng = np.random.default_rng(0)
+    codes = sampled(600, 5, 4, arity=3)
+    gone = rng.random(codes.shape) < 0.1
+    rows = [
+        [None if g else int(v) for v, g in zip(*pair, strict=True)]
+        for pair in zip(codes, gone, strict=True)
+    ]
+    frame = pl.DataFrame(
+        {
+            f"c{c}": pl.Series(
+                [None if row[c] is None else f"v{row[c]}" for row in rows],
+                dtype=pl.Enum(["v0", "v1", "v2"]),
+            )
+            for c in range(5)
+        }
+    )
+    found = find_structure(Table(frame), SearchSettings(score="bic", missing="available"))
+    families = oracle.Families(rows, [3] * 5, "bic")
+    check(found, families, 5)
+    assert oracle.best_improvement(families, found.parents, max_parents=5) <= 1e-6
+
+
+def test_no_time_is_enough_for_some_net():
+    table = as_table(sampled(400, 9, 0, arity=3), 3)
+    found = find_structure(table, SearchSettings(restarts=10**6, max_seconds=1e-6))
+    assert found.out_of_time
+    assert oracle.is_allowed(found.parents, max_parents=5)
+
+
+def test_the_trace_rises_to_the_score():
+    table = as_table(sampled(300, 8, 2, arity=3), 3)
+    found = find_structure(table, SearchSettings(restarts=8, random_state=0))
+    scores = [score for _, _, score, _ in found.trace]
+    assert scores == sorted(scores)
+    assert scores[-1] == found.score
 
 
 def test_restarts_and_tabu_never_make_it_worse():

@@ -1,0 +1,165 @@
+"""``tacit bayes-net`` learns, reads, asks and converts nets."""
+
+import json
+
+import pytest
+
+import tacit
+from net_cases import sprinkler
+from tacit import BayesNet
+
+
+@pytest.fixture(scope="module")
+def wet():
+    return sprinkler().sample(2000, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def wet_file(wet, tmp_path_factory):
+    path = tmp_path_factory.mktemp("wet") / "wet.csv"
+    wet.to_frame().write_csv(path)
+    return path
+
+
+@pytest.fixture
+def bif(tmp_path):
+    path = tmp_path / "sprinkler.bif"
+    sprinkler().save_bif(path)
+    return path
+
+
+def test_learns(run, wet_file, tmp_path):
+    out = tmp_path / "net.bif"
+    lines = run("bayes-net", wet_file, "--restarts", 2, "-o", out).stdout.splitlines()
+    net = BayesNet.read_bif(out)
+    assert net.structural_hamming_distance(sprinkler()) == 0
+    assert ["arcs", "3"] in [line.split() for line in lines]
+    assert [line.split()[0] for line in lines[-5:-2]] == list(net.names)
+    assert lines[-1] == f"written: {out}"
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [".bif", ".bif.gz", ".xml", ".xmlbif", ".xml.gz", ".tacit", ".dot", ".svg", ".png", ".pdf"],
+)
+def test_converts(run, bif, tmp_path, ending):
+    out = tmp_path / f"out{ending}"
+    assert run("bayes-net", bif, "-o", out).exit_code == 0
+    if "bif" in ending or "xml" in ending:
+        read = BayesNet.read_bif if ".bif" in ending else BayesNet.read_xmlbif
+        assert read(out) == sprinkler()
+        again = tmp_path / "again.bif"
+        assert run("bayes-net", out, "-o", again).exit_code == 0
+        assert BayesNet.read_bif(again) == sprinkler()
+    elif ending == ".tacit":
+        assert tacit.load(out) == sprinkler()
+    else:
+        assert out.stat().st_size > 100
+
+
+def test_draws(run, bif, tmp_path):
+    out = tmp_path / "drawn.csv"
+    assert run("bayes-net", bif, "--draw", 50, "--seed", 7, "-o", out).exit_code == 0
+    drawn = tacit.read(out).conform(sprinkler().schema)
+    expected = sprinkler().sample(50, random_state=7)
+    assert (drawn.to_numpy() == expected.to_numpy()).all()
+    refused = run("bayes-net", bif, "--draw", 50)
+    assert "--draw: say where records go" in refused.stderr
+    assert run("bayes-net", bif, "-o", out).exit_code == 2
+
+
+def test_asks(run, bif):
+    lines = run("bayes-net", bif, "--query", "rain | grass=wet").stdout.splitlines()
+    answer = sprinkler().query("rain", {"grass": "wet"})
+    assert lines[-5] == f"given grass = wet (probability {answer.evidence:.4g}):"
+    assert lines[-1].split() == ["yes", f"{answer['yes']:.4%}"]
+
+
+def test_json(run, bif, wet_file):
+    options = ["-q", "sprinkler, rain|grass=wet", "-q", "grass", "--test", wet_file, "--json"]
+    printed = json.loads(run("bayes-net", bif, *options).stdout)
+    net = sprinkler()
+    answer = net.query(["sprinkler", "rain"], {"grass": "wet"})
+    assert printed["columns"] == list(net.names)
+    assert printed["arcs"][0] == {"from": "rain", "to": "sprinkler"}
+    assert printed["score"] is None
+    assert printed["log_likelihood"] == {"test": net.score(tacit.read(wet_file))}
+    first, second = printed["answers"]
+    assert first["given"] == {"grass": "wet"}
+    assert first["log_evidence"] == pytest.approx(answer.log_evidence)
+    assert first["probabilities"][1] == {
+        "labels": ["off", "yes"], "probability": pytest.approx(answer["off", "yes"]),
+    }  # fmt: skip
+    assert [row["labels"] for row in second["probabilities"]] == [["dry"], ["wet"]]
+
+
+def test_options_of_the_search(run, wet_file):
+    options = [
+        "--score", "bdeu", "--prior-weight", 5, "--max-parents", 1, "--require", "grass->rain",
+        "--forbid", "rain -> sprinkler", "--start", "branching", "--parameters", "mle",
+        "--max-seconds", 60, "--seed", 3, "--skip-missing", "--json",
+    ]  # fmt: skip
+    printed = json.loads(run("bayes-net", wet_file, *options).stdout)
+    assert {"from": "grass", "to": "rain"} in printed["arcs"]
+    assert {"from": "rain", "to": "sprinkler"} not in printed["arcs"]
+    assert list(printed["score"]) == ["bdeu"]
+    net = BayesNet.learn(
+        tacit.read(wet_file), score="bdeu", prior_weight=5, max_parents=1,
+        required=[("grass", "rain")], forbidden=[("rain", "sprinkler")], start="branching",
+        parameters="mle", random_state=3,
+    )  # fmt: skip
+    assert printed["score"]["bdeu"] == pytest.approx(net.report_.score)
+
+
+def test_saved_nets_are_taken_and_shown(run, bif, tmp_path):
+    out = tmp_path / "net.tacit"
+    run("bayes-net", bif, "-o", out)
+    assert run("bayes-net", out).stdout == run("bayes-net", bif).stdout
+    shown = run("show", out).stdout
+    assert "Bayes net of 3 columns, 3 arcs, 7 parameters" in shown
+    assert "grass" in shown
+
+
+def test_queries_with_labels_of_all_kinds(run, mixed_file):
+    options = ["-q", "a=b | town=, [red]size[/red]=7", "-q", "rooms|a=b=x=y"]
+    result = run("bayes-net", mixed_file, *options)
+    assert "given town = (missing), [red]size[/red] = 7" in result.stdout
+    assert "given a=b = x=y" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--require", "rain"], "--require: 'rain' is not FROM->TO"),
+        (["--require", "rain->snow"], "--require: there is no column 'snow'"),
+        (["--forbid", "->rain"], "--forbid: '->rain' is not FROM->TO"),
+        (["--require", "rain->grass", "--require", "grass->rain"], "form a cycle"),
+        (["--prior-weight", 0], "--prior-weight must be a"),
+        (["--max-seconds", -1], "--max-seconds must be positive"),
+        (["--query", "snow"], "--query: there is no column 'snow'"),
+        (["--query", "rain|snow=1"], "--query: there is no column 'snow'"),
+        (["--query", "rain|grass"], "--query: 'grass' is not COLUMN=LABEL"),
+        (["--query", "rain|grass=damp"], "column 'grass' has no label 'damp'"),
+        (["--query", "rain|rain=no"], "column 'rain' is given"),
+    ],
+)
+def test_wrong_options(run, wet_file, options, problem):
+    result = run("bayes-net", wet_file, *options)
+    assert result.exit_code == 1
+    assert problem in result.stderr
+
+
+def test_wrong_files(run, bif, tmp_path, visits):
+    refused = run("bayes-net", bif, "-o", tmp_path / "net.doc")
+    assert refused.exit_code == 2
+    assert ".svg" in refused.stderr
+    assert "it would be lost" in run("bayes-net", bif, "-o", bif).stderr
+    assert "nothing to be searched for" in run("bayes-net", bif, "--restarts", 3).stderr
+    bad = tmp_path / "bad.bif"
+    bad.write_text("network x {\n}\nvariabel", "utf-8")
+    result = run("bayes-net", bad)
+    assert result.exit_code == 1
+    assert f"error: {bad}: line 3: 'variabel' is not known" in result.stderr
+    model = tmp_path / "tree.tacit"
+    tacit.DecisionTreeClassifier().fit(visits, "sports").save(model)
+    assert "holds a saved DecisionTreeClassifier" in run("bayes-net", model).stderr

@@ -1,0 +1,113 @@
+"""A net of its parts: what it is made of, and what is refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from net_cases import sprinkler
+from tacit import BayesNet, InputError
+
+YES = {"a": ["n", "y"], "b": ["n", "y"]}
+FLAT = {"a": [0.5, 0.5], "b": [0.5, 0.5]}
+
+
+def test_parts():
+    net = sprinkler()
+    assert net.names == ("rain", "sprinkler", "grass")
+    assert net.parents == ((), (0,), (0, 1))
+    assert net.arcs == [("rain", "sprinkler"), ("rain", "grass"), ("sprinkler", "grass")]
+    assert (net.n_arcs, net.n_parameters) == (3, 7)
+    assert net.table("grass").shape == (2, 2, 2)
+    assert net.table("grass")[0, 1].tolist() == [0.1, 0.9]
+    assert net.tables[2].tolist() == [[1.0, 0.0], [0.1, 0.9], [0.2, 0.8], [0.01, 0.99]]
+    assert net.report_ is None
+    assert not net.interrupted_
+
+
+def test_tables_are_not_to_be_changed():
+    with pytest.raises(ValueError, match="read-only"):
+        sprinkler().tables[0][0, 0] = 1
+
+
+def test_flat_tables_and_those_with_an_axis_for_each_parent_are_the_same():
+    net = sprinkler()
+    columns = {column.name: column.labels for column in net.schema}
+    parents = {"sprinkler": ["rain"], "grass": ["rain", "sprinkler"]}
+    assert BayesNet(columns, parents, dict(zip(net.names, net.tables, strict=True))) == net
+
+
+def test_defaults_are_what_is_probable():
+    net = sprinkler()
+    assert [column.default_label for column in net.schema] == ["no", "off", "dry"]
+
+
+def test_labels_of_all_kinds():
+    columns = {"i": [3, 1], "b": [False, True], "f": [0.5, 2], "m": ["x", None], "n": np.arange(2)}
+    net = BayesNet(columns, {}, {name: [0.5, 0.5] for name in columns})
+    assert [labels.dtype for labels in net.schema.labels] == [
+        "Int64", "Boolean", "Float64", "String", "Int64",
+    ]  # fmt: skip
+    assert net.query("m")[None] == 0.5
+
+
+def test_rows_that_nearly_sum_to_one_are_made_to():
+    net = BayesNet({"a": [1, 2, 3]}, {}, {"a": [0.333, 0.333, 0.333]})
+    assert net.tables[0].sum() == pytest.approx(1, abs=1e-15)
+
+
+def test_rows_that_sum_to_one_but_for_rounding_are_left_alone():
+    row = [0.1] * 10
+    net = BayesNet({"a": list(range(10))}, {}, {"a": row})
+    assert net.tables[0].tolist() == [row]
+
+
+def test_equality():
+    net = sprinkler()
+    assert net == sprinkler()
+    assert net != BayesNet(YES, {}, FLAT)
+    assert net != "net"
+
+
+def test_conditional_frame():
+    frame = sprinkler().conditional("grass")
+    assert frame.columns == ["rain", "sprinkler", "P(grass=dry)", "P(grass=wet)"]
+    assert frame.row(1) == ("no", "on", 0.1, 0.9)
+    assert isinstance(frame, pl.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("columns", "parents", "tables", "message"),
+    [
+        ({}, {}, {}, "columns must map the name of each column"),
+        ({1: ["n", "y"]}, {}, {}, "a column's name must be a text, got 1"),
+        ({"a": "ny"}, {}, {}, "the labels of 'a' must be a list"),
+        ({"a": []}, {}, {}, "'a': labels must not be empty"),
+        ({"a": ["n", "n"]}, {}, {}, "'a': labels must be distinct, but 'n' occurs twice"),
+        ({"a": ["n", 1]}, {}, {}, "the labels of 'a' are of several types"),
+        ({"a": [None, "n"]}, {}, {}, "'a': labels: None, for what is missing, must come last"),
+        (YES, [], FLAT, "parents must map columns"),
+        (YES, {"c": ["a"]}, FLAT, "parents: there is no column 'c'"),
+        (YES, {"a": "b"}, FLAT, "parents: those of 'a' must be a list, got 'b'"),
+        (YES, {"a": ["c"]}, FLAT, "parents: 'a' has the parent 'c', which is no column"),
+        (YES, {"a": ["a"]}, FLAT, "parents: 'a' is its own parent"),
+        (YES, {"a": ["b", "b"]}, FLAT, "parents: 'a' has a parent twice"),
+        (YES, {"a": ["b"], "b": ["a"]}, FLAT, "parents: arcs form a cycle, a → b → a"),
+        (YES, {}, [], "tables must map columns"),
+        (YES, {}, {**FLAT, "c": []}, "tables: there is no column 'c'"),
+        (YES, {}, {"a": [0.5, 0.5]}, "tables: 'b' has none"),
+        (YES, {}, {**FLAT, "b": "x"}, "tables: that of 'b' is no array of numbers"),
+        (YES, {"b": ["a"]}, FLAT, r"that of 'b' must have the shape \(2, 2\).*got \(2,\)"),
+        (YES, {}, {**FLAT, "b": [0.5, 0.4]}, "that of 'b' sums to 0.9, not to 1"),
+        (YES, {}, {**FLAT, "b": [1.5, -0.5]}, "that of 'b' has 1.5, which is no probability"),
+        (YES, {}, {**FLAT, "b": [np.nan, 1]}, "that of 'b' has nan, which is no probability"),
+        (
+            YES,
+            {"b": ["a"]},
+            {"a": [0.5, 0.5], "b": [[0.5, 0.5], [0.5, 0.6]]},
+            "that of 'b', given a=y, sums to 1.1, not to 1",
+        ),
+    ],
+)
+def test_wrong_parts(columns, parents, tables, message):
+    with pytest.raises(InputError, match=message):
+        BayesNet(columns, parents, tables)

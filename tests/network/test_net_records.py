@@ -1,0 +1,261 @@
+"""How probable records are, drawing them, and estimating tables, against slow versions."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from net_cases import conditioned, joint_of, nets, random_net, sprinkler, table_of
+from tacit import BayesNet, InputError, Table
+from tacit.network.nets.em import fill_in
+from tacit.network.nets.records import read_records
+
+
+@st.composite
+def records(draw, net, missing=True, most=12):
+    """Rows of codes; -1 is missing."""
+    low = -1 if missing else 0
+    row = st.tuples(*(st.integers(low, int(a) - 1) for a in net.schema.arities))
+    return np.array(draw(st.lists(row, min_size=1, max_size=most)))
+
+
+def slow_log(joint, row):
+    chance = joint[tuple(slice(None) if k < 0 else k for k in row)].sum()
+    return math.log(chance) if chance > 0 else -math.inf
+
+
+class TestLikelihood:
+    @given(nets(), st.data())
+    def test_of_records_with_missing_values(self, net, data):
+        codes = data.draw(records(net))
+        expected = [slow_log(joint_of(net), row) for row in codes]
+        found = net.score_samples(table_of(net, codes))
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
+
+    def test_sum_and_mean_go_by_weights(self):
+        net = sprinkler()
+        data = {"rain": ["no", "yes"], "sprinkler": ["off", "on"], "grass": ["dry", "dry"]}
+        table = Table(data, weights=[3, 0])
+        one, _ = net.score_samples(data)
+        assert net.log_likelihood(table) == pytest.approx(3 * one)
+        assert net.score(table) == pytest.approx(one)
+        assert net.log_likelihood(data) == pytest.approx(net.score_samples(data).sum())
+        with pytest.raises(InputError, match="data: all weights are zero"):
+            net.score(table.with_weights([0, 0]))
+
+    def test_impossible_records(self):
+        net = sprinkler()
+        row = {"rain": ["no"], "sprinkler": ["off"], "grass": ["wet"]}
+        assert net.score_samples(row).tolist() == [-math.inf]
+
+    @given(nets(), st.data())
+    def test_is_the_same_for_any_defaults_and_any_order_of_columns(self, net, data):
+        codes = data.draw(records(net, missing=False))
+        table = table_of(net, codes)
+        other = table.select(list(table.schema.names)[::-1])
+        np.testing.assert_array_equal(net.score_samples(table), net.score_samples(other))
+
+
+DATA = {"rain": ["yes", "no"], "sprinkler": ["off", "on"], "grass": ["wet", "dry"]}
+
+
+class TestData:
+    @pytest.mark.parametrize("kind", [dict, pl.DataFrame, pd.DataFrame, Table])
+    def test_kinds(self, kind):
+        found = sprinkler().score_samples(kind(DATA))
+        assert found == pytest.approx([math.log(0.2 * 0.99 * 0.8), math.log(0.8 * 0.4 * 0.1)])
+
+    def test_arrays_have_the_columns_in_order(self):
+        net = BayesNet({"a": [0, 1], "b": [0, 1]}, {}, {"a": [0.25, 0.75], "b": [0.5, 0.5]})
+        found = net.score_samples(np.array([[0, 1], [1, 1]]))
+        assert found == pytest.approx(np.log([0.125, 0.375]))
+        with pytest.raises(InputError, match=r"data must have 2 columns.*shape \(1, 3\)"):
+            net.score_samples(np.array([[0, 1, 1]]))
+
+    def test_columns_that_the_net_does_not_have_are_passed_over(self):
+        found = sprinkler().score_samples({**DATA, "snow": [1, 2]})
+        assert found == pytest.approx(sprinkler().score_samples(DATA))
+
+    def test_text_labels_match_numbers(self):
+        net = BayesNet({"n": ["0", "1"]}, {}, {"n": [0.25, 0.75]})
+        assert net.score_samples({"n": [0, 1]}) == pytest.approx(np.log([0.25, 0.75]))
+
+    def test_numbers_are_cut_where_the_net_has_its_bins(self):
+        net = BayesNet.learn({"x": [1.5, 2.5, 9.5, 8.5], "y": [0, 0, 1, 1]}, discretise=[5.0])
+        found = net.score_samples({"x": [0.1, 99.0], "y": [0, 0]})
+        assert found[0] > found[1]
+
+    def test_missing_has_a_label_of_its_own_in_nets_that_have_one(self):
+        net = BayesNet({"a": ["x", None]}, {}, {"a": [0.75, 0.25]})
+        assert net.score_samples({"a": ["x", None]}) == pytest.approx(np.log([0.75, 0.25]))
+
+    def test_lost_column(self):
+        with pytest.raises(InputError, match="data: there is no column 'grass', which the net has"):
+            sprinkler().score_samples({"rain": ["no"], "sprinkler": ["on"]})
+
+    def test_unknown_label(self):
+        data = {**DATA, "rain": ["no", "hail"]}
+        message = "data: column 'rain' has 'hail' at record 1, which the net does not know; its"
+        with pytest.raises(InputError, match=message):
+            sprinkler().score_samples(data)
+
+    def test_real_numbers(self):
+        with pytest.raises(InputError, match="data: column 'rain' holds real numbers"):
+            sprinkler().score_samples({**DATA, "rain": [0.5, 1.5]})
+
+
+class TestSampling:
+    def test_shares_are_probabilities(self):
+        net = sprinkler()
+        drawn = net.sample(40_000, random_state=0)
+        counts = drawn.contingency(list(net.names)).to_array() / 40_000
+        np.testing.assert_allclose(counts, joint_of(net), atol=0.01)
+        assert drawn.schema == net.schema
+
+    @given(nets(), st.data())
+    def test_evidence_is_kept_and_nothing_impossible_is_drawn(self, net, data):
+        joint = joint_of(net)
+        cells = np.argwhere(joint > 0)
+        cell = cells[data.draw(st.integers(0, len(cells) - 1))]
+        known = data.draw(st.sets(st.integers(0, len(cell) - 1)))
+        given_ = {net.names[c]: net.schema.labels[c][int(cell[c])] for c in known}
+        drawn = net.sample(50, given_, random_state=1).to_numpy()
+        assert (joint[tuple(drawn.T)] > 0).all()
+        assert all((drawn[:, c] == cell[c]).all() for c in known)
+
+    def test_shares_given_evidence(self):
+        net = sprinkler()
+        drawn = net.sample(40_000, {"grass": "wet"}, random_state=0)
+        counts = drawn.contingency(list(net.names)).to_array() / 40_000
+        np.testing.assert_allclose(counts, conditioned(joint_of(net), {2: 1})[0], atol=0.01)
+
+    def test_is_reproducible(self):
+        net = sprinkler()
+        a, b, c = (net.sample(100, random_state=seed).to_numpy() for seed in (1, 1, 2))
+        assert (a == b).all()
+        assert (a != c).any()
+
+    def test_wrong_number(self):
+        with pytest.raises(InputError, match="n must be a whole number of at least 1, got 0"):
+            sprinkler().sample(0)
+
+
+class TestParameters:
+    @given(nets(), st.data())
+    def test_of_available_records(self, net, data):
+        codes = data.draw(records(net))
+        weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(codes),
+                                              max_size=len(codes))), np.float64)  # fmt: skip
+        table = table_of(net, codes).with_weights(weights)
+        for kind, weight in (("mle", 1.0), ("bdeu", 2.5), ("k2", 0.5)):
+            found = net.fit_parameters(table, kind, prior_weight=weight)
+            for child, own in enumerate(net.parents):
+                expected = slow_table(net, codes, weights, child, own, kind, weight)
+                np.testing.assert_allclose(found.table(child), expected, atol=1e-12)
+            assert found.parents == net.parents
+
+    def test_rows_without_records_are_uniform(self):
+        data = {"rain": ["no"], "sprinkler": ["off"], "grass": ["dry"]}
+        found = sprinkler().fit_parameters(data, "mle")
+        assert found.table("sprinkler").tolist() == [[1.0, 0.0], [0.5, 0.5]]
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"parameters": "map"}, "parameters must be one of bdeu, k2, mle, got 'map'"),
+            ({"prior_weight": 0}, "prior_weight must be a number above 0, got 0"),
+            ({"prior_weight": "x"}, "prior_weight must be a number above 0, got 'x'"),
+            ({"missing": "drop"}, "missing must be 'available' or 'em', got 'drop'"),
+            ({"missing": "em", "max_iter": 0}, "max_iter must be a whole number"),
+        ],
+    )
+    def test_wrong(self, arguments, message):
+        with pytest.raises(InputError, match=message):
+            sprinkler().fit_parameters(sprinkler().sample(5), **arguments)
+
+
+def slow_table(net, codes, weights, child, parents, kind, weight):
+    arities = net.schema.arities
+    shape = [int(arities[c]) for c in (*parents, child)]
+    counts = np.zeros(shape)
+    for row, own in zip(codes, weights, strict=True):
+        cell = tuple(row[c] for c in (*parents, child))
+        if min(cell) >= 0:
+            counts[cell] += own
+    counts += {"mle": 0.0, "k2": weight, "bdeu": weight / counts.size}[kind]
+    totals = counts.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), 1 / shape[-1])
+
+
+def slow_em_step(net, codes, kind, weight):
+    """One round of EM from the net's own tables, over all complete records there could be."""
+    joint = joint_of(net)
+    complete, weights = [], []
+    for row in codes:
+        match = np.zeros_like(joint)
+        match[tuple(slice(None) if k < 0 else k for k in row)] = 1.0
+        posterior = joint * match / (joint * match).sum()
+        for cell in np.argwhere(posterior > 0):
+            complete.append(cell)
+            weights.append(posterior[tuple(cell)])
+    return [
+        slow_table(net, np.array(complete), weights, child, own, kind, weight)
+        for child, own in enumerate(net.parents)
+    ]
+
+
+class TestEM:
+    @given(nets(zeros=False), st.data(), st.sampled_from(["mle", "bdeu", "k2"]))
+    def test_a_round_by_its_definition(self, net, data, kind):
+        codes = data.draw(records(net))
+        table = table_of(net, codes)
+        start = net.fit_parameters(table, "bdeu", prior_weight=1.0 if kind == "mle" else 2.0)
+        # One estimate from the start's expectations: the loop ends before it looks again.
+        found = net.fit_parameters(table, kind, prior_weight=2.0, missing="em", max_iter=1, tol=0.0)
+        for child, expected in enumerate(slow_em_step(start, codes, kind, 2.0)):
+            np.testing.assert_allclose(found.table(child), expected, atol=1e-10)
+
+    @given(nets(zeros=False), st.data(), st.sampled_from(["mle", "bdeu"]))
+    def test_never_goes_down(self, net, data, kind):
+        table = table_of(net, data.draw(records(net)))
+        filled = fill_in(
+            read_records(net.schema, table), net.schema.arities, net.parents, kind, 1.0,
+            max_iter=30, tol=0.0,
+        )  # fmt: skip
+        steps = np.diff(filled.trace[1:] if kind == "mle" else filled.trace)
+        assert (steps >= -1e-9).all()
+
+    @given(nets(zeros=False), st.data())
+    def test_complete_records_need_none(self, net, data):
+        table = table_of(net, data.draw(records(net, missing=False)))
+        for kind in ("mle", "bdeu"):
+            one, other = (net.fit_parameters(table, kind, missing=m) for m in ("em", "available"))
+            for a, b in zip(one.tables, other.tables, strict=True):
+                np.testing.assert_allclose(a, b, atol=1e-12)
+
+    def test_a_weight_of_two_is_the_record_twice(self):
+        rng = np.random.default_rng(3)
+        net = random_net([2, 3, 2, 2], [0, 1, 2, 3], rng, 1.0)
+        table = table_of(net, rng.integers(-1, net.schema.arities, (30, 4)))
+        twice = Table.concat([table, table])
+        weighted = table.with_weights(np.full(30, 2.0))
+        one, other = (net.fit_parameters(t, missing="em") for t in (twice, weighted))
+        for a, b in zip(one.tables, other.tables, strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-10)
+
+    def test_finds_more_than_available_records_say(self):
+        rng = np.random.default_rng(0)
+        net = sprinkler()
+        codes = net.sample(4000, random_state=0).to_numpy()
+        codes[rng.random(codes.shape) < 0.3] = -1
+        # What is missing depends on another column: leaving records out would mislead.
+        codes[(codes[:, 2] == 1) & (rng.random(len(codes)) < 0.8), 0] = -1
+        table = table_of(net, codes)
+        em, available = (net.fit_parameters(table, missing=m) for m in ("em", "available"))
+        assert em.log_likelihood(table) > available.log_likelihood(table)
+        assert abs(em.query("rain")["yes"] - 0.2) < 0.02
+        assert abs(available.query("rain")["yes"] - 0.2) > 0.03
