@@ -8,7 +8,9 @@ from pathlib import Path
 
 HELPERS = {
     "__init__", "__main__", "adtree_peers", "adtree_searches", "adtree_synth", "adtree_tables",
-    "adult", "mixture_clusters", "mixture_held_out", "mixture_kmeans", "mixture_peers",
+    "adult", "bayes_net_peers", "bayes_net_scores", "dependency_tree_disk",
+    "dependency_tree_figures", "dependency_tree_peers", "mixture_clusters", "mixture_held_out",
+    "mixture_kmeans", "mixture_peers",
     "numpy_counting", "report", "trees_found",
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import gc
 import importlib.metadata
@@ -14,8 +15,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from threadpoolctl import threadpool_limits
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     Work: TypeAlias = Callable[[], Any] | tuple[Callable[[], Any], Callable[[Any], Any]]
@@ -111,6 +114,29 @@ print(peak - before, size)
     )
     peak, size = done.stdout.split()
     return int(peak), int(size)
+
+
+@contextlib.contextmanager
+def on_one_core() -> Iterator[None]:
+    """Bind this process to one core and BLAS to one thread, whatever a library asks for."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(before)})
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def cpu_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the CPU seconds of this process that a piece of work takes, and its result."""
+    gc.collect()
+    gc.disable()
+    start = time.process_time()
+    result = work()
+    taken = time.process_time() - start
+    gc.enable()
+    return taken, result
 
 
 def per_item(seconds: float, n_items: int) -> str:
