@@ -132,7 +132,7 @@ def learn_all(sample: Sample) -> dict[str, Verdict]:
     table = tacit.Table(sample.frame)
     verdicts = {}
     for name, learn in (
-        ("tacit", ours(0)),
+        ("tacit, no restarts", ours(0)),
         (f"tacit, {RESTARTS} restarts", ours(RESTARTS)),
     ):
         tables = [unasked(table) for _ in range(3)]
