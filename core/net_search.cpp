@@ -46,7 +46,10 @@ class Search {
          Poll poll, const std::function<void(const NetProgress&)>& tell)
       : families_(families), rules_(rules), poll_(poll), tell_(tell), watch_(poll),
         n_(families.data().n_columns()), dice_(rules.seed), begun_(Clock::now()),
-        here_{NetGraph(start), 0}, best_{here_} {}
+        here_{NetGraph(start), 0}, best_{here_} {
+    const double total = families.data().total();
+    noise_ = 4e-12 * total * std::log(total + 2.0);
+  }
 
   NetFound run() {
     NetFound found;
@@ -78,8 +81,9 @@ class Search {
   }
 
  private:
-  // Gains below this are rounding.
-  double least() const { return 1e-9 * std::fmax(1.0, std::fabs(here_.score)); }
+  // Gains below this are rounding: scores are small differences of sums as large as n log n, and
+  // what is no gain must not be taken for one, or the search would go round in circles.
+  double least() const { return std::fmax(1e-9 * std::fmax(1.0, std::fabs(here_.score)), noise_); }
 
   void check() {
     watch_.check();
@@ -247,8 +251,6 @@ class Search {
 
   void improve() {
     climb();
-    const double top = here_.score;
-    (void)top;
     for (;;) {
       std::int64_t fruitless = 0;
       while (fruitless < rules_.walks) fruitless = walk() ? 0 : fruitless + 1;
@@ -262,7 +264,7 @@ class Search {
 
   // Moves at random, whatever they cost.
   void shake() {
-    const std::size_t moves = 5 + dice_.below(static_cast<std::size_t>(5 + n_));
+    const std::size_t moves = 5 + dice_.below(static_cast<std::size_t>(5 + std::min(n_, kMostShaken)));
     for (std::size_t k = 0; k < moves; ++k) {
       // Adding has many more ways than removing: first the kind, then the arc.
       const Kind kind = static_cast<Kind>(1 + dice_.below(3));
@@ -287,6 +289,7 @@ class Search {
   }
 
   static constexpr std::int64_t kTenure = 8;
+  static constexpr int kMostShaken = 60;
 
   NetFamilies& families_;
   const NetRules& rules_;
@@ -297,6 +300,7 @@ class Search {
   Dice dice_;
   Clock::time_point begun_;
   Place here_, best_;
+  double noise_;
   std::int64_t n_moves_ = 0;
   std::vector<NetProgress> trace_;
 };
