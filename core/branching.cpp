@@ -7,77 +7,130 @@ namespace tacit {
 namespace {
 
 constexpr double kNoArc = -std::numeric_limits<double>::infinity();
+constexpr std::int32_t kNone = -1;
 
-struct Arcs {  // the square of weights between the columns that are left, 0 being the root
-  std::size_t n;
-  std::vector<double> weight;
-  double& at(std::size_t from, std::size_t to) { return weight[from * n + to]; }
+struct Arc {
+  std::int32_t from, to;
 };
 
-// The parent of each node but the root, whose arcs reach every node.
-std::vector<std::size_t> solve(Arcs arcs) {
-  const std::size_t n = arcs.n;
-  std::vector<std::size_t> best(n, 0);
-  for (std::size_t to = 1; to < n; ++to)
-    for (std::size_t from = 1; from < n; ++from)
-      if (from != to && arcs.at(from, to) > arcs.at(best[to], to)) best[to] = from;
-
-  // Follow the best arcs backwards; whoever comes round to itself is on a cycle, which becomes one.
-  constexpr std::size_t kNew = static_cast<std::size_t>(-1);
-  std::vector<std::size_t> seen(n, kNew), group(n, kNew);
-  std::vector<std::uint8_t> on_cycle(n, 0);
-  std::size_t n_groups = 1;
-  group[0] = 0;
-  bool any = false;
-  for (std::size_t start = 1; start < n; ++start) {
-    std::size_t x = start;
-    while (x != 0 && seen[x] == kNew) {
-      seen[x] = start;
-      x = best[x];
-    }
-    if (x == 0 || seen[x] != start || group[x] != kNew) continue;
-    any = true;
-    const std::size_t own = n_groups++;
-    for (std::size_t y = x; group[y] == kNew; y = best[y]) group[y] = own, on_cycle[y] = 1;
+// Columns and what they are contracted to, in one square that shrinks in place. Node 0 is a root
+// with an arc of weight 0 to every column; a contracted cycle lives on in the row and column of one
+// of its members. O(n²) in time and memory.
+class Contraction {
+ public:
+  Contraction(const double* weights, std::size_t n)
+      : n_(n + 1), weight_(n_ * n_, kNoArc), arc_(n_ * n_), node_(n_), alive_(n_, 1),
+        connected_(n_, 0), on_path_(n_, 0) {
+    for (std::size_t to = 1; to < n_; ++to)
+      for (std::size_t from = 0; from < n_; ++from) {
+        const double own = from == 0 ? 0.0 : weights[(from - 1) * n + to - 1];
+        if (from != to && (from == 0 || own > 0)) weight_[from * n_ + to] = own;
+        arc_[from * n_ + to] = {static_cast<std::int32_t>(from), static_cast<std::int32_t>(to)};
+      }
+    for (std::size_t x = 0; x < n_; ++x) node_[x] = static_cast<std::int32_t>(x);
+    up_.assign(n_, kNone);
+    entered_.resize(n_);
+    connected_[0] = 1;
   }
-  if (!any) return best;
-  for (std::size_t x = 1; x < n; ++x)
-    if (group[x] == kNew) group[x] = n_groups++;
 
-  // Entering a cycle costs the arc of it that is given up.
-  Arcs fewer{n_groups, std::vector<double>(n_groups * n_groups, kNoArc)};
-  std::vector<std::size_t> via(n_groups * n_groups, 0);
-  for (std::size_t from = 0; from < n; ++from)
-    for (std::size_t to = 1; to < n; ++to) {
-      if (group[from] == group[to]) continue;
-      const double weight = arcs.at(from, to) - (on_cycle[to] ? arcs.at(best[to], to) : 0.0);
-      const std::size_t cell = group[from] * n_groups + group[to];
-      if (weight > fewer.weight[cell]) fewer.weight[cell] = weight, via[cell] = from * n + to;
-    }
-  const std::vector<std::size_t> chosen = solve(std::move(fewer));
-  for (std::size_t g = 1; g < n_groups; ++g) {
-    const std::size_t arc = via[chosen[g] * n_groups + g];
-    best[arc % n] = arc / n;
+  std::vector<std::int32_t> solve() {
+    for (std::size_t start = 1; start < n_; ++start)
+      if (alive_[start] && !connected_[start]) grow(start);
+    return expand();
   }
-  return best;
-}
+
+ private:
+  std::size_t best_into(std::size_t to) const {
+    std::size_t best = to == 0 ? 1 : 0;
+    for (std::size_t from = 0; from < n_; ++from)
+      if (alive_[from] && from != to && weight_[from * n_ + to] > weight_[best * n_ + to])
+        best = from;
+    return best;
+  }
+
+  // Follows the heaviest arcs backwards until something is reached that the root leads to; whenever
+  // the path runs into itself, that cycle becomes one node.
+  void grow(std::size_t start) {
+    std::vector<std::size_t> path{start};
+    on_path_[start] = 1;
+    while (true) {
+      const std::size_t to = path.back(), from = best_into(to);
+      entered_[static_cast<std::size_t>(node_[to])] = arc_[from * n_ + to];
+      if (connected_[from]) break;
+      if (!on_path_[from]) {
+        path.push_back(from);
+        on_path_[from] = 1;
+        continue;
+      }
+      contract(path, from);
+    }
+    for (const std::size_t x : path) connected_[x] = 1, on_path_[x] = 0;
+  }
+
+  // The end of the path, from `first` on, is a cycle. Entering it at a member costs that member's arc.
+  void contract(std::vector<std::size_t>& path, std::size_t first) {
+    std::vector<std::size_t> cycle;
+    do {
+      cycle.push_back(path.back());
+      path.pop_back();
+    } while (cycle.back() != first);
+    const auto whole = static_cast<std::int32_t>(up_.size());
+    up_.push_back(kNone);
+    entered_.emplace_back();
+    for (std::size_t k = 0; k < cycle.size(); ++k) {
+      const std::size_t member = cycle[k];
+      up_[static_cast<std::size_t>(node_[member])] = whole;
+      // The end of the path has its best arc from the cycle's first column, every other member from
+      // the one that came onto the path after it.
+      const double given_up = weight_[(k == 0 ? first : cycle[k - 1]) * n_ + member];
+      for (std::size_t from = 0; from < n_; ++from) weight_[from * n_ + member] -= given_up;
+    }
+    for (std::size_t k = 0; k + 1 < cycle.size(); ++k) {
+      const std::size_t member = cycle[k];
+      for (std::size_t x = 0; x < n_; ++x) {
+        take(x * n_ + first, x * n_ + member);
+        take(first * n_ + x, member * n_ + x);
+      }
+      alive_[member] = 0;
+      on_path_[member] = 0;
+    }
+    weight_[first * n_ + first] = kNoArc;
+    node_[first] = whole;
+    path.push_back(first);
+  }
+
+  void take(std::size_t to, std::size_t from) {
+    if (weight_[from] > weight_[to]) weight_[to] = weight_[from], arc_[to] = arc_[from];
+  }
+
+  // From the outermost nodes inwards: the member at which a node is entered takes that arc, all
+  // others keep those of their cycle.
+  std::vector<std::int32_t> expand() {
+    for (std::size_t node = up_.size(); node-- > n_;) {
+      const Arc arc = entered_[node];
+      std::int32_t member = arc.to;
+      while (up_[static_cast<std::size_t>(member)] != static_cast<std::int32_t>(node))
+        member = up_[static_cast<std::size_t>(member)];
+      entered_[static_cast<std::size_t>(member)] = arc;
+    }
+    std::vector<std::int32_t> parents;
+    for (std::size_t x = 1; x < n_; ++x) parents.push_back(entered_[x].from - 1);
+    return parents;
+  }
+
+  std::size_t n_;
+  std::vector<double> weight_;
+  std::vector<Arc> arc_;              // the arc of the net behind each weight
+  std::vector<std::int32_t> node_;    // what a row stands for: a column, or a contracted cycle
+  std::vector<std::uint8_t> alive_, connected_, on_path_;
+  std::vector<std::int32_t> up_;      // of each node the cycle that it became part of
+  std::vector<Arc> entered_;          // of each node its heaviest arc
+};
 
 }  // namespace
 
 std::vector<std::int32_t> max_branching(const double* weights, std::int64_t n) {
-  const auto size = static_cast<std::size_t>(n) + 1;
-  Arcs arcs{size, std::vector<double>(size * size, kNoArc)};
-  for (std::size_t to = 1; to < size; ++to) {
-    arcs.at(0, to) = 0;
-    for (std::size_t from = 1; from < size; ++from) {
-      const double weight = weights[(from - 1) * (size - 1) + to - 1];
-      if (from != to && weight > 0) arcs.at(from, to) = weight;
-    }
-  }
-  std::vector<std::int32_t> parents;
-  const std::vector<std::size_t> chosen = solve(std::move(arcs));
-  for (std::size_t x = 1; x < size; ++x) parents.push_back(static_cast<std::int32_t>(chosen[x]) - 1);
-  return parents;
+  return Contraction(weights, static_cast<std::size_t>(n)).solve();
 }
 
 }  // namespace tacit

@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 constexpr double kMostStates = 1e200;  // of all parents together; shares of priors stay normal
+// A table of more cells is not counted: no records could speak for it.
+constexpr double kMostCells = 0x1p26;
 constexpr std::size_t kMostBytes = std::size_t{1} << 29;  // of remembered families
 
 }  // namespace
@@ -30,7 +32,26 @@ NetFamilies::Key NetFamilies::key_of(int child, const Parents& parents) {
 }
 
 NetFamilies::NetFamilies(const NetTable& table, NetScoreKind kind, double prior_weight)
-    : data_(table), score_{kind, prior_weight, data_.total()} {}
+    : data_(table), score_{kind, prior_weight, data_.total()} {
+  bool all_known = true;
+  for (int c = 0; c < data_.n_columns(); ++c) all_known = all_known && data_.missing(c) < 0;
+  if (all_known) return;
+  for (int c = 0; c < data_.n_columns(); ++c) alone_.push_back(NetGroups(data_, c, {}).counts());
+}
+
+double NetFamilies::score_counts(int child, const double* counts, std::int64_t n_rows, double q,
+                                 std::vector<double>& room) const {
+  const int arity = data_.arity(child), r = data_.states(child);
+  const double own = score_(counts, n_rows, arity, r, q, room);
+  if (alone_.empty()) return own;
+  std::vector<double> known(static_cast<std::size_t>(arity), 0.0);
+  for (std::int64_t j = 0; j < n_rows; ++j)
+    for (int k = 0; k < arity; ++k) known[static_cast<std::size_t>(k)] += counts[j * arity + k];
+  const std::vector<double>& all = alone_[static_cast<std::size_t>(child)];
+  if (known == all) return own;
+  return own - score_(known.data(), 1, arity, r, 1.0, room) +
+         score_(all.data(), 1, arity, r, 1.0, room);
+}
 
 double NetFamilies::states_of(const Parents& parents) const {
   double q = 1;
@@ -40,21 +61,21 @@ double NetFamilies::states_of(const Parents& parents) const {
 
 NetFamily NetFamilies::work_out(int child, const Parents& parents, std::int64_t& n_scored) const {
   const NetGroups groups(data_, child, parents);
-  const int arity = data_.arity(child), r = data_.states(child), n = data_.n_columns();
+  const int arity = data_.arity(child), n = data_.n_columns();
   const double q = states_of(parents);
   std::vector<double> room, cells;
-  NetFamily family{score_(groups.counts().data(), groups.n_states(), arity, r, q, room),
+  NetFamily family{score_counts(child, groups.counts().data(), groups.n_states(), q, room),
                    std::vector<double>(static_cast<std::size_t>(n), kImpossible), {}};
   n_scored = 1;
   for (int other = 0; other < n; ++other) {
     const double states = q * data_.states(other);
-    if (other == child || states > kMostStates ||
+    const double cells_needed = 1.0 * groups.n_states() * data_.arity(other) * arity;
+    if (other == child || states > kMostStates || cells_needed > kMostCells ||
         std::binary_search(parents.begin(), parents.end(), other))
       continue;
     groups.count_with(other, cells);
-    family.with[static_cast<std::size_t>(other)] =
-        score_(cells.data(), std::int64_t{groups.n_states()} * data_.arity(other), arity, r, states,
-               room);
+    family.with[static_cast<std::size_t>(other)] = score_counts(
+        child, cells.data(), std::int64_t{groups.n_states()} * data_.arity(other), states, room);
     ++n_scored;
   }
   // Without one parent: states that differ in it alone fall together.
@@ -66,8 +87,8 @@ NetFamily NetFamilies::work_out(int child, const Parents& parents, std::int64_t&
       Parents fewer = parents;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(left_out));
       const NetGroups rest(data_, child, fewer);
-      family.without.push_back(score_(rest.counts().data(), rest.n_states(), arity, r,
-                                      states_of(fewer), room));
+      family.without.push_back(
+          score_counts(child, rest.counts().data(), rest.n_states(), states_of(fewer), room));
       ++n_scored;
       continue;
     }
@@ -91,8 +112,9 @@ NetFamily NetFamilies::work_out(int child, const Parents& parents, std::int64_t&
       double* to = cells.data() + cells.size() - width;
       for (std::size_t x = 0; x < width; ++x) to[x] += from[x];
     }
-    family.without.push_back(score_(cells.data(), static_cast<std::int64_t>(cells.size() / width),
-                                    arity, r, q / data_.states(parents[left_out]), room));
+    family.without.push_back(
+        score_counts(child, cells.data(), static_cast<std::int64_t>(cells.size() / width),
+                     q / data_.states(parents[left_out]), room));
     ++n_scored;
   }
   return family;
@@ -113,11 +135,13 @@ double NetFamilies::score(int child, const Parents& parents) {
   if (const auto found = families_.find(key); found != families_.end()) return found->second->own;
   const auto [place, is_new] = singles_.try_emplace(key, 0.0);
   if (is_new) {
-    if (states_of(parents) > kMostStates) return place->second = kImpossible;
+    const double states = states_of(parents);
+    const double rows = std::min(states, static_cast<double>(data_.n_records()));
+    if (states > kMostStates || rows * data_.arity(child) > kMostCells)
+      return place->second = kImpossible;
     std::vector<double> room;
     const NetGroups groups(data_, child, parents);
-    place->second = score_(groups.counts().data(), groups.n_states(), data_.arity(child),
-                           data_.states(child), states_of(parents), room);
+    place->second = score_counts(child, groups.counts().data(), groups.n_states(), states, room);
     ++n_scored_;
   }
   return place->second;

@@ -44,9 +44,15 @@ class NetFamilies {
   static Key key_of(int child, const Parents& parents);
   NetFamily work_out(int child, const Parents& parents, std::int64_t& n_scored) const;
   double states_of(const Parents& parents) const;
+  // Of counts by parent state and child code. Where records are left out because something in them
+  // is not known, the family is credited with what it gains, on the records that it has, over the
+  // child alone; two families are never compared by how lucky their records are.
+  double score_counts(int child, const double* counts, std::int64_t n_rows, double q,
+                      std::vector<double>& room) const;
 
   NetData data_;
   NetScore score_;
+  std::vector<std::vector<double>> alone_;  // counts of each column, where some are not known
   std::unordered_map<Key, std::unique_ptr<NetFamily>, Hash> families_;
   std::unordered_map<Key, double, Hash> singles_;
   std::int64_t n_scored_ = 0;

@@ -89,25 +89,20 @@ Both dirichlet(const double* cells, std::int64_t n, const double* rows, std::int
 double NetScore::operator()(const double* counts, std::int64_t n_rows, int arity, int r, double q,
                             std::vector<double>& room) const {
   room.resize(static_cast<std::size_t>(n_rows));
-  double used = 0;
   double observed = 0;
   for (std::int64_t j = 0; j < n_rows; ++j) {
     double sum = 0;
     for (int k = 0; k < arity; ++k) sum += counts[j * arity + k];
     room[static_cast<std::size_t>(j)] = sum;
-    used += sum;
     observed += sum > 0;
   }
-  // Where some records are left out because something in them is not known, the others speak for
-  // them: the part that grows with the data is scaled up.
-  const double scale = used > 0 ? total / used : 0.0;
   const std::int64_t n = n_rows * arity;
   if (kind == NetScoreKind::kBic || kind == NetScoreKind::kAic ||
       kind == NetScoreKind::kPenalised) {
     const Both sums = likelihood(counts, n, room.data(), n_rows);
     const double each = kind == NetScoreKind::kAic ? 1.0 : 0.5 * std::log(std::fmax(total, 1.0));
     const double entries = q * (kind == NetScoreKind::kPenalised ? r : r - 1);
-    return (sums.cells - sums.rows) * scale - each * entries;
+    return sums.cells - sums.rows - each * entries;
   }
   double of_cell = prior_weight, of_row = prior_weight * r;
   if (kind != NetScoreKind::kK2) {
@@ -116,7 +111,7 @@ double NetScore::operator()(const double* counts, std::int64_t n_rows, int arity
     of_cell = of_row / r;
   }
   const Both sums = dirichlet(counts, n, room.data(), n_rows, of_cell, of_row);
-  return (sums.cells - sums.rows) * scale;
+  return sums.cells - sums.rows;
 }
 
 }  // namespace tacit

@@ -11,7 +11,7 @@ enum class NetScoreKind { kBic, kAic, kPenalised, kBdeu, kBds, kK2 };
 struct NetScore {
   NetScoreKind kind;
   double prior_weight;  // K2: of each cell; BDeu, BDs: of the whole table
-  double total;         // Σ weights of all records
+  double total;         // Σ weights of all records, for the price of a parameter
 
   // Of counts by parent state (rows, of which only those with records need be there) and child
   // code; r and q are the states of the child and of all parents together that could be.

@@ -152,7 +152,6 @@ class Search {
     if (move.kind == Kind::kTurn) here_.graph.turn(move.from, move.to);
     here_.score += move.gain;
     ++n_moves_;
-    check();
   }
 
   void keep_if_better() {
@@ -161,14 +160,15 @@ class Search {
 
   void climb() {
     for (;;) {
+      keep_if_better();  // at every step: what is found when time is up is not lost
+      check();
       Move best;
       look_around([&](const Move& move) {
         if (move.gain > best.gain) best = move;
       });
-      if (best.kind == Kind::kNone || best.gain <= least()) break;
+      if (best.kind == Kind::kNone || best.gain <= least()) return;
       make(best);
     }
-    keep_if_better();
   }
 
   // Goes on from the top, downhill where it must, but never back the way it came.
@@ -181,6 +181,7 @@ class Search {
     };
     std::int64_t fruitless = 0;
     for (std::int64_t step = 0; fruitless < rules_.tabu; ++step) {
+      check();
       Move best;
       best.gain = -std::numeric_limits<double>::infinity();
       look_around([&](const Move& move) {
@@ -215,6 +216,7 @@ class Search {
       if (covered.empty()) break;
       const auto [from, to] = covered[dice_.below(covered.size())];
       here_.graph.turn(from, to);
+      check();
     }
     here_.score = score_of(here_.graph);
     const double level = here_.score;
@@ -284,6 +286,7 @@ class Search {
       if (arcs.empty()) continue;
       const auto [from, to] = arcs[dice_.below(arcs.size())];
       make({kind, from, to, 0});
+      check();
     }
     here_.score = score_of(here_.graph);
   }

@@ -76,11 +76,17 @@ def penalty(counts, score, n):
 
 
 def family_score(rows, arities, child, parents, score, prior_weight=1.0, weights=None):
-    """Return the score of a family: where records lack a value, the others speak for them."""
-    counts = family_counts(rows, arities, child, parents, weights)
+    """Return the score of a family.
+
+    With missing values it is that of the child alone, on all records that have it, and what the
+    family gains over the child alone on the records that have all of its values.
+    """
     total = len(rows) if weights is None else sum(weights)
-    scale = total / counts.sum() if counts.sum() > 0 else 0.0
-    return scale * fit_of(counts, score, prior_weight) - penalty(counts, score, total)
+    counts = family_counts(rows, arities, child, parents, weights)
+    gain = fit_of(counts, score, prior_weight)
+    gain -= fit_of(counts.sum(axis=0, keepdims=True), score, prior_weight)
+    alone = fit_of(family_counts(rows, arities, child, (), weights), score, prior_weight)
+    return alone + gain - penalty(counts, score, total)
 
 
 class Families:

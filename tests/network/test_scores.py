@@ -144,7 +144,7 @@ def test_a_net_scores_the_sum_of_its_families():
 
 @pytest.mark.parametrize("score", oracle.SCORES)
 @given(own=data(max_columns=4, with_chosen=False, weights=None), draw=st.data())
-def test_available_cases_are_scaled_to_all_records(score, own, draw):
+def test_available_cases_gain_over_the_column_alone(score, own, draw):
     n, m = len(own.arities), len(own.rows)
     gone = draw.draw(st.lists(st.tuples(st.integers(0, m - 1), st.integers(0, n - 1))))
     rows = [

@@ -154,6 +154,44 @@ def test_missing_values_leave_their_record_out_of_a_family():
     assert oracle.best_improvement(families, found.parents, max_parents=5) <= 1e-6
 
 
+@pytest.mark.parametrize("score", oracle.SCORES)
+def test_columns_that_are_never_known_together_are_not_joined(score):
+    bits = [str(b) for b in np.random.default_rng(0).integers(0, 2, 3000)]
+    frame = pl.DataFrame(
+        {
+            "a": [None] * 1000 + bits[:1000],
+            "b": bits[:1000] + [None] * 1000,
+            "c": bits[1000:],
+        }
+    )
+    found = find_structure(Table(frame), SearchSettings(score=score, missing="available"))
+    assert found.parents == ((), (), ())
+
+
+def test_columns_that_are_rarely_known_are_not_joined():
+    rng = np.random.default_rng(1)
+    known = rng.random((2000, 10)) < 0.05
+    codes = rng.integers(0, 2, (2000, 10)).astype(str)
+    columns = {f"c{c}": np.where(known[:, c], codes[:, c], None).tolist() for c in range(10)}
+    found = find_structure(Table(pl.DataFrame(columns)), SearchSettings(missing="available"))
+    assert sum(map(len, found.parents)) == 0
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 0.02, 0.1, 0.3])
+def test_what_is_found_when_time_is_up_is_not_lost(seconds):
+    table = as_table(sampled(3000, 60, 1))
+    empty = find_structure(table, SearchSettings(max_parents=0)).score
+    found = find_structure(table, SearchSettings(restarts=10**6, max_seconds=seconds))
+    assert found.out_of_time
+    assert (found.score > empty) == (found.n_moves > 0)  # every move of the first climb is upwards
+
+
+def test_high_arities_are_not_counted_as_a_square():
+    codes = np.column_stack([np.arange(20_000), np.arange(20_000)[::-1], np.arange(20_000) % 2])
+    found = find_structure(Table(codes), SearchSettings(score="bic"))
+    assert found.parents == ((), (), ())
+
+
 def test_no_time_is_enough_for_some_net():
     table = as_table(sampled(400, 9, 0, arity=3), 3)
     found = find_structure(table, SearchSettings(restarts=10**6, max_seconds=1e-6))

@@ -159,4 +159,4 @@ class Branching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         X : Table, frame, array or sparse array
         y : ignored
         """
-        return float(self.score_samples(X).mean())
+        return self.net_.score(self._read(X))

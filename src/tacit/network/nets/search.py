@@ -65,7 +65,8 @@ class SearchSettings:
         Positions of columns.
     missing : {"state", "available"}
         Whether a missing value is a state like any other, or leaves its record out of the counts
-        of a family.
+        of a family. A family is then credited with what it gains over the column alone, on the
+        records that have all of its values.
     max_seconds : float or None
     random_state, n_jobs, verbose
         As everywhere.
