@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 namespace tacit {
 namespace {
@@ -116,6 +117,8 @@ NetGroups::NetGroups(const NetData& data, int child, const std::vector<int>& par
     state_codes_ = std::move(codes);
   }
   n_states_ = static_cast<int>(groups_.size());
+  too_large_ = 1.0 * n_states_ * data.arity(child) > kMostCells;
+  if (too_large_) return;
   split(child);
   const auto arity = static_cast<std::size_t>(data.arity(child));
   counts_.assign(static_cast<std::size_t>(n_states_) * arity, 0.0);
@@ -183,9 +186,22 @@ void NetGroups::split_light(const NetGroup& group, int column, std::vector<NetGr
                             std::vector<std::int32_t>& list) {
   const std::uint16_t* codes = data_.codes(column);
   const std::int32_t* records = list_.data() + group.begin;
+  const int missing = data_.missing(column);
+  if (group.n * 4 < data_.arity(column)) {  // far fewer records than codes: sorted instead
+    std::vector<std::pair<std::uint16_t, std::int32_t>> sorted;
+    for (std::int64_t k = 0; k < group.n; ++k)
+      if (codes[records[k]] != missing) sorted.emplace_back(codes[records[k]], records[k]);
+    std::sort(sorted.begin(), sorted.end());
+    for (std::size_t k = 0; k < sorted.size(); ++k) {
+      if (k == 0 || sorted[k].first != sorted[k - 1].first)
+        parts.push_back({group.state, sorted[k].first, static_cast<std::int64_t>(list.size()), 0, false});
+      ++parts.back().n;
+      list.push_back(sorted[k].second);
+    }
+    return;
+  }
   std::vector<std::int64_t> place(static_cast<std::size_t>(data_.arity(column)), 0);
   for (std::int64_t k = 0; k < group.n; ++k) ++place[codes[records[k]]];
-  const int missing = data_.missing(column);
   if (missing >= 0) place[static_cast<std::size_t>(missing)] = 0;
   auto next = static_cast<std::int64_t>(list.size());
   for (std::size_t code = 0; code < place.size(); ++code) {

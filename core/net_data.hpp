@@ -83,6 +83,10 @@ class NetGroups {
 
   const std::vector<NetGroup>& groups() const { return groups_; }
   int n_states() const { return n_states_; }  // of the parents, with records
+  // Whether the family's table has so many cells that it was not counted: no records could speak
+  // for them.
+  bool too_large() const { return too_large_; }
+  static constexpr double kMostCells = 0x1p26;
   // Codes of the parents in each state, one after another.
   const std::vector<std::uint16_t>& state_codes() const { return state_codes_; }
   // Σ weights of the records of each parent state and child code: n_states × arity of the child.
@@ -104,6 +108,7 @@ class NetGroups {
   const NetData& data_;
   int child_;
   int n_states_ = 0;
+  bool too_large_ = false;
   std::vector<NetGroup> groups_;
   std::vector<std::uint64_t> words_;
   std::vector<std::int32_t> list_;

@@ -3,14 +3,13 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 namespace tacit {
 namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 constexpr double kMostStates = 1e200;  // of all parents together; shares of priors stay normal
-// A table of more cells is not counted: no records could speak for it.
-constexpr double kMostCells = 0x1p26;
 constexpr std::size_t kMostBytes = std::size_t{1} << 29;  // of remembered families
 
 }  // namespace
@@ -63,6 +62,8 @@ NetFamily NetFamilies::work_out(int child, const Parents& parents, std::int64_t&
   const NetGroups groups(data_, child, parents);
   const int arity = data_.arity(child), n = data_.n_columns();
   const double q = states_of(parents);
+  if (q > kMostStates || groups.too_large())
+    throw std::invalid_argument("a family has too many states");
   std::vector<double> room, cells;
   NetFamily family{score_counts(child, groups.counts().data(), groups.n_states(), q, room),
                    std::vector<double>(static_cast<std::size_t>(n), kImpossible), {}};
@@ -70,7 +71,7 @@ NetFamily NetFamilies::work_out(int child, const Parents& parents, std::int64_t&
   for (int other = 0; other < n; ++other) {
     const double states = q * data_.states(other);
     const double cells_needed = 1.0 * groups.n_states() * data_.arity(other) * arity;
-    if (other == child || states > kMostStates || cells_needed > kMostCells ||
+    if (other == child || states > kMostStates || cells_needed > NetGroups::kMostCells ||
         std::binary_search(parents.begin(), parents.end(), other))
       continue;
     groups.count_with(other, cells);
@@ -136,11 +137,9 @@ double NetFamilies::score(int child, const Parents& parents) {
   const auto [place, is_new] = singles_.try_emplace(key, 0.0);
   if (is_new) {
     const double states = states_of(parents);
-    const double rows = std::min(states, static_cast<double>(data_.n_records()));
-    if (states > kMostStates || rows * data_.arity(child) > kMostCells)
-      return place->second = kImpossible;
-    std::vector<double> room;
     const NetGroups groups(data_, child, parents);
+    if (states > kMostStates || groups.too_large()) return place->second = kImpossible;
+    std::vector<double> room;
     place->second = score_counts(child, groups.counts().data(), groups.n_states(), states, room);
     ++n_scored_;
   }

@@ -285,6 +285,13 @@ class Search {
       }
       if (arcs.empty()) continue;
       const auto [from, to] = arcs[dice_.below(arcs.size())];
+      // A net must not get into a family whose table could not be counted.
+      const int gaining = kind == Kind::kAdd ? to : from, gained = kind == Kind::kAdd ? from : to;
+      if (kind != Kind::kRemove) {
+        Parents more = here_.graph.parents(gaining);
+        more.insert(std::lower_bound(more.begin(), more.end(), gained), gained);
+        if (!std::isfinite(families_.score(gaining, more))) continue;
+      }
       make({kind, from, to, 0});
       check();
     }

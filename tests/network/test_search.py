@@ -188,8 +188,11 @@ def test_what_is_found_when_time_is_up_is_not_lost(seconds):
 
 def test_high_arities_are_not_counted_as_a_square():
     codes = np.column_stack([np.arange(20_000), np.arange(20_000)[::-1], np.arange(20_000) % 2])
-    found = find_structure(Table(codes), SearchSettings(score="bic"))
+    table = Table(codes)
+    found = find_structure(table, SearchSettings(score="bic", restarts=3))
     assert found.parents == ((), (), ())
+    with pytest.raises(InputError, match="'0' parents with too many values"):
+        find_structure(table, SearchSettings(required=[(1, 0)]))
 
 
 def test_no_time_is_enough_for_some_net():

@@ -163,6 +163,10 @@ def find_structure(table: Table, settings: SearchSettings | None = None) -> Foun
     families = _families(table, settings.score, settings.prior_weight, settings.missing)
     jobs = count_jobs(settings.n_jobs)
     start = _start(families, settings, required, forbidden, jobs)
+    for x, own in enumerate(start):
+        if not np.isfinite(families.score(x, own)):
+            name = table.schema.names[x]
+            raise InputError(f"required gives {name!r} parents with too many values to be counted")
     seed = int(make_generator(settings.random_state).integers(2**63))
     with show_progress("restarts", settings.restarts + 1, bool(settings.verbose)) as advance:
         tell: Callable[..., None] = lambda *_: advance(1)  # noqa: E731
