@@ -136,6 +136,14 @@ def edge_tables(pairs: Pairs, edges: NDArray[np.int64]) -> list[NDArray[np.float
     """
     tables: list[NDArray[np.float64]] = [np.zeros((0, 0))] * len(edges)
     arities = pairs.schema.arities[edges]
+    cells = arities.prod(axis=1, dtype=np.float64)
+    if len(edges):
+        a, b = (pairs.schema.names[c] for c in edges[int(np.argmax(cells))])
+        check_fits(
+            int(6 * 8 * cells.sum()),
+            f"tables of all edges, the largest that of {a!r} and {b!r} with {cells.max():,.0f} cells,",
+            "leave out columns of very many values, or cut them into bins",
+        )
     for shape in np.unique(arities, axis=0) if len(edges) else ():
         chosen = np.flatnonzero((arities == shape).all(axis=1))
         for k, counts in zip(chosen.tolist(), _equal_tables(pairs, edges[chosen]), strict=True):

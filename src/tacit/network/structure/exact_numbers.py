@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from tacit.errors import InputError
 from tacit.network.structure.columns import blocks_of, check_finite
 from tacit.network.structure.statistics import (
     Moments,
@@ -107,6 +108,9 @@ def complete_moments(columns: Columns) -> NumberMoments:
             sums += weighted.sum(axis=0)
         if not np.isfinite(sums).all():
             check_finite(block, first, names)
+        if not np.isfinite(products).all():
+            name = names[int(np.argmax(~np.isfinite(np.diagonal(products))))]
+            raise InputError(f"X: the squares of column {name!r} are beyond all numbers; scale it")
         total += len(x) if w is None else float(w.sum())
     offset = sums / total
     covariances = products / total - np.outer(offset, offset)

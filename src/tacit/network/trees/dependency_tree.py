@@ -58,9 +58,13 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         "exact" reads all records for all pairs of columns. "mist" reads as many records of each
         pair as it takes to decide about it, by Tarjan's red rule: an edge that is certainly the
         weakest of a cycle is not in the tree. "auto" is "exact", unless X is a file on disk or
-        there are more than 2·10¹⁰ products of numbers to sum; "mist" takes no weights.
+        there are more than 2·10¹⁰ products of numbers to sum; "mist" takes no weights. What it does
+        not read it cannot check for missing numbers either. Of files it reads blocks at random,
+        which is a random sample only if the order of the records has nothing to do with them.
     delta : float, default 1e-3
-        Probability that is put up with of not finding the tree of all records ("mist").
+        Probability that is put up with of not finding the tree of all records ("mist"), as far as
+        intervals hold: a few records in a million with numbers many times those of all others,
+        which make a correlation by themselves, are seldom in the sample that would show them.
     epsilon : float, default 0.0
         By how much intervals are trimmed at their upper ends, in nats: edges that would improve
         the tree by less may be passed over ("mist").
