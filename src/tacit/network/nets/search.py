@@ -163,8 +163,8 @@ def find_structure(table: Table, settings: SearchSettings | None = None) -> Foun
     families = _families(table, settings.score, settings.prior_weight, settings.missing)
     jobs = count_jobs(settings.n_jobs)
     start = _start(families, settings, required, forbidden, jobs)
-    for x, own in enumerate(start):
-        if not np.isfinite(families.score(x, own)):
+    for x, first in enumerate(start):
+        if not np.isfinite(families.score(x, first)):
             name = table.schema.names[x]
             raise InputError(f"required gives {name!r} parents with too many values to be counted")
     seed = int(make_generator(settings.random_state).integers(2**63))

@@ -141,7 +141,7 @@ def edge_tables(pairs: Pairs, edges: NDArray[np.int64]) -> list[NDArray[np.float
         a, b = (pairs.schema.names[c] for c in edges[int(np.argmax(cells))])
         check_fits(
             int(6 * 8 * cells.sum()),
-            f"tables of all edges, the largest that of {a!r} and {b!r} with {cells.max():,.0f} cells,",
+            f"tables of all edges (that of {a!r} and {b!r} has {cells.max():,.0f} cells)",
             "leave out columns of very many values, or cut them into bins",
         )
     for shape in np.unique(arities, axis=0) if len(edges) else ():
