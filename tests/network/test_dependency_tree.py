@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit import DependencyTree, InputError, Table
+from tacit.network.trees import parameters
 
 CLASSIFIERS = "asks for the tags of classifiers where there is predict_proba; this is none"
 LABELS = "labels of bins are texts, which cannot be compared as numbers"
@@ -132,6 +133,22 @@ def test_weights_are_records_that_are_there_several_times(codes):
     scores = DependencyTree().fit(table).score_samples(table)
     mean = DependencyTree().fit(table).score(table)
     assert mean == pytest.approx(np.average(scores, weights=np.arange(len(codes))))
+
+
+def test_parameters_are_made_once_when_asked_for(codes, monkeypatch):
+    made = []
+    make = parameters.make_density
+    monkeypatch.setattr(parameters, "make_density", lambda *a: made.append(1) or make(*a))
+    tree = DependencyTree().fit(codes)
+    assert made == []
+    before = dict(tree.__dict__)
+    tree.score(codes)
+    tree.predict(codes)
+    assert made == [1]
+    assert all(tree.__dict__[name] is value for name, value in before.items())
+    assert tree.__dict__.keys() == before.keys()
+    again = pickle.loads(pickle.dumps(DependencyTree().fit(codes)))
+    assert again.score(codes) == tree.score(codes)
 
 
 def test_clone_and_pickle(codes, tree):

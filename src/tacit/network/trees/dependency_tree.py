@@ -22,7 +22,7 @@ from tacit.network.trees.answers import (
 )
 from tacit.network.trees.input import Records, fit_columns, label_layout, read_records
 from tacit.network.trees.layout import Layout, is_number
-from tacit.network.trees.parameters import TreeDensity, make_density
+from tacit.network.trees.parameters import LazyDensity, TreeDensity
 from tacit.network.trees.sampling import draw_records
 from tacit.network.trees.saving import write_dependency_tree
 from tacit.network.trees.text import edges_frame, tree_dot, tree_graph, tree_text
@@ -256,7 +256,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
     ) -> None:
         """Note what was learnt; parameters are made when somebody asks for them."""
         self._layout = layout
-        self._model = model
+        self._density = LazyDensity(layout, structure, smoothing, model)
         self._smoothing = smoothing
         self.structure_ = structure
         self.edges_ = structure.edges
@@ -268,12 +268,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fitted(self) -> TreeDensity:
         check_is_fitted(self, "edges_")
-        if self._model is None:
-            own = self._layout
-            self._model = make_density(
-                own.names, own.numeric, own.arities, self.structure_, self._smoothing
-            )
-        return self._model
+        return self._density.get()
 
     @property
     def schema_(self) -> Schema | None:

@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.network.structure.learn import Structure
+    from tacit.network.trees.layout import Layout
 
     Floats: TypeAlias = NDArray[np.float64]
 
-__all__ = ["TreeDensity", "make_density"]
+__all__ = ["LazyDensity", "TreeDensity", "make_density"]
 
 _FLOOR = 1e-9  # least variance of what is left of a number, as a share of its variance
 _CONSTANT = 1e-6  # standard deviation of a constant column, as a share of its size
@@ -86,6 +87,43 @@ class TreeDensity:
             else:
                 total += 3 * r - 1 if self.numeric[parent] else above * (r - 1)
         return total
+
+
+class LazyDensity:
+    """A distribution that is made when somebody asks for it, and only once.
+
+    An estimator holds this and not the distribution itself, so that fitting need not make it, and
+    predicting changes no attribute of the estimator.
+
+    Parameters
+    ----------
+    layout : Layout
+    structure : Structure
+    smoothing : float
+    made : TreeDensity, optional
+        The distribution, where it is there already.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        structure: Structure,
+        smoothing: float,
+        made: TreeDensity | None = None,
+    ) -> None:
+        self._layout = layout
+        self._structure = structure
+        self._smoothing = smoothing
+        self._made = made
+
+    def get(self) -> TreeDensity:
+        """Return the distribution."""
+        if self._made is None:
+            own = self._layout
+            self._made = make_density(
+                own.names, own.numeric, own.arities, self._structure, self._smoothing
+            )
+        return self._made
 
 
 def make_density(
