@@ -75,6 +75,11 @@ def test_conditional_frame():
     assert isinstance(frame, pl.DataFrame)
 
 
+def test_conditional_frame_of_a_column_without_parents():
+    frame = sprinkler().conditional("rain")
+    assert frame.rows(named=True) == [{"P(rain=no)": 0.8, "P(rain=yes)": 0.2}]
+
+
 @pytest.mark.parametrize(
     ("columns", "parents", "tables", "message"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,7 +77,8 @@ def conditional_frame(net: BayesNet, place: int) -> pl.DataFrame:
     """Return a column's table as people read it: parents' labels, then a column for each label."""
     parents = net.parents[place]
     sizes = [int(net.schema.arities[p]) for p in parents]
-    codes = np.indices(sizes).reshape(len(parents), -1)
+    # With no parents there is nothing to be indexed, and no -1 to be made out.
+    codes = np.indices(sizes).reshape(len(parents), math.prod(sizes))
     series = [
         label_series(net.schema.labels[p]).alias(net.schema.names[p]).gather(own)
         for p, own in zip(parents, codes, strict=True)
