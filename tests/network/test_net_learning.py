@@ -1,13 +1,11 @@
 """Learning a net: what goes in, what comes out, and what is refused."""
 
-import signal
-import threading
-
 import numpy as np
 import pytest
 
 import tacit
 from net_cases import net_file, sprinkler
+from scripts import run
 from tacit import BayesNet, InputError, Table
 from tacit.network.nets import learning
 from tacit.network.nets.search import Found, network_score
@@ -49,6 +47,11 @@ def test_arcs_that_are_required_or_forbidden(wet):
     assert ("grass", "rain") in net.arcs
     assert ("sprinkler", "grass") not in net.arcs
     assert ("grass", "sprinkler") not in net.arcs
+
+
+def test_none_is_no_arcs(wet):
+    net = BayesNet.learn(wet, required=None, forbidden=None, restarts=1, random_state=0)
+    assert net.arcs == BayesNet.learn(wet, restarts=1, random_state=0).arcs
 
 
 def test_required_arcs_that_the_data_do_not_ask_for():
@@ -124,6 +127,8 @@ class TestMissing:
         ({"max_seconds": 0}, "max_seconds must be positive"),
         ({"discretise": 3}, "discretise: data is a Table"),
         ({"required": "rain"}, "required must be a list of pairs"),
+        ({"required": 5}, r"required must be a list of pairs \(from, to\), got 5"),
+        ({"forbidden": 0.5}, "forbidden must be a list of pairs"),
         ({"required": ["rain"]}, r"required: an arc is a pair \(from, to\), got 'rain'"),
         ({"required": [("rain", "x")]}, "required: there is no column 'x'"),
         ({"forbidden": [("rain", "rain")]}, "forbidden: 'rain' cannot be its own parent"),
@@ -201,17 +206,20 @@ def test_what_was_found_until_an_interrupt_is_a_net(wet, monkeypatch):
     assert str(net.report_).endswith("interrupted: the best net until then")
 
 
+INTERRUPTED = """
+    import os, signal, threading
+    import numpy as np
+    from tacit import BayesNet, Table
+
+    codes = np.random.default_rng(0).integers(0, 3, (20_000, 40))
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    net = BayesNet.learn(Table(codes), restarts=10**6)
+    print(net.interrupted_, len(net.names))
+"""
+
+
 def test_ctrl_c_gives_the_best_net_so_far():
-    rng = np.random.default_rng(0)
-    table = tacit.Table(rng.integers(0, 3, (20_000, 40)))
-    timer = threading.Timer(1.0, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    try:
-        net = BayesNet.learn(table, restarts=10**6)
-    finally:
-        timer.cancel()
-    assert net.interrupted_
-    assert len(net.names) == 40
+    assert run(INTERRUPTED) == ["True", "40"]
 
 
 def test_time_runs_out(wet):

@@ -84,6 +84,28 @@ class TestData:
         net = BayesNet({"n": ["0", "1"]}, {}, {"n": [0.25, 0.75]})
         assert net.score_samples({"n": [0, 1]}) == pytest.approx(np.log([0.25, 0.75]))
 
+    @pytest.mark.parametrize("labels", [("FALSE", "TRUE"), ("False", "True"), ("false", "true")])
+    def test_text_labels_match_booleans(self, labels):
+        net = BayesNet({"b": labels, "a": [0, 1]}, {}, {"b": [0.25, 0.75], "a": [0.5, 0.5]})
+        found = net.score_samples({"b": [True, False], "a": [0, 0]})
+        assert found == pytest.approx(np.log([0.375, 0.125]))
+        assert net.query("a", given={"b": True}).given == {"b": labels[1]}
+
+    def test_booleans_that_could_be_two_labels_are_none(self):
+        net = BayesNet({"b": ["true", "TRUE", "false"]}, {}, {"b": [0.25, 0.5, 0.25]})
+        with pytest.raises(InputError, match="column 'b' has True at record 1"):
+            net.score_samples({"b": [False, True]})
+
+    def test_text_labels_match_whole_numbers_with_a_point(self):
+        net = BayesNet({"n": ["0", "1"], "m": ["a", "b"]}, {}, {"n": [0.25, 0.75], "m": [0.5, 0.5]})
+        frame = pd.DataFrame({"n": [0, None, 1], "m": ["a", "b", None]})
+        assert frame["n"].dtype == np.float64
+        assert net.score_samples(frame) == pytest.approx(np.log([0.125, 0.5, 0.75]))
+        assert net.query("m", given={"n": 1.0}).given == {"n": "1"}
+        assert net.query("m", given={"n": np.float64(0)}).given == {"n": "0"}
+        with pytest.raises(InputError, match="given: column 'n' has no label 0.5"):
+            net.query("m", given={"n": 0.5})
+
     def test_numbers_are_cut_where_the_net_has_its_bins(self):
         net = BayesNet.learn({"x": [1.5, 2.5, 9.5, 8.5], "y": [0, 0, 1, 1]}, discretise=[5.0])
         found = net.score_samples({"x": [0.1, 99.0], "y": [0, 0]})
@@ -171,6 +193,12 @@ class TestParameters:
             ({"prior_weight": "x"}, "prior_weight must be a number above 0, got 'x'"),
             ({"missing": "drop"}, "missing must be 'available' or 'em', got 'drop'"),
             ({"missing": "em", "max_iter": 0}, "max_iter must be a whole number"),
+            ({"missing": "em", "max_iter": math.nan}, "max_iter must be a whole number"),
+            ({"max_iter": "a"}, "max_iter must be a whole number of at least 1, got 'a'"),
+            ({"missing": "em", "tol": "a"}, "tol must be a number of at least 0, got 'a'"),
+            ({"missing": "em", "tol": math.nan}, "tol must be a number of at least 0, got nan"),
+            ({"missing": "em", "tol": -1e-9}, "tol must be a number of at least 0, got -1e-09"),
+            ({"tol": None}, "tol must be a number of at least 0, got None"),
         ],
     )
     def test_wrong(self, arguments, message):
@@ -208,12 +236,34 @@ def slow_em_step(net, codes, kind, weight):
     ]
 
 
+def with_tables(net, tables):
+    """The same net with other tables."""
+    columns = {column.name: column.labels for column in net.schema}
+    parents = {
+        n: [net.names[p] for p in own] for n, own in zip(net.names, net.parents, strict=True)
+    }
+    return BayesNet(columns, parents, dict(zip(net.names, tables, strict=True)))
+
+
+def hidden_cause(cause, effect):
+    """A net of z with four children alike."""
+    children = list("abcd")
+    return BayesNet(
+        {name: ["v0", "v1"] for name in ["z", *children]},
+        dict.fromkeys(children, ["z"]),
+        {"z": cause, **dict.fromkeys(children, effect)},
+    )
+
+
 class TestEM:
     @given(nets(zeros=False), st.data(), st.sampled_from(["mle", "bdeu", "k2"]))
     def test_a_round_by_its_definition(self, net, data, kind):
         codes = data.draw(records(net))
         table = table_of(net, codes)
         start = net.fit_parameters(table, "bdeu", prior_weight=1.0 if kind == "mle" else 2.0)
+        known = [(codes[:, [*own, c]] >= 0).all(axis=1).any() for c, own in enumerate(net.parents)]
+        tables = [(start if known[c] else net).table(c) for c in range(len(known))]
+        start = with_tables(net, tables)
         # One estimate from the start's expectations: the loop ends before it looks again.
         found = net.fit_parameters(table, kind, prior_weight=2.0, missing="em", max_iter=1, tol=0.0)
         for child, expected in enumerate(slow_em_step(start, codes, kind, 2.0)):
@@ -223,11 +273,31 @@ class TestEM:
     def test_never_goes_down(self, net, data, kind):
         table = table_of(net, data.draw(records(net)))
         filled = fill_in(
-            read_records(net.schema, table), net.schema.arities, net.parents, kind, 1.0,
-            max_iter=30, tol=0.0,
+            read_records(net.schema, table), net.schema.arities, net.parents, net.tables,
+            kind, 1.0, max_iter=30, tol=0.0,
         )  # fmt: skip
         steps = np.diff(filled.trace[1:] if kind == "mle" else filled.trace)
         assert (steps >= -1e-9).all()
+
+    @pytest.mark.parametrize("kind", ["mle", "bdeu"])
+    def test_of_a_hidden_column_begins_with_the_nets_own_tables(self, kind):
+        before = hidden_cause([0.7, 0.3], [[0.8, 0.2], [0.3, 0.7]])
+        truth = hidden_cause([0.5, 0.5], [[0.9, 0.1], [0.15, 0.85]])
+        codes = truth.sample(2000, random_state=0).to_numpy()
+        codes[:, 0] = -1
+        table = table_of(before, codes)
+        after = before.fit_parameters(table, kind, missing="em")
+        assert after.log_likelihood(table) > before.log_likelihood(table) + 50
+        assert after.table("a")[0, 0] == pytest.approx(0.9, abs=0.05)
+        assert after.table("a")[1, 1] == pytest.approx(0.85, abs=0.05)
+
+    @pytest.mark.parametrize("kind", ["mle", "bdeu"])
+    def test_zeros_of_a_hidden_column_do_not_stay(self, kind):
+        before = hidden_cause([1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]])
+        table = table_of(before, np.array([[-1, 0, 0, 0, 0], [-1, 1, 1, 1, 1]] * 10))
+        assert before.log_likelihood(table) == -math.inf
+        after = before.fit_parameters(table, kind, missing="em")
+        assert after.log_likelihood(table) > 20 * math.log(0.45)
 
     @given(nets(zeros=False), st.data())
     def test_complete_records_need_none(self, net, data):

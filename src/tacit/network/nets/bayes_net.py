@@ -13,7 +13,7 @@ from tacit.network.bif import files
 from tacit.network.bif.bif_reader import Net, read_bif_text
 from tacit.network.bif.bif_writer import bif_text
 from tacit.network.bif.xmlbif import read_xmlbif_bytes, xmlbif_text
-from tacit.network.nets.em import fill_in
+from tacit.network.nets.em import check_tol, fill_in
 from tacit.network.nets.estimate import check_prior, count_families, make_tables
 from tacit.network.nets.learning import Learning, learn_net, make_net
 from tacit.network.nets.parts import check_labels, check_parents, check_tables, make_schema
@@ -142,8 +142,8 @@ class BayesNet(NetQuestions):
         tabu: int = 10,
         walks: int = 5,
         swaps: bool = True,
-        required: Sequence[tuple[str, str]] = (),
-        forbidden: Sequence[tuple[str, str]] = (),
+        required: Sequence[tuple[str, str]] | None = (),
+        forbidden: Sequence[tuple[str, str]] | None = (),
         max_seconds: float | None = None,
         parameters: Literal["bdeu", "k2", "mle"] = "bdeu",
         missing: Literal["state", "available"] = "state",
@@ -176,7 +176,7 @@ class BayesNet(NetQuestions):
             How many walks among equivalent nets come to nothing before a top is taken for one.
         swaps : bool, default True
             Whether two neighbours may change places.
-        required, forbidden : sequence of (from, to)
+        required, forbidden : sequence of (from, to), optional
             Arcs that the net has to have, and arcs that it must not have.
         max_seconds : float, optional
             When to end the search at the latest.
@@ -265,7 +265,10 @@ class BayesNet(NetQuestions):
         prior_weight : float, default 1.0
         missing : {"available", "em"}
             A record with missing values counts for all families of which it lacks nothing, or what
-            it lacks is filled in with what is probable, by expectation and maximisation.
+            it lacks is filled in with what is probable, by expectation and maximisation. That
+            begins with tables of the records that lack nothing of a family; where there are none,
+            as of a column that is always missing, with the net's own. Of a hidden column whose
+            own tables are uniform, nothing can be learnt.
         max_iter : int, default 200
         tol : float, default 1e-7
             For "em": how many rounds at most, and what a round has to gain at least, relative to
@@ -282,6 +285,7 @@ class BayesNet(NetQuestions):
         weight = check_prior(parameters, prior_weight)
         if missing not in ("available", "em"):
             raise InputError(f"missing must be 'available' or 'em', got {missing!r}")
+        rounds, gain = whole(max_iter, "max_iter", 1), check_tol(tol)
         records = read_records(self.schema, data)
         arities = self.schema.arities
         if missing == "available":
@@ -289,8 +293,8 @@ class BayesNet(NetQuestions):
             tables = make_tables(counts, parameters, weight)
         else:
             tables = fill_in(
-                records, arities, self.parents, parameters, weight,
-                max_iter=whole(max_iter, "max_iter", 1), tol=float(tol),
+                records, arities, self.parents, self.tables, parameters, weight,
+                max_iter=rounds, tol=gain,
             ).tables  # fmt: skip
         return self._of(self.schema, self.parents, tuple(tables), self.report_)
 

@@ -6,21 +6,28 @@ the tables anew. From round to round, the data never become less probable.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.errors import InputError
 from tacit.network.nets.estimate import count_families, make_tables, prior_cell
 from tacit.network.nets.junction import JunctionTree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from tacit.network.nets.graph import Parents
     from tacit.network.nets.records import Records
 
-__all__ = ["Filled", "fill_in"]
+__all__ = ["Filled", "check_tol", "fill_in"]
+
+_UNIFORM = 1e-3  # share of a uniform table in one with zeros, at the start
 
 Tables = list["NDArray[np.float64]"]
 
@@ -43,10 +50,19 @@ class Filled:
     converged: bool
 
 
+def check_tol(tol: Any) -> float:
+    """Return what a round has to gain, or say that it must be a number."""
+    number = float(tol) if isinstance(tol, Real) and not isinstance(tol, bool) else math.nan
+    if not 0 <= number < math.inf:
+        raise InputError(f"tol must be a number of at least 0, got {tol!r}")
+    return number
+
+
 def fill_in(
     records: Records,
     arities: NDArray[np.int64],
     parents: Parents,
+    before: Sequence[NDArray[np.float64]],
     kind: str,
     weight: float,
     *,
@@ -60,6 +76,9 @@ def fill_in(
     records : Records
     arities : ndarray of int64
     parents : sequence of sequence of int
+    before : sequence of ndarray
+        The net's tables until now. Families of which no record knows all begin with theirs: from
+        uniform tables, nothing could ever be learnt about a column that is hidden.
     kind, weight
         The prior, as for :func:`make_tables`.
     max_iter : int
@@ -67,9 +86,7 @@ def fill_in(
     tol : float
         What a round has to gain, relative to the log-likelihood, for another one.
     """
-    # With a prior, no record is impossible at the start.
-    start = count_families(records, arities, parents)
-    tables = make_tables(start, "bdeu", 1.0 if kind == "mle" else weight)
+    tables = _start(count_families(records, arities, parents), before, kind, weight)
     expected = _Expected(records, arities, parents)
     trace: list[float] = []
     converged = False
@@ -81,6 +98,19 @@ def fill_in(
             break
         tables = make_tables(counts, kind, weight)
     return Filled(tables, trace, converged)
+
+
+def _start(
+    counts: Tables, before: Sequence[NDArray[np.float64]], kind: str, weight: float
+) -> Tables:
+    """Return the tables of the first round, under which no record is impossible."""
+    tables = make_tables(counts, "bdeu", 1.0 if kind == "mle" else weight)
+    for place, own in enumerate(before):
+        if not counts[place].any():
+            # What is 0 would stay so, whatever the records say.
+            share = 0.0 if own.all() else _UNIFORM
+            tables[place] = (1 - share) * own + share / own.shape[1]
+    return tables
 
 
 def _log_prior(tables: Tables, kind: str, weight: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal
@@ -178,8 +179,10 @@ def _report(table: Table, settings: SearchSettings, found: Found, seconds: float
 
 
 def check_arcs(schema: Schema, arcs: Any, argument: str) -> tuple[tuple[int, int], ...]:
-    """Return arcs as pairs of places."""
-    if isinstance(arcs, str):
+    """Return arcs as pairs of places; ``None`` is no arcs."""
+    if arcs is None:
+        return ()
+    if isinstance(arcs, str) or not isinstance(arcs, Iterable):
         raise InputError(f"{argument} must be a list of pairs (from, to), got {arcs!r}")
     found = []
     for arc in arcs:

@@ -91,8 +91,9 @@ def read_records(schema: Schema, data: Any, argument: str = "data") -> Records:
     """Return data as records under a schema.
 
     Columns are found by name, labels by what they are. Labels of a net that are all text, as those
-    from BIF files are, are found by how they read, too: 1 is "1" then. Numbers are cut where the
-    net's bins are. Missing values are not known, unless the net has a label for them.
+    from BIF files are, are found by how they read, too: 1 and 1.0 are "1" then, and True is "TRUE",
+    "True" or "true", whichever there is. Numbers are cut where the net's bins are. Missing values
+    are not known, unless the net has a label for them.
 
     Parameters
     ----------
@@ -155,9 +156,20 @@ def find_code(labels: Labels, label: Any, *, by_text: bool) -> int:
         return code
     if label is None:
         return -1
-    if by_text and not isinstance(label, str):
-        code = labels.find(str(label))
-    return code if code >= 0 else -2
+    if not by_text or isinstance(label, str):
+        return -2
+    codes = {labels.find(text) for text in _texts(label)} - {-1}
+    return codes.pop() if len(codes) == 1 else -2
+
+
+def _texts(label: Any) -> tuple[str, ...]:
+    """Return how a label may read: files write truth in capitals, too, and 0 may become 0.0."""
+    text = str(label)
+    if isinstance(label, bool):
+        return text, text.upper(), text.lower()
+    if isinstance(label, float) and label.is_integer():
+        return text, str(int(label))
+    return (text,)
 
 
 def _refuse_unknown(
