@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import tacit
 from net_cases import net_file, sprinkler
 from scripts import run
 from tacit import BayesNet, InputError, Table

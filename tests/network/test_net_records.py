@@ -103,7 +103,7 @@ class TestData:
         assert net.score_samples(frame) == pytest.approx(np.log([0.125, 0.5, 0.75]))
         assert net.query("m", given={"n": 1.0}).given == {"n": "1"}
         assert net.query("m", given={"n": np.float64(0)}).given == {"n": "0"}
-        with pytest.raises(InputError, match="given: column 'n' has no label 0.5"):
+        with pytest.raises(InputError, match=r"given: column 'n' has no label 0\.5"):
             net.query("m", given={"n": 0.5})
 
     def test_numbers_are_cut_where_the_net_has_its_bins(self):
@@ -250,7 +250,7 @@ def hidden_cause(cause, effect):
     children = list("abcd")
     return BayesNet(
         {name: ["v0", "v1"] for name in ["z", *children]},
-        dict.fromkeys(children, ["z"]),
+        {name: ["z"] for name in children},
         {"z": cause, **dict.fromkeys(children, effect)},
     )
 

@@ -52,7 +52,7 @@ class Filled:
 
 def check_tol(tol: Any) -> float:
     """Return what a round has to gain, or say that it must be a number."""
-    number = float(tol) if isinstance(tol, Real) and not isinstance(tol, bool) else math.nan
+    number = math.nan if isinstance(tol, bool) or not isinstance(tol, Real) else float(tol)
     if not 0 <= number < math.inf:
         raise InputError(f"tol must be a number of at least 0, got {tol!r}")
     return number
