@@ -194,10 +194,22 @@ def _read_rows(scanner: Scanner, own: _Variable, parents: list[_Variable]) -> ND
             continue
         match scanner.word("a row, 'table' or 'default'"):
             case "table":
+                held = ~np.isnan(table[:, 0])
+                if held.any():
+                    first = scanner.line(int(places[held.argmax()]))
+                    scanner.fail(
+                        f"probabilities of {own.name!r} are there twice; line {first} has some",
+                        place,
+                    )
                 numbers = _read_numbers(scanner, place, n_rows * arity, own.name)
                 table[:] = numbers.reshape(arity, n_rows).T
                 places[:] = place
             case "default":
+                if default is not None:
+                    first = scanner.line(default[1])
+                    scanner.fail(
+                        f"the default of {own.name!r} is there twice; line {first} has it", place
+                    )
                 default = _read_numbers(scanner, place, arity, own.name), place
             case "property":
                 scanner.until(";", "this property")
