@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 
 from net_cases import nets, sprinkler
-from tacit import BayesNet, FileError
+from tacit import BayesNet, FileError, InputError
 
 RAIN = """<?xml version="1.0"?>
 <!DOCTYPE BIF [
@@ -69,6 +69,26 @@ def test_round_trip_of_names_and_labels_of_all_kinds(tmp_path):
     net = BayesNet(columns, {}, tables)
     net.save_xmlbif(tmp_path / "net.xml")
     assert BayesNet.read_xmlbif(tmp_path / "net.xml") == net
+
+
+def test_blanks_of_names_are_kept(tmp_path):
+    names = ["a ", " a", "a", "a_", "\ta", " ", "labels", "b\tc"]
+    columns = {name: ["x", "y"] for name in names}
+    parents = dict.fromkeys(names[1:3], names[:1])
+    tables = {name: np.full((2, 2) if name in parents else 2, 0.5) for name in names}
+    net = BayesNet(columns, parents, tables)
+    net.save_xmlbif(tmp_path / "net.xml")
+    assert BayesNet.read_xmlbif(tmp_path / "net.xml") == net
+
+
+@pytest.mark.parametrize("sign", ["\0", "\x1b", "\r", "\uffff"])
+def test_names_that_xml_cannot_hold(tmp_path, sign):
+    name = f"a{sign}b"
+    net = BayesNet({name: [0, 1]}, {}, {name: [0.5, 0.5]})
+    with pytest.raises(InputError) as caught:
+        net.save_xmlbif(tmp_path / "net.xml")
+    assert str(caught.value).startswith(f"column {name!r}: XML cannot hold")
+    assert not (tmp_path / "net.xml").exists()
 
 
 GRASS = "<FOR>grass &amp; moss</FOR><GIVEN>rain</GIVEN>"

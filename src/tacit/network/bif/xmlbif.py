@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 from xml.parsers import expat
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["read_xmlbif_bytes", "xmlbif_text"]
 
 _SIGN = "tacit = "
+# A carriage return alone becomes a line feed where XML is read.
+_NO_XML = re.compile("[^\t\n -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <BIF VERSION="0.3">
 <NETWORK>
@@ -60,7 +63,8 @@ class _Reader:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
-        self.names: list[str] = []
+        self.names: list[str] = []  # as they are in the file
+        self.kept: list[str] = []  # as they were before they were written
         self.labels: list[Labels] = []
         self.variables: list[_Element] = []
         self.definitions: dict[str, _Element] = {}
@@ -123,6 +127,8 @@ class _Reader:
         if cycle is not None:
             line = self.definitions[self.names[cycle[0]]].line
             self.fail(line, f"arcs form a cycle, {cycle_text(cycle, self.names)}")
+        if len(set(self.kept)) == len(self.kept):
+            net.names = self.kept
         return net
 
     def _variable(self, element: _Element) -> None:
@@ -138,7 +144,9 @@ class _Reader:
             twice = next(x for k, x in enumerate(outcomes) if x in outcomes[:k])
             self.fail(element.line, f"{name!r} has the outcome {twice!r} twice")
         self.names.append(name)
-        self.labels.append(_typed(element, outcomes))
+        kept, labels = _kept(element, name, outcomes)
+        self.kept.append(kept)
+        self.labels.append(labels)
         self.variables.append(element)
 
     def _definition(self, element: _Element) -> None:
@@ -187,17 +195,36 @@ def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> Net:
     return _Reader(path).read(data)
 
 
-def _typed(element: _Element, outcomes: list[str]) -> Labels:
-    """Return labels of the types that a property keeps, where it fits the outcomes."""
+def _kept(element: _Element, name: str, outcomes: list[str]) -> tuple[str, Labels]:
+    """Return the name and the labels that a property keeps, where it fits what is there."""
     for own in element.all("PROPERTY"):
         if own.text.startswith(_SIGN):
             try:
-                (labels,) = unpack_schema(json.loads(own.text.removeprefix(_SIGN))).labels
+                (column,) = unpack_schema(json.loads(own.text.removeprefix(_SIGN)))
             except (InputError, ValueError, KeyError, TypeError, AttributeError):
                 continue
-            if _outcomes(labels) == outcomes:
-                return labels
-    return Labels(outcomes, "String")
+            if _outcomes(column.labels) == outcomes:
+                fits = column.name.strip().rstrip("_") == name.rstrip("_")
+                return column.name if fits else name, column.labels
+    return name, Labels(outcomes, "String")
+
+
+def _names(schema: Schema) -> list[str]:
+    """Return names without blanks at their ends, which readers pass over; all are different."""
+    texts: list[str] = []
+    taken = set(schema.names)
+    for name in schema.names:
+        wrong = _NO_XML.search(name)
+        if wrong is not None:
+            raise InputError(
+                f"column {name!r}: XML cannot hold the character {wrong[0]!r}; rename the column"
+            )
+        text = name.strip() or "_"
+        while text != name and text in taken:
+            text += "_"
+        taken.add(text)
+        texts.append(text)
+    return texts
 
 
 def _outcomes(labels: Labels) -> list[str]:
@@ -218,15 +245,17 @@ def xmlbif_text(
     schema: Schema, parents: Sequence[Sequence[int]], tables: Sequence[NDArray[np.float64]]
 ) -> str:
     """Return a net as XMLBIF."""
-    names = [escape(name) for name in schema.names]
+    texts = _names(schema)
+    names = [escape(text) for text in texts]
     lines = []
     for place, name in enumerate(names):
         labels = schema.labels[place]
         outcomes = _outcomes(labels)
         lines.append(f'<VARIABLE TYPE="nature">\n  <NAME>{name}</NAME>')
         lines += [f"  <OUTCOME>{escape(text)}</OUTCOME>" for text in outcomes]
-        if outcomes != list(labels) or labels.dtype != "String":
-            kept = pack_schema(Schema(["labels"], [labels], [0]))
+        own_name = schema.names[place]
+        if outcomes != list(labels) or labels.dtype != "String" or texts[place] != own_name:
+            kept = pack_schema(Schema([own_name], [labels], [0]))
             # Some programs take a property apart at every "=".
             note = escape(json.dumps(kept).replace("=", "\\u003d"))
             lines.append(f"  <PROPERTY>{_SIGN}{note}</PROPERTY>")
