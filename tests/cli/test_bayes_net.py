@@ -1,6 +1,7 @@
 """``tacit bayes-net`` learns, reads, asks and converts nets."""
 
 import json
+import math
 
 import pytest
 
@@ -147,6 +148,29 @@ def test_wrong_options(run, wet_file, options, problem):
     result = run("bayes-net", wet_file, *options)
     assert result.exit_code == 1
     assert problem in result.stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--score", "bic"), ("--restarts", 10), ("--max-parents", 5), ("--prior-weight", 1.0),
+        ("--parameters", "bdeu"), ("--start", "empty"), ("--max-seconds", 1),
+        ("--require", "rain->grass"), ("--forbid", "rain->grass"), ("--skip-missing",),
+    ],
+)  # fmt: skip
+def test_options_of_the_search_are_refused_for_nets(run, bif, option):
+    result = run("bayes-net", bif, *option)
+    assert result.exit_code == 1
+    assert f"{option[0]}: {bif} holds a net, so there is nothing to be searched" in result.stderr
+
+
+def test_drawn_records_can_be_tested(run, tmp_path):
+    columns = {"b": ["TRUE", "FALSE"], "n": ["0", "1"], "s": ["LOW", "HIGH"]}
+    path, out = tmp_path / "net.bif", tmp_path / "drawn.csv"
+    BayesNet(columns, {}, {name: [0.5, 0.5] for name in columns}).save_bif(path)
+    run("bayes-net", path, "--draw", 20, "-o", out)
+    result = run("bayes-net", path, "--test", out, "--json")
+    assert json.loads(result.stdout)["log_likelihood"]["test"] == pytest.approx(3 * math.log(0.5))
 
 
 def test_wrong_files(run, bif, tmp_path, visits):

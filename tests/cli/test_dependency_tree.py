@@ -126,6 +126,17 @@ def test_files_of_numbers_are_read_in_parts(run, tmp_path):
     assert printed["log_likelihood"] == {}
 
 
+def test_missing_numbers_name_the_option(run, tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("a,b\n1.5,2.5\n,3.5\n2.25,1.5\n", "utf-8")
+    refused = run("dependency-tree", path)
+    assert refused.exit_code == 1
+    assert "--ignore-missing with --method exact leaves such values out" in refused.stderr
+    refused = run("dependency-tree", path, "--ignore-missing", "--method", "mist")
+    assert "--ignore-missing needs --method exact" in refused.stderr
+    assert run("dependency-tree", path, "--ignore-missing").exit_code == 0
+
+
 def test_saved_trees_predict_and_show(run, fish_file, tmp_path):
     model = tmp_path / "fish.tacit"
     run("dependency-tree", fish_file, "-o", model)

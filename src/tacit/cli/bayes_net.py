@@ -76,9 +76,11 @@ def bayes_net(
         ),
     ] = None,
     score: Annotated[
-        Literal["bic", "aic", "bdeu", "bds", "k2", "penalised"],
-        typer.Option(help="What a net is to have much of.", rich_help_panel=_SEARCH),
-    ] = "bic",
+        Literal["bic", "aic", "bdeu", "bds", "k2", "penalised"] | None,
+        typer.Option(
+            help="What a net is to have much of; bic unless said.", rich_help_panel=_SEARCH
+        ),
+    ] = None,
     restarts: Annotated[
         int | None,
         typer.Option(
@@ -86,30 +88,35 @@ def bayes_net(
         ),
     ] = None,
     max_parents: Annotated[
-        int,
-        typer.Option(min=0, help="Parents of a column, at most.", rich_help_panel=_SEARCH),
-    ] = 5,
+        int | None,
+        typer.Option(
+            min=0, help="Parents of a column, at most; 5 unless said.", rich_help_panel=_SEARCH
+        ),
+    ] = None,
     prior_weight: Annotated[
-        float,
+        float | None,
         typer.Option(
-            help="How many records the prior is worth, in scores and tables that have one.",
+            help="How many records the prior is worth, in scores and tables that have one; 1 "
+            "unless said.",
             rich_help_panel=_SEARCH,
         ),
-    ] = 1.0,
+    ] = None,
     parameters: Annotated[
-        Literal["bdeu", "k2", "mle"],
+        Literal["bdeu", "k2", "mle"] | None,
         typer.Option(
-            help="How tables are estimated: with a prior, or as shares of the records alone.",
+            help="How tables are estimated: with a prior, or as shares of the records alone; bdeu "
+            "unless said.",
             rich_help_panel=_SEARCH,
         ),
-    ] = "bdeu",
+    ] = None,
     start: Annotated[
-        Literal["empty", "branching"],
+        Literal["empty", "branching"] | None,
         typer.Option(
-            help="Begin without arcs, or with the best one parent of each column.",
+            help="Begin without arcs, or with the best one parent of each column; empty unless "
+            "said.",
             rich_help_panel=_SEARCH,
         ),
-    ] = "empty",
+    ] = None,
     require: Annotated[
         list[str] | None,
         typer.Option(
@@ -162,17 +169,28 @@ def bayes_net(
     if draw is not None and not any(path.suffix.lower() in FRAMES for path in output or []):
         raise InputError("--draw: say where records go, as in -o drawn.csv")
     found = _read(source)
+    # What is not said is left to BayesNet.learn, so that it shows what was said about a net, too.
+    said = {
+        "score": score, "restarts": restarts, "max_parents": max_parents,
+        "prior_weight": prior_weight, "parameters": parameters, "start": start,
+        "max_seconds": max_seconds,
+    }  # fmt: skip
+    said = {name: value for name, value in said.items() if value is not None}
     if isinstance(found, BayesNet):
-        if restarts is not None or require or forbid or max_seconds is not None:
-            raise InputError(f"{source.path} holds a net: there is nothing to be searched for")
+        others = {"require": require, "forbid": forbid, "skip_missing": skip_missing}
+        names = [*said, *(name for name, value in others.items() if value)]
+        if names:
+            raise InputError(
+                f"--{names[0].replace('_', '-')}: {source.path} holds a net, so there is nothing "
+                "to be searched for"
+            )
         net, train = found, None
     else:
         net = _learn(
-            found, score=score, restarts=10 if restarts is None else restarts,
-            max_parents=max_parents, prior_weight=prior_weight, parameters=parameters, start=start,
+            found, **said,
             required=parse_arcs(found.schema, require or [], "--require"),
             forbidden=parse_arcs(found.schema, forbid or [], "--forbid"),
-            missing="available" if skip_missing else "state", max_seconds=max_seconds,
+            missing="available" if skip_missing else "state",
             random_state=seed, n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty()),
         )  # fmt: skip
         train = found

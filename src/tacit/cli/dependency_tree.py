@@ -28,6 +28,7 @@ _OPTIONS = {
     "initial_sample": "--sample", "delta": "--delta", "epsilon": "--epsilon",
     "smoothing": "--smoothing", "numeric": "--numeric",
 }  # fmt: skip
+_SETTINGS = {"missing='ignore'": "--ignore-missing", "method='exact'": "--method exact"}
 
 
 def register(app: typer.Typer) -> None:
@@ -195,7 +196,10 @@ def _fit(tree: DependencyTree, records: Any, weights: Any) -> None:
             first, *rest = str(error).split(" ", 1)
             word = first.rstrip(":")
             told = _OPTIONS.get(word, word) + first[len(word) :]
-            raise InputError(" ".join([told, *rest])) from None
+            text = " ".join([told, *rest])
+            for argument, option in _SETTINGS.items():
+                text = text.replace(argument, option)
+            raise InputError(text) from None
 
 
 def _scores(
