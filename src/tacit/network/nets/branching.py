@@ -65,9 +65,9 @@ class Branching(DensityMixin, BaseEstimator):  # type: ignore[misc]
     >>> table = tacit.Table({"a": [0, 1] * 50, "b": [0, 1] * 50, "c": [0, 0, 1, 1] * 25})
     >>> model = tacit.Branching().fit(table)
     >>> model.parents_.tolist()
-    [1, -1, -1]
+    [-1, 0, -1]
     >>> model.net_.arcs
-    [('b', 'a')]
+    [('a', 'b')]
     """
 
     def __init__(
