@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import network_oracle as oracle
 from strategies import data
-from tacit import Branching
+from tacit import Branching, Table
 
 WEIGHTS = [1.0, 10.0]
 
@@ -79,3 +80,26 @@ def test_the_net_of_a_branching_has_its_arcs():
     model = Branching().fit(codes)
     expected = [() if p < 0 else (int(p),) for p in model.parents_]
     assert [tuple(own) for own in model.net_.parents] == expected
+
+
+@parametrize_with_checks([Branching(discretise=[-1.0, 0.0, 0.5, 1.0, 10.0])])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_scores_of_weighted_tables_are_weighted():
+    codes = np.array([[0, 1], [1, 0], [1, 1]])
+    model = Branching().fit(codes)
+    own = model.score_samples(codes)
+    table = Table(codes, columns=["x0", "x1"]).with_weights([1.0, 0.0, 5.0])
+    assert model.score(table) == pytest.approx((own[0] + 5 * own[2]) / 6)
+
+
+def test_a_star_of_many_columns():
+    """Every arc of a star has a rival in the other direction: cycle after cycle is contracted."""
+    rng = np.random.default_rng(7)
+    centre = rng.integers(0, 2, 400)
+    codes = np.column_stack([centre, *(centre ^ (rng.random((300, 400)) < 0.2))])
+    parents = Branching().fit(codes).parents_.tolist()
+    assert oracle.is_branching(parents)
+    assert parents.count(-1) == 1
