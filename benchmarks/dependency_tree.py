@@ -174,7 +174,7 @@ def binary(section: Section) -> None:
             (
                 f"NumPy float32 product of {what}, MI, SciPy MST",
                 milliseconds(times[key]),
-                f"{times[key] / times['structure']:.1f}×, {times[key] / times['fit']:.1f}×",
+                f"{times[key] / times['own']:.1f}×, {times[key] / times['fit']:.1f}×",
             )
             for key, what in (("bytes", "bytes"), ("int64", "64-bit integers"))
         ),
@@ -187,7 +187,7 @@ def binary(section: Section) -> None:
             (
                 name,
                 milliseconds(taken),
-                f"{taken / times['structure']:,.0f}×, {taken / times['fit']:,.0f}×",
+                f"{taken / times['own']:,.0f}×, {taken / times['fit']:,.0f}×",
             )
         )
     section.say(
