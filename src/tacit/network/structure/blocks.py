@@ -134,6 +134,7 @@ class _ArrowNumbers(_FileNumbers):
         sizes = [brief.get_batch(k).num_rows for k in range(brief.num_record_batches)]
         super().__init__(path, reader.schema, sizes)
         self._reader = reader
+        self._kinds = [np.dtype(field.type.to_pandas_dtype()) for field in reader.schema]
         self._places: dict[int, list[tuple[int, np.dtype[Any]]] | None] = {}
 
     def blocks(self, size: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
@@ -154,10 +155,10 @@ class _ArrowNumbers(_FileNumbers):
         if any(places is None for places in self._places.values()):
             return None  # as others are compressed, so is this one
         places = []
-        for column in self._reader.get_batch(piece).columns:
-            kind = np.dtype(column.type.to_pandas_dtype())
-            begin = column.buffers()[1].address - self._bytes.address
-            if column.null_count or not 0 <= begin < self._bytes.size:
+        base, size = self._bytes.address, self._bytes.size
+        for column, kind in zip(self._reader.get_batch(piece).columns, self._kinds, strict=True):
+            begin = column.buffers()[1].address - base
+            if column.null_count or not 0 <= begin < size:
                 return None
             places.append((begin + column.offset * kind.itemsize, kind))
         return places
@@ -173,18 +174,23 @@ class _ArrowNumbers(_FileNumbers):
         if places is None:
             super()._copy(piece, slices, columns, out)
             return
+        # Where the slices go in `out`, and where they stand in a buffer that takes them all.
+        into = np.concatenate([np.arange(end - (stop - start), end) for start, stop, end in slices])
+        ends = np.cumsum([stop - start for start, stop, _ in slices]).tolist()
         # Reading, not mapping: a page that is mapped would count as this program's memory.
         with self.path.open("rb", buffering=0) as file:
-            descriptor = file.fileno()
+            descriptor, read = file.fileno(), os.preadv
             for k, c in enumerate(columns.tolist()):
                 begin, kind = places[c]
-                for start, stop, end in slices:
-                    to = out[k, end - (stop - start) : end]
-                    raw = to if kind == to.dtype else np.empty(stop - start, kind)
-                    n_bytes = os.preadv(descriptor, [raw.data], begin + start * kind.itemsize)
-                    if n_bytes != raw.nbytes:
-                        raise FileError(self.path, "is damaged: it ends too early")
-                    to[:] = raw
+                size, first, n_bytes = kind.itemsize, 0, 0
+                raw = np.empty(len(into), kind)
+                room = raw.view(np.uint8).data
+                for (start, _, _), end in zip(slices, ends, strict=True):
+                    n_bytes += read(descriptor, [room[first : end * size]], begin + start * size)
+                    first = end * size
+                if n_bytes != raw.nbytes:
+                    raise FileError(self.path, "is damaged: it ends too early")
+                out[k, into] = raw
 
     def _decode(self, piece: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
         import pyarrow as pa

@@ -114,20 +114,24 @@ class NumericPairs:
         dense = len(pairs) > _DENSE * c * (c - 1) / 2
         few = np.zeros((0 if dense else len(pairs), 4))
         a, b = pairs[:, 0], pairs[:, 1]
-        for part, block in self._numbers.blocks(rows, columns):
-            z = self._standardise(block, part, columns)
+        for numbers, block in self._numbers.blocks(rows, columns):
+            z = self._standardise(block, numbers, columns)
             sums += _power_sums(z)
             if not dense:
                 _core.pair_products(z, own, few, self._n_jobs)
                 continue
-            i, j = own[:, 0], own[:, 1]
-            self._products[a, b] += (z @ z.T)[i, j]
             single = z.astype(np.float32)
             square = single * single
-            self._mixed[0, a, b] += (square @ square.T)[i, j]
             third = (square * single) @ single.T
-            self._mixed[1, a, b] += third[i, j]
-            self._mixed[2, a, b] += third[j, i]
+            parts = z @ z.T, square @ square.T, third, third.T
+            targets = self._products, *self._mixed
+            if len(pairs) == self.n_columns * (self.n_columns - 1) // 2:  # all of them: no picking
+                for target, part in zip(targets, parts, strict=True):
+                    target += part
+                continue
+            i, j = own[:, 0], own[:, 1]
+            for target, part in zip(targets, parts, strict=True):
+                target[a, b] += part[i, j]
         if not dense:
             self._products[a, b] += few[:, 0]
             self._mixed[:, a, b] += few[:, 1:].T.astype(np.float32)
