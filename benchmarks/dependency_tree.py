@@ -62,8 +62,8 @@ def same_trees(section: Section) -> None:
     for kind, n_records, n_columns, runs in (
         ("numeric", 100_000, 100, RUNS),
         ("binary", 100_000, 100, RUNS),
-        ("numeric", 400_000, 200, RUNS // 5),
-        ("binary", 400_000, 200, RUNS // 5),
+        ("numeric", 400_000, 200, RUNS // 10),
+        ("binary", 400_000, 200, RUNS // 10),
     ):
         same, worst, usage = 0, 1.0, []
         for seed in range(runs):
