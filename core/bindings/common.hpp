@@ -89,5 +89,11 @@ void register_net(nb::module_& m);
 void register_chow_liu(nb::module_& m);
 void register_dependency_tree(nb::module_& m);
 void register_junction(nb::module_& m);
+void register_smo(nb::module_& m);
+void register_max_flow(nb::module_& m);
+void register_near_neighbours(nb::module_& m);
+void register_block_grid(nb::module_& m);
+void register_numbers(nb::module_& m);
+void register_block_pairs(nb::module_& m);
 
 }  // namespace tacit::bindings

@@ -28,4 +28,10 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_chow_liu(m);
   tacit::bindings::register_dependency_tree(m);
   tacit::bindings::register_junction(m);
+  tacit::bindings::register_smo(m);
+  tacit::bindings::register_max_flow(m);
+  tacit::bindings::register_near_neighbours(m);
+  tacit::bindings::register_numbers(m);
+  tacit::bindings::register_block_grid(m);
+  tacit::bindings::register_block_pairs(m);
 }

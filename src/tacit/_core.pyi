@@ -314,3 +314,74 @@ class JunctionTree:
 
     def evidence_many(self, codes: Indices, weights: Floats | None, families: bool, n_jobs: int) -> tuple[Floats, Floats]:
         """Log-probabilities of records, and the weighted sum of their families."""
+
+def solve_duals(indptr: Ints, indices: Indices, values: Numbers, diagonal: Floats, targets: Floats, lower: Floats, upper: Floats, tolerance: float, most_iterations: int, n_jobs: int) -> tuple[Floats, Floats, Floats, Floats, Ints]:
+    """
+    Solve support vector problems on one sparse kernel matrix: coefficients, their sums over the matrix, intercepts, gaps and iterations.
+    """
+
+def cut_path(indptr: Ints, indices: Indices, weights: Floats, base: Floats, rate: Floats, lambdas: Floats, n_jobs: int) -> Indices:
+    """
+    Of each node the place of the first λ at which it is on the source's side.
+    """
+
+def cut_breakpoints(indptr: Ints, indices: Indices, weights: Floats, base: Floats, rate: Floats, low: float, high: float, n_jobs: int) -> Floats:
+    """Of each node the λ beyond which it is on the source's side."""
+
+def cut_capacities(indptr: Ints, indices: Indices, weights: Floats, first: Indices, n_sets: int) -> Floats:
+    """What the edges between each of several nested sets and the rest weigh."""
+
+def strongest_links(indptr: Ints, indices: Indices, weights: Floats, k: int, n_jobs: int) -> Indices:
+    """
+    The columns of the k largest values of each row of a CSR array; -1 beyond short rows.
+    """
+
+class NearNeighbours:
+    """Objects in an order in which neighbours are found."""
+
+    def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
+
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, places: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+        """
+        The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
+        """
+
+def sparse_product(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int, right: Floats, transposed: bool, n_jobs: int) -> Floats:
+    """Multiply sparse rows, or their transpose, with a narrow matrix."""
+
+def sparse_column_moments(indptr: Ints, indices: Indices, numbers: Numbers, n_columns: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """
+    Mean, variance, least and greatest number of each column of sparse rows.
+    """
+
+def group_means(rows: Numbers, order: Indices, starts: Ints, n_jobs: int) -> Numbers:
+    """Average the rows of each group."""
+
+def grid_keys(coords: Floats, lower: Floats, upper: Floats, resolution: Ints, n_jobs: int) -> Ints:
+    """Number the block of each object."""
+
+def grid_cells(coords: Floats, lower: Floats, upper: Floats, resolution: Ints, n_jobs: int) -> Indices:
+    """Find the cell of each object in each dimension."""
+
+def sort_blocks(keys: Ints) -> tuple[Ints, Ints, Indices]:
+    """
+    Sort objects by block: the blocks' numbers, where each begins, and the objects.
+    """
+
+def near_ranges(row_keys: Ints, column_keys: Ints, column_starts: Ints, resolution: Ints) -> tuple[Ints, Ints, Ints]:
+    """Find the ranges of sorted objects that are near each block."""
+
+def split_blocks(coords: Floats, lower: Floats, upper: Floats, resolution: Ints, crowded: int, depth: int) -> tuple[Ints, Ints, Indices, Any, Ints, Ints, Ints]:
+    """
+    Sort objects by block, cut crowded blocks, and find which of them touch.
+    """
+
+def dense_similarities(near: tuple[Any, ...], which: int, rows: Any, columns: Any | None, row_norms: Floats | None, column_norms: Floats | None, centre: Floats | None, measure: int, scale: float, values: bool, single: bool, n_jobs: int) -> tuple[Any, Any, Any]:
+    """
+    Compare near objects given as rows of numbers: a CSR array's offsets, indices, values.
+    """
+
+def sparse_similarities(near: tuple[Any, ...], which: int, rows: tuple[Any, ...], columns: tuple[Any, ...], width: int, measure: int, scale: float, single: bool, n_jobs: int) -> tuple[Any, Any, Any]:
+    """
+    Compare near objects given as sparse rows: a CSR array's offsets, indices, values.
+    """

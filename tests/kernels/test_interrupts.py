@@ -109,6 +109,34 @@ def test_ctrl_c_ends_a_search_for_rules_early(jobs):
     assert float(seconds) < 5  # the whole search takes hours
 
 
+INTERRUPT_SUPPORT_VECTORS = """
+    import os, signal, threading, time
+    import numpy as np
+    from tacit import _core
+
+    # A chain of objects, each like the next; a tolerance that takes forever.
+    n = 200_000
+    ends = np.clip(2 * np.arange(n + 1) - 1, 0, 2 * n - 2)
+    indices = np.stack((np.arange(n) - 1, np.arange(n) + 1), axis=1).ravel()[1:-1].astype(np.int32)
+    signs = np.where(np.arange(n) // 50 % 2, 1.0, -1.0)[None].repeat({jobs}, axis=0)
+    upper, lower = np.where(signs > 0, 1e3, 0.0), np.where(signs > 0, 0.0, -1e3)
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        _core.solve_duals(ends.astype(np.int64), indices, np.full(2 * n - 2, 0.499), np.ones(n),
+                          signs, lower, upper, 1e-300, 10**12, {jobs})
+    except KeyboardInterrupt:
+        print("interrupted", time.monotonic() - start)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c_ends_a_search_for_support_vectors_early(jobs):
+    outcome, seconds = run(INTERRUPT_SUPPORT_VECTORS.format(jobs=jobs))
+    assert outcome == "interrupted"
+    assert float(seconds) < 5
+
+
 def example_table():
     rng = np.random.default_rng(1)
     return Table((rng.random((20_000, 60)) < 0.2).astype(np.int8))
