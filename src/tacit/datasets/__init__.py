@@ -1,8 +1,9 @@
-"""Data to try things on: generators of sparse tables, and one small set to read."""
+"""Data to try things on: generators of sparse tables and of numbers, and one small set to read."""
 
 from tacit.datasets.baskets import make_baskets
 from tacit.datasets.dependency_tree import TreeData, make_dependency_tree
 from tacit.datasets.mixture import make_mixture
+from tacit.datasets.objects import make_documents, make_objects
 from tacit.datasets.paper_sizes import make_msnbc, make_msweb, make_television
 from tacit.datasets.synth import make_synth
 from tacit.datasets.uniform import make_uniform
@@ -13,9 +14,11 @@ __all__ = [
     "load_visits",
     "make_baskets",
     "make_dependency_tree",
+    "make_documents",
     "make_mixture",
     "make_msnbc",
     "make_msweb",
+    "make_objects",
     "make_synth",
     "make_television",
     "make_uniform",
