@@ -33,6 +33,20 @@ from tacit.network import (
 from tacit.rules import Rule, RuleFinder
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
+from tacit.similarity import (
+    Cut,
+    CutPath,
+    MinimumCut,
+    NormalizedCutClassifier,
+    SparseComputation,
+    SparseKNeighborsClassifier,
+    SparseSVC,
+    Tuning,
+    minimum_cut,
+    normalized_cut,
+    normalized_cut_path,
+    tune,
+)
 from tacit.store import load
 from tacit.table import (
     MDL,
@@ -59,7 +73,6 @@ from tacit.tree import (
 __version__ = "0.1.0"
 
 __all__ = [
-    "MDL",
     "ADTree",
     "BayesNet",
     "BestSubset",
@@ -69,6 +82,8 @@ __all__ = [
     "Column",
     "ContingencyTable",
     "Counter",
+    "Cut",
+    "CutPath",
     "DecisionGraphClassifier",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
@@ -85,7 +100,10 @@ __all__ = [
     "KMeans",
     "Labels",
     "Learning",
+    "MDL",
+    "MinimumCut",
     "NaiveBayesMixture",
+    "NormalizedCutClassifier",
     "OneWay",
     "Pairs",
     "Plan",
@@ -94,17 +112,24 @@ __all__ = [
     "Rule",
     "RuleFinder",
     "Scan",
+    "SparseComputation",
     "Schema",
+    "SparseKNeighborsClassifier",
+    "SparseSVC",
     "Summary",
     "Table",
     "Tables",
     "Trait",
     "TreeStats",
+    "Tuning",
     "TwoWay",
     "as_table",
     "counter",
     "datasets",
     "load",
+    "minimum_cut",
+    "normalized_cut",
+    "normalized_cut_path",
     "read",
     "read_arff",
     "read_baskets",
@@ -112,4 +137,5 @@ __all__ = [
     "read_msweb",
     "read_svmlight",
     "red_rule_tree",
+    "tune",
 ]

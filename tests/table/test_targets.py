@@ -33,7 +33,10 @@ def test_any_form(y):
         ([1, 2], "y must have 3 entries, one for each record; got 2"),
         ([1, None, 2], "y contains NaN or None: record 1 is missing"),
         ([1, 2, np.nan], "y contains NaN or None: record 2 is missing"),
-        (np.array([1, "a", 2.5], object), "y cannot be read"),
+        (
+            np.array([1, "a", 2.5], object),
+            "y cannot be read: it holds values of these types: int, str, float$",
+        ),
         (5, "y cannot be read"),
     ],
 )

@@ -59,8 +59,13 @@ def _series(y: Any) -> pl.Series:
         if isinstance(y, list | tuple) and _mixes_strings(y):
             raise InputError("y holds strings and others, which NumPy would all make strings")
         flat = column_or_1d(y, warn=True)
-        return pl.Series(flat.tolist() if flat.dtype.kind in "OSU" else flat, strict=True)
     except InputError:
         raise
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise InputError(f"y cannot be read: {error}") from None
+    values = flat.tolist() if flat.dtype.kind in "OSU" else flat
+    try:
+        return pl.Series(values, strict=True)
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
+        kinds = ", ".join(dict.fromkeys(type(value).__name__ for value in flat.tolist()))
+        raise InputError(f"y cannot be read: it holds values of these types: {kinds}") from None

@@ -1,0 +1,212 @@
+"""Numbers with their column means taken away and their columns scaled, without writing them out.
+
+Sparse numbers would lose their zeros if they were centred. They are not: a product with the centred
+matrix is a product with the stored numbers, less the same for the mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.table.features import is_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+__all__ = ["Centred", "Moments", "column_moments"]
+
+_CELLS = 2**20  # numbers written out at once
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What is known of each column: float64 arrays of shape (d,).
+
+    Attributes
+    ----------
+    mean, variance, lower, upper : arrays
+        The variance is that of the objects at hand, divided by n.
+    """
+
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+    def factors(self) -> NDArray[np.float64]:
+        """Return 1 / (max - min) for each column, and 0 for those that do not vary.
+
+        >>> column_moments(np.array([[1.0, 7.0], [5.0, 7.0]])).factors()
+        array([0.25, 0.  ])
+        """
+        with np.errstate(over="ignore"):
+            span = self.upper - self.lower
+        if not np.isfinite(span).all():
+            column = int(np.argmin(np.isfinite(span)))
+            raise InputError(f"X: column {column} spans more than a float64 can hold")
+        factors = np.zeros(len(span))
+        np.divide(1.0, span, out=factors, where=span >= 1e-300)
+        return factors
+
+
+def column_moments(X: Any) -> Moments:
+    """Return mean, variance and extremes of each column of a dense or CSR matrix.
+
+    >>> column_moments(sparse.csr_array(np.array([[2.0, 0.0], [0.0, 0.0]]))).mean
+    array([1., 0.])
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        moments = _sparse_moments(X) if is_sparse(X) else _dense_moments(X)
+    if not np.isfinite(moments.variance).all():
+        column = int(np.argmin(np.isfinite(moments.variance)))
+        raise InputError(f"X: the squares of column {column} are more than a float64 can hold")
+    return moments
+
+
+def _dense_moments(X: NDArray[Any]) -> Moments:
+    mean = X.mean(axis=0, dtype=np.float64)
+    variance = np.zeros(X.shape[1])
+    for part in _parts(X):
+        rest = part - mean
+        variance += np.einsum("ij,ij->j", rest, rest)
+    lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+    variance[lower == upper] = 0.0  # rounding of the mean is no variance
+    return Moments(mean, variance / len(X), lower, upper)
+
+
+def _sparse_moments(X: Any) -> Moments:
+    mean, variance, lower, upper = _core.sparse_column_moments(*_stored(X), X.shape[1])
+    variance[lower == upper] = 0.0
+    return Moments(mean, variance, lower, upper)
+
+
+def _stored(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
+    """Return the arrays of a CSR matrix as the kernels take them."""
+    numbers = X.data if X.data.dtype == np.float32 else X.data.astype(np.float64, copy=False)
+    return (
+        X.indptr.astype(np.int64, copy=False),
+        X.indices.astype(np.int32, copy=False),
+        numbers,
+    )
+
+
+def _parts(X: Any) -> Iterator[NDArray[np.float64]]:
+    """Yield rows of X written out as float64, some at a time."""
+    step = max(1, _CELLS // max(1, X.shape[1]))
+    for first in range(0, X.shape[0], step):
+        part = X[first : first + step]
+        dense = part.toarray() if is_sparse(part) else part
+        yield dense.astype(np.float64, copy=False)
+
+
+class Centred:
+    """The matrix (X - mean) · diag(scale), never written out as a whole.
+
+    Parameters
+    ----------
+    X : float array or CSR array of shape (n, d)
+    mean : float64 array of shape (d,)
+    scale : float64 array of shape (d,)
+    n_jobs : int
+        Threads for sparse products.
+    """
+
+    def __init__(
+        self, X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64], n_jobs: int = 1
+    ) -> None:
+        self.X, self.mean, self.scale, self.n_jobs = X, mean, scale, n_jobs
+        self.shape: tuple[int, int] = X.shape
+
+    def times(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product with a (d, l) matrix.
+
+        >>> X = np.array([[1.0, 2.0], [3.0, 6.0]])
+        >>> Centred(X, X.mean(axis=0), np.ones(2)).times(np.eye(2)).tolist()
+        [[-1.0, -2.0], [1.0, 2.0]]
+        """
+        scaled = self.scale[:, None] * right
+        product = self._product(scaled)
+        product -= self.mean @ scaled
+        return product
+
+    def transposed_times(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the product of the transposed matrix with an (n, l) matrix."""
+        product = self._transposed_product(right)
+        product -= self.mean[:, None] * right.sum(axis=0)
+        product *= self.scale[:, None]
+        return product
+
+    def rows(self, picked: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return some rows and columns, written out."""
+        part = self.X[picked][:, kept]
+        dense = part.toarray() if is_sparse(part) else part
+        rest: NDArray[np.float64] = (dense - self.mean[kept]) * self.scale[kept]
+        return rest
+
+    def row_squares(
+        self, origin: NDArray[np.float64], emphasis: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return ``((X - origin)**2 @ emphasis)``, neither centred nor scaled."""
+        if is_sparse(self.X):
+            squares = sparse.csr_array(
+                (self.X.data.astype(np.float64) ** 2, self.X.indices, self.X.indptr), self.shape
+            )
+            shifted = squares @ emphasis + emphasis @ origin**2
+            if origin.any():
+                shifted -= 2 * (self.X @ (emphasis * origin))
+            return np.maximum(shifted, 0.0)
+        return np.concatenate([(part - origin) ** 2 @ emphasis for part in _parts(self.X)])
+
+    def gram(self) -> NDArray[np.float64]:
+        """Return the (d, d) product of the transposed matrix with itself, by parts of the rows."""
+        product = np.zeros((self.shape[1], self.shape[1]))
+        for part in _parts(self.X):
+            own = (part - self.mean) * self.scale
+            product += own.T @ own
+        return product
+
+    def row_gram(self) -> NDArray[np.float64]:
+        """Return the (n, n) product of the matrix with its transpose; for few rows."""
+        product = np.zeros((self.shape[0], self.shape[0]))
+        step = max(1, _CELLS // self.shape[0])
+        by_column = self.X.tocsc() if is_sparse(self.X) else self.X
+        for first in range(0, self.shape[1], step):
+            own = slice(first, first + step)
+            part = by_column[:, own]
+            dense = part.toarray() if is_sparse(part) else part
+            rest = (dense - self.mean[own]) * self.scale[own]
+            product += rest @ rest.T
+        return product
+
+    def _product(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        if is_sparse(self.X):
+            return _core.sparse_product(*self._rows, right, False, self.n_jobs)
+        product = np.empty((self.shape[0], right.shape[1]))
+        first = 0
+        for part in _parts(self.X):
+            np.matmul(part, right, out=product[first : first + len(part)])
+            first += len(part)
+        return product
+
+    def _transposed_product(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
+        if is_sparse(self.X):
+            return _core.sparse_product(*self._rows, right, True, self.n_jobs)
+        product = np.zeros((self.shape[1], right.shape[1]))
+        first = 0
+        for part in _parts(self.X):
+            product += part.T @ right[first : first + len(part)]
+            first += len(part)
+        return product
+
+    @cached_property
+    def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], int]:
+        return *_stored(self.X), self.shape[1]

@@ -1,0 +1,69 @@
+"""Probabilities from decisions: Platt's sigmoid, fitted as Lin, Lin and Weng do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.special import expit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["fit_sigmoid", "sigmoid"]
+
+_STEPS = 100
+_RIDGE = 1e-12  # keeps the curvature positive
+
+
+def sigmoid(decisions: NDArray[np.float64], slope: float, offset: float) -> NDArray[np.float64]:
+    """Return 1 / (1 + exp(slope · decision + offset))."""
+    shares: NDArray[np.float64] = expit(-(slope * decisions + offset))
+    return shares
+
+
+def fit_sigmoid(
+    decisions: NDArray[np.float64], signs: NDArray[np.float64], weights: NDArray[np.float64]
+) -> tuple[float, float]:
+    """Return the slope and the offset that make the signs most likely.
+
+    Parameters
+    ----------
+    decisions : ndarray of shape (n,)
+        Of objects that had no part in what decides.
+    signs : ndarray of shape (n,)
+        1 or -1. Shares of 1 and 0 are not aimed at but those with one more object on either side.
+    weights : ndarray of shape (n,)
+    """
+    above, below = float(weights[signs > 0].sum()), float(weights[signs < 0].sum())
+    aims = np.where(signs > 0, (above + 1) / (above + 2), 1 / (below + 2))
+    slope, offset = 0.0, float(np.log((below + 1) / (above + 1)))
+
+    def loss(a: float, b: float) -> float:
+        z = a * decisions + b
+        return float(weights @ (np.logaddexp(0, -z) + aims * z))
+
+    now = loss(slope, offset)
+    for _ in range(_STEPS):
+        p = sigmoid(decisions, slope, offset)
+        error, spread = weights * (aims - p), weights * p * (1 - p)
+        gradient = np.array([error @ decisions, error.sum()])
+        if np.abs(gradient).max() < 1e-5:
+            break
+        cross = spread @ decisions
+        curvature = [[spread @ decisions**2 + _RIDGE, cross], [cross, spread.sum() + _RIDGE]]
+        step = -np.linalg.lstsq(np.array(curvature), gradient)[0]
+        length = 1.0
+        while length > 1e-10:
+            tried = loss(slope + length * step[0], offset + length * step[1])
+            if tried < now + 1e-4 * length * float(gradient @ step):
+                break
+            length /= 2
+        else:
+            break
+        slope, offset, now = (
+            slope + length * float(step[0]),
+            offset + length * float(step[1]),
+            tried,
+        )
+    return slope, offset

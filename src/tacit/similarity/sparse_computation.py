@@ -1,0 +1,362 @@
+"""Sparse computation: only similarities of objects that are near in a projection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.errors import InputError
+from tacit.machine import count_jobs, human_bytes, whole
+from tacit.similarity.blocks import Blocks, Near, near_blocks, split_blocks
+from tacit.similarity.encoding import Encoder
+from tacit.similarity.forecast import Forecast, choose_dimensions, choose_resolution
+from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
+from tacit.similarity.grid import MOST_DIMENSIONS, Grid
+from tacit.similarity.grid_plot import plot_grid
+from tacit.similarity.grouping import Groups, group
+from tacit.similarity.projection import project
+from tacit.similarity.scaling import column_ranges, scale_columns
+from tacit.table.targets import read_target
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+    Floats: TypeAlias = NDArray[np.float64]
+
+__all__ = ["SparseComputation"]
+
+_MOST_DOUBLINGS = 24  # of a resolution, in search of one that fits
+
+
+class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Similarities of near objects only, without a look at all pairs.
+
+    Objects are projected to a few dimensions, a grid is laid over the projection, and two objects
+    are compared only if they are in the same block or in blocks that touch. Similarities are
+    computed in the original space. Time and memory grow with the number of near pairs, not with the
+    square of the number of objects, and not with the number of cells of the grid.
+
+    Parameters
+    ----------
+    resolution : int, sequence of int, or "auto"
+        Intervals of the grid in each dimension; the finer, the fewer pairs. With 1 or 2 all pairs
+        are near. "auto" follows the number of objects: 20 to 50 up to a hundred thousand, to 600
+        up to a million, then more.
+    dimensions : int from 1 to 4, or "auto"
+        Dimensions of the projection. "auto" is 3, or 2 for more than half a million objects.
+    projection : {"randomised_svd", "approximate_pca", "exact_pca", "randomised_pca", "gaussian", \
+"none"}
+        How objects are projected. "randomised_svd" and "approximate_pca" take time proportional to
+        the stored values of sparse data; "none" takes the columns as they are (up to 4 of them).
+    normalise : bool, default True
+        Whether columns are scaled to [0, 1] before the projection. Similarities do not depend on
+        that: see `similarity`.
+    rows, columns : int or "auto"
+        How many rows and columns "approximate_pca" draws; "auto" is 1 % but at least 150, and all
+        columns up to 150 of them.
+    adaptive : bool or int, default False
+        Whether crowded blocks are split further, into halves in each dimension, until they hold no
+        more than so many objects (True: 100). Every pair of the plain grid whose projections are
+        closer, in each dimension, than the smaller block of the two is wide stays near.
+    random_state : int, RandomState, Generator or None
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_dimensions, n_columns)
+        Objects are projected to ``(X - mean_) @ components_.T``.
+    mean_ : ndarray of shape (n_columns,)
+    explained_variance_ratio_ : ndarray of shape (n_dimensions,)
+    coords_ : ndarray of shape (n_objects, n_dimensions)
+        The projected objects.
+    grid_ : Grid
+    blocks_ : Blocks
+        The blocks that hold an object.
+    n_pairs_ : int
+        Near pairs, each counted once.
+    density_ : float
+        Share of all pairs that are near.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> X, y = tacit.datasets.make_objects(2_000, 8, n_clusters=4, random_state=0)
+    >>> sc = tacit.SparseComputation(resolution=20, random_state=0).fit(X)
+    >>> graph = sc.similarity("exponential", scale=0.5)
+    >>> graph.shape, graph.nnz == 2 * sc.n_pairs_
+    ((2000, 2000), True)
+    """
+
+    def __init__(
+        self,
+        resolution: int | Sequence[int] | Literal["auto"] = "auto",
+        dimensions: int | Literal["auto"] = "auto",
+        projection: str = "randomised_svd",
+        *,
+        normalise: bool = True,
+        rows: int | Literal["auto"] = "auto",
+        columns: int | Literal["auto"] = "auto",
+        adaptive: bool | int = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.resolution = resolution
+        self.dimensions = dimensions
+        self.projection = projection
+        self.normalise = normalise
+        self.rows = rows
+        self.columns = columns
+        self.adaptive = adaptive
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> SparseComputation:
+        """Project objects, lay a grid over them and find which blocks are near each other.
+
+        Parameters
+        ----------
+        X : array-like, sparse array, frame or Table of shape (n_objects, n_columns)
+            Numbers; columns of a frame that hold other labels become columns of 0 and 1. Arrays
+            are not copied: do not change them while the computation is in use.
+        y : ignored
+        """
+        self.encoder_, numbers = Encoder.fit(X, self)
+        return self.fit_numbers(numbers)
+
+    def fit_numbers(self, numbers: Any) -> SparseComputation:
+        """Do what `fit` does with numbers that have been checked."""
+        n_objects = numbers.shape[0]
+        projection = project(
+            numbers,
+            self._dimensions(n_objects),
+            self.projection,
+            normalise=self.normalise,
+            rows=self.rows,
+            columns=self.columns,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        self.components_ = projection.components
+        self.mean_ = projection.mean
+        self.explained_variance_ratio_ = projection.explained_variance_ratio
+        self._numbers = numbers
+        self.coords_ = self.project(numbers)
+        self.grid_ = Grid.over(self.coords_, self._resolution(n_objects))
+        self._near = self._find_near(self.grid_)
+        self.blocks_ = self._near.rows
+        forecast = self.forecast()
+        self.n_pairs_, self.density_ = forecast.n_pairs, forecast.density
+        return self
+
+    def _dimensions(self, n_objects: int) -> int:
+        if isinstance(self.dimensions, str):
+            if self.dimensions != "auto":
+                raise InputError(
+                    f'dimensions must be a whole number or "auto", got {self.dimensions!r}'
+                )
+            return choose_dimensions(n_objects)
+        wanted = whole(self.dimensions, "dimensions", 1)
+        if wanted > MOST_DIMENSIONS:
+            raise InputError(f"dimensions must be from 1 to {MOST_DIMENSIONS}, got {wanted}")
+        return wanted
+
+    def _resolution(self, n_objects: int) -> int | Sequence[int]:
+        if not isinstance(self.resolution, str):
+            return self.resolution
+        if self.resolution != "auto":
+            raise InputError(f'resolution must be whole numbers or "auto", got {self.resolution!r}')
+        return choose_resolution(n_objects)
+
+    def _find_near(self, grid: Grid) -> Near:
+        if self.adaptive is not False:
+            crowded = 100 if self.adaptive is True else whole(self.adaptive, "adaptive", 1)
+            return split_blocks(grid, self.coords_, crowded)
+        blocks = Blocks.of(grid, self.coords_, count_jobs(self.n_jobs))
+        return near_blocks(blocks, blocks, grid)
+
+    def project(self, numbers: Any) -> Floats:
+        """Return where checked numbers are in the projection."""
+        shifted = numbers @ self.components_.T - self.mean_ @ self.components_.T
+        return np.ascontiguousarray(shifted, np.float64)
+
+    def transform(self, X: Any) -> Floats:
+        """Return where objects are in the projection.
+
+        Parameters
+        ----------
+        X : array-like, sparse array, frame or Table of shape (n_objects, n_columns)
+
+        Returns
+        -------
+        ndarray of shape (n_objects, n_dimensions)
+        """
+        check_is_fitted(self)
+        return self.project(self.encoder_.transform(X, self))
+
+    def forecast(self, resolution: int | Sequence[int] | None = None) -> Forecast:
+        """Say how many pairs a grid keeps and what memory they take, without making them.
+
+        Parameters
+        ----------
+        resolution : int or sequence of int, optional
+            Of another grid over the same projection.
+
+        Returns
+        -------
+        Forecast
+        """
+        self._check_objects()
+        near = self._near
+        if resolution is not None:
+            near = self._find_near(Grid.over(self.coords_, resolution))
+        n = len(self.coords_)
+        n_pairs = (near.n_entries - n) // 2
+        share = n_pairs / (n * (n - 1) / 2) if n > 1 else 0.0
+        return Forecast(len(near.rows), n_pairs, share, graph_bytes(2 * n_pairs, n, 8))
+
+    def similarity(
+        self,
+        kind: Kind = "exponential",
+        scale: float = 1.0,
+        *,
+        space: Literal["original", "normalised", "projected"] = "original",
+        triangle: Triangle = "both",
+        diagonal: bool = False,
+        dtype: Any = np.float64,
+    ) -> sparse.csr_array:
+        """Return the similarities of all near pairs.
+
+        Parameters
+        ----------
+        kind : str or callable
+            "exponential": ``exp(-scale * distance)``; "rbf": ``exp(-scale * distance**2)``;
+            "cosine"; "distance" and "squared_distance" themselves (Euclidean); or a function of two
+            arrays of rows, ``f(A, B)``, that returns a number for each row of both.
+        scale : float, default 1.0
+            How fast similarity falls with distance.
+        space : {"original", "normalised", "projected"}
+            What distances are measured between: the columns as they are, the columns scaled to
+            [0, 1], or the projections.
+        triangle : {"both", "upper"}
+            "upper" holds each pair once, in the row of the object with the lower number.
+        diagonal : bool, default False
+            Whether objects are near themselves.
+        dtype : float64 or float32
+            Of the similarities; distances are computed in it, too.
+
+        Returns
+        -------
+        csr_array of shape (n_objects, n_objects)
+            Indices are sorted. What is not stored was not compared; stored values may be 0.
+
+        Raises
+        ------
+        InputError
+            If the result would not fit in memory. The message names a resolution that would.
+        """
+        self._check_objects()
+        return similarities(
+            self._near,
+            self._space(space),
+            kind=kind,
+            scale=scale,
+            triangle=triangle,
+            diagonal=diagonal,
+            dtype=dtype,
+            n_jobs=self.n_jobs,
+            instead=self._finer,
+        )
+
+    def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return near pairs, each once: two arrays of object numbers, the lower ones first."""
+        self._check_objects()
+        offsets, second = near_indices(self._near, "upper", self.n_jobs)
+        first = np.repeat(np.arange(len(offsets) - 1, dtype=second.dtype), np.diff(offsets))
+        return first, second
+
+    def group(self, y: Any = None, delta: float = 1.0) -> Groups:
+        """Put objects together that are almost identical.
+
+        Objects are put together if they are of the same type, in the same block, and in the same
+        part of it when blocks are cut into parts `delta` times as wide.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_objects,), optional
+            Types of objects, such as their classes; objects of different types stay apart.
+        delta : float from 0 to 1
+            1: one representative of a type for each block; 0: identical projections only.
+
+        Returns
+        -------
+        Groups
+            Representatives at the centres of gravity, and how many objects each stands for.
+        """
+        self._check_objects()
+        n = len(self.coords_)
+        types = np.zeros(n, np.int32)
+        if y is not None:
+            types = np.unique(read_target(y, n).to_numpy(), return_inverse=True)[1].astype(np.int32)
+        return group(self.grid_, self.coords_, self._numbers, types, delta, n_jobs=self.n_jobs)
+
+    def plot(self, y: Any = None, *, ax: Any = None, max_objects: int = 5000) -> Any:
+        """Draw the projected objects by class, and the grid in two dimensions or in three.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_objects,), optional
+            Classes, which are drawn in different colours.
+        ax : matplotlib Axes, optional
+            A three-dimensional one for a grid of three dimensions or more.
+        max_objects : int, default 5000
+            Of more objects, so many are drawn at random.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        self._check_objects()
+        return plot_grid(self.coords_, self.grid_, y, ax, max_objects)
+
+    def _check_objects(self) -> None:
+        check_is_fitted(self, "grid_")
+        if not hasattr(self, "_near"):
+            raise InputError(
+                "the objects were not saved with the model: fit a SparseComputation to them again"
+            )
+
+    def _space(self, space: Any) -> Any:
+        if space == "original":
+            return self._numbers
+        if space == "projected":
+            return self.coords_
+        if space == "normalised":
+            return scale_columns(self._numbers, column_ranges(self._numbers))
+        raise InputError(f'space must be "original", "normalised" or "projected", got {space!r}')
+
+    def _finer(self, limit: int) -> str:
+        """Suggest what to do when the graph would take more than `limit` bytes."""
+        resolution = np.asarray(self.grid_.resolution)
+        for _ in range(_MOST_DOUBLINGS):
+            resolution = 2 * resolution
+            try:
+                forecast = self.forecast(resolution.tolist())
+            except InputError:  # finer than a grid can be
+                break
+            if forecast.n_bytes <= limit:
+                one = len(set(resolution.tolist())) == 1
+                finer = resolution[0] if one else tuple(resolution.tolist())
+                return f"resolution={finer} would take {human_bytes(forecast.n_bytes)}"
+        return "many objects are identical in the projection: see group()"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

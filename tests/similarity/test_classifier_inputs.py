@@ -1,0 +1,92 @@
+"""What all three classifiers by similarity take and refuse."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tacit import (
+    InputError,
+    NormalizedCutClassifier,
+    SparseComputation,
+    SparseKNeighborsClassifier,
+    SparseSVC,
+)
+from tacit.similarity.encoding import Encoder
+
+KINDS = [SparseKNeighborsClassifier, NormalizedCutClassifier, SparseSVC]
+
+
+def objects(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5)) * (rng.random((n, 5)) < 0.7)
+    return X, (X[:, 0] > 0).astype(int)
+
+
+@pytest.mark.parametrize("delta", [None, 0.3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_dense_and_sparse_may_be_mixed(kind, delta):
+    X, y = objects()
+    for fitted, other in ((np.asarray, sparse.csr_array), (sparse.csr_array, np.asarray)):
+        model = kind(resolution=5, delta=delta, random_state=0).fit(fitted(X[:150]), y[:150])
+        expected = model.predict(fitted(X[150:]))
+        assert model.predict(other(X[150:])).tolist() == expected.tolist()
+
+
+def test_the_encoder_keeps_the_form_of_fit():
+    X, _ = objects()
+    dense, _ = Encoder.fit(X)
+    rows, _ = Encoder.fit(sparse.csr_array(X))
+    assert dense.transform(sparse.coo_array(X)).tolist() == X.tolist()
+    found = rows.transform(X)
+    assert found.format == "csr"
+    assert found.toarray().tolist() == X.tolist()
+    sc = SparseComputation(random_state=0).fit(X)
+    np.testing.assert_allclose(sc.transform(sparse.csr_array(X)), sc.coords_, atol=1e-12)
+
+
+@pytest.mark.parametrize("huge", [1e155, -1e300])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_too_large_for_distances(kind, form, huge):
+    X, y = objects()
+    for more in ({}, {"normalise": True, "delta": 0.5}):
+        model = kind(resolution=5, random_state=0, **more).fit(form(X), y)
+        new = X[:20].copy()
+        new[3, 1] = huge
+        with pytest.raises(InputError, match="X: row 3 holds numbers that are too large for dist"):
+            model.predict(form(new))
+        new[3, 1] = 1e100
+        assert set(model.predict(form(new))) <= {0, 1}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_numbers_too_large_for_the_type_that_was_fitted(form):
+    X, y = objects()
+    model = SparseKNeighborsClassifier(random_state=0).fit(form(X.astype(np.float32)), y)
+    X[3, 1] = 1e100
+    with pytest.raises(InputError, match="X holds numbers too large for the float32"):
+        model.predict(form(X))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_failed_fit_leaves_the_model_as_it_was(kind):
+    X, y = objects()
+    model = kind(resolution=5, random_state=0).fit(X, y)
+    known = model.__dict__.copy()
+    for wrong in ((X[:, :3], y[:-1]), (X[:, :3], y / 3), ({"a": X[:, 0]}, [None] * len(X))):
+        with pytest.raises(InputError, match="y"):
+            model.fit(*wrong)
+        assert model.__dict__ == known
+    model.set_params(resolution=(2, 2, 2, 2, 2))
+    with pytest.raises(InputError, match="resolution"):
+        model.fit(X + 1, 1 - y)
+    assert model.computation_ is known["computation_"]
+
+
+@pytest.mark.parametrize("resolution", [2**31 - 2, (3, 2**31 - 2), 2**40])
+def test_resolutions_beyond_32_bits(resolution):
+    X = objects()[0]
+    dimensions = 1 if isinstance(resolution, int) else 2
+    with pytest.raises(InputError, match="resolution must be at most 2147483645 in each dimension"):
+        SparseComputation(resolution, dimensions).fit(X)
+    assert SparseComputation(2**31 - 3, 1).fit(X).n_pairs_ >= 0
