@@ -13,6 +13,7 @@ import tacit
 from tacit.cli import (
     adtree,
     bayes_net,
+    classify,
     cluster,
     convert,
     count,
@@ -81,8 +82,8 @@ def _tacit(
 
 
 for family in (
-    summary, count, table, pairs, cluster, tree, dependency_network, dependency_tree, bayes_net,
-    select, find_rules, predict, show, convert, adtree, demo,
+    summary, count, table, pairs, cluster, tree, classify, dependency_network, dependency_tree,
+    bayes_net, select, find_rules, predict, show, convert, adtree, demo,
 ):  # fmt: skip
     family.register(app)
 

@@ -137,6 +137,8 @@ def _predict_columns(tree: Any, records: Any, column: str | None, proba: bool) -
 
 def _read(source: Source, model: Any, absent: str) -> Any:
     """Read what the model was fitted on: a table, its numbers in the same bins, or numbers."""
+    if hasattr(model, "encoder_") and model.encoder_.kind != "table":
+        return _read_objects(source, model)
     if getattr(model, "column_names_", None) and len(model.schema_ or ()) < model.n_features_in_:
         return _read_columns(source, model)
     if model.schema_ is None:
@@ -161,6 +163,20 @@ def _read_frame(source: Source, model: Any, absent: str) -> pl.DataFrame | None:
     if lost:
         raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
     return frame.select(names)
+
+
+def _read_objects(source: Source, model: Any) -> Any:
+    """Read the columns of a classifier by similarity, numbers as they are."""
+    numbers = source.read_numbers()
+    if numbers is None:
+        raise FileError(source.path, "must be a file of columns, as the model was fitted on one")
+    if not hasattr(model, "feature_names_in_"):
+        return numbers.frame.to_numpy()
+    names = list(model.feature_names_in_)
+    lost = [name for name in names if name not in numbers.frame.columns]
+    if lost:
+        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
+    return numbers.frame.select(names)
 
 
 def _read_columns(source: Source, model: Any) -> Any:
