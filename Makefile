@@ -25,6 +25,7 @@ types: $(VENV)/.developed
 
 bench: $(VENV)/.developed
 	$(BIN)/pip install -q -e '.[bench]'
+	$(BIN)/pip install -q --no-deps sparsecomputation six  # it asks for a package that was renamed
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.developed
