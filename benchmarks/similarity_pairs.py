@@ -187,7 +187,7 @@ def large_row(coords: Any, X: Any, k: int) -> tuple[str, ...]:
     with on_one_core():
         if n_pairs > MOST_STORED:
             return f"{n_pairs:,}", "–", "–", "too many to store here", "–", "–", "–"
-        ours = best_of(lambda: near_graph(grid, coords, X, triangle="upper", dtype=np.float32), 1)
+        ours = best_of(lambda: near_graph(grid, coords, X, triangle="upper", dtype=np.float32))
         theirs = None
         if n_pairs <= MOST_PEER_PAIRS:
             told, keys, similarities = ask_peer(coords, X, k, "block_enumeration")

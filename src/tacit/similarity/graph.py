@@ -144,8 +144,9 @@ def _by_rows(
     row_norms = _lengths(rows) if cosine else None
     column_norms = _lengths(columns) if cosine and columns is not None else None
     single = dtype == np.float32
-    # Columns far from zero would lose most of their digits: what is rounded are differences.
-    centre = rows.mean(axis=0) if single and not cosine and rows.dtype == np.float64 else None
+    # Columns far from zero would lose most of their digits: rounded are differences to one object.
+    rounded = single and not cosine and rows.dtype == np.float64 and len(rows) > 0
+    centre = rows[0].copy() if rounded else None
     return _core.dense_similarities(
         near, which, rows, columns, row_norms, column_norms, centre, measure, scale, True, single,
         jobs,
