@@ -235,7 +235,7 @@ def pairs(section: Section) -> None:
         "precision, a CSR array that holds each pair once). The pairs are the same on both sides. "
         "The kd-tree (`scipy.spatial.cKDTree.query_pairs`) finds pairs within 1.5 intervals of the "
         "grid in each dimension, which are about as many; where they are more than its list has "
-        "room for, of a random part of the objects. One thread.",
+        "room for, of a random part of the objects. One thread; the best of a few runs of tacit.",
         "",
     )  # fmt: skip
     large_rows(section, "60 synthetic clusters", make_objects(LARGE, COLUMNS)[0])
