@@ -27,9 +27,7 @@ GROUPED_GRIDS = (
     (10, 1.0), (20, 1.0), (40, 1.0), (60, 1.0), (80, 1.0), (80, 0.5), (80, 0.25), (80, 0.1),
     (200, 1.0),
 )  # fmt: skip
-MOST_BYTES = (
-    3.3e9  # what similarities may take; the complete matrix of the larger sets does not fit
-)
+MOST_BYTES = 3.3e9  # what similarities may take: the complete matrix of larger sets does not fit
 MAKE: dict[str, Callable[..., Any]] = {
     "KNN": tacit.SparseKNeighborsClassifier,
     "KSNC": lambda **shape: tacit.NormalizedCutClassifier(node_weights="neighbours", **shape),
@@ -207,8 +205,8 @@ def large_set(section: Section) -> None:
     """Covertype, where the complete matrix would take 1,700 GB."""
     section.say(
         "### Accuracy over resolutions: Covertype", "",
-        "The paper's Table 9. Cuts are tuned over fewer combinations (scales 0.1, 1 and 5, balances "
-        "up to 0.01, 1 or 3 neighbours). Asked for: 97 % with KNN and SNC at a density of 0.2 %.",
+        "The paper's Table 9. Cuts are tuned over fewer combinations (scales 0.1, 1 and 5, "
+        "balances up to 0.01, 1 or 3 neighbours). Asked for: 97 % with KNN and SNC at a density of 0.2 %.",
         "",
     )  # fmt: skip
     board = Board("COV", *covertype(), 2)
