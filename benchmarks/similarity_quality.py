@@ -206,7 +206,8 @@ def large_set(section: Section) -> None:
     section.say(
         "### Accuracy over resolutions: Covertype", "",
         "The paper's Table 9. Cuts are tuned over fewer combinations (scales 0.1, 1 and 5, "
-        "balances up to 0.01, 1 or 3 neighbours). Asked for: 97 % with KNN and SNC at a density of 0.2 %.",
+        "balances up to 0.01, 1 or 3 neighbours). Asked for: 97 % with KNN and SNC at a density "
+        "of 0.2 %.",
         "",
     )  # fmt: skip
     board = Board("COV", *covertype(), 2)
