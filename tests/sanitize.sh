@@ -23,11 +23,15 @@ sys.exit(pytest.main(options + sys.argv[1:]))
 ' "$@"
 }
 # In two halves at once: sanitized code is slow, and a machine has two cores at least.
-run tests/kernels/test_tree*.py tests/kernels/test_forest*.py tests/counts/test_adtree.py tests/counts/test_adtree_files.py \
+run tests/kernels/test_tree*.py tests/kernels/test_forest*.py tests/kernels/test_block*.py \
+  tests/kernels/test_near*.py tests/kernels/test_cut*.py tests/kernels/test_smo*.py \
+  tests/kernels/test_number*.py tests/counts/test_adtree.py tests/counts/test_adtree_files.py \
   tests/network/test_scores.py tests/network/test_search.py tests/network/test_chow_liu.py \
   tests/network/test_best_branching.py tests/network/test_bits.py tests/network/test_junction.py &
 half=$!
 status=0
-run tests/kernels --ignore-glob='*/test_tree*' --ignore-glob='*/test_forest*' || status=1
+run tests/kernels --ignore-glob='*/test_tree*' --ignore-glob='*/test_forest*' \
+  --ignore-glob='*/test_block*' --ignore-glob='*/test_near*' --ignore-glob='*/test_cut*' \
+  --ignore-glob='*/test_smo*' --ignore-glob='*/test_number*' || status=1
 wait $half || status=1
 exit $status
