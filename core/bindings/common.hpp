@@ -80,6 +80,8 @@ void register_encode(nb::module_& m);
 void register_check(nb::module_& m);
 void register_engines(nb::module_& m);
 void register_rules(nb::module_& m);
+void register_rule_coding(nb::module_& m);
+void register_rule_scores(nb::module_& m);
 void register_information(nb::module_& m);
 void register_mixture(nb::module_& m);
 void register_kmeans(nb::module_& m);
@@ -95,5 +97,7 @@ void register_near_neighbours(nb::module_& m);
 void register_block_grid(nb::module_& m);
 void register_numbers(nb::module_& m);
 void register_block_pairs(nb::module_& m);
+void register_cover_rules(nb::module_& m);
+void register_boost(nb::module_& m);
 
 }  // namespace tacit::bindings

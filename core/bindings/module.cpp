@@ -19,6 +19,8 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_counts(m);
   tacit::bindings::register_engines(m);
   tacit::bindings::register_rules(m);
+  tacit::bindings::register_rule_coding(m);
+  tacit::bindings::register_rule_scores(m);
   tacit::bindings::register_information(m);
   tacit::bindings::register_mixture(m);
   tacit::bindings::register_kmeans(m);
@@ -34,4 +36,6 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_numbers(m);
   tacit::bindings::register_block_grid(m);
   tacit::bindings::register_block_pairs(m);
+  tacit::bindings::register_boost(m);
+  tacit::bindings::register_cover_rules(m);
 }

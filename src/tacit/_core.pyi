@@ -152,6 +152,17 @@ def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_reco
     pairs, support, hits, score) of each rule, best first; then total and hits of all records.
     """
 
+def code_columns(n_records: int, indptr: Ints, records: Indices | None, values: Floats, unlisted: Floats, wanted: Floats, choose: Flags, binned: Flags, by_frequency: bool, n_bins: int, n_jobs: int) -> tuple[Indices, Ints, Indices, Ints, Indices, Ints, Floats, Floats]:
+    """
+    Rank the numbers of each column, and list the records of all but the predominant one.
+    """
+
+def rule_scores(n_records: int, indptr: Ints, records: Indices | None, values: Floats, unlisted: Floats, rule_conditions: Ints, columns: Indices, ops: Flags, thresholds: Floats, rule_heads: Ints, outputs: Indices, scores: Floats, default_scores: Floats, n_jobs: int) -> Floats:
+    """Add up the heads of the rules that cover each record."""
+
+def rule_cover(n_records: int, indptr: Ints, records: Indices | None, values: Floats, unlisted: Floats, rule_conditions: Ints, columns: Indices, ops: Flags, thresholds: Floats, n_jobs: int) -> tuple[Ints, Indices]:
+    """List the rules that cover each record."""
+
 def table_entropies(counts: Counts, offsets: Ints, arities: Ints, n_jobs: int) -> tuple[Floats, Floats, Ints, Ints]:
     """
     Measure tables whose last axis is a target: the entropy of their rows, that of the target
@@ -385,3 +396,51 @@ def sparse_similarities(near: tuple[Any, ...], which: int, rows: tuple[Any, ...]
     """
     Compare near objects given as sparse rows: a CSR array's offsets, indices, values.
     """
+
+class RuleColumns:
+    """Columns of codes as rule learners read them."""
+
+    def __init__(self, n_records: int, kinds: Flags, predominant: Indices, column_runs: Ints, run_codes: Indices, run_start: Ints, records: Indices, code_start: Ints | None = None, lower: Floats | None = None, upper: Floats | None = None) -> None: ...
+
+class CoverMask:
+    """Which records a rule covers."""
+
+    def __init__(self, n_records: int) -> None: ...
+
+    @property
+    def values(self) -> Flags: ...
+
+    @property
+    def indicator(self) -> int: ...
+
+    def covers(self, record: int) -> bool: ...
+
+    def narrow_to(self, listed: Indices) -> None:
+        """Add a condition that lists the records it covers."""
+
+    def drop(self, listed: Indices) -> None:
+        """Add a condition that lists the records it does not cover."""
+
+class RuleBooster:
+    """Gradient boosting with rules."""
+
+    def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, heads: str, head_size: int, learning_rate: float, l1: float, l2: float, max_conditions: int, min_support: float, default_rule: bool, units: Singles | None, weights: Floats | None, sample: str, sample_share: float, strata: Indices | None, n_features: int, prune: bool, search: str, seed: int, held_weights: Floats | None = None) -> None: ...
+
+    def grow(self, n_rules: int, patience: int, n_jobs: int) -> int:
+        """Add rules; returns how many were added."""
+
+    def rules(self) -> dict[str, Any]:
+        """Return all rules as arrays."""
+
+    def scores(self) -> Floats:
+        """Return the scores of all records."""
+
+class RuleGrower:
+    """Rules for one class after another."""
+
+    def __init__(self, columns: RuleColumns) -> None: ...
+
+    def grow(self, counts: Singles, heuristic: str, parameter: float, max_conditions: int, min_support: float, n_jobs: int) -> tuple[Indices, Flags, Indices, Indices, Flags]:
+        """
+        Grow one rule: columns, operators, low and high codes of its conditions, and how many leading ones each record satisfies.
+        """
