@@ -30,7 +30,18 @@ from tacit.network import (
     Learning,
     red_rule_tree,
 )
-from tacit.rules import Rule, RuleFinder
+from tacit.rules import (
+    BoostedRule,
+    BoostedRulesClassifier,
+    BoostedRulesRegressor,
+    CoveringRule,
+    CoveringRulesClassifier,
+    DecisionList,
+    Explanation,
+    Rule,
+    RuleFinder,
+    RuleSet,
+)
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
 from tacit.similarity import (
@@ -53,6 +64,7 @@ from tacit.table import (
     Edges,
     EqualFrequency,
     EqualWidth,
+    MultiLabelData,
     Summary,
     Table,
     as_table,
@@ -61,6 +73,7 @@ from tacit.table import (
     read_baskets,
     read_csv,
     read_msweb,
+    read_multilabel,
     read_svmlight,
 )
 from tacit.tree import (
@@ -77,14 +90,20 @@ __all__ = [
     "BayesNet",
     "BestSubset",
     "Bitmaps",
+    "BoostedRule",
+    "BoostedRulesClassifier",
+    "BoostedRulesRegressor",
     "Branching",
     "ClusterTraits",
     "Column",
     "ContingencyTable",
     "Counter",
+    "CoveringRule",
+    "CoveringRulesClassifier",
     "Cut",
     "CutPath",
     "DecisionGraphClassifier",
+    "DecisionList",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
     "DependencyNetwork",
@@ -94,6 +113,7 @@ __all__ = [
     "EqualFrequency",
     "EqualWidth",
     "ExpectedCounts",
+    "Explanation",
     "FileError",
     "IndependenceTest",
     "InputError",
@@ -102,6 +122,7 @@ __all__ = [
     "Learning",
     "MDL",
     "MinimumCut",
+    "MultiLabelData",
     "NaiveBayesMixture",
     "NormalizedCutClassifier",
     "OneWay",
@@ -111,6 +132,7 @@ __all__ = [
     "Profile",
     "Rule",
     "RuleFinder",
+    "RuleSet",
     "Scan",
     "SparseComputation",
     "Schema",
@@ -135,6 +157,7 @@ __all__ = [
     "read_baskets",
     "read_csv",
     "read_msweb",
+    "read_multilabel",
     "read_svmlight",
     "red_rule_tree",
     "tune",

@@ -1,0 +1,32 @@
+"""scikit-learn's own checks of boosted rules."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tacit import BoostedRulesClassifier, BoostedRulesRegressor
+
+DRAWN = "records are drawn at random, and a weight of two is not drawn as two records are"
+CALIBRATED = "predictions follow calibrated probabilities, and decisions are the plain scores"
+
+
+def expected(estimator):
+    failures = {}
+    if estimator.sample != "none" or estimator.early_stopping:
+        failures["check_sample_weight_equivalence_on_dense_data"] = DRAWN
+        failures["check_sample_weight_equivalence_on_sparse_data"] = DRAWN
+    if getattr(estimator, "calibration", None) is not None:
+        failures["check_classifiers_train"] = CALIBRATED
+    return failures
+
+
+@parametrize_with_checks(
+    [
+        BoostedRulesClassifier(60),
+        BoostedRulesClassifier(60, heads="complete", loss="squared_hinge", search="histogram"),
+        BoostedRulesClassifier(60, early_stopping=True, calibration="isotonic", sample="bagging"),
+        BoostedRulesRegressor(60),
+        BoostedRulesRegressor(60, heads="complete", feature_share="sqrt", sample="subsample"),
+    ],
+    expected_failed_checks=expected,
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,545 @@
+"""What a model of rules makes of its X: the same columns from every container, or a clear error."""
+
+import datetime as dt
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+import rule_column_oracle as oracle
+from tacit import Table, _core
+from tacit.errors import InputError
+from tacit.rules.columns import RuleFeatures
+
+NAN = float("nan")
+X = np.array(
+    [
+        [0.0, 0.0, 2.0, 0.0],
+        [1.0, 0.0, -3.0, NAN],
+        [0.0, 0.0, 2.0, 5.0],
+        [4.5, -1.0, 2.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0],
+    ]
+)
+NUMBERS = X[:, :3]
+
+
+def fit(given, **options):
+    return RuleFeatures.fit(given, BaseEstimator(), **options)
+
+
+def dense(new):
+    """Write all columns out."""
+    out = np.tile(new.unlisted, (new.n_records, 1))
+    for c in range(len(new.unlisted)):
+        own = slice(new.indptr[c], new.indptr[c + 1])
+        rows = slice(None) if new.records is None else new.records[own]
+        out[rows, c] = new.values[own]
+    return out
+
+
+def decoded(coded):
+    """Turn codes back into numbers."""
+    out = np.full((coded.n_records, len(coded.kinds)), NAN)
+    for c, (predominant, start) in enumerate(
+        zip(coded.predominant, coded.code_start, strict=False)
+    ):
+        if predominant >= 0:
+            out[:, c] = coded.lower[start + predominant]
+        for run in range(coded.column_runs[c], coded.column_runs[c + 1]):
+            rows = coded.records[coded.run_start[run] : coded.run_start[run + 1]]
+            code = coded.run_codes[run]
+            out[rows, c] = coded.lower[start + code] if code >= 0 else NAN
+    return out
+
+
+def unsorted(array):
+    rows = sparse.csr_array(array)
+    order = np.concatenate(
+        [np.arange(a, b)[::-1] for a, b in zip(rows.indptr[:-1], rows.indptr[1:], strict=True)]
+    )
+    return sparse.csr_array((rows.data[order], rows.indices[order], rows.indptr), rows.shape)
+
+
+def wide(array, kind):
+    given = kind(array)
+    given.indptr, given.indices = given.indptr.astype(np.int64), given.indices.astype(np.int64)
+    return given
+
+
+def explicit(array):
+    rows, columns = np.indices(array.shape).reshape(2, -1)
+    return sparse.csc_array((array.reshape(-1), (rows, columns)), array.shape)
+
+
+def read_only(array):
+    own = array.copy()
+    own.flags.writeable = False
+    return own
+
+
+CONTAINERS = {
+    "F order": np.asfortranarray,
+    "float32": lambda a: a.astype(np.float32),
+    "strided": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "read-only": read_only,
+    "objects": lambda a: a.astype(object),
+    "lists": lambda a: a.tolist(),
+    "csr": sparse.csr_array,
+    "csr matrix": sparse.csr_matrix,
+    "csc": sparse.csc_array,
+    "coo": sparse.coo_array,
+    "lil": sparse.lil_array,
+    "dok": sparse.dok_array,
+    "bsr": sparse.bsr_array,
+    "explicit zeros": explicit,
+    "unsorted rows": unsorted,
+    "unsorted columns": lambda a: unsorted(a.T).T,
+    "int64 indices": lambda a: wide(a, sparse.csc_array),
+    "float32 csr": lambda a: sparse.csr_array(a.astype(np.float32)),
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_every_array_is_the_same(container):
+    given = CONTAINERS[container](X)
+    features, coded = fit(given)
+    expected = fit(X)
+    assert features == expected[0]
+    np.testing.assert_array_equal(decoded(coded), X)
+    for name in ("run_codes", "run_start", "records", "lower", "predominant"):
+        np.testing.assert_array_equal(getattr(coded, name), getattr(expected[1], name))
+    np.testing.assert_array_equal(dense(features.transform(given, BaseEstimator())), X)
+
+
+def test_sparse_arrays_of_nothing_but_zeros():
+    estimator = BaseEstimator()
+    features, coded = RuleFeatures.fit(sparse.csr_array((3, 2)), estimator)
+    assert len(coded.records) == 0
+    np.testing.assert_array_equal(decoded(coded), np.zeros((3, 2)))
+    new = features.transform(sparse.csc_array((3, 2)), estimator)
+    condition = np.array([0, 1]), np.array([1], np.int32), np.zeros(1, np.uint8), np.zeros(1)
+    indptr, rules = _core.rule_cover(*new.arguments, *condition, 1)
+    assert (indptr.tolist(), rules.tolist()) == ([0, 1, 2, 3], [0, 0, 0])
+
+
+def test_sparse_input_stays_as_it_was():
+    given = unsorted(X)
+    before = given.indices.copy(), given.data.copy()
+    fit(given)
+    np.testing.assert_array_equal(given.indices, before[0])
+    np.testing.assert_array_equal(given.data, before[1])
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint64])
+def test_whole_numbers_and_booleans_of_arrays_are_ordinal(dtype):
+    given = np.abs(NUMBERS).astype(dtype)
+    for array in (given, sparse.csr_array(given)):
+        features, coded = fit(array)
+        assert not features.kinds.any()
+        np.testing.assert_array_equal(decoded(coded), given)
+
+
+MIXED = {
+    "age": [31, None, 44, 31],
+    "size": ["M", "S", None, "L"],
+    "town": ["Ulm", "Bern", "Ulm", None],
+    "pays": [True, False, None, True],
+    "day": [dt.date(2020, 1, 31), dt.date(2021, 1, 1), None, dt.date(2020, 1, 31)],
+}
+SIZES = ["S", "M", "L", "XL"]
+
+
+def polars_frame():
+    return pl.DataFrame(MIXED).with_columns(pl.col("size").cast(pl.Enum(SIZES)))
+
+
+def pandas_frame():
+    frame = pd.DataFrame(MIXED)
+    frame["age"] = frame["age"].astype("Int64")
+    frame["pays"] = frame["pays"].astype("boolean")
+    frame["size"] = pd.Categorical(frame["size"], SIZES, ordered=True)
+    frame["town"] = pd.Categorical(frame["town"])
+    return frame
+
+
+def arrow_table():
+    table = pa.table({name: pa.array(own) for name, own in MIXED.items()})
+    places = pa.array([1, 0, None, 2], pa.int8())
+    sizes = pa.DictionaryArray.from_arrays(places, SIZES, ordered=True)
+    return table.set_column(1, "size", sizes)
+
+
+def test_every_frame_is_the_same():
+    day = [18292.0, 18628.0, NAN, 18292.0]
+    expected = np.array(
+        [
+            [31, NAN, 44, 31],
+            [1, 0, NAN, 2],
+            [1, 0, 1, NAN],
+            [1, 0, NAN, 1],
+            day,
+        ]
+    ).T
+    for frame in (polars_frame(), pandas_frame(), arrow_table(), Table(polars_frame())):
+        features, coded = fit(frame)
+        assert features.kinds.tolist() == [0, 0, 1, 1, 0]
+        assert features.labels == {1: tuple(SIZES), 2: ("Bern", "Ulm")}
+        estimator = BaseEstimator()
+        features.note(estimator)
+        np.testing.assert_array_equal(dense(features.transform(frame, estimator)), expected)
+        np.testing.assert_array_equal(decoded(coded), expected)
+        assert RuleFeatures.from_json(features.to_json()) == features
+
+
+def test_a_frame_of_a_mapping_and_names_are_noted():
+    estimator = BaseEstimator()
+    features, _ = RuleFeatures.fit({"a": [1, 2], "b": ["x", "y"]}, estimator)
+    assert features.kind == "frame"
+    assert estimator.n_features_in_ == 2
+    assert estimator.feature_names_in_.tolist() == ["a", "b"]
+    RuleFeatures.fit(X, estimator)
+    assert estimator.n_features_in_ == 4
+    assert not hasattr(estimator, "feature_names_in_")
+    loaded = BaseEstimator()
+    features.note(loaded)
+    assert loaded.feature_names_in_.tolist() == ["a", "b"]
+    fit(X)[0].note(loaded)
+    assert loaded.n_features_in_ == 4
+    assert not hasattr(loaded, "feature_names_in_")
+
+
+def test_arrays_of_strings_have_labels():
+    given = np.array([["a", 1.0], ["b", NAN], [None, 2.0]], dtype=object)
+    features, coded = fit(given)
+    assert (features.kind, features.kinds.tolist()) == ("array", [1, 0])
+    np.testing.assert_array_equal(decoded(coded), [[0, 1], [1, NAN], [NAN, 2]])
+    new = features.transform(np.array([["b", 3.0], ["c", 0.0]], dtype=object), BaseEstimator())
+    np.testing.assert_array_equal(dense(new), [[1, 3], [-2, 0]])
+
+
+def test_the_default_of_a_table_is_predominant():
+    table = Table({"n": [5, 5, 2, None], "s": ["x", "y", "y", "y"]}, defaults={"n": 2, "s": "x"})
+    features, coded = fit(table)
+    assert features.kinds.tolist() == [0, 1]
+    assert [coded.lower[coded.code_start[c] + coded.predominant[c]] for c in (0, 1)] == [2.0, 0.0]
+    np.testing.assert_array_equal(decoded(coded), [[5, 0], [5, 1], [2, 1], [NAN, 1]])
+    assert len(coded.records) == 6
+    missing = Table({"n": [5, None, None]}, defaults={"n": None})
+    assert fit(missing)[1].predominant.tolist() == [-1]
+
+
+def test_bins_of_a_table_are_ordinal():
+    table = Table({"n": [1.5, 2.5, 7.0]}, discretise=[2, 5])
+    features, coded = fit(table)
+    assert features.kinds.tolist() == [0]
+    assert features.text(0, 1, float(coded.thresholds(0, 1, 1, 2))) == "n > 2 – 5"
+
+
+def test_columns_of_tables_are_found_by_name():
+    features, _ = fit(Table({"a": [1, 2, 2], "b": ["x", "y", "y"]}))
+    other = Table({"c": [1, 0], "b": ["z", "y"], "a": [7, 1]})
+    np.testing.assert_array_equal(
+        dense(features.transform(other, BaseEstimator())), [[7, -2], [1, 1]]
+    )
+    with pytest.raises(InputError, match="X: there is no column 'b'"):
+        features.transform(Table({"a": [1]}), BaseEstimator())
+
+
+# Predominant values
+
+
+@settings(max_examples=50)
+@given(data=st.data())
+def test_what_is_predominant_changes_nothing_but_what_is_stored(data):
+    values = st.sampled_from([0.0, 0.0, 1.0, -2.0, NAN])
+    shape = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 3)))
+    given = data.draw(hnp.arrays(np.float64, shape, elements=values))
+    n = shape[1]
+    chosen = data.draw(
+        st.sampled_from(["auto", "zero", "none"])
+        | st.lists(values | st.just(0.5), min_size=n, max_size=n)
+        | st.dictionaries(st.integers(0, n - 1), values)
+    )
+    _, coded = fit(
+        sparse.csr_array(given) if data.draw(st.booleans()) else given, predominant=chosen
+    )
+    np.testing.assert_array_equal(decoded(coded), given)
+    _core.RuleColumns(*coded.arguments)  # which finds nothing wrong with it
+    if chosen == "none":
+        assert len(coded.records) == np.count_nonzero(~np.isnan(given))
+    if chosen == "zero":
+        assert len(coded.records) == np.count_nonzero(given)
+    if chosen == "auto":
+        most = [max(np.isnan(own).sum(), *(np.sum(own == v) for v in own), 0) for own in given.T]
+        assert len(coded.records) == given.size - sum(most)
+
+
+def test_predominant_values_by_name_and_label():
+    _, coded = fit(polars_frame(), predominant={"town": "Bern", "size": None, "age": 7, 3: True})
+    assert coded.predominant.tolist() == [0, -1, 0, 1, 0]
+    assert coded.lower[0] == 7
+
+
+@pytest.mark.parametrize(
+    ("predominant", "message"),
+    [
+        ("most", "predominant must be 'auto', 'zero', 'none'"),
+        (3, "predominant must be 'auto', 'zero', 'none'"),
+        ([0.0], "predominant must have 5 values, one for each column; got 1"),
+        ({"tow": 1}, "predominant: there is no column 'tow'"),
+        ({9: 1}, "predominant: column 9 is not among the 5 columns"),
+        ({1.5: 1}, "predominant must be names or places"),
+        ({"town": "Rome"}, "predominant: column 'town' has no label 'Rome'"),
+        ({"age": "old"}, "predominant: column 'age' holds numbers, got 'old'"),
+        ({"age": float("inf")}, "predominant: column 'age' holds numbers, got inf"),
+    ],
+)
+def test_predominant_values_that_cannot_be(predominant, message):
+    with pytest.raises(InputError, match=message):
+        fit(polars_frame(), predominant=predominant)
+
+
+# Other options
+
+
+def test_nominal_columns_of_numbers():
+    features, coded = fit(X, nominal=[0, -1])
+    assert features.kinds.tolist() == [1, 0, 0, 1]
+    assert coded.thresholds([0], [2], [2], [2]).tolist() == [4.5]
+    assert features.text(0, 3, 4.5) == "x0 ≠ 4.5"
+    assert fit(polars_frame(), nominal=["age"])[0].kinds.tolist() == [1, 0, 1, 1, 0]
+    assert fit(X, nominal=["x1"])[0].kinds.tolist() == [0, 1, 0, 0]
+    for wrong in (["x9"], [4], [True], "x1", 3, [1.0]):
+        with pytest.raises(InputError, match="nominal"):
+            fit(X, nominal=wrong)
+
+
+def test_only_ordinal_numbers_are_binned():
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {"n": rng.normal(size=300), "k": rng.integers(0, 40, 300), "s": rng.integers(0, 40, 300)}
+    ).with_columns(pl.col("s").cast(pl.String))
+    for how in ("width", "frequency"):
+        _, coded = fit(frame, bins=(how, 8), nominal=["k"])
+        sizes = np.diff(coded.code_start)
+        assert sizes[0] <= 10
+        assert sizes[1:].tolist() == [40, 40]
+        edges = coded.thresholds(np.zeros(sizes[0] - 1), 0, range(sizes[0] - 1), range(1, sizes[0]))
+        cut = np.digitize(frame["n"], edges, right=True)
+        assert np.array_equal(cut, np.digitize(decoded(coded)[:, 0], edges, right=True))
+
+
+@pytest.mark.parametrize("bins", ["width", ("depth", 3), ("width", 1), ("width", 2.5), 7])
+def test_bins_that_cannot_be(bins):
+    with pytest.raises(InputError, match="bins"):
+        fit(X, bins=bins)
+
+
+# Thresholds and text
+
+
+@given(
+    numbers=st.lists(
+        st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=6, unique=True
+    )
+)
+def test_thresholds_are_half_way_and_tell_the_numbers_apart(numbers):
+    numbers = sorted(set(np.array(numbers) + 0.0))
+    _, coded = fit(np.array(numbers)[:, None])
+    low = np.arange(len(numbers) - 1)
+    found = coded.thresholds(np.zeros(len(low)), np.zeros(len(low)), low, low + 1)
+    for t, a, b in zip(found, numbers[:-1], numbers[1:], strict=True):
+        assert a <= t < b
+        assert t == a or abs(t - (a / 2 + b / 2)) <= 1e-15 * max(abs(a), abs(b))
+
+
+def test_thresholds_of_neighbours_and_of_the_largest_numbers():
+    top = np.finfo(float).max
+    above = np.nextafter(1.0, 2)
+    for numbers, expected in (
+        ([1.0, above], 1.0),
+        ([-top, top], 0.0),
+        ([top / 2, top], top * 0.75),
+        ([0.0, 5e-324], 0.0),
+        ([-5e-324, 0.0], -5e-324),
+        ([1.0, 2.0], 1.5),
+    ):
+        assert fit(np.array(numbers)[:, None])[1].thresholds(0, 0, 0, 1) == expected
+
+
+def test_conditions_as_text():
+    features, coded = fit(polars_frame())
+    assert features.text(0, 1, float(coded.thresholds(0, 1, 0, 1))) == "age > 37.5"
+    assert features.text(1, 0, float(coded.thresholds(1, 0, 1, 2))) == "size ≤ M"
+    assert features.text(2, 2, 1.0) == "town = Ulm"
+    assert features.text(3, 3, 1.0) == "pays ≠ True"
+    assert features.text(3, 2, 0.0) == "pays = False"
+    assert features.text(4, 1, float(coded.thresholds(4, 1, 0, 1))) == "day > 2020-07-17"
+    assert features.value_text(0, 1234567.5) == "1234567.5"
+    assert features.value_text(0, 1 / 3) == "0.333333"
+
+
+# Other data
+
+
+def test_labels_never_seen_satisfy_only_is_not():
+    estimator = BaseEstimator()
+    given = {"town": ["Ulm", "Bern"], "size": pl.Series(["S", "M"], dtype=pl.Enum(["S", "M"]))}
+    features, _ = RuleFeatures.fit(given, estimator)
+    new = features.transform({"town": ["Rome", None, "Ulm"], "size": ["XXL", "M", None]}, estimator)
+    np.testing.assert_array_equal(dense(new), [[-2, NAN], [NAN, 1], [1, NAN]])
+    rules = [[(0, 2, 0.0)], [(0, 3, 0.0)], [(1, 0, 0.5)], [(1, 1, 0.5)]]
+    expected = [[q for q, own in enumerate(rules) if oracle.covers(x, own)] for x in dense(new)]
+    assert expected == [[1], [3], [1]]
+    flat = [condition for [condition] in rules]
+    columns, ops, thresholds = (
+        np.array(own, kind)
+        for own, kind in zip(zip(*flat, strict=True), (np.int32, np.uint8, float), strict=True)
+    )
+    indptr, found = _core.rule_cover(*new.arguments, np.arange(5), columns, ops, thresholds, 1)
+    assert np.split(found, indptr[1:-1])[0].tolist() == [1]
+    assert found.tolist() == [1, 3, 1]
+
+
+def test_other_columns_than_in_fit():
+    estimator = BaseEstimator()
+    features, _ = RuleFeatures.fit(pl.DataFrame({"a": [1.0], "b": [2.0]}), estimator)
+    with pytest.raises(ValueError, match=r"(?s)unseen at fit time.*c.*yet now missing.*b"):
+        features.transform(pl.DataFrame({"a": [1.0], "c": [2.0]}), estimator)
+    with pytest.raises(ValueError, match="same order"):
+        features.transform(pl.DataFrame({"b": [1.0], "a": [2.0]}), estimator)
+    features, _ = RuleFeatures.fit(X, estimator)
+    with pytest.raises(ValueError, match=r"X has 3 features, but .* 4 features"):
+        features.transform(NUMBERS, estimator)
+    with pytest.raises(ValueError, match=r"X has 3 features, but .* 4 features"):
+        features.transform(sparse.csr_array(NUMBERS), estimator)
+
+
+@pytest.mark.parametrize(
+    ("column", "other", "message"),
+    [
+        ("age", ["old"], "column 'age' holds String, but in fit numbers"),
+        ("town", [3], "column 'town' holds Int64, but in fit labels"),
+        ("day", [3], "column 'day' holds Int64, but in fit Date"),
+        ("age", [dt.date(2020, 1, 1)], "column 'age' holds Date, but in fit numbers"),
+    ],
+)
+def test_columns_of_another_type(column, other, message):
+    estimator = BaseEstimator()
+    features, _ = RuleFeatures.fit(polars_frame(), estimator)
+    new = {name: pl.Series(own[:1]) for name, own in MIXED.items()} | {column: other}
+    with pytest.raises(InputError, match=message):
+        features.transform(new, estimator)
+    with pytest.raises(InputError, match=message):
+        features.transform(Table(new), estimator)
+
+
+def test_numbers_where_labels_are_expected():
+    estimator = BaseEstimator()
+    features, _ = RuleFeatures.fit(np.array([["a"], ["b"]], dtype=object), estimator)
+    with pytest.raises(InputError, match="X holds numbers, but in fit column 'x0' held labels"):
+        features.transform(np.ones((2, 1)), estimator)
+
+
+def test_columns_of_nothing():
+    estimator = BaseEstimator()
+    features, coded = RuleFeatures.fit({"a": [None, None], "b": [1, 1]}, estimator)
+    assert coded.predominant.tolist() == [-1, 0]
+    assert len(coded.records) == 0
+    new = features.transform({"a": [3.0], "b": [None]}, estimator)
+    np.testing.assert_array_equal(dense(new), [[3, NAN]])
+    empty = pl.Series([None], dtype=pl.String)
+    features, _ = RuleFeatures.fit({"a": empty}, estimator)
+    np.testing.assert_array_equal(dense(features.transform({"a": ["x"]}, estimator)), [[-2]])
+
+
+# Bad input
+
+
+def with_duplicates(kind):
+    given = kind(NUMBERS)
+    given.indices = given.indices.copy()
+    major = int(np.argmax(np.diff(given.indptr) > 1))
+    place = given.indptr[major]
+    given.indices[place + 1] = given.indices[place]
+    return given
+
+
+BAD = {
+    "inf": (np.array([[0.0, 1.0], [0.0, -np.inf]]), "infinity: -inf at row 1, column 1"),
+    "sparse inf": (
+        sparse.csr_array(np.array([[0.0, 1.0], [np.inf, 0.0]])),
+        "infinity: inf at row 1, column 0",
+    ),
+    "frame inf": ({"a": [1.0, np.inf]}, "infinity: inf at row 1, column 'a'"),
+    "duplicates, csr": (with_duplicates(sparse.csr_array), "row 1 has the column index 0 twice"),
+    "duplicates, csc": (with_duplicates(sparse.csc_array), "column index 0 twice"),
+    "duplicates, coo": (
+        sparse.coo_array((np.ones(2), ([1, 1], [0, 0])), (2, 2)),
+        "row 1 has the column index 0 twice",
+    ),
+    "lists": ({"a": [[1], [2]]}, "column 'a' holds List"),
+    "strings and numbers": (
+        np.array([["a"], [1.5]], dtype=object),
+        "column 'x0' holds strings and others",
+    ),
+    "no columns": (pl.DataFrame(), "no columns|0 feature"),
+    "no records": (pl.DataFrame({"a": []}), "no records"),
+    "empty array": (np.empty((0, 2)), "0 sample"),
+}
+
+
+def test_objects_that_are_no_numbers_are_a_type_error():
+    with pytest.raises(TypeError, match="argument must be a string or a real number"):
+        fit(np.array([[{}], [1.5]], dtype=object))
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input(case):
+    given, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        fit(given)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("kind", "picture"),
+        ("names", ["a", "a", "b", "c", "d"]),
+        ("names", [1, 2, 3, 4, 5]),
+        ("names", []),
+        ("names", 5),
+        ("nominal", [5]),
+        ("nominal", ["a"]),
+        ("labels", {"1": []}),
+        ("labels", {"1": ["a", "a"]}),
+        ("labels", {"1": [3]}),
+        ("labels", {"x": ["a"]}),
+        ("labels", {"-1": ["a"]}),
+        ("types", {"0": "List"}),
+        ("types", {"0": "Date()"}),
+        ("types", []),
+    ],
+)
+def test_damaged_files_of_columns(key, value):
+    features, _ = fit(polars_frame())
+    content = json.loads(features.to_json())
+    content[key] = value
+    with pytest.raises(InputError, match="its columns cannot be read"):
+        RuleFeatures.from_json(json.dumps(content).encode())
+    with pytest.raises(InputError, match="its columns cannot be read"):
+        RuleFeatures.from_json(features.to_json()[:-3])
+    content = json.loads(fit(X)[0].to_json())
+    assert RuleFeatures.from_json(json.dumps(content).encode()) == fit(X)[0]
+    content["names"] = -1
+    with pytest.raises(InputError, match="their number cannot be"):
+        RuleFeatures.from_json(json.dumps(content).encode())

@@ -1,0 +1,97 @@
+"""What rules are learnt from and asked about: dates, Series, lazy frames, damaged files."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import tacit
+from tacit import (
+    BoostedRulesClassifier,
+    BoostedRulesRegressor,
+    CoveringRulesClassifier,
+    FileError,
+    InputError,
+    store,
+)
+
+FRAME = pl.DataFrame(
+    {
+        "d": [dt.date(2026, 1, 1) + dt.timedelta(k) for k in range(60)],
+        "a": np.arange(60) % 7 * 1.0,
+        "t": ["u", "v", "w"] * 20,
+    }
+)
+Y = np.arange(60) % 3 == 1
+CLASSIFIERS = [BoostedRulesClassifier, CoveringRulesClassifier]
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+@pytest.mark.parametrize("unit", ["D", "us"])
+def test_dates_as_classes_stay_dates_in_files(estimator, unit, tmp_path):
+    days = np.array(["2026-05-01", "2026-05-02"], f"datetime64[{unit}]")[Y.astype(int)]
+    model = estimator().fit(FRAME, days)
+    model.save(tmp_path / "model.tacit")
+    again = tacit.load(tmp_path / "model.tacit")
+    assert again.predict(FRAME).dtype == model.predict(FRAME).dtype
+    assert again.score(FRAME, days) == model.score(FRAME, days) == 1.0
+
+
+def test_an_output_is_called_what_its_series_is():
+    y = np.arange(60.0)
+    for series in (pl.Series("age", y), pd.Series(y, name="age")):
+        text = BoostedRulesRegressor(2).fit(FRAME, series).to_text()
+        assert text.startswith("numbers: age\n")
+        assert "then age " in text
+    for unnamed in (pl.Series(y), pd.Series(y), pd.Series(y, name=3), y):
+        assert BoostedRulesRegressor(2).fit(FRAME, unnamed).to_text().startswith("numbers: y\n")
+
+
+def test_one_record_with_values_of_numpy():
+    model = BoostedRulesClassifier(5).fit(FRAME, Y)
+    plain = {"d": dt.date(2026, 1, 5), "a": 1.0, "t": "v"}
+    other = {"d": np.datetime64("2026-01-05"), "a": np.float64(1), "t": np.str_("v")}
+    assert model.explain(other).decision == model.explain(plain).decision
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, BoostedRulesRegressor])
+def test_lazy_frames_are_refused_in_words(estimator):
+    model = estimator()
+    for fit in (lambda: model.fit(FRAME.lazy(), Y), lambda: model.fit(FRAME.lazy(), "a")):
+        with pytest.raises(InputError, match="X is a LazyFrame"):
+            fit()
+    model.fit(FRAME, Y)
+    for ask in (model.predict, model.explain):
+        with pytest.raises(InputError, match="X is a LazyFrame"):
+            ask(FRAME.lazy())
+
+
+def test_whole_numbers_that_are_too_large_for_classes():
+    with pytest.raises(InputError, match="whole numbers that are too large"):
+        BoostedRulesClassifier().fit(FRAME, [2**130 + k % 2 for k in range(60)])
+
+
+def test_labels_that_are_words_are_named():
+    labels = pl.DataFrame({"sex": Y.astype(int), "class": ["x", "y"] * 30})
+    with pytest.raises(InputError, match="y: label 'class' holds 'x' and the like"):
+        BoostedRulesClassifier().fit(FRAME, labels)
+    with pytest.raises(InputError, match="record 1, label 'sex' holds 2"):
+        BoostedRulesClassifier().fit(FRAME, pl.DataFrame({"sex": Y * 2, "b": Y * 1}, strict=False))
+
+
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+@pytest.mark.parametrize("column", ["t", "d"])
+@pytest.mark.parametrize("number", [1e300, -1e300, 3e7])
+def test_thresholds_that_stand_for_nothing_are_refused(estimator, column, number, tmp_path):
+    y = Y if column == "t" else np.arange(60) > 30
+    path = tmp_path / "model.tacit"
+    model = estimator().fit(FRAME.select(column), y)
+    assert len(model.rules_.arrays.columns)
+    model.save(path)
+    kind, arrays = store.read_arrays(path)
+    changed = dict(arrays) | {"thresholds": np.full(len(arrays["thresholds"]), number)}
+    store.write_arrays(path, kind, changed)
+    with pytest.raises(FileError, match=f"'thresholds' has .* for column '{column}'"):
+        tacit.load(path)
