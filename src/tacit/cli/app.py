@@ -23,6 +23,7 @@ from tacit.cli import (
     find_rules,
     pairs,
     predict,
+    rules,
     select,
     show,
     summary,
@@ -83,7 +84,7 @@ def _tacit(
 
 for family in (
     summary, count, table, pairs, cluster, tree, classify, dependency_network, dependency_tree,
-    bayes_net, select, find_rules, predict, show, convert, adtree, demo,
+    bayes_net, select, find_rules, rules, predict, show, convert, adtree, demo,
 ):  # fmt: skip
     family.register(app)
 

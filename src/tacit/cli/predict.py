@@ -137,6 +137,8 @@ def _predict_columns(tree: Any, records: Any, column: str | None, proba: bool) -
 
 def _read(source: Source, model: Any, absent: str) -> Any:
     """Read what the model was fitted on: a table, its numbers in the same bins, or numbers."""
+    if hasattr(model, "rules_"):
+        return _read_rules(source, model, absent)
     if hasattr(model, "encoder_") and model.encoder_.kind != "table":
         return _read_objects(source, model)
     if getattr(model, "column_names_", None) and len(model.schema_ or ()) < model.n_features_in_:
@@ -163,6 +165,28 @@ def _read_frame(source: Source, model: Any, absent: str) -> pl.DataFrame | None:
     if lost:
         raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
     return frame.select(names)
+
+
+def _read_rules(source: Source, model: Any, absent: str) -> Any:
+    """Read the columns that rules are about, as the model was given them."""
+    if model._features.kind == "array":
+        return _read_numbers(source, model)
+    records: Any
+    if model._features.kind == "table":
+        records = source.read()
+        held = records.schema.names
+    else:
+        numbers = source.read_numbers(arff=True)
+        if numbers is None:
+            raise FileError(source.path, "must be a file of columns, as the model was fitted on")
+        records, held = numbers.frame, numbers.frame.columns
+    names = list(model.feature_names_in_)
+    lost = [name for name in names if name not in set(held)]
+    if lost and absent == "default":
+        raise InputError("--absent: rules need all columns that they were learnt of")
+    if lost:
+        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
+    return records.select(names)
 
 
 def _read_objects(source: Source, model: Any) -> Any:
@@ -250,7 +274,11 @@ def prediction_frame(
     else:
         known = getattr(model, "classes_", range(_width(shares)))
         what, heads = "prediction", [f"P({name})" for name in known]
-    frame = pl.DataFrame({what: labels})
+    if labels.ndim == 2:  # several labels or numbers, each a column
+        names = getattr(model, "classes_", range(labels.shape[1]))
+        frame = pl.DataFrame({str(name): labels[:, k] for k, name in enumerate(names)})
+    else:
+        frame = pl.DataFrame({what: labels})
     if shares is None:
         return frame
     return frame.with_columns(pl.Series(head, shares[:, k]) for k, head in enumerate(heads))

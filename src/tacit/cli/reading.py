@@ -63,20 +63,30 @@ class Source:
             return self
         return replace(self, options={**self.options, "discretise": cuts})
 
-    def read_numbers(self) -> Numbers | None:
-        """Read a file of columns with its numbers as they are.
+    def read_numbers(self, *, arff: bool = False) -> Numbers | None:
+        """Read a file of columns with its numbers as they are, dense ARFF files if asked to.
 
         ``None`` for files of other kinds, and where the user says how to cut numbers or what is to
         become of missing values: those make a Table.
         """
         if {"discretise", "missing"} & set(self.options):
             return None
+        if arff and (own := self._read_arff()) is not None:
+            return own
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
         with working(f"reading {self.path}"):
             frame = tables.read_frame(self.path, **options)
         if frame is None:
             return None
+        return self._weighted(frame)
+
+    def _read_arff(self) -> Numbers | None:
+        with working(f"reading {self.path}"):
+            frame = tables.read_arff_frame(self.path, format=self.options.get("format"))
+        return None if frame is None else self._weighted(frame)
+
+    def _weighted(self, frame: pl.DataFrame) -> Numbers:
         name = self.options.get("weights")
         if name is None:
             return Numbers(frame, None)

@@ -2,6 +2,7 @@
 
 from tacit.datasets.baskets import make_baskets
 from tacit.datasets.dependency_tree import TreeData, make_dependency_tree
+from tacit.datasets.labelled import make_labelled_records
 from tacit.datasets.mixture import make_mixture
 from tacit.datasets.objects import make_documents, make_objects
 from tacit.datasets.paper_sizes import make_msnbc, make_msweb, make_television
@@ -15,6 +16,7 @@ __all__ = [
     "make_baskets",
     "make_dependency_tree",
     "make_documents",
+    "make_labelled_records",
     "make_mixture",
     "make_msnbc",
     "make_msweb",

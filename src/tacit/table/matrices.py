@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["encode_baskets", "encode_matrix", "is_matrix", "presence_parts", "sparse_numbers"]
+__all__ = [
+    "encode_baskets",
+    "encode_matrix",
+    "is_matrix",
+    "presence_parts",
+    "sorted_columns",
+    "sparse_numbers",
+]
 
 _BINARY = Labels([0, 1], "Int64")
 _PRESENCE = Labels([False, True], "Boolean")
@@ -77,12 +84,28 @@ def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[n
     return _without_zeros(indptr, rows.indices, check_codes(rows.data, "data", locate))
 
 
-def _sorted_rows(data: Any) -> Any:
-    """Return a sparse array as CSR with sorted rows, once its structure is known to be sound."""
+def sorted_columns(data: Any) -> Any:
+    """Return a sparse array as CSC with sorted columns; `data` itself stays as it is."""
+    _check_structure(data)
+    columns = data.tocsc()
+    if not check_sparse(
+        columns.indptr, columns.indices, columns.shape[0], argument="data", by_column=True
+    ):
+        columns = columns.copy()
+        columns.sort_indices()
+    return columns
+
+
+def _check_structure(data: Any) -> None:
     if data.format == "coo":
         _check_coo(data)
     elif data.format in ("csr", "csc", "bsr"):
         _check_compressed(data)
+
+
+def _sorted_rows(data: Any) -> Any:
+    """Return a sparse array as CSR with sorted rows, once its structure is known to be sound."""
+    _check_structure(data)
     rows = data.tocsr()
     if not check_sparse(rows.indptr, rows.indices, rows.shape[1], argument="data"):
         rows = rows.copy()

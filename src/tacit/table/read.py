@@ -12,6 +12,7 @@ from tacit.table.files.arff import read_arff
 from tacit.table.files.baskets import read_baskets
 from tacit.table.files.compressed import uncompressed_name
 from tacit.table.files.msweb import read_msweb
+from tacit.table.files.multilabel import MultiLabelData, arff_frame, read_multilabel
 from tacit.table.files.svmlight import read_svmlight
 from tacit.table.files.tabular import (
     csv_frame,
@@ -31,12 +32,15 @@ if TYPE_CHECKING:
     from tacit.table.files.compressed import PathLike
 
 __all__ = [
+    "MultiLabelData",
     "read",
     "read_arff",
+    "read_arff_frame",
     "read_baskets",
     "read_csv",
     "read_frame",
     "read_msweb",
+    "read_multilabel",
     "read_svmlight",
     "read_what",
     "can_discretise",
@@ -142,6 +146,11 @@ def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> 
         if option not in allowed:
             raise InputError(f"{option} is no option of {kind} files")
     return reader(path, **{**_OWN.get(kind, {}), **options})
+
+
+def read_arff_frame(path: PathLike, *, format: str | None = None) -> pl.DataFrame | None:  # noqa: A002
+    """Read a dense ARFF file as a frame, numbers as they are; ``None`` for all other files."""
+    return arff_frame(path) if _kind(path, format) == "arff" else None
 
 
 def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002

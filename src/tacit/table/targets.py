@@ -68,4 +68,7 @@ def _series(y: Any) -> pl.Series:
         return pl.Series(values, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         kinds = ", ".join(dict.fromkeys(type(value).__name__ for value in flat.tolist()))
-        raise InputError(f"y cannot be read: it holds values of these types: {kinds}") from None
+        why = f"it holds values of these types: {kinds}"
+        if kinds == "int":
+            why = "it holds whole numbers that are too large; make them strings"
+        raise InputError(f"y cannot be read: {why}") from None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.table.files.compressed import PathLike
 
-__all__ = ["read_arff"]
+__all__ = ["DenseRows", "read_arff", "read_rows"]
 
 _BLOCK = 1 << 22  # characters to work on at a time
 
@@ -58,16 +58,8 @@ def read_arff(
     """
     if missing not in ("state", "default", "error"):
         raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
-    with naming(path), opened(path) as file, io.TextIOWrapper(file, "utf-8-sig") as text:
-        number = count(1)
-        attributes = read_header(path, zip(number, text, strict=False))
-        rows: SparseRows | _DenseRows | None = None
-        for numbers, lines in _blocks(text, number):
-            if rows is None:
-                rows = (SparseRows if lines[0].startswith("{") else _DenseRows)(path, attributes)
-            rows.add(numbers, lines)
-        if rows is None:
-            raise FileError(path, "holds no records")
+    with naming(path):
+        rows = read_rows(path)[1]
         if isinstance(rows, SparseRows):
             return Table._of(rows.finish(missing, discretise, target, defaults))
         return Table(
@@ -78,6 +70,21 @@ def read_arff(
             defaults=defaults,
             n_jobs=n_jobs,
         )
+
+
+def read_rows(path: PathLike) -> tuple[list[Attribute], SparseRows | DenseRows]:
+    """Return what a file declares, and its rows as they stand there."""
+    with naming(path), opened(path) as file, io.TextIOWrapper(file, "utf-8-sig") as text:
+        number = count(1)
+        attributes = read_header(path, zip(number, text, strict=False))
+        rows: SparseRows | DenseRows | None = None
+        for numbers, lines in _blocks(text, number):
+            if rows is None:
+                rows = (SparseRows if lines[0].startswith("{") else DenseRows)(path, attributes)
+            rows.add(numbers, lines)
+        if rows is None:
+            raise FileError(path, "holds no records")
+    return attributes, rows
 
 
 def _blocks(
@@ -94,7 +101,7 @@ def _blocks(
             yield numbers, lines.filter(kept)
 
 
-class _DenseRows:
+class DenseRows:
     """Rows with a value for every attribute, kept as columns of their types."""
 
     def __init__(self, path: PathLike, attributes: list[Attribute]) -> None:
@@ -104,6 +111,7 @@ class _DenseRows:
         self._enums = [enums.get(a.labels) for a in attributes]
 
     def add(self, numbers: NDArray[np.int64], lines: pl.Series) -> None:
+        """Take lines that hold data, and their numbers."""
         sparse = lines.str.starts_with("{")
         if sparse.any():
             raise FileError(

@@ -159,8 +159,8 @@ class SparseRows:
             data[own] = typed.cast(pl.Float64).fill_null(float("nan")).to_numpy()
         return data
 
-    def finish(self, missing: str, discretise: Any, target: str | None, defaults: Any) -> Parts:
-        """Return the parts of the Table of all rows."""
+    def entries(self) -> tuple[Entries, NDArray[np.int64]]:
+        """Return all entries by column, and the column of each."""
         columns = np.concatenate(self._columns)
         order = np.argsort(columns, kind="stable")
         columns = columns[order]
@@ -177,6 +177,11 @@ class SparseRows:
             if attribute.kind == "text" and given < self._n_records:
                 name = attribute.name  # the format does not say which text is left out
                 raise FileError(self._path, f"leaves out values of the text attribute {name!r}")
+        return entries, columns
+
+    def finish(self, missing: str, discretise: Any, target: str | None, defaults: Any) -> Parts:
+        """Return the parts of the Table of all rows."""
+        entries, columns = self.entries()
         schema, codes = code_entries(entries, missing, discretise, target)
         return store_entries(
             schema,

@@ -1,0 +1,212 @@
+"""``tacit rules`` learns what the estimators learn; saved rules are shown and applied."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+import tacit
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(7)
+    age, job = rng.integers(18, 80, 300), rng.choice(["clerk", "cook", "pilot"], 300)
+    rich = ((age > 40) & (job == "pilot")) | (age > 70)
+    return pl.DataFrame(
+        {
+            "age": age,
+            "job": job,
+            "height": rng.normal(170, 10, 300).round(1),
+            "rich": np.where(rich, "yes", "no"),
+            "flies": (job == "pilot").astype(int),
+            "cooks": (job == "cook").astype(int),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def people_file(people, tmp_path_factory):
+    path = tmp_path_factory.mktemp("people") / "people.csv"
+    people.write_csv(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def one_target(people, tmp_path_factory):
+    path = tmp_path_factory.mktemp("people") / "rich.csv"
+    people.drop("flies", "cooks").write_csv(path)
+    return path
+
+
+def test_rules_of_classes(run, people, one_target, tmp_path):
+    saved = tmp_path / "rich.tacit"
+    printed = run("rules", one_target, "--target", "rich", "-n", 30, "--top", 3, "-o", saved)
+    facts, text, written = printed.stdout.split("\n\n")
+    model = tacit.BoostedRulesClassifier(n_rules=30, random_state=0)
+    model.fit(people.drop("rich", "flies", "cooks"), people["rich"])
+    assert text == model.to_text(top=3)
+    lines = [line.split("   ")[0].strip() for line in facts.splitlines()]
+    assert lines == [
+        "records", "rules", "records held out", "predicted rightly", "area under the curve", "time",
+    ]  # fmt: skip
+    assert facts.splitlines()[2].split() == ["records", "held", "out", "60"]
+    assert written.strip() == f"written: {saved}"
+
+    shown = run("show", saved).stdout
+    assert "30 rules" in shown
+    assert "then yes" in shown
+    applied = pl.read_csv(run("predict", saved, one_target, "--proba").stdout.encode())
+    X = people.drop("rich", "flies", "cooks")
+    assert applied["prediction"].to_list() == model.predict(X).tolist()
+    np.testing.assert_allclose(applied["P(yes)"], model.predict_proba(X)[:, 1])
+
+
+def test_labels_and_json(run, people, people_file, tmp_path):
+    targets = ["--target", "flies", "--target", "cooks"]
+    saved = tmp_path / "does.tacit"
+    options = ["-n", 12, "--heads", "complete", "--learning-rate", 0.5, "--conditions", 2]
+    options += ["--columns", 2, "--test", people_file, "-o", saved, "--top", 2, "--json"]
+    printed = json.loads(run("rules", people_file, *targets, *options).stdout)
+    X, Y = people.drop("flies", "cooks"), people.select("flies", "cooks")
+    model = tacit.BoostedRulesClassifier(
+        n_rules=12, heads="complete", learning_rate=0.5, max_conditions=2, feature_share=2,
+        random_state=0,
+    ).fit(X, Y)  # fmt: skip
+    predicted = model.predict(X)
+    assert printed["kind"] == "BoostedRulesClassifier"
+    assert printed["targets"] == ["flies", "cooks"]
+    assert printed["rules"] == 12
+    assert printed["test"]["records"] == 300
+    assert printed["test"]["hamming"] == pytest.approx(np.mean(predicted != Y.to_numpy()))
+    assert printed["test"]["subset"] == pytest.approx(
+        np.mean((predicted == Y.to_numpy()).all(axis=1))
+    )
+    assert len(printed["best"]) == 2
+    assert set(printed["best"][0]["head"]) == {"flies", "cooks"}
+    applied = pl.read_csv(run("predict", saved, people_file).stdout.encode())
+    assert applied.columns == ["flies", "cooks"]
+    assert np.array_equal(applied.to_numpy(), predicted)
+
+
+def test_numbers(run, people, one_target, tmp_path):
+    saved = tmp_path / "age.tacit"
+    options = ["--regress", "-n", 20, "--test", one_target, "-o", saved, "--json"]
+    printed = json.loads(run("rules", one_target, "--target", "age", *options).stdout)
+    X = people.drop("age", "flies", "cooks")
+    model = tacit.BoostedRulesRegressor(n_rules=20, random_state=0).fit(X, people["age"])
+    assert printed["test"]["r2"] == pytest.approx(model.score(X, people["age"].to_numpy()))
+    applied = pl.read_csv(run("predict", saved, one_target).stdout.encode())
+    np.testing.assert_allclose(applied["prediction"], model.predict(X))
+
+
+def test_an_output_has_the_name_of_its_column(run, one_target):
+    printed = run("rules", one_target, "--target", "age", "--regress", "-n", 5)
+    assert "numbers: age" in printed.stdout
+    assert "then age " in printed.stdout
+    assert printed.stderr == ""
+
+
+def test_a_hint_that_a_target_is_a_number(run, people, one_target):
+    found = run("rules", one_target, "--target", "age", "-n", 2, "--json")
+    assert f"age has {people['age'].n_unique()} classes" in found.stderr
+    assert "--regress" in found.stderr
+    assert json.loads(found.stdout)["rules"] == 2
+    assert run("rules", one_target, "--target", "rich", "-n", 2).stderr == ""
+
+
+def test_the_help_says_how_many_conditions_there_are(run):
+    most = tacit.CoveringRulesClassifier().max_conditions
+    text = " ".join(run("rules", "--help").stdout.replace("│", " ").split())
+    assert f"4, or {most} of covering rules" in text
+
+
+def test_covering_rules(run, people, one_target, tmp_path):
+    saved, listed = tmp_path / "rich.tacit", tmp_path / "rich.csv"
+    options = ["--covering", "--heuristic", "laplace", "-o", saved, "-o", listed]
+    printed = run("rules", one_target, "--target", "rich", *options).stdout
+    X = people.drop("rich", "flies", "cooks")
+    model = tacit.CoveringRulesClassifier("laplace", random_state=0).fit(X, people["rich"])
+    assert model.to_text(top=20) in printed
+    assert pl.read_csv(listed)["conditions"].to_list() == [r.condition for r in model.rules_]
+    assert "otherwise" in run("show", saved).stdout
+    applied = pl.read_csv(run("predict", saved, one_target).stdout.encode())
+    assert applied["prediction"].to_list() == model.predict(X).tolist()
+    found = json.loads(run("rules", one_target, "--target", "rich", *options[:3], "--json").stdout)
+    assert found["best"][0]["precision"] == pytest.approx(model.rules_[0].precision)
+
+
+HEADER = "@relation r\n@attribute a {0,1}\n@attribute b numeric\n@attribute y {0,1}\n@data\n"
+LABELS = "<labels><label name='y'/><label name='z'/></labels>"
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_multi_label_files(run, tmp_path, sparse):
+    rng = np.random.default_rng(1)
+    header = HEADER.replace("@data", "@attribute z {0,1}\n@data")
+    rows = rng.integers(0, 2, (60, 4))
+    rows[:, 2] = rows[:, 0]
+    if sparse:
+        texts = ["{" + ",".join(f"{c} 1" for c in np.flatnonzero(row)) + "}" for row in rows]
+    else:
+        texts = [",".join(map(str, row)) for row in rows]
+    data, labels, saved = tmp_path / "r.arff", tmp_path / "r.xml", tmp_path / "r.tacit"
+    data.write_text(header + "\n".join(texts) + "\n", encoding="utf-8")
+    labels.write_text(LABELS, encoding="utf-8")
+    printed = run("rules", data, "--labels", labels, "-n", 8, "-o", saved).stdout
+    assert "2 labels: y, z" in printed
+    assert "if a " in printed
+    applied = pl.read_csv(run("predict", saved, data).stdout.encode())
+    assert applied["y"].to_list() == rows[:, 2].tolist()
+
+
+def test_a_table_and_weights(run, people, tmp_path):
+    table = tacit.Table(
+        people.select("job", "rich").with_columns(age=people["age"] // 10),
+        weights=np.arange(300) % 3 + 1,
+    )
+    path = tmp_path / "people.tacit"
+    table.save(path)
+    found = json.loads(run("rules", path, "--target", "rich", "-n", 5, "--json").stdout)
+    model = tacit.BoostedRulesClassifier(n_rules=5, random_state=0)
+    model.fit(
+        table.with_weights(None).select(["job", "age"]), people["rich"], np.arange(300) % 3 + 1
+    )
+    texts = [model.rules_.merged()[k].condition for k in model.rules_.merged().ranked()]
+    assert [rule["conditions"] for rule in found["best"]] == texts
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "say --target, or --labels"),
+        (["--target", "rich", "--labels", "x.xml"], "say --target, or --labels"),
+        (["--target", "poor"], "has no column 'poor'"),
+        (["--target", "rich", "--covering", "--regress"], "not with --regress"),
+        (["--target", "rich", "--covering", "--search", "histogram"], "--covering"),
+        (["--target", "rich", "--heuristic", "laplace"], "is for --covering"),
+        (["--target", "rich", "--columns", "many"], "'many' is none of a number"),
+        (["--target", "rich", "--columns", "1.5"], "--columns must be"),
+        (["--target", "rich", "--learning-rate", "0"], "--learning-rate must be"),
+        (["--target", "rich", "--regress", "--loss", "softmax"], "squared with --regress"),
+        (["--target", "rich", "--test-share", "0.001"], "leaves none on one side"),
+        (["--target", "rich", "-o", "model.txt"], "must end in"),
+        (["--target", "rich", "--regress"], "--target"),
+        (["--target", "rich", "--conditions", "300"], "--conditions"),
+        (["--target", "age", "--target", "rich"], "--target: label 'rich' holds"),
+    ],
+)
+def test_what_cannot_be(run, one_target, options, message):
+    failed = run("rules", one_target, *options)
+    assert failed.exit_code != 0
+    assert message in " ".join(failed.stderr.replace("│", " ").split())
+
+
+def test_a_file_without_a_column_of_the_model(run, people, one_target, tmp_path):
+    saved, other = tmp_path / "rich.tacit", tmp_path / "other.csv"
+    run("rules", one_target, "--target", "rich", "-n", 3, "-o", saved)
+    people.select("job", "rich").write_csv(other)
+    failed = run("predict", saved, other)
+    assert failed.exit_code == 1
+    assert "has no column 'age'" in failed.stderr
