@@ -23,10 +23,16 @@ lint: $(VENV)/.developed
 types: $(VENV)/.developed
 	$(BIN)/mypy
 
-bench: $(VENV)/.developed
+bench: $(VENV)/.developed .venv-boomer/.installed
 	$(BIN)/pip install -q -e '.[bench]'
 	$(BIN)/pip install -q --no-deps sparsecomputation six  # it asks for a package that was renamed
 	$(BIN)/python -m benchmarks
+
+# mlrl-boomer asks for versions of NumPy and scikit-learn of its own.
+.venv-boomer/.installed:
+	$(PYTHON) -m venv .venv-boomer
+	.venv-boomer/bin/pip install -q mlrl-boomer==0.12.3
+	touch $@
 
 docs: $(VENV)/.developed
 	$(BIN)/pip install -q -e '.[docs]'
