@@ -48,7 +48,6 @@ class RuleSearch {
   // The same as they were before any rule, for all records of any units.
   ColumnRuns root(std::int32_t c) const;
   const RuleRows& rows();
-  bool walks_rows() const { return walked_; }
 
  private:
   struct Store {
