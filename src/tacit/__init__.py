@@ -3,7 +3,7 @@
 What equals its column's default is never stored and never visited; counts of it are derived.
 """
 
-from tacit import datasets
+from tacit import datasets, scale
 from tacit.counts import (
     ADTree,
     Bitmaps,
@@ -42,6 +42,7 @@ from tacit.rules import (
     RuleFinder,
     RuleSet,
 )
+from tacit.scale import PartitionedTable
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
 from tacit.similarity import (
@@ -127,6 +128,7 @@ __all__ = [
     "NormalizedCutClassifier",
     "OneWay",
     "Pairs",
+    "PartitionedTable",
     "Plan",
     "Planner",
     "Profile",
@@ -148,6 +150,7 @@ __all__ = [
     "as_table",
     "counter",
     "datasets",
+    "scale",
     "load",
     "minimum_cut",
     "normalized_cut",

@@ -541,6 +541,14 @@ class Table:
             arrays["weights"] = self._weights
         return arrays
 
+    def fresh(self) -> Table:
+        """Return the same table, sharing its arrays, but nothing that is derived and kept."""
+        table = Table.__new__(Table)
+        derived = ("column_store", "_scan", "postings", "_singles")
+        table.__dict__ |= {name: x for name, x in self.__dict__.items() if name not in derived}
+        table._singles = None
+        return table
+
     def __getstate__(self) -> dict[str, Any]:
         engines = ("column_store", "_scan")  # made again where they are needed
         return {name: value for name, value in self.__dict__.items() if name not in engines}

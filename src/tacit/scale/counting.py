@@ -1,0 +1,108 @@
+"""Counts as statistics of partitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from tacit import counts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from tacit.counts import ContingencyTable
+    from tacit.counts.pairs import Layout
+    from tacit.scale.statistic import Part
+
+__all__ = ["OneWayCounts", "PairCounts", "TableCounts", "TwoWayCounts"]
+
+Sums: TypeAlias = list[Any]  # arrays, and numbers, that are added up one by one
+
+
+def _add(one: Sums, other: Sums) -> Sums:
+    """Add up, in place where that can be."""
+    merged = []
+    for a, b in zip(one, other, strict=True):
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.flags.writeable:
+            a += b
+            merged.append(a)
+        else:
+            merged.append(a + b)
+    return merged
+
+
+@dataclass(frozen=True)
+class OneWayCounts:
+    """Counts of stored values, and the (weighted) number of records."""
+
+    given: Mapping[str, Any] | None = None
+
+    def partial(self, part: Part) -> Sums:
+        """Count the values of a part."""
+        found = part.records.one_way(given=self.given, n_jobs=part.n_jobs)
+        return [found.stored.copy(), found.total]
+
+    def merge(self, one: Sums, other: Sums) -> Sums:
+        """Add up."""
+        return _add(one, other)
+
+
+@dataclass(frozen=True)
+class TwoWayCounts:
+    """Counts of stored values with those of a target, those of all, and the number of records."""
+
+    target: int
+    given: Mapping[str, Any] | None = None
+
+    def partial(self, part: Part) -> Sums:
+        """Count the values of a part."""
+        table, schema = part.records, part.records.schema
+        found = table.two_way(self.target, given=self.given, n_jobs=part.n_jobs)
+        stored = found.counts[np.ix_(schema.codes_of(self.target), schema.value_cells)]
+        return [stored, found.singles.stored.copy(), found.singles.total]
+
+    def merge(self, one: Sums, other: Sums) -> Sums:
+        """Add up."""
+        return _add(one, other)
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Counts of pairs of stored values, those of single ones, and the number of records."""
+
+    given: Mapping[str, Any] | None = None
+    layout: Layout = "auto"
+
+    def partial(self, part: Part) -> Sums:
+        """Count the pairs of a part."""
+        found = part.records.pairs(given=self.given, layout=self.layout, n_jobs=part.n_jobs)
+        return [found.stored, found.singles.stored.copy(), found.singles.total]
+
+    def merge(self, one: Sums, other: Sums) -> Sums:
+        """Add up; the sum of a sparse and a dense matrix is dense."""
+        if sparse.issparse(one[0]) and not sparse.issparse(other[0]):
+            one = [sparse.csr_array(one[0]).toarray(), *one[1:]]
+        return _add(one, other)
+
+
+@dataclass(frozen=True)
+class TableCounts:
+    """Contingency tables of several sets of columns, in one pass."""
+
+    column_sets: Sequence[Sequence[str | int]]
+    given: Mapping[str, Any] | None = None
+    layout: counts.Layout = "auto"
+
+    def partial(self, part: Part) -> list[ContingencyTable]:
+        """Count the tables of a part."""
+        scan = counts.Scan(part.records, n_jobs=part.n_jobs)
+        return [scan.table(own, self.given, layout=self.layout) for own in self.column_sets]
+
+    def merge(
+        self, one: list[ContingencyTable], other: list[ContingencyTable]
+    ) -> list[ContingencyTable]:
+        """Add up."""
+        return [a + b for a, b in zip(one, other, strict=True)]

@@ -1,0 +1,93 @@
+"""Who computes: the one interface between statistics and machines.
+
+Everything that runs over partitions calls :meth:`Executor.reduce` or :meth:`Executor.map`. An
+implementation decides where partitions are loaded, how many at a time and for how long they stay;
+:func:`compute` is the unit of work that it has to get done. :class:`tacit.scale.Local` is one,
+:class:`tacit.scale.Dask` another; for a third engine, write a third.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from tacit.scale.cost import Cost
+from tacit.scale.statistic import Part
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tacit.scale.partitions import Partitions
+    from tacit.scale.statistic import Statistic
+
+__all__ = ["Executor", "chosen_executor", "compute", "using"]
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+_CHOSEN: ContextVar[Executor | None] = ContextVar("tacit_executor", default=None)
+
+
+class Executor(Protocol):
+    """Computes over partitions; both methods raise what a partition raised, and free all."""
+
+    def reduce(
+        self,
+        partitions: Partitions,
+        statistic: Statistic[S],
+        n_jobs: int,
+        report: Callable[[Cost], None],
+    ) -> S | None:
+        """Return the statistic of all records, merged as :class:`MergeTree` merges.
+
+        Parameters
+        ----------
+        partitions : Partitions
+        statistic : Statistic
+        n_jobs : int
+            Threads, where the caller's machine computes.
+        report : callable
+            To be told what each partition cost, as they are done.
+
+        Returns
+        -------
+        The statistic, or None where no partition has a record.
+        """
+
+    def map(
+        self,
+        partitions: Partitions,
+        function: Callable[[Part], R],
+        n_jobs: int,
+        report: Callable[[Cost], None],
+    ) -> Iterator[R]:
+        """Yield what a function says of each partition with records, in their order.
+
+        Closing the iterator cancels what has not been computed yet.
+        """
+
+
+def compute(
+    partitions: Partitions, index: int, function: Callable[[Part], R], n_jobs: int, loaded: Any
+) -> tuple[R, Cost]:
+    """Apply a function to one partition that has been loaded, and say what that took."""
+    begin = time.perf_counter()
+    result = function(Part(loaded, index, partitions.firsts[index], n_jobs))
+    return result, Cost.of_work(loaded, time.perf_counter() - begin)
+
+
+def chosen_executor() -> Executor | None:
+    """Return what :func:`using` chose, if anything."""
+    return _CHOSEN.get()
+
+
+@contextmanager
+def using(executor: Executor) -> Iterator[Executor]:
+    """Let an executor do all passes over partitioned tables inside the block."""
+    token = _CHOSEN.set(executor)
+    try:
+        yield executor
+    finally:
+        _CHOSEN.reset(token)
