@@ -12,7 +12,7 @@ def visits():
 
 
 def same(one, other):
-    return one.names == other.names and np.array_equal(one.counts, other.counts)
+    return one.names == other.names and np.array_equal(one.to_array(), other.to_array())
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 16])

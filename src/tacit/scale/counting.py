@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.counts.pairs import Layout
     from tacit.scale.statistic import Part
 
-__all__ = ["OneWayCounts", "PairCounts", "TableCounts", "TwoWayCounts"]
+__all__ = ["OneWayCounts", "PairCounts", "QueryCount", "TableCounts", "TwoWayCounts"]
 
 Sums: TypeAlias = list[Any]  # arrays, and numbers, that are added up one by one
 
@@ -83,8 +83,8 @@ class PairCounts:
 
     def merge(self, one: Sums, other: Sums) -> Sums:
         """Add up; the sum of a sparse and a dense matrix is dense."""
-        if sparse.issparse(one[0]) and not sparse.issparse(other[0]):
-            one = [sparse.csr_array(one[0]).toarray(), *one[1:]]
+        if isinstance(one[0], sparse.csr_array) and not sparse.issparse(other[0]):
+            one = [one[0].toarray(), *one[1:]]
         return _add(one, other)
 
 
@@ -106,3 +106,19 @@ class TableCounts:
     ) -> list[ContingencyTable]:
         """Add up."""
         return [a + b for a, b in zip(one, other, strict=True)]
+
+
+@dataclass(frozen=True)
+class QueryCount:
+    """The (weighted) number of records that match a query."""
+
+    query: Mapping[str, Any]
+
+    def partial(self, part: Part) -> int | float:
+        """Count those of a part."""
+        found: int | float = part.records.count(self.query)
+        return found
+
+    def merge(self, one: int | float, other: int | float) -> int | float:
+        """Add up."""
+        return one + other

@@ -15,7 +15,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs
 from tacit.progress import show_progress
 from tacit.scale.cost import Cost
-from tacit.scale.counting import OneWayCounts, PairCounts, TableCounts, TwoWayCounts
+from tacit.scale.counting import OneWayCounts, PairCounts, QueryCount, TableCounts, TwoWayCounts
 from tacit.scale.executor import chosen_executor
 from tacit.scale.local import Local
 from tacit.scale.partitions import HeldPiece, HeldReader, Partitions
@@ -340,8 +340,7 @@ class PartitionedTable:
     def count(self, query: Mapping[str, Any]) -> int | float:
         """Return the (weighted) number of records that match ``{column: label, …}``."""
         check_query(self.schema, query, "query")
-        found: int | float = self.reduce(TableCounts([[]], query))[0].total
-        return found
+        return self.reduce(QueryCount(query))
 
     def _check_given(self, given: Mapping[str, Any] | None) -> None:
         if given is not None:
