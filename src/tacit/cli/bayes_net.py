@@ -22,6 +22,7 @@ from tacit.table import Table
 
 if TYPE_CHECKING:
     from tacit.network import Distribution
+    from tacit.scale import PartitionedTable
 
 __all__ = ["bayes_net", "register"]
 
@@ -32,7 +33,7 @@ _ENDINGS = (".bif", ".xml", ".xmlbif", ".bifxml", ".tacit", ".dot", ".svg", ".pn
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("bayes-net")(reads_file(bayes_net))
+    app.command("bayes-net")(reads_file(bayes_net, partitions=True))
 
 
 def bayes_net(
@@ -224,8 +225,10 @@ def bayes_net(
         console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)
 
 
-def _read(source: Source) -> BayesNet | Table:
+def _read(source: Source) -> BayesNet | Table | PartitionedTable:
     """Read a net or a table, whichever the file holds."""
+    if source.partitioned:
+        return source.read_table()
     kind = format_of(source.path)
     if kind is not None:
         with working(f"reading {source.path}"):
@@ -237,7 +240,7 @@ def _read(source: Source) -> BayesNet | Table:
     raise FileError(source.path, f"holds a saved {type(found).__name__}, not a table or a net")
 
 
-def _learn(table: Table, **options: Any) -> BayesNet:
+def _learn(table: Table | PartitionedTable, **options: Any) -> BayesNet:
     try:
         return BayesNet.learn(table, **options)
     except InputError as error:
@@ -265,7 +268,9 @@ def _write(net: BayesNet, path: Path) -> None:
                 save_figure(net.plot(), path)
 
 
-def _facts(net: BayesNet, table: Table | None, scores: dict[str, float]) -> list[tuple[str, str]]:
+def _facts(
+    net: BayesNet, table: Table | PartitionedTable | None, scores: dict[str, float]
+) -> list[tuple[str, str]]:
     rows = [] if table is None else table.summary().rows()[:3]
     if table is None:
         rows.append(("columns", f"{len(net.schema):,}"))

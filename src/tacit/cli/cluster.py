@@ -16,10 +16,11 @@ from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
 from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.mixture import KMeans, NaiveBayesMixture, Profile
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from tacit.mixture import ClusterTraits, Trait
-    from tacit.table import Table
+    from tacit.scale import PartitionedTable
 
 __all__ = ["cluster", "register", "traits_json"]
 
@@ -30,7 +31,7 @@ _WRITE = "What is written"
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(reads_file(cluster))
+    app.command()(reads_file(cluster, partitions=True))
 
 
 def cluster(
@@ -110,7 +111,7 @@ def cluster(
     check_target(output, "--output", (".tacit",), source.path)
     check_target(labels, "--labels", FRAMES, source.path)
     check_target(report, "--report", (".html", ".htm"), source.path)
-    table = source.read()
+    table = source.read_table()
     settings: dict[str, Any] = {"n_init": n_init, "random_state": seed, "n_jobs": source.n_jobs}
     if init is not None:
         settings["init"] = init
@@ -124,10 +125,7 @@ def cluster(
     start = perf_counter()
     model = _fit(table, method, wanted, settings)
     seconds = perf_counter() - start
-    if method == "mixture":
-        profile = model.profile()
-    else:
-        profile = Profile.from_labels(table, model.labels_, prior=prior)
+    profile = model.profile() if method == "mixture" else _kmeans_profile(model, table, prior)
     facts = _facts(model)
     selection = model.selection_.to_dicts() if wanted == "auto" else []
     rows = [
@@ -140,7 +138,8 @@ def cluster(
         with working(f"writing {output}"):
             model.save(output)
     if labels is not None:
-        write_frame(prediction_frame(model, model.labels_), labels)
+        found = model.labels_ if isinstance(table, Table) else model.predict(table)
+        write_frame(prediction_frame(model, found), labels)
     if report is not None:
         title, curve = f"Clusters of {source.path.name}", _curve(selection, criterion)
         page = profile.to_html(title, rows, curve=curve, criterion=_CRITERIA[criterion])
@@ -166,7 +165,12 @@ def cluster(
         console.print(f"\nwritten: {', '.join(written)}", soft_wrap=True)
 
 
-def _fit(table: Table, method: str, wanted: int | Literal["auto"], settings: dict[str, Any]) -> Any:
+def _fit(
+    table: Table | PartitionedTable,
+    method: str,
+    wanted: int | Literal["auto"],
+    settings: dict[str, Any],
+) -> Any:
     """Fit a model, and show that this goes on."""
     number = "the number of" if wanted == "auto" else f"{wanted:,}"
     with working(f"looking for {number} clusters of {table.n_records:,} records"):
@@ -178,6 +182,15 @@ def _fit(table: Table, method: str, wanted: int | Literal["auto"], settings: dic
     for note in noted:
         typer.echo(f"warning: {note.message}", err=True)
     return model
+
+
+def _kmeans_profile(model: KMeans, table: Table | PartitionedTable, prior: float) -> Profile:
+    """Return who the clusters of k-means are."""
+    if isinstance(table, Table):
+        return Profile.from_labels(table, model.labels_, prior=prior)
+    schema, singles = table.schema, table.one_way()
+    stored = model.cluster_centers_[:, schema.value_cells].T * model.sizes_
+    return Profile(schema, model.sizes_, stored, prior * singles.counts / singles.total)
 
 
 def _wanted(text: str, method: str) -> int | Literal["auto"]:

@@ -9,23 +9,31 @@ import typer
 
 from tacit.cli.output import working
 from tacit.cli.reading import Source, reads_file
+from tacit.scale import PartitionedTable
 
 __all__ = ["convert", "register"]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(reads_file(convert))
+    app.command()(reads_file(convert, partitions=True))
 
 
 def convert(
     source: Source,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="OUT.tacit", help="The file to write.")
+        Path, typer.Option("--output", "-o", metavar="OUT", help="The file or folder to write.")
     ],
 ) -> None:
-    """Read a table in any format and save it for tacit, which then opens it without parsing."""
-    table = source.read()
+    """Read a table in any format and save it for tacit, which then opens it without parsing.
+
+    Of several files, or with --memory, OUT is a folder with a file for each partition.
+    """
+    table = source.read_table()
+    if isinstance(table, PartitionedTable):
+        made = table.materialise(output)
+        typer.echo(f"{output}: {made!r}")
+        return
     with working(f"writing {output}"):
         table.save(output)
     typer.echo(f"{output}: {table.summary().line()}")

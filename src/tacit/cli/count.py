@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tacit.counts import ContingencyTable, Counter
+    from tacit.scale import PartitionedTable
     from tacit.schema import Schema
 
 __all__ = [
@@ -42,7 +43,7 @@ Given = Annotated[
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(reads_file(count))
+    app.command()(reads_file(count, partitions=True))
 
 
 def count(
@@ -81,7 +82,7 @@ def count(
         typer.echo(interval(total, *bounds))
 
 
-def _count_query(counter: Counter, query: dict[str, Any]) -> list[int | float]:
+def _count_query(counter: Counter | PartitionedTable, query: dict[str, Any]) -> list[int | float]:
     """Return how many records match, with both bounds where a tree knows no more than those."""
     if not query or getattr(counter, "exact", True):
         return [counter.count(query)]

@@ -31,6 +31,7 @@ from tacit.tree import DependencyNetwork
 if TYPE_CHECKING:
     import polars as pl
 
+    from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -42,7 +43,7 @@ _ENDINGS = (".html", ".htm", ".tacit", ".png", ".svg", ".pdf", *FRAMES)
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("dependency-network")(reads_file(dependency_network))
+    app.command("dependency-network")(reads_file(dependency_network, partitions=True))
 
 
 def dependency_network(
@@ -111,7 +112,7 @@ def dependency_network(
     inputs = [source.path] + ([] if test is None else [test])
     for path in output or []:
         check_target(path, "--output", _ENDINGS, *inputs)
-    table = source.read()
+    table = source.read_table()
     basket = _basket(table.schema, recommend) if recommend else None
     if column is not None:
         table.schema.position(column, "--column")
@@ -156,7 +157,7 @@ def _basket(schema: Schema, given: list[str]) -> list[str]:
     ]
 
 
-def _fit(network: DependencyNetwork, table: Table) -> None:
+def _fit(network: DependencyNetwork, table: Table | PartitionedTable) -> None:
     try:
         network.fit(table)
     except InputError as error:
@@ -185,7 +186,10 @@ def _write(network: DependencyNetwork, path: Path, name: str) -> None:
 
 
 def _facts(
-    network: DependencyNetwork, table: Table, scores: dict[str, float], seconds: float
+    network: DependencyNetwork,
+    table: Table | PartitionedTable,
+    scores: dict[str, float],
+    seconds: float,
 ) -> list[tuple[str, str]]:
     n_arcs = network.to_frame().height
     rows = [
@@ -201,7 +205,7 @@ def _facts(
 
 def _as_json(
     network: DependencyNetwork,
-    table: Table,
+    table: Table | PartitionedTable,
     top: int,
     scores: dict[str, float],
     items: pl.DataFrame | None,

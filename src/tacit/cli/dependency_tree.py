@@ -33,7 +33,7 @@ _SETTINGS = {"missing='ignore'": "--ignore-missing", "method='exact'": "--method
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command("dependency-tree")(reads_file(dependency_tree))
+    app.command("dependency-tree")(reads_file(dependency_tree, partitions=True))
 
 
 def dependency_tree(
@@ -178,6 +178,8 @@ def _columns(numeric: list[str] | None) -> Any:
 
 def _records(source: Source, method: str) -> tuple[Any, Any]:
     """Return what to fit: the file itself if it is to be read in parts, a frame, or a Table."""
+    if source.partitioned:
+        return source.read_table(), None
     plain = not set(source.options) - {"n_jobs"}
     on_disk = plain and source.path.suffix.lower() in _ON_DISK and source.path.is_file()
     if on_disk and (method == "mist" or source.path.stat().st_size > _LARGE):

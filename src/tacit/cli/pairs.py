@@ -15,7 +15,7 @@ __all__ = ["pairs", "register"]
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(reads_file(pairs))
+    app.command()(reads_file(pairs, partitions=True))
 
 
 def pairs(
@@ -41,7 +41,7 @@ def pairs(
     of objects with a, b, count, expected (if the two were independent), lift, and a_column,
     a_label, b_column and b_label; the strongest first.
     """
-    table = source.read()
+    table = source.read_table()
     with working(f"counting all pairs of {table.n_columns:,} columns"):
         counted = table.pairs(n_jobs=source.n_jobs)
         strongest = counted.strongest(n, by=by, min_count=min_count, detail=json)

@@ -12,6 +12,7 @@ import typer
 
 from tacit import table as tables
 from tacit.cli.output import working
+from tacit.cli.scanning import Scans, is_scan
 from tacit.counts import ADTree, Counter, Scan
 from tacit.errors import FileError, InputError
 from tacit.table import Table
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from tacit.scale import PartitionedTable
+
 __all__ = ["Numbers", "Source", "reads_file"]
 
-_PANEL = "How the file is read"
+_PANEL, _SCALE = "How the file is read", "More than fits in memory"
 _ESCAPES = {"\\t": "\t", "tab": "\t", "space": " "}
 
 
@@ -36,10 +39,13 @@ class Source:
     path : Path
     options : dict
         Keywords for :func:`tacit.read`.
+    scans : Scans, optional
+        For commands that take a table in partitions: how to open one.
     """
 
     path: Path
     options: dict[str, Any] = field(default_factory=dict)
+    scans: Scans | None = None
 
     @property
     def n_jobs(self) -> int:
@@ -94,8 +100,21 @@ class Source:
             raise InputError(f"--weights: there is no column {name!r}")
         return Numbers(frame.drop(name), frame.get_column(name).to_numpy())
 
+    @property
+    def partitioned(self) -> bool:
+        """Whether the table is to stay in partitions: several files, or where the user says so."""
+        return is_scan(self.path) or (self.scans is not None and self.scans.wanted)
+
+    def read_table(self) -> Table | PartitionedTable:
+        """Read the table, or open it where it is to stay in partitions."""
+        if self.scans is not None and self.partitioned:
+            return self.scans.open(self.path, self.options)
+        return self.read()
+
     def read(self) -> Table:
         """Read the table, showing that this goes on."""
+        if is_scan(self.path):
+            raise InputError(f"FILE: this command takes one file, not {str(self.path)!r}")
         found = self.read_any()
         if isinstance(found, Table):
             return found
@@ -106,11 +125,13 @@ class Source:
             takers = "; `tacit predict` and `tacit show` take it"
         raise FileError(self.path, f"holds a saved {type(found).__name__}, not a table{takers}")
 
-    def counter(self) -> Counter:
+    def counter(self) -> Counter | PartitionedTable:
         """Return what answers questions about the file: the saved tree, or a scan of the table.
 
         One question is not worth a tree of its own.
         """
+        if self.scans is not None and self.partitioned:
+            return self.scans.open(self.path, self.options)
         found = self.read_any()
         if isinstance(found, Counter):
             return found
@@ -230,27 +251,59 @@ def _spec(how: str) -> Any:
         return how
 
 
+def _scale_parameters(
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="Read FILE in partitions and hold no more than this at a time, such as 4GB. "
+            "Patterns such as 'logs/*.parquet', and folders, are read in partitions anyway.",
+            rich_help_panel=_SCALE,
+        ),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let a Dask cluster read and count, such as tcp://scheduler:8786.",
+            rich_help_panel=_SCALE,
+        ),
+    ] = None,
+) -> Scans:
+    """Make what opens partitioned tables of the options that were given."""
+    return Scans(memory, dask)
+
+
 def reads_file(
-    command: Callable[..., None], *, before: tuple[str, ...] = ()
+    command: Callable[..., None], *, before: tuple[str, ...] = (), partitions: bool = False
 ) -> Callable[..., None]:
     """Give a command a file to read: FILE before its own arguments, reading options after its own.
 
     The command's first parameter receives the :class:`Source`. An option that both have, such as
     ``--target``, is the command's, and its value goes to both. Arguments in `before` stand before
-    FILE.
+    FILE. With `partitions`, the command also takes tables that do not fit in memory.
     """
     common = inspect.signature(_parameters, eval_str=True).parameters
+    scale = inspect.signature(_scale_parameters, eval_str=True).parameters if partitions else {}
     _, *own = inspect.signature(command, eval_str=True).parameters.values()
     shared = {p.name for p in own} & set(common)
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         source = _parameters(**{name: given[name] for name in common})
-        command(source, **{k: x for k, x in given.items() if k not in common or k in shared})
+        own = {k: x for k, x in given.items() if k not in ({**common, **scale}) or k in shared}
+        if not partitions:
+            command(source, **own)
+            return
+        scans = _scale_parameters(**{name: given[name] for name in scale})
+        with scans.running():
+            command(replace(source, scans=scans), **own)
 
     file, *options = (p for p in common.values() if p.name not in shared)
     first, rest = [p for p in own if p.name in before], [p for p in own if p.name not in before]
-    parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in (*first, file, *rest, *options)]
+    parameters = [
+        p.replace(kind=p.KEYWORD_ONLY) for p in (*first, file, *rest, *options, *scale.values())
+    ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tacit.counts import ContingencyTable
     from tacit.network import BayesNet, Distribution
     from tacit.rules import Rule
+    from tacit.scale import PartitionedTable
     from tacit.schema import Label
     from tacit.select.best_subset import Subset
     from tacit.table import Summary, Table
@@ -98,7 +99,7 @@ def summary_grid(summary: Summary) -> Grid:
     return facts_grid(summary.rows())
 
 
-def column_grid(table: Table) -> Grid:
+def column_grid(table: Table | PartitionedTable) -> Grid:
     """List the columns with their number of labels, their default and its share."""
     grid = _grid(["column"], ["labels", "default", "share"])
     for name, arity, default, share in column_rows(table):
@@ -106,7 +107,7 @@ def column_grid(table: Table) -> Grid:
     return grid
 
 
-def column_rows(table: Table) -> list[tuple[str, int, Label, float]]:
+def column_rows(table: Table | PartitionedTable) -> list[tuple[str, int, Label, float]]:
     """Return name, arity, default label and the share of the default of each column."""
     schema = table.schema
     one_way = table.one_way()

@@ -15,7 +15,7 @@ __all__ = ["register", "summary"]
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(reads_file(summary))
+    app.command()(reads_file(summary, partitions=True))
 
 
 def summary(
@@ -29,7 +29,7 @@ def summary(
     largest_arity, missing_columns, weighted, n_bytes and dense_bytes; with --columns also
     column_details, a list of objects with name, arity, default and default_share.
     """
-    table = source.read()
+    table = source.read_table()
     facts = table.summary()
     if json:
         data = facts.as_dict()

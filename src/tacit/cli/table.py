@@ -27,7 +27,7 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(reads_file(table))
+    app.command()(reads_file(table, partitions=True))
 
 
 def table(

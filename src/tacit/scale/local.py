@@ -126,7 +126,8 @@ class Local:
         pieces, key = partitions.pieces, partitions.key
         missing = [i for i in range(len(pieces)) if (key, i) not in self._kept]
         largest = max((pieces[i].load_bytes for i in missing), default=0)
-        if room is not None and self.kept_bytes + largest > room:
+        wanted = sum(pieces[i].kept_bytes for i in missing) + largest
+        if room is not None and self.kept_bytes + wanted > room:  # the table in use comes first
             self._kept = {own: kept for own, kept in self._kept.items() if own[0] == key}
         ahead = min(n_jobs, len(missing) - 1) if n_jobs > 1 else 0
         if room is not None and largest:

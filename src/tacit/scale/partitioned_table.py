@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit import counts
 from tacit.errors import InputError
-from tacit.machine import check_fits, count_jobs
+from tacit.machine import check_fits, count_jobs, whole
 from tacit.progress import show_progress
 from tacit.scale.cost import Cost
 from tacit.scale.counting import OneWayCounts, PairCounts, QueryCount, TableCounts, TwoWayCounts
@@ -313,6 +313,16 @@ class PartitionedTable:
             raise InputError(f"columns must be a list of column names, got {columns!r}")
         return self.tables([columns], given=given, layout=layout, n_jobs=n_jobs)[0]
 
+    def table(
+        self,
+        columns: Sequence[str | int],
+        given: Mapping[str, Any] | None = None,
+        *,
+        layout: counts.Layout = "auto",
+    ) -> counts.ContingencyTable:
+        """Count every combination of labels, as a :class:`Counter` does."""
+        return self.contingency(columns, given=given, layout=layout)
+
     def tables(
         self,
         column_sets: Sequence[Sequence[str | int]],
@@ -367,8 +377,7 @@ class PartitionedTable:
         """Return all records as one Table in memory."""
         n_bytes = self.summary().n_bytes
         check_fits(2 * n_bytes, "the table of all partitions", "take some of the records")
-        whole = np.arange(self.n_records, dtype=np.int64)
-        return self.take(whole, n_jobs=n_jobs)
+        return self.take(np.arange(self.n_records), n_jobs=n_jobs)
 
     def select(self, columns: Sequence[str | int]) -> PartitionedTable:
         """Return the table of some of the columns; of files, others are not read."""
@@ -424,7 +433,10 @@ def partition(
     >>> parts.count({"weather": True, "news": True})
     845
     """
-    cuts = np.linspace(0, table.n_records, n_partitions + 1).astype(np.int64)
+    n = whole(n_partitions, "n_partitions", 1)
+    if n > table.n_records:
+        raise InputError(f"n_partitions must be at most {table.n_records:,}, got {n:,}")
+    cuts = np.linspace(0, table.n_records, n + 1).astype(np.int64)
     tables = [table.take(np.arange(a, b)) for a, b in pairwise(cuts)]
     return of_tables(tables, memory=memory)
 
