@@ -370,8 +370,10 @@ class PartitionedTable:
         chosen = check_records(records, self.n_records)
         if chosen is None or not len(chosen):
             raise InputError("records: there must be at least one")
-        taking = TakeRecords(chosen)
-        return taking.finish(self.reduce(taking, n_jobs=n_jobs), self.schema)
+        found = self.map(TakeRecords(chosen), n_jobs=n_jobs)
+        tables = [own for own in found if own is not None]
+        joined = Table.concat(tables)
+        return joined if joined.schema == self.schema else joined.conform(self.schema)
 
     def collect(self, *, n_jobs: int | None = None) -> Table:
         """Return all records as one Table in memory."""

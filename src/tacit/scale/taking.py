@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.schema import Schema
-from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,34 +15,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.scale.statistic import Part
+    from tacit.table import Table
 
 __all__ = ["Narrowed", "Predict", "StoredCount", "TakeRecords"]
 
 
 @dataclass(frozen=True)
 class TakeRecords:
-    """The Table of some records, given by their ascending numbers among all."""
+    """The Table of those of some records, given by their ascending numbers, that are in a part."""
 
     chosen: NDArray[np.int64]
 
-    def partial(self, part: Part) -> list[Table]:
-        """Take the records that are in a part."""
-        table = part.records
+    def __call__(self, part: Part) -> Table | None:
+        """Take them; None if there are none."""
+        table: Table = part.records
         low, high = np.searchsorted(self.chosen, (part.first, part.first + table.n_records))
-        if low == high:
-            return []
-        if high - low == table.n_records:
-            return [table]
-        return [table.take(self.chosen[low:high] - part.first)]
-
-    def merge(self, one: list[Table], other: list[Table]) -> list[Table]:
-        """Put the later records behind the earlier ones."""
-        return one + other
-
-    def finish(self, tables: list[Table], schema: Schema) -> Table:
-        """Make one Table of what was found."""
-        joined = Table.concat(tables, defaults=None)
-        return joined if joined.schema == schema else joined.conform(schema)
+        return table.take(self.chosen[low:high] - part.first) if low < high else None
 
 
 class StoredCount:
