@@ -15,7 +15,9 @@ __all__ = ["show_progress"]
 
 
 @contextmanager
-def show_progress(what: str, total: int, shown: bool) -> Iterator[Callable[[int], None]]:
+def show_progress(
+    what: str, total: int, shown: bool, *, passing: bool = False
+) -> Iterator[Callable[[int], None]]:
     """Show on stderr how many of something are done, if asked to.
 
     Parameters
@@ -25,6 +27,8 @@ def show_progress(what: str, total: int, shown: bool) -> Iterator[Callable[[int]
     total : int
     shown : bool
         Without it, reports go nowhere.
+    passing : bool
+        Take the bar away when all is done: one of many passes.
     """
     if not shown:
         yield lambda n: None
@@ -35,6 +39,6 @@ def show_progress(what: str, total: int, shown: bool) -> Iterator[Callable[[int]
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=passing) as bar:
         task = bar.add_task(what, total=total)
         yield lambda n: bar.advance(task, n)

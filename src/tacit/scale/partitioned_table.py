@@ -89,7 +89,7 @@ class Run:
         shown = bool(self.verbose if verbose is None else verbose)
         begin = time.perf_counter()
         try:
-            with show_progress(what, len(partitions.pieces), shown) as advance:
+            with show_progress(what, len(partitions.pieces), shown, passing=True) as advance:
                 report = partial(self._note, advance)
                 return self.executor.reduce(partitions, statistic, jobs, report)
         finally:
@@ -108,7 +108,7 @@ class Run:
         shown = bool(self.verbose if verbose is None else verbose)
         begin = time.perf_counter()
         try:
-            with show_progress(what, len(partitions.pieces), shown) as advance:
+            with show_progress(what, len(partitions.pieces), shown, passing=True) as advance:
                 report = partial(self._note, advance)
                 yield from self.executor.map(partitions, function, jobs, report)
         finally:
