@@ -42,7 +42,7 @@ from tacit.rules import (
     RuleFinder,
     RuleSet,
 )
-from tacit.scale import PartitionedTable
+from tacit.scale import PartitionedTable, scan
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
 from tacit.similarity import (
@@ -151,6 +151,7 @@ __all__ = [
     "counter",
     "datasets",
     "scale",
+    "scan",
     "load",
     "minimum_cut",
     "normalized_cut",

@@ -4,6 +4,7 @@ from tacit.scale.cost import Cost
 from tacit.scale.executor import Executor, using
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned, of_tables, partition
+from tacit.scale.scan import scan
 from tacit.scale.statistic import MergeTree, Part, Statistic
 from tacit.scale.taking import Predict
 
@@ -19,5 +20,6 @@ __all__ = [
     "as_partitioned",
     "of_tables",
     "partition",
+    "scan",
     "using",
 ]

@@ -30,6 +30,7 @@ __all__ = [
     "encode_columns",
     "encode_frame",
     "find_cuts",
+    "numbers_to_cut",
     "specs_of",
     "to_polars",
 ]
@@ -290,12 +291,12 @@ def find_cuts(frame: pl.DataFrame, discretise: Any) -> dict[str, Edges]:
     """Find where each column that is to be cut is cut, so that other data can be cut there, too."""
     cuts = {}
     for name, spec in specs_of(frame, discretise, None).items():
-        found = cut_points(_to_cut(frame.get_column(name)), spec, column=name)
+        found = cut_points(numbers_to_cut(frame.get_column(name)), spec, column=name)
         cuts[name] = Edges(tuple(found.tolist()))
     return cuts
 
 
-def _to_cut(series: pl.Series, start: int = 0) -> NDArray[np.float64]:
+def numbers_to_cut(series: pl.Series, start: int = 0) -> NDArray[np.float64]:
     """Return a column of numbers that are finite or, where they are missing, NaN."""
     if not series.dtype.is_numeric():
         raise InputError(f"discretise: column {series.name!r} holds {series.dtype}, not numbers")
@@ -306,7 +307,7 @@ def _to_cut(series: pl.Series, start: int = 0) -> NDArray[np.float64]:
 
 def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str, start: int) -> Coded:
     """Cut a numeric column into bins."""
-    numbers = _to_cut(series, start)
+    numbers = numbers_to_cut(series, start)
     cuts = cut_points(numbers, spec, target=target_codes, column=series.name)
     bins = apply_cuts(numbers, cuts)
     items: list[Any] = list(bin_labels(cuts))

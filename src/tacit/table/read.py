@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tacit.table.files.compressed import PathLike
 
 __all__ = [
+    "OWN_OPTIONS",
     "MultiLabelData",
     "read",
     "read_arff",
@@ -44,6 +45,7 @@ __all__ = [
     "read_svmlight",
     "read_what",
     "can_discretise",
+    "file_kind",
 ]
 
 
@@ -67,7 +69,7 @@ _SUFFIXES = {
     "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
     "dat": "baskets", "basket": "baskets",
 }  # fmt: skip
-_OWN: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
+OWN_OPTIONS: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
 
 
 def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:  # noqa: A002
@@ -111,7 +113,7 @@ def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:
 
 def can_discretise(path: PathLike, format: str | None = None) -> bool:  # noqa: A002
     """Return whether the reader of a file can cut numbers into bins."""
-    reader = _READERS[_kind(path, format)]
+    reader = _READERS[file_kind(path, format)]
     return (
         reader in (read_parquet, read_ipc) or "discretise" in inspect.signature(reader).parameters
     )
@@ -137,7 +139,7 @@ def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> 
     **options
         For text: separator, header and null_values, as for :func:`read_csv`.
     """
-    kind = _kind(path, format)
+    kind = file_kind(path, format)
     if kind not in _FRAMES:
         return None
     reader = _FRAMES[kind]
@@ -145,19 +147,19 @@ def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> 
     for option in options:
         if option not in allowed:
             raise InputError(f"{option} is no option of {kind} files")
-    return reader(path, **{**_OWN.get(kind, {}), **options})
+    return reader(path, **{**OWN_OPTIONS.get(kind, {}), **options})
 
 
 def read_arff_frame(path: PathLike, *, format: str | None = None) -> pl.DataFrame | None:  # noqa: A002
     """Read a dense ARFF file as a frame, numbers as they are; ``None`` for all other files."""
-    return arff_frame(path) if _kind(path, format) == "arff" else None
+    return arff_frame(path) if file_kind(path, format) == "arff" else None
 
 
 def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002
     """Read a file as :func:`read` does; of a .tacit file, return whatever it holds."""
-    kind = _kind(path, format)
+    kind = file_kind(path, format)
     reader = _READERS[kind]
-    given = {**_OWN.get(kind, {}), **options}
+    given = {**OWN_OPTIONS.get(kind, {}), **options}
     if reader in (read_parquet, read_ipc):
         allowed = set(inspect.signature(read_csv).parameters)
         allowed -= {"path", "separator", "header", "names", "null_values", "quote"}
@@ -172,7 +174,8 @@ def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> A
     return reader(path, **given)
 
 
-def _kind(path: PathLike, format: str | None) -> str:  # noqa: A002
+def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
+    """Return which kind of file this is, by what the caller says or by its name."""
     if format is not None:
         kind = _SUFFIXES.get(format, format)
         if kind not in _READERS:

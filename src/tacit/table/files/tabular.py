@@ -23,7 +23,16 @@ if TYPE_CHECKING:
 
     from tacit.table.files.compressed import PathLike
 
-__all__ = ["csv_frame", "ipc_frame", "parquet_frame", "read_csv", "read_ipc", "read_parquet"]
+__all__ = [
+    "check_dialect",
+    "choose_columns",
+    "csv_frame",
+    "ipc_frame",
+    "parquet_frame",
+    "read_csv",
+    "read_ipc",
+    "read_parquet",
+]
 
 _CELLS = 10_000_000  # of a chunk
 _AT_ONCE = 1 << 27  # numbers to hold at once while cut points are looked for
@@ -104,7 +113,7 @@ def read_csv(
     >>> table.one_way()["sky"]
     {'blue': 1, 'grey': 2}
     """
-    _check_dialect(separator, quote)
+    check_dialect(separator, quote)
     with naming(path), on_disk(path) as plain:
         file = CsvFile(path, plain, separator, header, names, null_values, quote)
         while True:
@@ -118,7 +127,8 @@ def read_csv(
                 file.widen(error)
 
 
-def _check_dialect(separator: str, quote: str | None) -> None:
+def check_dialect(separator: str, quote: str | None) -> None:
+    """Refuse a separator or a quoting character that cannot be one."""
     if not isinstance(separator, str) or separator == "" or separator[1:].strip():
         raise InputError(f"separator must be one character, or one and blanks, got {separator!r}")
     if not separator[0].isascii() or separator[0] in (quote, "\r", "\n"):
@@ -135,7 +145,7 @@ def csv_frame(
     null_values: str | Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Read a CSV file as a frame, its numbers as they are; options as for :func:`read_csv`."""
-    _check_dialect(separator, '"')
+    check_dialect(separator, '"')
     with naming(path), on_disk(path) as plain:
         file = CsvFile(path, plain, separator, header, None, null_values, '"')
         while True:
@@ -230,7 +240,7 @@ def _read(
     if chunk_records is not None and (type(chunk_records) is not int or chunk_records < 1):
         raise InputError(f"chunk_records must be a positive integer, got {chunk_records!r}")
     known = file.schema
-    chosen = _choose(known, columns, weights)
+    chosen = choose_columns(known, columns, weights)
     taken = weights if isinstance(weights, str) else None
     for argument, name in (("weights", taken), ("target", target)):
         if name is not None and name not in (known if argument == "weights" else chosen):
@@ -253,7 +263,8 @@ def _read(
     return Table._of(parts)
 
 
-def _choose(known: dict[str, Any], columns: Sequence[str] | None, weights: Any) -> list[str]:
+def choose_columns(known: dict[str, Any], columns: Sequence[str] | None, weights: Any) -> list[str]:
+    """Return the columns to read, in order, without the one that holds weights."""
     if columns is None:
         chosen = list(known)
     elif isinstance(columns, str) or not all(isinstance(name, str) for name in columns):

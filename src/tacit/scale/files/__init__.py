@@ -1,0 +1,1 @@
+"""Files as partitions: where pieces of them lie, and how each becomes a frame."""
