@@ -1,8 +1,13 @@
-"""Expectation maximisation: from a start to a model that explains the records at least as well."""
+"""Expectation maximisation: from a start to a model that explains the records at least as well.
+
+:func:`em_steps` says which parameters it wants to know the expected counts of, and is told them;
+who counts, and where the records are, is not its concern.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -10,6 +15,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.mixture.expected import ExpectedCounts
+from tacit.mixture.starts import make_start
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +24,17 @@ if TYPE_CHECKING:
     from tacit.mixture.prior import Prior
     from tacit.schema import Schema
 
-__all__ = ["Parameters", "Problem", "Report", "Run", "run_em"]
+__all__ = [
+    "Evidence",
+    "How",
+    "Parameters",
+    "Problem",
+    "Report",
+    "Run",
+    "em_steps",
+    "run_em",
+    "run_together",
+]
 
 Report: TypeAlias = Callable[[int, float], None]  # passes so far, objective
 
@@ -50,9 +66,57 @@ class Parameters(NamedTuple):
     log_prior: float
 
 
+class Evidence(ABC):
+    """Records, wherever they are, and a prior: what there is to explain."""
+
+    prior: Prior
+    single: bool
+
+    @property
+    @abstractmethod
+    def schema(self) -> Schema:
+        """The columns."""
+
+    @property
+    @abstractmethod
+    def average_weight(self) -> float:
+        """What a record that counts at all counts on average."""
+
+    @abstractmethod
+    def expect(self, parameters: Parameters) -> ExpectedCounts:
+        """Return the expected counts of all records (the E-step): one pass over stored values."""
+
+    @abstractmethod
+    def starts(
+        self, n_clusters: int, n_init: int, init: str, rng: np.random.Generator
+    ) -> Iterable[ExpectedCounts]:
+        """Return the expected counts of several first guesses."""
+
+    @abstractmethod
+    def follow(self, starts: Iterable[ExpectedCounts], how: How) -> Iterator[Run]:
+        """Run EM from several starts."""
+
+    @abstractmethod
+    def exact(self) -> Evidence:
+        """Return the same in double precision."""
+
+    def maximise(self, expected: ExpectedCounts) -> Parameters:
+        """Return the parameters that explain expected counts best (the M-step)."""
+        return Parameters(
+            *_core.em_maximise(
+                self.schema.offsets,
+                expected.totals,
+                expected.stored,
+                self.prior.clusters,
+                self.prior.stored,
+                self.prior.defaults,
+            )
+        )
+
+
 @dataclass(frozen=True)
-class Problem:
-    """Records and a prior: what there is to explain.
+class Problem(Evidence):
+    """Records in memory and a prior.
 
     Attributes
     ----------
@@ -98,19 +162,6 @@ class Problem:
             return 1.0
         return self.weight / max(int(np.count_nonzero(self.record_weights[chosen])), 1)
 
-    def maximise(self, expected: ExpectedCounts) -> Parameters:
-        """Return the parameters that explain expected counts best (the M-step)."""
-        return Parameters(
-            *_core.em_maximise(
-                self.schema.offsets,
-                expected.totals,
-                expected.stored,
-                self.prior.clusters,
-                self.prior.stored,
-                self.prior.defaults,
-            )
-        )
-
     def expect(self, parameters: Parameters) -> ExpectedCounts:
         """Return the expected counts of all records (the E-step): one pass over stored values."""
         records = self.records
@@ -119,6 +170,22 @@ class Problem:
             parameters.shares, parameters.stored, parameters.defaults, self.single, self.n_jobs,
         )  # fmt: skip
         return ExpectedCounts(totals, stored, log_likelihood, self.weight)
+
+    def starts(
+        self, n_clusters: int, n_init: int, init: str, rng: np.random.Generator
+    ) -> Iterator[ExpectedCounts]:
+        """Yield the expected counts of several first guesses, when they are wanted."""
+        for _ in range(n_init):
+            yield make_start(self, n_clusters, init, rng)
+
+    def follow(self, starts: Iterable[ExpectedCounts], how: How) -> Iterator[Run]:
+        """Run EM from several starts, one after another."""
+        for start in starts:
+            yield run_em(self, start, **how._asdict())
+
+    def exact(self) -> Problem:
+        """Return the same in double precision."""
+        return replace(self, single=False)
 
     def posterior(
         self, parameters: Parameters, *, responsibilities: bool = True
@@ -177,8 +244,26 @@ class Run:
         return self.expected.log_likelihood + self.parameters.log_prior
 
 
+class How(NamedTuple):
+    """How far EM is run, and how.
+
+    Attributes
+    ----------
+    max_iter : int
+        Passes, at most.
+    tol : float
+        A run is over when a plain step raises the objective by less than this share of it.
+    accelerate : bool
+        Use momentum.
+    """
+
+    max_iter: int
+    tol: float
+    accelerate: bool = True
+
+
 def run_em(
-    problem: Problem,
+    problem: Evidence,
     start: ExpectedCounts,
     *,
     max_iter: int,
@@ -186,7 +271,47 @@ def run_em(
     accelerate: bool = True,
     report: Report | None = None,
 ) -> Run:
-    """Take EM steps until a pass raises the objective by less than `tol` of it.
+    """Take EM steps until a pass raises the objective by less than `tol` of it."""
+    steps = em_steps(problem.maximise, start, How(max_iter, tol, accelerate), report)
+    return run_together([steps], lambda asked: [problem.expect(own) for own in asked])[0]
+
+
+Steps: TypeAlias = Generator[Parameters, ExpectedCounts, "Run"]
+
+
+def run_together(
+    runs: list[Steps], expect: Callable[[list[Parameters]], list[ExpectedCounts]]
+) -> list[Run]:
+    """Take several runs to their ends, side by side: what all of them ask for is counted at once.
+
+    Parameters
+    ----------
+    runs : list of generators
+        As :func:`em_steps` makes them.
+    expect : callable
+        Returns the expected counts of several mixtures.
+    """
+    ended: dict[int, Run] = {}
+    asked = {place: next(steps) for place, steps in enumerate(runs)}
+    while asked:
+        found = expect(list(asked.values()))
+        following = {}
+        for place, counts in zip(asked, found, strict=True):
+            try:
+                following[place] = runs[place].send(counts)
+            except StopIteration as end:
+                ended[place] = end.value
+        asked = following
+    return [ended[place] for place in range(len(runs))]
+
+
+def em_steps(
+    maximise: Callable[[ExpectedCounts], Parameters],
+    start: ExpectedCounts,
+    how: How,
+    report: Report | None = None,
+) -> Steps:
+    """Yield parameters, to be sent their expected counts, until a pass gains less than `how.tol`.
 
     With `accelerate`, the counts that a step starts from are moved on in the direction of the last
     steps, a little further each time (Nesterov's momentum). Where that leads to a lower objective,
@@ -196,9 +321,9 @@ def run_em(
     counts, best, previous = start, None, None
     trace: list[float] = []
     pushes = 0  # since momentum started
-    while len(trace) < max_iter:
-        parameters = problem.maximise(counts)
-        found = Run(parameters, problem.expect(parameters))
+    while len(trace) < how.max_iter:
+        parameters = maximise(counts)
+        found = Run(parameters, (yield parameters))
         if best is not None and found.objective < best.objective and pushes:
             counts, previous, pushes = best.expected, None, 0
             trace.append(best.objective)
@@ -210,12 +335,12 @@ def run_em(
         trace.append(best.objective)
         if report is not None:
             report(len(trace), best.objective)
-        small = gain <= tol * abs(best.objective)
+        small = gain <= how.tol * abs(best.objective)
         if small and plain:
             return replace(best, trace=trace, converged=True)
         counts = found.expected
         calm = gain < _CALM * abs(best.objective)
-        if accelerate and previous is not None and calm and not small:
+        if how.accelerate and previous is not None and calm and not small:
             pushes += 1
             counts = _push(counts, previous, min(pushes / (pushes + 3), _MOST_MOMENTUM))
         else:

@@ -72,6 +72,17 @@ class ExpectedCounts:
             self.weight + other.weight,
         )
 
+    def add_to(self, other: ExpectedCounts) -> ExpectedCounts:
+        """Return the sum, in the arrays of this one where they can be written: it is used up."""
+        if not (self.totals.flags.writeable and self.stored.flags.writeable):
+            return self + other
+        return ExpectedCounts(
+            np.add(self.totals, other.totals, out=self.totals),
+            np.add(self.stored, other.stored, out=self.stored),
+            self.log_likelihood + other.log_likelihood,
+            self.weight + other.weight,
+        )
+
     def scaled(self, factor: float) -> ExpectedCounts:
         """Return the counts of as many times the records."""
         return ExpectedCounts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from copy import copy
 from dataclasses import replace
 from numbers import Real
@@ -17,14 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
 from tacit.mixture.choose_clusters import choose_clusters, show_progress
-from tacit.mixture.em import Parameters, Problem, Run, run_em
-from tacit.mixture.prior import Prior, check_strength, make_prior
+from tacit.mixture.em import How, Parameters, Problem, Run, run_em
+from tacit.mixture.parts import PartsProblem, Under, look_at
+from tacit.mixture.prior import check_strength, make_prior
 from tacit.mixture.profile import Profile
+from tacit.mixture.restarts import follow_best, in_double
 from tacit.mixture.sampling import draw_records
 from tacit.mixture.saving import write_mixture
 from tacit.mixture.scores import Scores, score_run
-from tacit.mixture.starts import count_distinct, make_start
+from tacit.mixture.starts import check_enough, count_distinct
 from tacit.parameters import make_generator
+from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table.features import (
     Features,
     fit_features,
@@ -39,7 +41,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from tacit.counts import OneWay
+    from tacit.mixture.em import Evidence
     from tacit.mixture.expected import ExpectedCounts
+    from tacit.mixture.prior import Prior
+    from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -47,7 +53,6 @@ __all__ = ["NaiveBayesMixture"]
 
 _LOG = logging.getLogger("tacit")
 _CRITERIA = ("cheeseman_stutz", "bic", "icl")
-_ROUGH = 1e-4  # how far each start is followed before the best goes on
 
 
 class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
@@ -55,6 +60,11 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
     Fitted by EM. A pass over the records costs O(stored values × clusters): a record starts from
     what is known of one with nothing but defaults, and each stored value corrects that.
+
+    Records may be in partitions (:func:`tacit.scan`): each pass of EM is then one over partitions,
+    shared by all starts, and one more each finds counts and seeds. The same `random_state` finds
+    the mixture that it finds in memory, but for ``init="random"``, where other clusters are drawn
+    (the same ones for any partitioning). ``n_clusters="auto"`` needs a Table.
 
     Parameters
     ----------
@@ -111,7 +121,8 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
     expected_ : ExpectedCounts
         Of the records that were fitted.
     labels_ : ndarray of shape (n_records,)
-        The most probable cluster of each record that was fitted.
+        The most probable cluster of each record that was fitted; not for partitions, of which
+        :meth:`predict` says it.
     log_likelihood_ : float
         Of the records that were fitted.
     trace_ : ndarray
@@ -198,10 +209,11 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, frame, array, sparse array or PartitionedTable
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
-            How many records each one stands for.
+            How many records each one stands for. Tables may have weights of their own instead, and
+            partitions must.
 
         Returns
         -------
@@ -210,9 +222,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         self._check_settings()
         goes_on = self.warm_start and hasattr(self, "expected_")
-        take = self._take_more if goes_on else self._take
-        table, features = take(X, sample_weight)
-        problem = self._problem(table)
+        problem, features = self._gather(X, sample_weight, goes_on=goes_on)
         rng = make_generator(self.random_state)
         selection: list[Scores] | None = None
         if goes_on:
@@ -221,31 +231,73 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
                     f"n_clusters={self.n_clusters!r}, but warm_start goes on with "
                     f"{self.n_clusters_} clusters"
                 )
-            run = self._follow(problem, self.expected_, self.tol)
+            run = run_em(problem, self.expected_, **self._how()._asdict())
         elif self.n_clusters == "auto":
+            assert isinstance(problem, Problem)
             most = whole(self.max_clusters, "max_clusters", 1)
             with show_progress(self.criterion, bool(self.verbose)) as report:
                 run, selection = choose_clusters(
-                    problem, most=most, criterion=self.criterion, rng=rng, **self._how(),
-                    n_init=int(self.n_init), init=self.init, report=report,
+                    problem, most=most, criterion=self.criterion, rng=rng,
+                    **self._how()._asdict(), n_init=int(self.n_init), init=self.init,
+                    report=report,
                 )  # fmt: skip
         else:
-            run = self._best_start(problem, self._count_clusters(table), rng)
-        self._keep(problem, features, _in_double(problem, run))
+            run = self._best_start(problem, rng)
+        self._keep(problem, features, in_double(problem, run))
         self.selection_ = None if selection is None else pl.DataFrame(selection)
-        self.labels_ = self._label(problem)
+        self.__dict__.pop("labels_", None)  # those of an earlier fit
+        if isinstance(problem, Problem):
+            self.labels_ = self._label(problem)
         return self
 
-    def _take(self, X: Any, sample_weight: Any) -> tuple[Table, Features]:
-        """Return the records of a first fit; a copy takes note, as the fit may yet fail."""
-        return fit_features(
-            copy(self), X, discretise=self.discretise, sample_weight=sample_weight,
-            n_jobs=self.n_jobs,
-        )  # fmt: skip
+    def _gather(
+        self, X: Any, sample_weight: Any, *, goes_on: bool, prior: Prior | None = None
+    ) -> tuple[Evidence, Features]:
+        """Return what is to be explained: of a first fit, or under the schema of the one before."""
+        parts = as_partitioned(X)
+        if parts is not None:
+            check_parts(sample_weight, None if goes_on else self.discretise)
+            return self._gather_parts(parts, goes_on=goes_on, prior=prior)
+        if goes_on:
+            table, features = weigh(self._read(X), sample_weight), self._features
+        else:
+            table, features = fit_features(
+                copy(self),  # which takes note, as the fit may yet fail
+                X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs,
+            )  # fmt: skip
+        if table.weights is not None and table.weights.sum() == 0:
+            raise InputError("sample_weight: all weights are zero")
+        if not goes_on and self.n_clusters != "auto":
+            k = whole(self.n_clusters, "n_clusters", 1)
+            check_enough(k, table.n_records, count_distinct(table, k))
+        prior = prior or self._make_prior(table.one_way())
+        jobs, single = count_jobs(self.n_jobs), self.precision == "single"
+        return Problem(table, prior, jobs, single), features
 
-    def _take_more(self, X: Any, sample_weight: Any) -> tuple[Table, Features]:
-        """Return records under the schema, and in the bins, of the fit before."""
-        return weigh(self._read(X), sample_weight), self._features
+    def _gather_parts(
+        self, parts: PartitionedTable, *, goes_on: bool, prior: Prior | None
+    ) -> tuple[PartsProblem, Features]:
+        """Look at partitions once: their values, their weights, and whether they differ."""
+        if self.n_clusters == "auto" and not goes_on:
+            raise InputError(
+                'n_clusters: "auto" looks at records again and again and needs all of them at '
+                "once; choose the number on some of them, those of X.take(…)"
+            )
+        features = self._features if goes_on else Features(parts.schema, {}, "table")
+        under = Under.of(parts, features.schema, self.unseen)
+        k = 0 if goes_on else whole(self.n_clusters, "n_clusters", 1)
+        if k > parts.n_records:
+            check_enough(k, parts.n_records, k)
+        look, singles = look_at(parts, under, k, self.n_jobs)
+        check_enough(k, parts.n_records, len(look.distinct))
+        prior = prior or self._make_prior(singles)
+        problem = PartsProblem(
+            parts, prior, under, self.n_jobs, self.precision == "single", look, self.verbose
+        )
+        return problem, features
+
+    def _make_prior(self, singles: OneWay) -> Prior:
+        return make_prior(singles, check_strength(self.prior), self.prior_mean, self.missing)
 
     def _check_settings(self) -> None:
         check_strength(self.prior)
@@ -267,68 +319,17 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         if self.init not in ("seeds", "random"):
             raise InputError(f'init must be "seeds" or "random", got {self.init!r}')
 
-    def _count_clusters(self, table: Table) -> int:
-        n_clusters = whole(self.n_clusters, "n_clusters", 1)
-        if n_clusters > table.n_records:
-            raise InputError(
-                f"n_clusters={n_clusters}, but there are only n_samples={table.n_records} records"
-            )
-        distinct = count_distinct(table, n_clusters)
-        if distinct < n_clusters:
-            _LOG.warning(
-                "n_clusters=%d, but only %d records are distinct: some clusters will be empty, or "
-                "alike",
-                n_clusters,
-                distinct,
-            )
-        return n_clusters
-
-    def _problem(self, table: Table, prior: Prior | None = None) -> Problem:
-        if table.weights is not None and table.weights.sum() == 0:
-            raise InputError("sample_weight: all weights are zero")
-        if prior is None:
-            strength = check_strength(self.prior)
-            prior = make_prior(table.one_way(), strength, self.prior_mean, self.missing)
-        return Problem(table, prior, count_jobs(self.n_jobs), self.precision == "single")
-
-    def _how(self) -> dict[str, Any]:
+    def _how(self) -> How:
         """Return how EM is to be run."""
-        return {
-            "max_iter": int(self.max_iter),
-            "tol": float(self.tol),
-            "accelerate": bool(self.accelerate),
-        }
+        return How(int(self.max_iter), float(self.tol), bool(self.accelerate))
 
-    def _follow(self, problem: Problem, start: ExpectedCounts, tol: float) -> Run:
-        return run_em(problem, start, **(self._how() | {"tol": tol}))
-
-    def _best_start(self, problem: Problem, n_clusters: int, rng: np.random.Generator) -> Run:
-        """Follow all starts for a while, and the best of them to the end."""
-        best: Run | None = None
-        for attempt in range(int(self.n_init)):
-            start = make_start(problem, n_clusters, self.init, rng)
-            run = self._follow(problem, start, max(_ROUGH, float(self.tol)))
-            self._tell(f"start {attempt + 1} of {self.n_init}", run)
-            if best is None or run.objective > best.objective:
-                best = run
-        assert best is not None
-        if float(self.tol) >= _ROUGH or not best.converged:
-            return best
-        left = int(self.max_iter) - len(best.trace)
-        if left == 0:
-            return replace(best, converged=False)
-        rest = run_em(problem, best.expected, **(self._how() | {"max_iter": left}))
-        whole_run = replace(rest, trace=[*best.trace, *rest.trace])
-        self._tell("the best of them", whole_run)
-        return whole_run
-
-    def _tell(self, what: str, run: Run) -> None:
-        if self.verbose:
-            done = f"{len(run.trace)} passes, objective {run.objective:.8g}"
-            print(f"{what}: {done}", file=sys.stderr)
+    def _best_start(self, problem: Evidence, rng: np.random.Generator) -> Run:
+        n_init = int(self.n_init)
+        starts = problem.starts(int(self.n_clusters), n_init, self.init, rng)
+        return follow_best(problem, starts, n_init, self._how(), verbose=bool(self.verbose))
 
     def _keep(
-        self, problem: Problem, features: Features, run: Run, *, by_size: bool = True
+        self, problem: Evidence, features: Features, run: Run, *, by_size: bool = True
     ) -> None:
         order = np.arange(run.expected.n_clusters)
         if by_size:
@@ -371,16 +372,13 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         self._check_settings()
         if not hasattr(self, "expected_"):
-            table, features = self._take(X, sample_weight)
-            problem = self._problem(table)
-            run = self._best_start(
-                problem, self._count_clusters(table), make_generator(self.random_state)
-            )
-            self._keep(problem, features, _in_double(problem, run))
+            whole(self.n_clusters, "n_clusters", 1)
+            problem, features = self._gather(X, sample_weight, goes_on=False)
+            run = self._best_start(problem, make_generator(self.random_state))
+            self._keep(problem, features, in_double(problem, run))
             self.selection_ = None
             return self
-        table, _ = self._take_more(X, sample_weight)
-        problem = self._problem(table, self._prior)
+        problem, _ = self._gather(X, sample_weight, goes_on=True, prior=self._prior)
         batch = problem.expect(self._parameters)
         rate = float(self._n_batches + 2) ** -0.7
         weight = self.expected_.weight + batch.weight
@@ -421,8 +419,17 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         check_is_fitted(self, "expected_")
         return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
 
-    def _model(self, table: Table) -> Problem:
-        return Problem(table, self._prior, count_jobs(self.n_jobs))
+    def _model(self, X: Any) -> Problem:
+        return Problem(self._read(X), self._prior, count_jobs(self.n_jobs))
+
+    def _evidence(self, X: Any) -> Evidence:
+        """Return records as something to explain, wherever they are."""
+        parts = as_partitioned(X)
+        if parts is None:
+            return self._model(X)
+        check_is_fitted(self, "expected_")
+        under = Under.of(parts, self.schema_, self.unseen)
+        return PartsProblem(parts, self._prior, under, self.n_jobs, verbose=self.verbose)
 
     def _label(self, problem: Problem) -> NDArray[np.int64]:
         """Return the most probable clusters, a stretch of records at a time."""
@@ -435,20 +442,23 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
             labels[chosen] = part.posterior(self._parameters)[0].argmax(axis=1)
         return labels
 
+    @over_parts
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable cluster of each record."""
-        return self._label(self._model(self._read(X)))
+        return self._label(self._model(X))
 
+    @over_parts
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(cluster | record), records × clusters."""
-        problem = self._model(self._read(X))
+        problem = self._model(X)
         n_bytes = 8 * problem.records.n_records * self.n_clusters_
         check_fits(n_bytes, "P(cluster | record)", "give fewer records at a time")
         return problem.posterior(self._parameters)[0]
 
+    @over_parts
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return log P(record) of each record."""
-        return self._model(self._read(X)).posterior(self._parameters, responsibilities=False)[1]
+        return self._model(X).posterior(self._parameters, responsibilities=False)[1]
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean of log P(record), by the records' weights if they have any."""
@@ -459,7 +469,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
     def expected_counts(self, X: Any) -> ExpectedCounts:
         """Return the expected counts of records: additive, so that parts can be added up."""
-        return self._model(self._read(X)).expect(self._parameters)
+        return self._evidence(X).expect(self._parameters)
 
     def n_parameters(self) -> int:
         """Return how many numbers the mixture could choose freely."""
@@ -488,7 +498,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         return marginal
 
     def _scores(self, X: Any) -> Scores:
-        problem = self._model(self._read(X))
+        problem = self._evidence(X)
         return score_run(problem, Run(self._parameters, problem.expect(self._parameters)))
 
     # What it says of clusters
@@ -575,11 +585,3 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         check_is_fitted(self, "expected_")
         write_mixture(path, self)
-
-
-def _in_double(problem: Problem, run: Run) -> Run:
-    """Return the run with expected counts of double precision."""
-    if not problem.single:
-        return run
-    exact = Problem(problem.records, problem.prior, problem.n_jobs)
-    return Run(run.parameters, exact.expect(run.parameters), run.trace, run.converged)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 if TYPE_CHECKING:
-    from tacit.mixture.em import Problem, Run
+    from tacit.mixture.em import Evidence, Run
 
 __all__ = ["Scores", "score_run"]
 
@@ -43,7 +43,7 @@ class Scores(NamedTuple):
         return -0.5 * float(getattr(self, criterion))
 
 
-def score_run(problem: Problem, run: Run) -> Scores:
+def score_run(problem: Evidence, run: Run) -> Scores:
     """Score a mixture by all criteria.
 
     Let D' be the records with clusters filled in, fractionally, as the mixture expects them. Then

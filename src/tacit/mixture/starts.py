@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,8 +17,18 @@ if TYPE_CHECKING:
     from tacit.mixture.em import Problem
     from tacit.mixture.expected import ExpectedCounts
 
-__all__ = ["count_distinct", "distances", "indicators", "make_start"]
+__all__ = [
+    "check_enough",
+    "count_distinct",
+    "distances",
+    "find_distinct",
+    "indicators",
+    "make_start",
+    "nearest_seeds",
+    "sample_size",
+]
 
+_LOG = logging.getLogger("tacit")
 _SAMPLE = 20_000  # records that seeds are looked for in, at most
 
 
@@ -46,23 +57,63 @@ def make_start(
 
 def count_distinct(records: StoredRecords, enough: int) -> int:
     """Return how many records differ from each other, or `enough` as soon as so many do."""
+    return len(find_distinct(records, enough))
+
+
+def find_distinct(records: StoredRecords, enough: int) -> set[bytes]:
+    """Return the stored values of so many records that differ from each other, or of all such."""
     begin, seen = records.indptr, set()
     possible = range(records.n_records)
     for r in possible if records.weights is None else np.flatnonzero(records.weights):
         seen.add(records.values[begin[r] : begin[r + 1]].tobytes())
         if len(seen) == enough:
             break
-    return len(seen)
+    return seen
+
+
+def check_enough(n_clusters: int, n_records: int, distinct: int) -> None:
+    """Refuse more clusters than records, and warn where records are too much alike."""
+    if n_clusters > n_records:
+        raise InputError(
+            f"n_clusters={n_clusters}, but there are only n_samples={n_records} records"
+        )
+    if distinct < n_clusters:
+        _LOG.warning(
+            "n_clusters=%d, but only %d records are distinct: some clusters will be empty, or "
+            "alike",
+            n_clusters,
+            distinct,
+        )
 
 
 def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the nearest seed of a sample of the records, and -1 for all others."""
     records = problem.records
-    likely = np.ones(records.n_records) if records.weights is None else records.weights
-    possible = np.flatnonzero(likely > 0)
-    size = min(len(possible), max(_SAMPLE, 50 * n_clusters))
+    possible = np.arange(records.n_records)
+    if records.weights is not None:
+        possible = np.flatnonzero(records.weights > 0)
+    size = sample_size(len(possible), n_clusters)
     sample = np.sort(rng.choice(possible, size, replace=False))
-    matrix, likely = indicators(problem, sample), likely[sample]
+    groups = np.full(records.n_records, -1, np.int64)
+    groups[sample] = nearest_seeds(problem, sample, n_clusters, rng)
+    return groups
+
+
+def sample_size(n_records: int, n_clusters: int) -> int:
+    """Return how many of so many records that count are looked at for seeds."""
+    return min(n_records, max(_SAMPLE, 50 * n_clusters))
+
+
+def nearest_seeds(
+    problem: Problem, sample: NDArray[np.int64], n_clusters: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw seeds among some records, and return which is nearest to each of these.
+
+    Takes one number of `rng` for each seed.
+    """
+    size, weights = len(sample), problem.records.weights
+    likely = np.ones(size) if weights is None else weights[sample]
+    matrix = indicators(problem, sample)
     nearest = np.zeros(size, np.int64)
     distance = np.full(size, np.inf)
     for k in range(n_clusters):
@@ -73,9 +124,7 @@ def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> 
         away = distances(problem, matrix, seed)
         closer = away < distance
         nearest[closer], distance[closer] = k, away[closer]
-    groups = np.full(records.n_records, -1, np.int64)
-    groups[sample] = nearest
-    return groups
+    return nearest
 
 
 def indicators(problem: Problem, sample: NDArray[np.int64]) -> sparse.csr_array:

@@ -4,9 +4,9 @@ from tacit.scale.cost import Cost
 from tacit.scale.executor import Executor, using
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned, of_tables, partition
+from tacit.scale.predicting import Predict, check_parts, over_parts, predict_parts
 from tacit.scale.scan import scan
 from tacit.scale.statistic import MergeTree, Part, Statistic
-from tacit.scale.taking import Predict
 
 __all__ = [
     "Cost",
@@ -18,8 +18,11 @@ __all__ = [
     "Predict",
     "Statistic",
     "as_partitioned",
+    "check_parts",
     "of_tables",
+    "over_parts",
     "partition",
     "scan",
+    "predict_parts",
     "using",
 ]

@@ -11,16 +11,17 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tacit.scale.cost import Cost
-from tacit.scale.statistic import Part
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tacit.scale.partitions import Partitions
-    from tacit.scale.statistic import Statistic
+    from tacit.scale.statistic import Part, Statistic
 
 __all__ = ["Executor", "chosen_executor", "compute", "using"]
 
@@ -69,13 +70,13 @@ class Executor(Protocol):
         """
 
 
-def compute(
-    partitions: Partitions, index: int, function: Callable[[Part], R], n_jobs: int, loaded: Any
-) -> tuple[R, Cost]:
-    """Apply a function to one partition that has been loaded, and say what that took."""
+def compute(function: Callable[[Part], R], part: Part) -> tuple[R, Cost]:
+    """Apply a function to a partition that has been loaded, and say what that took."""
     begin = time.perf_counter()
-    result = function(Part(loaded, index, partitions.firsts[index], n_jobs))
-    return result, Cost.of_work(loaded, time.perf_counter() - begin)
+    if isinstance(part.records, Table):  # what is kept must not grow by what a table derives
+        part = replace(part, records=part.records.fresh())
+    result = function(part)
+    return result, Cost.of_work(part.records, time.perf_counter() - begin)
 
 
 def chosen_executor() -> Executor | None:

@@ -6,13 +6,14 @@ import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.machine import available_memory, parse_bytes
 from tacit.scale.cost import Cost
 from tacit.scale.executor import compute
 from tacit.scale.partitions import check_limit
-from tacit.scale.statistic import MergeTree
+from tacit.scale.statistic import MergeTree, Part
 from tacit.table import Table
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from tacit.scale.partitions import Partitions
-    from tacit.scale.statistic import Part, Statistic
+    from tacit.scale.statistic import Statistic
 
 __all__ = ["Local"]
 
@@ -33,8 +34,9 @@ _SHARE = 0.5  # of the memory that is free, where no limit is given
 class Local:
     """Computes on this machine, in memory that does not grow with the data.
 
-    One partition is computed at a time, with all threads, while other threads load those that
-    come next. Partitions that fit within the limit stay loaded for the next pass.
+    Each thread loads a partition, computes its part of the answer and takes the next, so that
+    there are never more partitions in memory than threads, or than the limit allows. Partitions
+    that fit within the limit stay loaded for the next pass.
 
     Parameters
     ----------
@@ -52,6 +54,7 @@ class Local:
     def __init__(self, memory: int | str | None = None) -> None:
         self.memory = parse_bytes(str(memory), "memory") if memory is not None else None
         self._kept: dict[tuple[str, int], tuple[Any, int]] = {}  # records and their bytes
+        self._lock = Lock()
 
     def __repr__(self) -> str:
         return f"Local(memory={self.memory})"
@@ -65,6 +68,9 @@ class Local:
         """What the partitions that are kept take."""
         return sum(size for _, size in self._kept.values())
 
+    def _forget_others(self, key: str) -> None:
+        self._kept = {own: kept for own, kept in self._kept.items() if own[0] == key}
+
     def reduce(
         self,
         partitions: Partitions,
@@ -75,9 +81,8 @@ class Local:
         """Return the statistic of all records; see :class:`tacit.scale.Executor`."""
         n = len(partitions.pieces)
         tree = MergeTree(statistic.merge, n)
-        # Partials wait for their siblings: one for each level, and the one that is made.
-        reserved = getattr(statistic, "n_bytes", 0) * (1 + n.bit_length())
-        with closing(self._each(partitions, statistic.partial, n_jobs, report, reserved)) as each:
+        own = getattr(statistic, "n_bytes", 0)
+        with closing(self._each(partitions, statistic.partial, n_jobs, report, own)) as each:
             for index, found in each:
                 tree.put(index, found)
         return tree.result
@@ -101,68 +106,89 @@ class Local:
         function: Callable[[Part], R],
         n_jobs: int,
         report: Callable[[Cost], None],
-        reserved: int,
+        result_bytes: int,
     ) -> Generator[tuple[int, R | None]]:
-        limit = self.memory
-        if limit is None:
-            free = available_memory()
-            limit = None if free is None else int(free * _SHARE) + self.kept_bytes
-        check_limit(partitions, self.memory, reserved)
-        room = None if limit is None else limit - reserved
-        with closing(self._loaded(partitions, n_jobs, room, report)) as loaded:
-            for index, records in loaded:
-                if records is None:
-                    report(Cost(partitions=1))
-                    yield index, None
-                    continue
-                found, cost = compute(partitions, index, function, n_jobs, _fresh(records))
+        """Yield what a function says of each partition, in their order."""
+        flight = _Flight(self, partitions, n_jobs, result_bytes)
+
+        def work(index: int) -> tuple[R | None, Cost]:
+            records, cost = flight.load(index)
+            if records is None:
+                return None, cost + Cost(partitions=1)
+            part = Part(records, index, partitions.firsts[index], flight.jobs_each)
+            found, spent = compute(function, part)
+            return found, cost + spent
+
+        waiting = iter(range(len(partitions.pieces)))
+        if flight.n_threads == 1:  # here, where kernels notice Ctrl-C at once
+            for index in waiting:
+                found, cost = work(index)
                 report(cost)
                 yield index, found
-
-    def _loaded(
-        self, partitions: Partitions, n_jobs: int, room: int | None, report: Callable[[Cost], None]
-    ) -> Generator[tuple[int, Any]]:
-        """Yield partitions in order, the next ones being loaded by other threads meanwhile."""
-        pieces, key = partitions.pieces, partitions.key
-        missing = [i for i in range(len(pieces)) if (key, i) not in self._kept]
-        largest = max((pieces[i].load_bytes for i in missing), default=0)
-        wanted = sum(pieces[i].kept_bytes for i in missing) + largest
-        if room is not None and self.kept_bytes + wanted > room:  # the table in use comes first
-            self._kept = {own: kept for own, kept in self._kept.items() if own[0] == key}
-        ahead = min(n_jobs, len(missing) - 1) if n_jobs > 1 else 0
-        if room is not None and largest:
-            ahead = min(ahead, max(0, (room - self.kept_bytes) // largest - 1))
-
-        def load(index: int, jobs: int) -> tuple[Any, Cost]:
-            begin = time.perf_counter()
-            records = partitions.load(index, jobs)
-            return records, Cost.of_load(pieces[index].disk_bytes, time.perf_counter() - begin)
-
-        def keep(index: int, records: Any) -> None:
-            size = pieces[index].kept_bytes
-            if room is None or self.kept_bytes + size + (ahead + 1) * largest <= room:
-                self._kept[key, index] = records, size
-
-        queue: deque[Future[tuple[Any, Cost]]] = deque()
-        waiting = iter(missing)
-        pool = ThreadPoolExecutor(max(1, ahead), "tacit-load")
+            return
+        queue: deque[tuple[int, Future[tuple[R | None, Cost]]]] = deque()
+        pool = ThreadPoolExecutor(flight.n_threads, "tacit")
         try:
-            for index in range(len(pieces)):
-                while (
-                    ahead and len(queue) < ahead and (following := next(waiting, None)) is not None
-                ):
-                    queue.append(pool.submit(load, following, 1))
-                if (key, index) in self._kept:
-                    yield index, self._kept[key, index][0]
-                    continue
-                records, cost = queue.popleft().result() if ahead else load(index, n_jobs)
+            while True:
+                while len(queue) <= flight.n_threads and (index := next(waiting, -1)) >= 0:
+                    queue.append((index, pool.submit(work, index)))
+                if not queue:
+                    return
+                index, future = queue.popleft()
+                found, cost = future.result()
                 report(cost)
-                keep(index, records)
-                yield index, records
+                yield index, found
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _fresh(records: Any) -> Any:
-    """Return a table that forgets what it derives: what is kept must not grow."""
-    return records.fresh() if isinstance(records, Table) else records
+class _Flight:
+    """One pass: how many partitions are in memory at a time, and which of them stay."""
+
+    def __init__(
+        self, local: Local, partitions: Partitions, n_jobs: int, result_bytes: int
+    ) -> None:
+        self._local = local
+        self._partitions = partitions
+        pieces, key = partitions.pieces, partitions.key
+        missing = [i for i in range(len(pieces)) if (key, i) not in local._kept]
+        self._largest = max((pieces[i].load_bytes for i in missing), default=0)
+        # Results wait for their siblings: one for each level of the tree, besides those in work.
+        waiting = result_bytes * len(pieces).bit_length()
+        check_limit(partitions, local.memory, waiting + result_bytes)
+        limit = local.memory
+        if limit is None and (free := available_memory()) is not None:
+            limit = int(free * _SHARE) + local.kept_bytes
+        self._room = None if limit is None else limit - waiting
+        threads = max(1, min(n_jobs, len(pieces)))
+        if self._room is not None:
+            wanted = sum(pieces[i].kept_bytes for i in missing) + threads * self._largest
+            if local.kept_bytes + wanted > self._room:  # the table in use comes first
+                local._forget_others(key)
+            each = self._largest + 2 * result_bytes
+            if each:
+                threads = min(threads, max(1, (self._room - local.kept_bytes) // each))
+        self._in_flight = threads * (self._largest + result_bytes)
+        self.n_threads = threads
+        self.jobs_each = max(1, n_jobs // threads)
+
+    def load(self, index: int) -> tuple[Any, Cost]:
+        """Return a partition that was kept, or load it, and keep it if there is room."""
+        kept = self._local._kept.get((self._partitions.key, index))
+        if kept is not None:
+            return kept[0], Cost()
+        piece = self._partitions.pieces[index]
+        begin = time.perf_counter()
+        records = self._partitions.load(index, self.jobs_each)
+        cost = Cost.of_load(piece.disk_bytes, time.perf_counter() - begin)
+        if self._partitions.keep:
+            self._keep(index, records)
+        return records, cost
+
+    def _keep(self, index: int, records: Any) -> None:
+        local, size = self._local, self._partitions.pieces[index].kept_bytes
+        if size and isinstance(records, Table):
+            size = records.nbytes
+        with local._lock:
+            if self._room is None or local.kept_bytes + size + self._in_flight <= self._room:
+                local._kept[self._partitions.key, index] = records, size

@@ -62,12 +62,15 @@ class Partitions:
         The number of the first record of each; zeros where that is not known yet.
     key : str
         What is loaded under one key may be kept and used again.
+    keep : bool
+        Whether a later pass will want them: not if they are only read to find the schema.
     """
 
     pieces: tuple[Any, ...]
     reader: Any
     firsts: tuple[int, ...]
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    keep: bool = True
 
     def load(self, index: int, n_jobs: int) -> Any:
         """Load one of them."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.scale.statistic import Part
     from tacit.table import Table
 
-__all__ = ["Narrowed", "Predict", "StoredCount", "TakeRecords"]
+__all__ = ["Narrowed", "StoredCount", "TakeRecords"]
 
 
 @dataclass(frozen=True)
@@ -43,35 +43,6 @@ class StoredCount:
     def merge(self, one: int, other: int) -> int:
         """Add up."""
         return one + other
-
-
-@dataclass(frozen=True)
-class Predict:
-    """What a fitted model says of each partition, for :meth:`PartitionedTable.map`.
-
-    Parameters
-    ----------
-    model : estimator
-    method : str, default "predict"
-        Or "predict_proba", "transform", "score_samples", …
-
-    Examples
-    --------
-    >>> import numpy as np, tacit
-    >>> visits = tacit.datasets.load_visits()
-    >>> model = tacit.KMeans(3, random_state=0).fit(visits)
-    >>> parts = tacit.scale.partition(visits, 4)
-    >>> found = np.concatenate(list(parts.map(tacit.scale.Predict(model))))
-    >>> np.array_equal(found, model.labels_)
-    True
-    """
-
-    model: Any
-    method: str = "predict"
-
-    def __call__(self, part: Part) -> Any:
-        """Ask the model."""
-        return getattr(self.model, self.method)(part.records)
 
 
 @dataclass(frozen=True)
