@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts import Pairs
+    from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -75,8 +76,10 @@ class ChowLiu:
     pairs: list[NDArray[np.float64]]
 
 
-def learn(table: Table, missing: Missing = "state", n_jobs: int = 1) -> ChowLiu:
+def learn(table: Table | PartitionedTable, missing: Missing = "state", n_jobs: int = 1) -> ChowLiu:
     """Return the tree of most mutual information.
+
+    Counts of all pairs are all that is asked of the records: one pass, if they are in partitions.
 
     A wide table of few stored values never becomes a square of columns. Columns that share a
     record are compared one by one; for all others the information grows with the number of
@@ -85,7 +88,7 @@ def learn(table: Table, missing: Missing = "state", n_jobs: int = 1) -> ChowLiu:
 
     Parameters
     ----------
-    table : Table
+    table : Table or PartitionedTable
     missing : {"state", "ignore"}
     n_jobs : int
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.scale import PartitionedTable
     from tacit.table import Table
 
 __all__ = ["Columns", "NumberSource"]
@@ -43,7 +44,8 @@ class NumberSource(Protocol):
 class Columns:
     """Columns of numbers and of codes, in one order.
 
-    Make one with :meth:`from_array`, :meth:`from_table`, :meth:`mixed` or :meth:`from_file`.
+    Make one with :meth:`from_array`, :meth:`from_table`, :meth:`from_partitions`, :meth:`mixed` or
+    :meth:`from_file`.
 
     Attributes
     ----------
@@ -56,6 +58,8 @@ class Columns:
     table : Table or None
         The discrete columns.
     weights : float64 array of shape (n_records,) or None
+    parts : PartitionedTable or None
+        The discrete columns, where there are no others and records come in partitions.
 
     Examples
     --------
@@ -71,6 +75,12 @@ class Columns:
     numbers: NDArray[Any] | NumberSource | None
     table: Table | None
     weights: NDArray[np.float64] | None = None
+    parts: PartitionedTable | None = None
+
+    @property
+    def weighted(self) -> bool:
+        """Whether records have weights."""
+        return self.weights is not None or (self.parts is not None and self.parts.weighted)
 
     @property
     def n_columns(self) -> int:
@@ -126,6 +136,15 @@ class Columns:
         names = list(table.schema.names)
         own = table.weights
         return cls(names, np.zeros(n, np.bool_), np.arange(n), table.n_records, None, table, own)
+
+    @classmethod
+    def from_partitions(cls, parts: PartitionedTable) -> Columns:
+        """Take a table in partitions: all columns are discrete, and the weights are its own."""
+        n = parts.n_columns
+        _check_size(parts.n_records, n)
+        flags = np.zeros(n, np.bool_)
+        names = list(parts.schema.names)
+        return cls(names, flags, np.arange(n), parts.n_records, None, None, None, parts)
 
     @classmethod
     def mixed(

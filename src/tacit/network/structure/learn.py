@@ -163,8 +163,11 @@ def learn(columns: Columns, settings: Settings) -> Structure:
 
 
 def _learn_exact(columns: Columns, settings: Settings) -> Structure:
-    if columns.table is not None and not columns.numeric.any():
-        tree = chow_liu.learn(columns.table, settings.missing, count_jobs(settings.n_jobs))
+    discrete = columns.table if columns.parts is None else columns.parts
+    if discrete is not None and not columns.numeric.any():
+        tree = chow_liu.learn(discrete, settings.missing, count_jobs(settings.n_jobs))
+        if columns.weighted and not any(own.any() for own in tree.nodes):
+            raise InputError("X: all weights are zero")
         return exact_structure(tree.edges, tree.weights, columns.n_records, tree.nodes, tree.pairs)
     found = ExactPairs(columns, settings.missing, count_jobs(settings.n_jobs))
     edges = maximum_spanning_tree(settle(found.weights))
@@ -191,7 +194,7 @@ def exact_structure(
 
 
 def _learn_mist(columns: Columns, settings: Settings) -> Structure:
-    if columns.weights is not None:
+    if columns.weighted:
         raise InputError("method='mist' takes no weights of records; use method='exact'")
     reader = _make_reader(columns, settings)
     found = find_tree(

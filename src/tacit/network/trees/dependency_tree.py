@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_fits, whole
+from tacit.network.record_scores import RecordScores
 from tacit.network.structure.bits import binary_structure, is_bytes
 from tacit.network.structure.learn import Settings, Structure, learn
 from tacit.network.trees.answers import (
@@ -27,6 +28,7 @@ from tacit.network.trees.sampling import draw_records
 from tacit.network.trees.saving import write_dependency_tree
 from tacit.network.trees.text import edges_frame, tree_dot, tree_graph, tree_text
 from tacit.parameters import make_generator
+from tacit.scale import as_partitioned
 
 if TYPE_CHECKING:
     import os
@@ -323,13 +325,23 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         X : Table, frame, mapping of columns, array, sparse array or path
         y : ignored
         """
+        parts = as_partitioned(X)
+        if parts is None:
+            total, weight = self._sum_scores(X)
+        else:
+            total, weight = parts.reduce(RecordScores(self), n_jobs=self.n_jobs)
+        if not weight:
+            raise InputError("X: all weights are zero")
+        return total / weight
+
+    def _sum_scores(self, X: Any) -> tuple[float, float]:
+        """Return Σ w·log p of records, and Σ w."""
         model, records = self._fitted(), self._read(X)
         scores, weights = score_records(model, self._layout, records), records.weights
         if weights is None:
-            return float(scores.mean())
-        if not weights.any():
-            raise InputError("X: all weights are zero")
-        return float(np.average(scores[weights > 0], weights=weights[weights > 0]))
+            return float(scores.sum()), float(len(scores))
+        held = weights > 0
+        return float((weights[held] * scores[held]).sum()), float(weights.sum())
 
     def predict_proba(self, X: Any, column: str | int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of a column's labels given each record's other values.

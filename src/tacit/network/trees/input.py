@@ -16,6 +16,7 @@ from tacit import table as tables
 from tacit.errors import FileError, InputError
 from tacit.network.structure.columns import Columns
 from tacit.network.trees.layout import Layout
+from tacit.scale import as_partitioned
 from tacit.schema import Labels, Schema
 from tacit.table import Table
 from tacit.table.features import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.scale import PartitionedTable
 
 __all__ = ["Records", "fit_columns", "label_layout", "read_records"]
 
@@ -78,7 +80,7 @@ def fit_columns(
     ----------
     estimator : scikit-learn estimator
         Gets `n_features_in_` and, where columns have names, `feature_names_in_`.
-    X : Table, frame, mapping of columns, array, sparse array or path
+    X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
     numeric : {"auto", "all", "none"} or sequence of columns
     discretise : spec or mapping, optional
     missing : {"state", "ignore"}
@@ -94,6 +96,10 @@ def fit_columns(
             layout = Layout("frame", tuple(X.names), X.numeric, None, None)
             layout.note(estimator)
             return X, layout
+    parts = as_partitioned(X)
+    if parts is not None:
+        _refuse_numbers(numeric)
+        return _part_columns(parts, discretise, missing, sample_weight)
     if isinstance(X, Table) or is_sparse(X):
         _refuse_numbers(numeric)
         table, features = fit_features(
@@ -125,6 +131,19 @@ def fit_columns(
     held = [name for name, flag in zip(names, flags, strict=True) if flag]
     _check_total(table.weights)
     return Columns.mixed(numbers, held, table, names), layout
+
+
+def _part_columns(
+    parts: PartitionedTable, discretise: Any, missing: str, sample_weight: Any
+) -> tuple[Columns, Layout]:
+    """Take a table in partitions: nothing but its schema is looked at here."""
+    if discretise is not None:
+        raise InputError("discretise: X is in partitions, and its columns are discrete already")
+    if sample_weight is not None:
+        raise InputError("sample_weight: X is in partitions; give weights= to tacit.scan")
+    features = Features(parts.schema, {}, "table")
+    flags = np.zeros(parts.n_columns, np.bool_)
+    return Columns.from_partitions(parts), _layout("table", parts, features, flags, missing)
 
 
 def _refuse_nan(frame: pl.DataFrame) -> None:
@@ -261,7 +280,7 @@ def _numbers(frame: pl.DataFrame, flags: NDArray[np.bool_]) -> NDArray[Any]:
 
 def _layout(
     kind: Any,
-    table: Table,
+    table: Table | PartitionedTable,
     features: Features,
     flags: NDArray[np.bool_],
     missing: str,
@@ -280,19 +299,20 @@ def label_layout(schema: Schema) -> Layout:
     return Layout("array", tuple(schema.names), np.zeros(len(schema), np.bool_), schema, reading)
 
 
-def _without_missing(schema: Schema, table: Table) -> Schema:
+def _without_missing(schema: Schema, table: Table | PartitionedTable) -> Schema:
     """Return the schema without labels for missing values; defaults are the most common ones."""
     if all(labels.missing is None for labels in schema.labels):
         return schema
     labels, defaults = list(schema.labels), schema.defaults.copy()
-    counts = table.one_way()
+    mostly_missing = (d == own.missing for d, own in zip(defaults, labels, strict=True))
+    counts = table.one_way() if any(mostly_missing) else None
     for c, own in enumerate(schema.labels):
         if own.missing is None:
             continue
         if len(own) == 1:
             raise InputError(f"X: column {schema.names[c]!r} has only missing values")
         labels[c] = Labels(own.items[:-1], own.dtype)
-        if defaults[c] == own.missing:
+        if counts is not None and defaults[c] == own.missing:
             defaults[c] = int(np.argmax(counts.array(c)[:-1]))
     return Schema(schema.names, labels, defaults)
 
