@@ -1,6 +1,7 @@
 """The same statistics over partitions: on this machine, or on a cluster."""
 
 from tacit.scale.cost import Cost
+from tacit.scale.dask_executor import Dask, on_dask
 from tacit.scale.executor import Executor, using
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned, of_tables, partition
@@ -10,6 +11,7 @@ from tacit.scale.statistic import MergeTree, Part, Statistic
 
 __all__ = [
     "Cost",
+    "Dask",
     "Executor",
     "Local",
     "MergeTree",
@@ -20,6 +22,7 @@ __all__ = [
     "as_partitioned",
     "check_parts",
     "of_tables",
+    "on_dask",
     "over_parts",
     "partition",
     "scan",

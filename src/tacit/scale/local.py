@@ -59,6 +59,10 @@ class Local:
     def __repr__(self) -> str:
         return f"Local(memory={self.memory})"
 
+    def threads(self, n_jobs: int) -> int:
+        """Return how many threads compute at a time."""
+        return n_jobs
+
     def release(self) -> None:
         """Forget partitions that were kept."""
         self._kept.clear()

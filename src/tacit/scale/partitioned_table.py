@@ -93,7 +93,7 @@ class Run:
                 report = partial(self._note, advance)
                 return self.executor.reduce(partitions, statistic, jobs, report)
         finally:
-            self.cost += Cost(passes=1, seconds=time.perf_counter() - begin)
+            self._end_pass(begin, jobs)
 
     def map(
         self,
@@ -112,7 +112,11 @@ class Run:
                 report = partial(self._note, advance)
                 yield from self.executor.map(partitions, function, jobs, report)
         finally:
-            self.cost += Cost(passes=1, seconds=time.perf_counter() - begin)
+            self._end_pass(begin, jobs)
+
+    def _end_pass(self, begin: float, n_jobs: int) -> None:
+        seconds, threads = time.perf_counter() - begin, self.executor.threads(n_jobs)
+        self.cost += Cost(passes=1, seconds=seconds, thread_seconds=seconds * threads)
 
     def _note(self, advance: Callable[[int], None], cost: Cost) -> None:
         self.cost += cost
