@@ -25,6 +25,7 @@ from tacit.table import Summary, Table
 from tacit.table.gateway import check_records, check_target
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -400,6 +401,52 @@ class PartitionedTable:
             return replace(contents, schema=narrowed.schema, partitions=parts, n_stored=found)
 
         return PartitionedTable(find, self._run, f"{len(places)} columns of {self._origin}")
+
+    def materialise(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        n_jobs: int | None = None,
+        verbose: int | None = None,
+    ) -> PartitionedTable:
+        """Write all partitions to a folder, in one pass, and return the table of that folder.
+
+        Its partitions are mapped into memory, not read: later passes parse nothing, and cost hardly
+        more than those over a Table in memory. :func:`tacit.scan` opens the folder again. An index
+        is written last, so that a folder which was not written to the end is no table.
+
+        Where a cluster computes, its workers write: the folder must be one that all of them, and
+        this machine, see under the same path.
+
+        Parameters
+        ----------
+        folder : path-like
+            To be made, or empty.
+        overwrite : bool, default False
+            Whether a table in the folder may be replaced. It stays what it was until all of the
+            new one has been written. Other files in the folder are refused.
+        n_jobs, verbose
+            As for :meth:`reduce`.
+
+        Returns
+        -------
+        PartitionedTable
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, tacit
+        >>> visits = tacit.datasets.load_visits()
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     folder = pathlib.Path(place) / "visits"
+        ...     made = tacit.scale.partition(visits, 4).materialise(folder)
+        ...     again = tacit.scan(folder)
+        ...     print(again.n_partitions, again.count({"weather": True, "news": True}))
+        4 845
+        """
+        from tacit.scale.files.folder import materialise
+
+        return materialise(self, folder, overwrite=overwrite, n_jobs=n_jobs, verbose=verbose)
 
     def __len__(self) -> int:
         return self.n_records
