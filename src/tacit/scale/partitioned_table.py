@@ -66,16 +66,21 @@ class Contents:
 class Run:
     """Runs passes for a table: chooses who computes, shows progress and adds up what it costs."""
 
-    def __init__(self, local: Local, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.local = local
+    def __init__(self, own: Executor, n_jobs: int | None = None, verbose: int = 0) -> None:
+        self.own = own
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cost = Cost()
 
     @property
+    def memory(self) -> int | None:
+        """The limit on this machine, if there is one."""
+        return getattr(self.own, "memory", None)
+
+    @property
     def executor(self) -> Executor:
         """Who computes the next pass."""
-        return chosen_executor() or self.local
+        return chosen_executor() or self.own
 
     def reduce(
         self,
@@ -459,8 +464,12 @@ class PartitionedTable:
 
 
 def as_partitioned(X: Any) -> PartitionedTable | None:
-    """Return `X` as a partitioned table if that is what it is, else None."""
-    return X if isinstance(X, PartitionedTable) else None
+    """Return `X` as a partitioned table if it is one, or a frame of Dask; else None."""
+    if isinstance(X, PartitionedTable):
+        return X
+    from tacit.scale.dask_frames import is_dask_frame, scan_dask
+
+    return scan_dask(X) if is_dask_frame(X) else None
 
 
 def partition(

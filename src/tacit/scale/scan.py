@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import InputError
 from tacit.machine import parse_bytes, whole
+from tacit.scale.dask_frames import is_dask_frame, scan_dask
 from tacit.scale.files.csv_ranges import TextFile
 from tacit.scale.files.folder import is_folder, open_folder
 from tacit.scale.files.ipc import IpcFile
@@ -74,11 +75,12 @@ def scan(
 
     Parameters
     ----------
-    paths : path-like or sequence of path-like
+    paths : path-like, sequence of path-like or dask.dataframe
         A file, a pattern such as ``"logs/*.parquet"``, or several of both, all of one kind, or a
         folder that :meth:`PartitionedTable.materialise` wrote. Columns are found by their names;
         a type has to be the same in all files, but in text it is the narrowest that suits all.
-        Files must not change while the table is in use.
+        Files must not change while the table is in use. The partitions of a frame of Dask stay
+        where Dask makes them.
     format : str, optional
         As for :func:`tacit.read`.
     columns : sequence of str, optional
@@ -146,6 +148,9 @@ def scan(
         "discretise": discretise,
         "partition_records": most,
     }
+    if is_dask_frame(paths):
+        _refuse({"format": format, "partition_records": most, **options}, "frames of Dask")
+        return scan_dask(paths, columns, weights, missing, defaults, discretise, run)
     if is_folder(paths):
         _refuse({**coded, "defaults": defaults, **options}, "a folder of partitions")
         table = open_folder(os.fspath(paths), run)  # type: ignore[arg-type]
@@ -167,9 +172,7 @@ def scan(
         files = open_files(found, ParquetFile if kind == "parquet" else IpcFile)
     chosen = choose_columns(files[0].schema, columns, weights)
     _check_columns(files[0].schema, chosen, weights, defaults)
-    asked = Question(
-        tuple(chosen), weights, missing, defaults, discretise, size, most, origin
-    )
+    asked = Question(tuple(chosen), weights, missing, defaults, discretise, size, most, origin)
     check_names(files, asked.wanted, columns is None)
     if text:
         return PartitionedTable(TextFiles(files, asked).find, run, origin)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.scale.files.pieces import FilePiece
     from tacit.scale.partitioned_table import Run
 
-__all__ = ["ColumnFiles", "Question", "TextFiles"]
+__all__ = ["ColumnFiles", "Question", "TextFiles", "find_contents"]
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,6 @@ class Question:
         return InputError(f"paths: {self.origin} hold no records")
 
 
-
-
 class ColumnFiles:
     """Parquet or Arrow IPC files, which say themselves what they hold.
 
@@ -105,7 +103,7 @@ class ColumnFiles:
 
     def find(self, run: Run) -> Contents:
         """Find labels and defaults."""
-        return _find(run, self._question, self._specs, self._pieces, self._how)
+        return find_contents(run, self._question, self._specs, self._pieces, self._how)
 
 
 class TextFiles:
@@ -127,7 +125,9 @@ class TextFiles:
         """Find where records begin, which types suit all, and then labels and defaults."""
         question, types = self._question, dict(self._types)
         own = list(types.values())
-        ranges = [r for f in self._files for r in f.ranges(own, question.n_bytes, question.n_records)]
+        ranges = [
+            r for f in self._files for r in f.ranges(own, question.n_bytes, question.n_records)
+        ]
         if not ranges:
             raise question.nothing()
         forms = tuple(dict.fromkeys(file.form for file in self._files))
@@ -141,7 +141,7 @@ class TextFiles:
             pieces = group_stretches(stretches, question.n_bytes, question.n_records)
             how = How(types, forms)
             try:
-                return _find(run, question, question.specs(types), pieces, how)
+                return find_contents(run, question, question.specs(types), pieces, how)
             except UnfitError as error:
                 types |= self._widen(run, pieces, how, error)
 
@@ -163,10 +163,20 @@ def _raw(pieces: tuple[FilePiece, ...], columns: Sequence[str], how: How) -> Par
     return Partitions(pieces, RawReader(tuple(columns), how), (0,) * len(pieces), keep=False)
 
 
-def _find(
-    run: Run, question: Question, specs: dict[str, Any], pieces: tuple[FilePiece, ...], how: How
+def find_contents(
+    run: Run, question: Question, specs: dict[str, Any], pieces: tuple[Any, ...], how: How
 ) -> Contents:
-    """Find edges, labels and defaults."""
+    """Find edges, labels and defaults.
+
+    Parameters
+    ----------
+    run : Run
+    question : Question
+    specs : dict
+        How to cut columns of numbers.
+    pieces : tuple of FilePiece, or of others that have such stretches
+    how : How
+    """
 
     def extremes(statistic: Extremes) -> NDArray[np.float64] | None:
         return run.reduce(_raw(pieces, statistic.columns, how), statistic, "partitions")
