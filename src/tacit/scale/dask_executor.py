@@ -7,10 +7,8 @@ that a task needs is the result of a task: loaded partitions, and the statistic 
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from contextlib import contextmanager, suppress
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from threading import Lock
@@ -18,26 +16,36 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.errors import InputError
 from tacit.scale.cost import Cost
-from tacit.scale.executor import compute, using
+from tacit.scale.dask_tasks import (
+    Block,
+    load_block,
+    map_parts,
+    merge_partials,
+    on_loaded,
+    on_read,
+    pack,
+    reduce_parts,
+    same,
+)
+from tacit.scale.executor import using
 from tacit.scale.partitions import check_limit
-from tacit.scale.statistic import MergeTree, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from tacit.scale.partitions import Partitions
-    from tacit.scale.statistic import Statistic
+    from tacit.scale.statistic import Part, Statistic
 
 __all__ = ["Dask", "on_dask"]
 
 S = TypeVar("S")
 R = TypeVar("R")
 
-_NAME = "tacit"  # of the package
 _LARGEST_BLOCK = 16  # partitions of a task: what has begun when a pass is cancelled is finished
-_TASKS = 4  # for each thread of the cluster, so that all have work until the end
-_FAN_IN = 8  # partials that a task merges
-_PATIENCE = 30  # seconds to wait for a scheduler, and for a first worker
+_TASKS = 2  # for each thread of the cluster, so that all have work until the end
+_FAN_IN = 8  # partials that are merged at a time
+_SMALL = 1 << 22  # bytes of a partial, of which a few are merged here
+_SENT_ALONG = 1 << 25  # bytes that tasks may take with them, in all
 _SHARE = 0.5  # of the workers' memory, for partitions that are kept
 
 
@@ -47,6 +55,8 @@ class Dask:
     Parameters
     ----------
     client : distributed.Client
+    timeout : float
+        Seconds to wait for a first worker.
 
     Notes
     -----
@@ -54,8 +64,9 @@ class Dask:
     make room for the table in use. Files must be found under the same path on all workers.
     """
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, timeout: float = 30.0) -> None:
         self.client = client
+        self.timeout = timeout
         self._kept: dict[str, _Kept] = {}  # by key of the partitions, in order of last use
         self._checked: set[str] = set()
         self._lock = Lock()
@@ -82,25 +93,23 @@ class Dask:
         import distributed
 
         as_completed: Any = distributed.as_completed  # which has no types
-        with self._passing(partitions, getattr(statistic, "n_bytes", 0)) as run:
-            asked = run.submit(_same, statistic)
-            work = [
-                run.submit(_reduce_block, asked, block, *run.load(block)) for block in run.blocks
-            ]
-            waiting: list[Any] = work
-            while len(waiting) > 1:
+        n_bytes = getattr(statistic, "n_bytes", 0)
+        with self._passing(partitions, n_bytes, pack(statistic)) as run:
+            work = {run.work(reduce_parts, block): len(block.pieces) for block in run.blocks}
+            waiting = list(work)
+            while len(waiting) > (_FAN_IN if n_bytes <= _SMALL else 1):
                 waiting = [
-                    run.submit(_merge, asked, waiting[k : k + _FAN_IN])
+                    run.submit(merge_partials, run.asked, waiting[k : k + _FAN_IN])
                     for k in range(0, len(waiting), _FAN_IN)
                 ]
-            sizes = dict(zip(work, (len(block.pieces) for block in run.blocks), strict=True))
-            for done in as_completed(work, loop=self.client.loop):
+            for done in as_completed(list(work), loop=self.client.loop):
                 if done.status != "finished":
                     done.result()  # raises what the partition raised
-                report(Cost(partitions=sizes[done]))
-            found, cost = waiting[0].result()
+                report(Cost(partitions=work[done]))
+            found: S | None
+            found, cost = merge_partials(run.packed, self.client.gather(waiting))
             report(replace(cost, partitions=0))
-        return found  # type: ignore[no-any-return]
+        return found
 
     def map(
         self,
@@ -110,31 +119,30 @@ class Dask:
         report: Callable[[Cost], None],
     ) -> Iterator[R]:
         """Yield what a function says of each partition; see :class:`tacit.scale.Executor`."""
-        with self._passing(partitions, 0) as run:
-            asked = run.submit(_same, function)
+        with self._passing(partitions, 0, pack(function)) as run:
             blocks, running = deque(run.blocks), deque[Any]()
             while blocks or running:
                 while blocks and len(running) < 2 * run.n_threads:
-                    block = blocks.popleft()
-                    running.append(run.submit(_map_block, asked, block, *run.load(block)))
+                    running.append(run.work(map_parts, blocks.popleft()))
                 found, cost = running.popleft().result()
                 report(cost)
                 yield from found
 
     @contextmanager
-    def _passing(self, partitions: Partitions, result_bytes: int) -> Iterator[_Pass]:
+    def _passing(self, partitions: Partitions, result_bytes: int, asked: bytes) -> Iterator[_Pass]:
         """Make a pass; when it does not end well, cancel it and forget what it loaded."""
         workers = self._workers()
         threads = sum(own["nthreads"] for own in workers.values())
         limits = [own["memory_limit"] for own in workers.values() if own["memory_limit"]]
         check_limit(partitions, min(limits, default=None), (_FAN_IN + 1) * result_bytes)
-        run = _Pass(self.client, partitions, threads, self._keep(partitions, sum(limits)))
+        kept = self._keep(partitions, sum(limits), threads)
+        run = _Pass(self.client, partitions, threads, kept, asked)
         try:
             yield run
         except BaseException:
             with self._lock:
-                kept = self._kept.pop(partitions.key, None)
-            loading = [] if kept is None else list(kept.blocks.values())
+                self._kept.pop(partitions.key, None)
+            loading = list(kept.blocks.values())
             with suppress(Exception):  # the cluster may be what has failed
                 self.client.cancel([*run.submitted, *loading], force=True)
             raise
@@ -144,10 +152,11 @@ class Dask:
         from distributed import TimeoutError as NoWorker
 
         try:
-            self.client.wait_for_workers(1, timeout=_PATIENCE)
+            self.client.wait_for_workers(1, timeout=self.timeout)
         except NoWorker:
             raise InputError(
-                f"cluster: no worker came to {self.client.scheduler.address} in {_PATIENCE} seconds"
+                f"cluster: no worker came to {self.client.scheduler.address} in "
+                f"{self.timeout:g} seconds"
             ) from None
         workers: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
         new = [address for address in workers if address not in self._checked]
@@ -156,14 +165,15 @@ class Dask:
             self._checked.update(new)
         return workers
 
-    def _keep(self, partitions: Partitions, memory: int) -> _Kept | None:
-        """Return where loaded partitions are noted; None where there is nothing to be kept."""
+    def _keep(self, partitions: Partitions, memory: int, n_threads: int) -> _Kept:
+        """Return where loaded partitions are noted, and make room for them."""
+        if not partitions.keep:
+            return _Kept(0, block_size(len(partitions.pieces), n_threads), room=-1)
         n_bytes = sum(piece.kept_bytes for piece in partitions.pieces)
-        if not partitions.keep or not n_bytes:  # they are read once, or mapped anyway
-            return None
         room = int(memory * _SHARE) if memory else None
         with self._lock:
-            own = self._kept.pop(partitions.key, None) or _Kept(n_bytes)
+            known = self._kept.pop(partitions.key, None)
+            own = known or _Kept(n_bytes, block_size(len(partitions.pieces), n_threads))
             own.room = room
             others = sum(kept.n_bytes for kept in self._kept.values())
             while room is not None and self._kept and n_bytes + others > room:
@@ -177,38 +187,33 @@ class _Kept:
     """The partitions of a table that are in the workers' memory: futures by block."""
 
     n_bytes: int
-    room: int | None = None  # for as many of them as fit
+    block_size: int  # the same in all passes, whoever comes and goes meanwhile
+    room: int | None = None  # for as many of them as fit; below 0 nothing is to be kept
     blocks: dict[int, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Consecutive partitions that a task looks at."""
-
-    first: int  # the number of the first of them
-    pieces: tuple[Any, ...]
-    firsts: tuple[int, ...]
 
 
 class _Pass:
     """The tasks of one pass."""
 
     def __init__(
-        self, client: Any, partitions: Partitions, n_threads: int, kept: _Kept | None
+        self, client: Any, partitions: Partitions, n_threads: int, kept: _Kept, packed: bytes
     ) -> None:
         self.n_threads = max(1, n_threads)
         self.submitted: list[Any] = []
+        self.packed = packed
         self._client = client
         self._reader: Any = None
         self._partitions = partitions
         self._kept = kept
-        pieces, firsts = partitions.pieces, partitions.firsts
-        size = block_size(len(pieces), self.n_threads)
+        self._room = kept.room
+        pieces, firsts, size = partitions.pieces, partitions.firsts, kept.block_size
         self.blocks = [
-            _Block(k, pieces[k : k + size], firsts[k : k + size])
+            Block(k, pieces[k : k + size], firsts[k : k + size])
             for k in range(0, len(pieces), size)
         ]
-        self._room = None if kept is None else kept.room
+        # What is small is sent along with every task, for that takes least time.
+        small = len(packed) * len(self.blocks) <= _SENT_ALONG
+        self.asked = packed if small else self.submit(same, packed)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Return the future of a task."""
@@ -216,31 +221,27 @@ class _Pass:
         self.submitted.append(future)
         return future
 
-    def load(self, block: _Block) -> tuple[Any, Any, bool]:
-        """Return what a task needs to get at a block: the reader, loaded records, if they stay.
-
-        The last says whether they are loaded for this pass.
-        """
-        if self._kept is not None and block.first in self._kept.blocks:
-            self._fits(block)
-            return None, self._kept.blocks[block.first], False
+    def work(self, function: Callable[..., Any], block: Block) -> Any:
+        """Return the future of work on a block, which is loaded for that if it has to be."""
+        loaded, fits = self._kept.blocks.get(block.first), self._fits(block)
+        if loaded is not None:
+            return self.submit(on_loaded, function, self.asked, loaded, False)
         if self._reader is None:
-            self._reader = self.submit(_same, self._partitions.reader)
-        if self._kept is None or not self._fits(block):
-            return self._reader, self._frames(block), False
-        loaded = self._client.submit(
-            _load_block, self._reader, block, self._frames(block), pure=False
-        )
+            self._reader = self.submit(same, self._partitions.reader)
+        frames = self._frames(block)
+        if not fits:
+            return self.submit(on_read, function, self.asked, self._reader, block, frames)
+        loaded = self._client.submit(load_block, self._reader, block, frames, pure=False)
         self._kept.blocks[block.first] = loaded
-        return None, loaded, True
+        return self.submit(on_loaded, function, self.asked, loaded, True)
 
-    def _fits(self, block: _Block) -> bool:
+    def _fits(self, block: Block) -> bool:
         """Take room for a block that is to be kept, if there is any."""
         if self._room is not None:
             self._room -= sum(piece.kept_bytes for piece in block.pieces)
         return self._room is None or self._room >= 0
 
-    def _frames(self, block: _Block) -> list[Any] | None:
+    def _frames(self, block: Block) -> list[Any] | None:
         """Return futures of frames that the cluster itself makes, where pieces are such."""
         delayed = [piece.delayed for piece in block.pieces if hasattr(piece, "delayed")]
         return self._client.compute(delayed) if delayed else None
@@ -250,7 +251,7 @@ def block_size(n: int, n_threads: int) -> int:
     """Return how many partitions a task looks at: a power of two, as :class:`MergeTree` merges.
 
     >>> block_size(16, 2), block_size(1000, 2), block_size(3, 8)
-    (2, 16, 1)
+    (4, 16, 1)
     """
     size = 1
     while size < _LARGEST_BLOCK and -(-n // (2 * size)) >= _TASKS * n_threads:
@@ -258,102 +259,19 @@ def block_size(n: int, n_threads: int) -> int:
     return size
 
 
-# What tasks do: on workers, one thread each.
-
-
-@dataclass
-class _Loaded:
-    """The records of a block, in a worker's memory."""
-
-    records: list[Any]
-    cost: Cost
-
-    def __sizeof__(self) -> int:
-        return 64 + sum(getattr(own, "nbytes", 0) for own in self.records)
-
-
-def _same(value: R) -> R:
-    return value
-
-
-def _load(reader: Any, block: _Block, frames: Any, place: int) -> tuple[Any, Cost]:
-    piece = block.pieces[place]
-    if frames is not None:
-        piece = replace(piece, delayed=frames[place])
-    begin = time.perf_counter()
-    records = reader.load(piece, 1)
-    return records, Cost.of_load(piece.disk_bytes, time.perf_counter() - begin)
-
-
-def _load_block(reader: Any, block: _Block, frames: Any) -> _Loaded:
-    loaded = _Loaded([], Cost())
-    for place in range(len(block.pieces)):
-        records, cost = _load(reader, block, frames, place)
-        loaded.records.append(records)
-        loaded.cost += cost
-    return loaded
-
-
-def _each(
-    function: Callable[[Part], R], block: _Block, reader: Any, loaded: Any, fresh: bool
-) -> Iterator[tuple[R | None, Cost]]:
-    """Yield what a function says of each partition of a block; None for an empty one."""
-    for place in range(len(block.pieces)):
-        if reader is None:
-            records, cost = loaded.records[place], loaded.cost if fresh and not place else Cost()
-        else:
-            records, cost = _load(reader, block, loaded, place)
-        if records is None:
-            yield None, cost + Cost(partitions=1)
-            continue
-        found, spent = compute(function, Part(records, block.first + place, block.firsts[place], 1))
-        yield found, cost + spent
-
-
-def _reduce_block(
-    statistic: Statistic[S], block: _Block, reader: Any, loaded: Any, fresh: bool
-) -> tuple[S | None, Cost]:
-    tree, total = MergeTree(statistic.merge, len(block.pieces)), Cost()
-    for place, (found, cost) in enumerate(_each(statistic.partial, block, reader, loaded, fresh)):
-        tree.put(place, found)
-        total += cost
-    return tree.result, total
-
-
-def _map_block(
-    function: Callable[[Part], R], block: _Block, reader: Any, loaded: Any, fresh: bool
-) -> tuple[list[R], Cost]:
-    results, total = [], Cost()
-    for found, cost in _each(function, block, reader, loaded, fresh):
-        total += cost
-        if found is not None:
-            results.append(found)
-    return results, total
-
-
-def _merge(
-    statistic: Statistic[S], parts: Sequence[tuple[S | None, Cost]]
-) -> tuple[S | None, Cost]:
-    tree, total = MergeTree(statistic.merge, len(parts)), Cost()
-    for place, (found, cost) in enumerate(parts):
-        # Merging may change the earlier one, which is another task's result and may be asked for
-        # again.
-        tree.put(place, found if place & 1 else deepcopy(found))
-        total += cost
-    return tree.result, total
-
-
 # Getting at a cluster
 
 
 @contextmanager
-def on_dask(cluster: Any) -> Iterator[Dask]:
+def on_dask(cluster: Any, *, timeout: float = 30.0) -> Iterator[Dask]:
     """Let a Dask cluster do all passes over partitioned tables inside the block.
 
     Parameters
     ----------
     cluster : distributed.Client or str
         A client, or the address of a scheduler, such as "tcp://10.0.0.5:8786".
+    timeout : float
+        Seconds to wait for the scheduler, and for its first worker.
 
     Examples
     --------
@@ -365,8 +283,8 @@ def on_dask(cluster: Any) -> Iterator[Dask]:
     ...         parts.count({"weather": True, "news": True})
     845
     """
-    client, own = _connect(cluster)
-    executor = Dask(client)
+    client, own = _connect(cluster, timeout)
+    executor = Dask(client, timeout)
     try:
         executor._workers()
         with using(executor):
@@ -377,7 +295,7 @@ def on_dask(cluster: Any) -> Iterator[Dask]:
             client.close()
 
 
-def _connect(cluster: Any) -> tuple[Any, bool]:
+def _connect(cluster: Any, timeout: float) -> tuple[Any, bool]:
     """Return a client, and whether it was made here."""
     try:
         from distributed import Client as Typeless
@@ -391,7 +309,7 @@ def _connect(cluster: Any) -> tuple[Any, bool]:
     if not isinstance(cluster, str):
         raise InputError(f"cluster must be a distributed.Client or an address, got {cluster!r}")
     try:
-        return Client(cluster, timeout=_PATIENCE, set_as_default=False), True
+        return Client(cluster, timeout=timeout, set_as_default=False), True
     except (OSError, ValueError) as error:
         raise InputError(f"cluster: no scheduler answers at {cluster!r}: {error}") from None
 
@@ -399,7 +317,7 @@ def _connect(cluster: Any) -> tuple[Any, bool]:
 def _check_versions(client: Any, workers: list[str]) -> None:
     """Refuse workers that would compute with another version of tacit."""
     here = metadata.version("tacit")
-    found = client.run(metadata.version, _NAME, workers=workers, on_error="return")
+    found = client.run(metadata.version, "tacit", workers=workers, on_error="return")
     for address, there in found.items():
         if isinstance(there, OSError):  # gone meanwhile
             continue
