@@ -238,7 +238,8 @@ class KMeans(
         parts = as_partitioned(X)
         if parts is not None:
             check_parts(sample_weight)
-            statistic = NearestSum(self.cluster_centers_, self._under(parts))
+            under = self._under(parts)
+            statistic = NearestSum(self.cluster_centers_, under)
             return -parts.reduce(statistic, n_jobs=self.n_jobs, verbose=self.verbose or None)
         points = self._points(X, sample_weight)
         return -points.nearest_sum(self._own_centres(points), count_jobs(self.n_jobs))
