@@ -22,7 +22,7 @@ from tacit.mixture.parts import (
     Under,
     hash_records,
 )
-from tacit.scale import Part, of_tables, partition
+from tacit.scale import Local, Part, of_tables, partition, using
 
 TIGHT = 1e-12
 
@@ -236,14 +236,18 @@ def test_random_clusters_are_even(small):
 # Threads, passes and memory
 
 
-def test_threads_make_no_difference(weighted):
-    settings = {"n_clusters": 3, "n_init": 2, "random_state": 0, "tol": 1e-4}
+@pytest.mark.parametrize("options", [{}, {"init": "random"}, {"precision": "single"}], ids=str)
+def test_who_computes_makes_no_difference(weighted, options):
+    settings = {"n_clusters": 3, "n_init": 2, "random_state": 0, "tol": 1e-4, **options}
     parts = partition(weighted, 5)
     first = NaiveBayesMixture(**settings, n_jobs=1).fit(parts)
+    proba = first.predict_proba(parts)
     for n_jobs in JOBS[1:]:
         found = NaiveBayesMixture(**settings, n_jobs=n_jobs).fit(parts)
         assert_identical_mixture(found, first)
-        assert np.array_equal(found.predict_proba(parts), first.predict_proba(parts))
+        assert_identical(found.predict_proba(parts), proba)
+    with using(Local(memory="1MB")):
+        assert_identical_mixture(NaiveBayesMixture(**settings, n_jobs=3).fit(parts), first)
 
 
 @pytest.mark.parametrize("init", ["seeds", "random"])
