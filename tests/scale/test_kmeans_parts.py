@@ -15,9 +15,9 @@ import tacit
 from kmeans_data import blobs, days, fit_quietly
 from strategies import JOBS, assert_identical, data
 from tacit import KMeans
-from tacit.mixture.kmeans_parts import AssignAll, NearestSum
+from tacit.mixture.kmeans_parts import AssignAll, NearestSum, take_sample
 from tacit.mixture.lloyd import Ask
-from tacit.mixture.parts import Under
+from tacit.mixture.parts import OWN, Under, look_at
 from tacit.mixture.points import TablePoints
 from tacit.scale import Part, Predict, of_tables, partition
 
@@ -205,6 +205,23 @@ def test_seeds_of_many_records_are_drawn_from_a_sample(small, monkeypatch):
             assert not np.array_equal(other.cluster_centers_, again.cluster_centers_)
             whole = KMeans(**options | {"n_init": 10}).fit(table)
             assert first.inertia_ < 1.1 * whole.inertia_
+
+
+def test_samples_are_of_records_that_count(small, monkeypatch):
+    monkeypatch.setattr("tacit.mixture.starts._SAMPLE", 300)
+    weights = np.where(np.arange(small.n_records) % 3 == 1, 2.0, 0.0)
+    table = small.with_weights(weights)
+    for n in (1, 7):
+        parts = partition(table, n)
+        look, _ = look_at(parts, OWN, 0, None)
+        sample = take_sample(parts, look, 2, np.random.RandomState(0), None)
+        assert sample.n_records == 300
+        assert (sample.weights == 2).all()
+    plain = partition(small, 3)
+    look, _ = look_at(plain, OWN, 0, None)
+    assert take_sample(plain, look, 2, np.random.RandomState(0), None).n_records == 300
+    assert take_sample(plain, look, 20, np.random.RandomState(0), None).n_records == 1000
+    assert take_sample(plain, look, 40, np.random.RandomState(0), None).n_records == 1500
 
 
 # Threads, passes and memory

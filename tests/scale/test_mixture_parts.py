@@ -516,6 +516,23 @@ def test_too_few_distinct_records(caplog):
     assert "distinct" not in caplog.text
 
 
+@pytest.mark.parametrize("weight", [0.01, 1.0, 100.0])
+def test_clusters_that_die(caplog, weight):
+    # Half a record is half of what one counts, on average of those that count.
+    table = tacit.Table({"a": [0, 1] * 20}).with_weights(np.repeat([weight, 0.0], [30, 10]))
+    said = []
+    for X in (table, partition(table, 4)):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, "tacit"):
+            NaiveBayesMixture(2, n_init=1, random_state=0, max_iter=1).fit(X)
+            NaiveBayesMixture(30, n_init=1, random_state=0, prior=0.0).fit(X)
+        said.append([line for line in caplog.messages if "distinct" not in line])
+    assert said[0] == said[1]
+    assert said[0] == [
+        "28 of 30 clusters died: less than half a record belongs to each; ask for fewer"
+    ]
+
+
 @dataclass
 class Faulty:
     """A reader whose partitions fail after a while."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -35,6 +36,7 @@ from tacit.mixture.own_labels import OwnLabels
 from tacit.mixture.parts import OWN, Under, look_at
 from tacit.mixture.points import TablePoints
 from tacit.mixture.profile import Profile
+from tacit.mixture.together import GAIN
 from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table import Table
 
@@ -366,8 +368,7 @@ class KMeans(
             report = _Report(restart + 1, points.n_records) if self.verbose else None
             max_iter = int(self.max_iter)
             found = Lloyd(points, max_iter, tol, self.algorithm, jobs, report).run(start)
-            if best is None or found.inertia < best.inertia:
-                best = found
+            best = _better(best, found)
         assert best is not None
         if points.offset is not None:
             best = best._replace(centres=best.centres + points.offset)
@@ -398,7 +399,7 @@ class KMeans(
             parts, starts, int(self.max_iter), tol, self.n_jobs, self.verbose,
             _tell if self.verbose else lambda start, number, shift: None,
         )  # fmt: skip
-        return min(found, key=lambda own: own.inertia)
+        return reduce(_better, found)
 
     def _seeds(self, points: Points, k: int, random: np.random.RandomState) -> NDArray[np.float64]:
         """Return records to begin with."""
@@ -491,6 +492,11 @@ class KMeans(
                 f"column: column {place} is not among the {self.n_features_in_} columns"
             )
         return place
+
+
+def _better(best: Clustering | None, found: Clustering) -> Clustering:
+    """Return the one with less inertia; of two with the same, but for rounding, the first."""
+    return found if best is None or found.inertia < (1 - GAIN) * best.inertia else best
 
 
 class _Report:

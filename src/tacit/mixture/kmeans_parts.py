@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.mixture.lloyd import Ask, Clustering, Far, Members, find_far, lloyd_steps
 from tacit.mixture.parts import OWN, hash_records, take_counting
-from tacit.mixture.points import TablePoints, label_shares, label_spread
+from tacit.mixture.points import TablePoints, label_inertia, label_shares, label_spread
 from tacit.mixture.starts import sample_size
 from tacit.mixture.together import run_together
 
@@ -71,18 +71,11 @@ def _members(points: TablePoints, numbers: NDArray[np.uint64], ask: Ask, n_jobs:
     points.assign(centres, labels, n_jobs)
     if ask.n_far:
         far = find_far(points, centres, labels, ask.n_far, n_jobs)
-        return Members(np.zeros((0, 0)), np.zeros(0), 0, far, np.zeros(0, np.int64), 0.0)
+        return Members(np.zeros((0, 0)), np.zeros(0), 0, far, np.zeros(0, np.int64))
     sums, totals = np.zeros((k, points.n_values)), np.zeros(k)
     points.add_up(labels, None, sums, totals, n_jobs)
-    distances = points.own_distances(centres, labels, n_jobs)
-    return Members(
-        sums,
-        totals,
-        int(numbers @ labels.astype(np.uint64)),
-        [],
-        np.bincount(labels, minlength=k).astype(np.int64),
-        float(points.weigh(distances).sum()),
-    )
+    mark = int(numbers @ labels.astype(np.uint64))
+    return Members(sums, totals, mark, [], np.bincount(labels, minlength=k).astype(np.int64))
 
 
 def _add(one: Members, other: Members, n_far: int) -> Members:
@@ -95,7 +88,6 @@ def _add(one: Members, other: Members, n_far: int) -> Members:
         (one.mark + other.mark) & _WRAP,
         _farthest([*one.far, *other.far], n_far),
         one.sizes + other.sizes,
-        one.inertia + other.inertia,
     )
 
 
@@ -186,8 +178,8 @@ def cluster_parts(
             members = yield Ask(ended.centres)
         assert members.sizes is not None
         found = int(np.count_nonzero(members.sizes))
-        totals, inertia = members.totals, members.inertia
-        return Clustering(None, ended.centres, totals, found, inertia, ended.n_iter)
+        inertia = label_inertia(schema, ended.centres, members.sums, members.totals)
+        return Clustering(None, ended.centres, members.totals, found, inertia, ended.n_iter)
 
     def answer(asks: list[Ask]) -> list[Members]:
         return records.reduce(

@@ -132,9 +132,7 @@ class Members(NamedTuple):
     far : list of Far
         The farthest first, and of those as far the earlier one. None is where its centre is.
     sizes : int64 array of shape (n_clusters,), optional
-        How many they are, and
-    inertia : float, optional
-        their squared distances times weights: where labels are not kept, from which both follow.
+        How many they are, where labels are not kept, from which this follows.
     """
 
     sums: Floats
@@ -142,7 +140,6 @@ class Members(NamedTuple):
     mark: int
     far: list[Far]
     sizes: NDArray[np.int64] | None = None
-    inertia: float = np.nan
 
 
 class Ended(NamedTuple):

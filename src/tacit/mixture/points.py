@@ -7,6 +7,7 @@ not depend on which labels are defaults, and only stored values are visited all 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,7 +27,15 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Labels: TypeAlias = NDArray[np.int32]
 
-__all__ = ["Bounds", "NumberPoints", "Points", "TablePoints", "label_shares", "label_spread"]
+__all__ = [
+    "Bounds",
+    "NumberPoints",
+    "Points",
+    "TablePoints",
+    "label_inertia",
+    "label_shares",
+    "label_spread",
+]
 
 _MOSTLY_ZERO = 0.5  # arrays with fewer numbers than that are stored without their zeros
 
@@ -303,16 +312,34 @@ class TablePoints(Points):
         return label_spread(self.schema, *self.all_sums(1))
 
 
-def label_shares(schema: Schema, sums: Floats, totals: Floats) -> Floats:
-    """Return the share of every label in clusters, from sums of stored values and weights."""
-    centres = np.ones((len(totals), int(schema.cells[-1])))
+def label_counts(schema: Schema, sums: Floats, totals: Floats) -> Floats:
+    """Return the counts of every label in clusters, from sums of stored values and weights."""
+    counts = np.repeat(totals[:, None], int(schema.cells[-1]), axis=1)
     several = np.flatnonzero(schema.arities > 1)
     if len(several):
         stored = np.add.reduceat(sums, schema.offsets[several], axis=1)
-        default = np.maximum(totals[:, None] - stored, 0.0)
-        centres[:, schema.default_cells[several]] = default / totals[:, None]
-        centres[:, schema.value_cells] = sums / totals[:, None]
-    return centres
+        counts[:, schema.default_cells[several]] = np.maximum(totals[:, None] - stored, 0.0)
+        counts[:, schema.value_cells] = sums
+    return counts
+
+
+def label_shares(schema: Schema, sums: Floats, totals: Floats) -> Floats:
+    """Return the share of every label in clusters: their centres."""
+    shares = label_counts(schema, sums, totals)
+    shares /= totals[:, None]
+    return shares
+
+
+def label_inertia(schema: Schema, centres: Floats, sums: Floats, totals: Floats) -> float:
+    """Return the squared distances of members to centres, added up over labels, not over records.
+
+    Members that have a label are 1 - c off in its coordinate, and all others c. None of these sums
+    is a small difference of large ones.
+    """
+    counts = label_counts(schema, sums, totals)
+    others = np.maximum(totals[:, None] - counts, 0.0)
+    each = (counts * np.square(1.0 - centres) + others * np.square(centres)).sum(axis=1)
+    return math.fsum(each)  # the same for any order of clusters
 
 
 def label_spread(schema: Schema, sums: Floats, totals: Floats) -> float:

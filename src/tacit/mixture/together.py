@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-__all__ = ["run_together"]
+__all__ = ["GAIN", "run_together"]
+
+# Of what a start has come to, another one has to be better by this share to be preferred: which of
+# two that are as good is kept must not depend on how sums were rounded.
+GAIN = 1e-10
 
 Asked = TypeVar("Asked")
 Found = TypeVar("Found")
