@@ -62,6 +62,14 @@ def pair_counts_outer(indptr: Ints, values: Values, n_values: int, chosen: Ints 
     Count all pairs of stored values by row outer products, into a square array.
     """
 
+def pair_triangle(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, cells: Any, n_jobs: int) -> None:
+    """
+    Add the counts of all pairs i <= j of stored values to uint32 cells, row after row.
+    """
+
+def triangle_to_square(cells: Any, n_values: int, n_jobs: int) -> Ints:
+    """Return the symmetric square that a triangle of counts stands for."""
+
 def pair_counts_bitmap(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, n_jobs: int) -> Ints:
     """
     Count all pairs of stored values by AND and population count, into a square array.

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import data, integers, permutations, sets
+from scipy import sparse
 
 import tacit
 from strategies import JOBS
+from tacit.counts.pairs import plan
 from tacit.scale import Local, MergeTree
+from tacit.scale.pair_counting import PairTotal
 from tacit.scale.partitions import Partitions
 
 
@@ -40,6 +43,42 @@ def test_counts(visits, n, n_jobs, memory):
     )
     assert parts.count(given) == visits.count(given)
     assert parts.summary().as_dict() | {"n_bytes": 0} == visits.summary().as_dict() | {"n_bytes": 0}
+
+
+@pytest.mark.parametrize("layout", ["auto", "dense", "sparse"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_pairs_in_all_forms(visits, layout, n_jobs):
+    parts = tacit.scale.partition(visits, 6)
+    assert_same_pairs(parts.pairs(layout=layout, n_jobs=n_jobs), visits.pairs())
+    given = {"news": True}
+    found = parts.pairs(given=given, layout=layout, n_jobs=n_jobs)
+    assert_same_pairs(found, visits.pairs(given=given))
+    assert sparse.issparse(found.stored) == (layout == "sparse")
+
+
+def test_pairs_where_partitions_take_different_ways():
+    rng = np.random.default_rng(0)
+    few = rng.random((4000, 40)) < 0.01
+    many = rng.random((4000, 40)) < 0.9
+    whole = tacit.Table(np.vstack([few, many]), defaults=False)
+    parts = tacit.scale.partition(whole, 2)
+    ways = [
+        plan(piece.table, None, "auto", "auto")[1] for piece in parts._contents.partitions.pieces
+    ]
+    assert ways == ["outer", "bitmap"]
+    assert_same_pairs(parts.pairs(), whole.pairs())
+    mixed = PairTotal(1, None, sparse.csr_array(np.eye(2, dtype=np.int64)))
+    mixed += PairTotal(2, np.array([1, 2, 3], np.uint32), np.ones((2, 2), np.int64))
+    pairs = mixed.pairs(tacit.Table({"a": [0, 1], "b": [0, 1]}).schema, 1)
+    assert pairs.stored.tolist() == [[3, 3], [3, 5]]
+    assert pairs.singles.total == 3
+
+
+def assert_same_pairs(one, other):
+    dense = [own.toarray() if sparse.issparse(own) else own for own in (one.stored, other.stored)]
+    assert np.array_equal(*dense)
+    assert np.array_equal(one.singles.counts, other.singles.counts)
+    assert one.singles.total == other.singles.total
 
 
 class Sizes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.scale.cost import Cost
 from tacit.scale.executor import compute
-from tacit.scale.statistic import MergeTree, Part
+from tacit.scale.statistic import MergeTree, Part, Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -132,7 +132,13 @@ def reduce_parts(
 ) -> tuple[S | None, Cost]:
     """Return the statistic of n partitions."""
     statistic: Statistic[S] = unpack(asked)
-    tree, total = MergeTree(statistic.merge, n), Cost()
+    total = Cost()
+    if getattr(statistic, "exact", False):
+        sums = Totals[S](statistic)
+        for _, cost in _each(sums.add, parts):
+            total += cost
+        return sums.result, total
+    tree = MergeTree(statistic.merge, n)
     for place, (found, cost) in enumerate(_each(statistic.partial, parts)):
         tree.put(place, found)
         total += cost

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from tacit import counts
+from tacit.counts.pairs import suits_square
 from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
 from tacit.progress import show_progress
 from tacit.scale.cost import Cost
-from tacit.scale.counting import OneWayCounts, PairCounts, QueryCount, TableCounts, TwoWayCounts
+from tacit.scale.counting import OneWayCounts, QueryCount, TableCounts, TwoWayCounts
 from tacit.scale.executor import chosen_executor
 from tacit.scale.local import Local
+from tacit.scale.pair_counting import PairCounts
 from tacit.scale.partitions import HeldPiece, HeldReader, Partitions
 from tacit.scale.taking import Narrowed, StoredCount, TakeRecords
 from tacit.schema import check_query
@@ -307,8 +309,11 @@ class PartitionedTable:
     ) -> counts.Pairs:
         """Count all pairs of columns; as :meth:`tacit.Table.pairs`."""
         self._check_given(given)
-        stored, held, total = self.reduce(PairCounts(given, layout), n_jobs=n_jobs)
-        return counts.Pairs(self.schema, stored, counts.OneWay(self.schema, held, total))
+        m, n = self.n_records, self.schema.n_values
+        if layout == "auto" and suits_square(n, self.n_stored**2 / m):
+            layout = "dense"  # of the whole, if not of every partition
+        found = self.reduce(PairCounts(n, m, self.weighted, given, layout), n_jobs=n_jobs)
+        return found.pairs(self.schema, count_jobs(self._run.n_jobs if n_jobs is None else n_jobs))
 
     def contingency(
         self,
