@@ -17,7 +17,7 @@ from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, si
 from tacit.similarity.grid import MOST_DIMENSIONS, Grid
 from tacit.similarity.grid_plot import plot_grid
 from tacit.similarity.grouping import Groups, group
-from tacit.similarity.projection import project
+from tacit.similarity.projection import coordinates, project
 from tacit.similarity.scaling import column_ranges, scale_columns
 from tacit.table.targets import read_target
 
@@ -183,8 +183,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def project(self, numbers: Any) -> Floats:
         """Return where checked numbers are in the projection."""
-        shifted = numbers @ self.components_.T - self.mean_ @ self.components_.T
-        return np.ascontiguousarray(shifted, np.float64)
+        return coordinates(numbers, self.components_, self.mean_)
 
     def transform(self, X: Any) -> Floats:
         """Return where objects are in the projection.
