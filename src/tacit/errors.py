@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["FileError", "InputError"]
+__all__ = ["FileError", "InputError", "refuse_partitions"]
 
 
 class InputError(ValueError):
@@ -24,3 +24,21 @@ class FileError(InputError):
 
     def __reduce__(self) -> tuple[type[FileError], tuple[str | os.PathLike[str], str]]:
         return type(self), (self.path, self.problem)
+
+
+def refuse_partitions(X: Any, what: str, argument: str = "X") -> None:
+    """Refuse a partitioned table, where all records are needed in one place.
+
+    Parameters
+    ----------
+    X : anything
+    what : str
+        What needs them.
+    argument : str
+        What the caller calls it.
+    """
+    if getattr(X, "in_partitions", False) is True:
+        raise InputError(
+            f"{argument}: {what} needs all records on one machine, but {argument} is a partitioned "
+            f"table; {argument}.collect() gets all of its records, {argument}.take(…) some of them"
+        )

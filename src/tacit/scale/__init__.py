@@ -4,7 +4,7 @@ from tacit.scale.cost import Cost
 from tacit.scale.executor import Executor, using
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned, of_tables, partition
-from tacit.scale.predicting import Predict, check_parts, over_parts, predict_parts
+from tacit.scale.predicting import Predict, check_parts, gather, over_parts, predict_parts
 from tacit.scale.scan import scan
 from tacit.scale.statistic import MergeTree, Part, Statistic
 
@@ -19,6 +19,7 @@ __all__ = [
     "Statistic",
     "as_partitioned",
     "check_parts",
+    "gather",
     "of_tables",
     "over_parts",
     "partition",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from tacit.errors import InputError
 from tacit.machine import check_fits
+from tacit.schema import Schema
 from tacit.table.features import (
     array_names,
     is_frame,
@@ -35,11 +36,12 @@ from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.schema import Label, Labels, Schema
+    from tacit.counts import OneWay
+    from tacit.schema import Label, Labels
 
 __all__ = ["Encoder"]
 
@@ -120,6 +122,25 @@ class Encoder:
         table = Table(frame.select(others)) if others else None
         encoder = cls("frame", tuple(frame.columns), table.schema if table else None, True)
         return encoder._built(list(encoder._of_frame(frame, table, "zero")), frame.height)
+
+    @classmethod
+    def of_schema(cls, schema: Schema, names: Sequence[str]) -> Encoder:
+        """Return the encoder of some columns of Tables under a schema, in sparse form."""
+        places = [schema.position(name) for name in names]
+        labels = Schema(names, [schema.labels[p] for p in places], schema.defaults[places])
+        return cls("table", tuple(names), labels, True)
+
+    def ones(self, singles: OneWay) -> NDArray[np.int64]:
+        """Return how often each column of numbers is 1, from counts of the values of Tables."""
+        found = []
+        for name, labels in self._labels_of.items():
+            counts = singles.array(name)
+            found.append(counts[1:] if labels.items in _AS_NUMBERS else counts)
+        return np.concatenate(found).astype(np.int64)
+
+    def formed(self, held: int, n: int) -> Encoder:
+        """Return this encoder with the form that suits n rows with so many numbers but 0."""
+        return replace(self, sparse=held < _SPARSE_BELOW * n * len(self.names))
 
     def transform(
         self, X: Any, estimator: Any = None, *, unseen: Literal["zero", "error"] = "zero"
@@ -218,8 +239,7 @@ class Encoder:
             int(np.count_nonzero(numbers)) if numbers is not None else len(_rows(rows))
             for numbers, rows in columns
         )
-        is_csr = held < _SPARSE_BELOW * n * len(columns)
-        encoder = Encoder(self.kind, self.inputs, self.labels, is_csr)
+        encoder = self.formed(held, n)
         return encoder, encoder._put_together(columns, n)
 
     def _formed(self, numbers: Any) -> Any:

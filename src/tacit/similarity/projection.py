@@ -180,9 +180,12 @@ class Sight(Protocol):
     :class:`Centred` is one, of rows in memory.
     """
 
-    shape: tuple[int, int]
-    mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    @property
+    def shape(self) -> tuple[int, int]: ...  # noqa: D102
+    @property
+    def mean(self) -> NDArray[np.float64]: ...  # noqa: D102
+    @property
+    def scale(self) -> NDArray[np.float64]: ...  # noqa: D102
 
     def gram(self) -> NDArray[np.float64]:
         """Return the (d, d) product of the transposed matrix with itself."""
