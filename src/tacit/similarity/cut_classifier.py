@@ -154,7 +154,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
             All objects are classified together; those of a PartitionedTable by groups, so that it
             takes `delta`.
 
@@ -173,7 +173,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
         balances : array-like of shape (n_balances,)
 
         Returns

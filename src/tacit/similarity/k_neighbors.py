@@ -176,7 +176,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted; with `delta` also a PartitionedTable
         n_neighbors : int, optional
             As many as for predictions, unless given; at most as many as there are training
             objects.
@@ -209,7 +209,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------
@@ -226,7 +226,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------

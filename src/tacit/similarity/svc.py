@@ -179,7 +179,7 @@ class SparseSVC(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------
@@ -195,7 +195,7 @@ class SparseSVC(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
         """
         decisions = self.decision_function(X)
         codes = (decisions > 0).astype(int) if decisions.ndim == 1 else decisions.argmax(axis=1)
@@ -209,7 +209,7 @@ class SparseSVC(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------
