@@ -28,7 +28,9 @@ def wide():
     rng = np.random.default_rng(0)
     names = [f"c{k}" for k in range(200)]
     chance = 1 / np.arange(2, 202)
-    baskets = [[n for n, p in zip(names, chance, strict=True) if rng.random() < p] for _ in range(800)]
+    baskets = [
+        [n for n, p in zip(names, chance, strict=True) if rng.random() < p] for _ in range(800)
+    ]
     return tacit.Table.from_baskets(baskets)
 
 
@@ -180,7 +182,11 @@ def test_any_cut_gives_the_same_groups(own, draw, delta, projection, resolution)
 
 def test_partitions_of_one_record_and_a_label_that_one_of_them_has():
     table = tacit.Table(
-        {"town": ["Ulm", "Bern", "Ulm", "Rome"], "pays": [True, False, True, True], "a": [0, 1, 2, 1]}
+        {
+            "town": ["Ulm", "Bern", "Ulm", "Rome"],
+            "pays": [True, False, True, True],
+            "a": [0, 1, 2, 1],
+        }
     )
     whole = tacit.SparseComputation(3, 2, random_state=0).fit(table)
     found = tacit.SparseComputation(3, 2, random_state=0).fit(partition(table, 4))
