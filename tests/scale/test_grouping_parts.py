@@ -60,7 +60,8 @@ def same_matrix(one, other):
     assert sparse.issparse(one) == sparse.issparse(other)
     if not sparse.issparse(one):
         return np.array_equal(one, other)
-    assert one.has_sorted_indices and other.has_sorted_indices
+    assert one.has_sorted_indices
+    assert other.has_sorted_indices
     return np.array_equal(one.toarray(), other.toarray())
 
 
@@ -227,7 +228,8 @@ def test_a_record_that_no_group_is_for(visits):
     some = visits.take(np.arange(400))
     groups = tacit.SparseComputation(random_state=0).fit(partition(some, 2)).group(delta=0.0)
     found = groups.assign(partition(visits, 3))
-    assert (found[:400] >= 0).all() and (found[400:] == -1).any()
+    assert (found[:400] >= 0).all()
+    assert (found[400:] == -1).any()
 
 
 def test_the_statistic_is_small_and_goes_elsewhere(visits):
@@ -238,7 +240,8 @@ def test_the_statistic_is_small_and_goes_elsewhere(visits):
     again = pickle.loads(sent)
     here = SumCells(sorter).partial(Part(visits, 0, 0, 1))
     there = pickle.loads(pickle.dumps(again.partial(Part(visits, 0, 0, 1))))
-    assert np.array_equal(here.names, there.names) and same_matrix(here.sums, there.sums)
+    assert np.array_equal(here.names, there.names)
+    assert same_matrix(here.sums, there.sums)
     assert len(pickle.dumps(sc.group().finder)) < 100_000
 
 
@@ -280,7 +283,7 @@ def test_what_cannot_be(visits, wide):
         tacit.SparseComputation(projection="exact_pca").fit(partition(many, 2))
 
 
-class Broken(Exception):
+class BrokenError(Exception):
     pass
 
 
@@ -289,9 +292,9 @@ def test_a_pass_that_fails_changes_nothing(visits, monkeypatch):
     known = dict(sc.__dict__)
 
     def fail(*_):
-        raise Broken
+        raise BrokenError
 
     monkeypatch.setattr(SumCells, "partial", fail)
-    with pytest.raises(Broken):
+    with pytest.raises(BrokenError):
         sc.fit(partition(visits.take(np.arange(100)), 2))
     assert sc.__dict__ == known

@@ -56,8 +56,10 @@ def test_entries_say_what_they_need(parts, name):
     with pytest.raises(tacit.InputError) as caught:
         ENTRIES[name](parts)
     text = str(caught.value)
-    assert "one machine" in text and "partitioned table" in text
-    assert ".collect() gets all" in text and ".take(…) some of them" in text
+    assert "one machine" in text
+    assert "partitioned table" in text
+    assert ".collect() gets all" in text
+    assert ".take(…) some of them" in text
 
 
 @pytest.mark.parametrize(

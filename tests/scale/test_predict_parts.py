@@ -1,4 +1,4 @@
-"""Classifiers by similarity, rules and dependency networks, fitted to and asked about partitions."""
+"""Classifiers by similarity, rules and networks, fitted to partitions and asked about them."""
 
 import pickle
 from itertools import pairwise
