@@ -167,6 +167,8 @@ class Encoder:
             if self.kind != "table":
                 raise InputError(f"X is a Table, but in fit it was an {self.kind} with numbers")
             whole = as_table(X)
+            if self.sparse and unseen == "zero":
+                return self._stored(whole)
             return self._put_together(list(self._shown(whole, unseen)), whole.n_records)
         if not _has_columns(X):
             numbers = _array(estimator, X, reset=False)
@@ -282,6 +284,36 @@ class Encoder:
                 yield from _of_labels(table, name, known[name], unseen)
             else:
                 yield _numbers(frame.get_column(name)), None
+
+    def _stored(self, table: Table) -> Any:
+        """Return a Table's numbers as it stores them; only defaults are looked for by column."""
+        schema, place = table.schema, 0
+        columns = np.full(schema.n_values, -1, np.int32)
+        defaults: dict[int, NDArray[Any]] = {}
+        for name, labels in self._labels_of.items():
+            column = schema.position(name, "X")
+            own = schema.labels[column]
+            for label in labels.items[1:] if labels.items in _AS_NUMBERS else labels.items:
+                code = own.find(label)
+                value = None if code < 0 else schema.value_id(column, code)
+                if value is not None:
+                    columns[value] = place
+                elif code >= 0:
+                    defaults[place] = _holders(table, name, code)
+                place += 1
+        at, ends = columns[table.values], table.indptr
+        if (columns < 0).any():
+            kept = at >= 0
+            at, ends = at[kept], np.append(0, np.cumsum(kept))[ends]
+        rows = sparse.csr_array((np.ones(len(at)), at, ends), (table.n_records, place))
+        rows.sort_indices()
+        if defaults:
+            held = [defaults.get(k, ()) for k in range(place)]
+            starts = np.append(0, np.cumsum([len(own) for own in held]))
+            records = np.concatenate([defaults[k] for k in sorted(defaults)])
+            rest = sparse.csc_array((np.ones(len(records)), records, starts), rows.shape)
+            rows = sparse.csr_array(rows + rest.tocsr())
+        return rows
 
     def _shown(self, table: Table, unseen: str) -> Iterator[_Column]:
         for name, labels in self._labels_of.items():
