@@ -27,7 +27,7 @@ class FileError(InputError):
 
 
 def refuse_partitions(X: Any, what: str, argument: str = "X") -> None:
-    """Refuse a partitioned table, where all records are needed in one place.
+    """Refuse a partitioned table, or a frame of Dask, where all records are needed in one place.
 
     Parameters
     ----------
@@ -37,8 +37,12 @@ def refuse_partitions(X: Any, what: str, argument: str = "X") -> None:
     argument : str
         What the caller calls it.
     """
+    needs = f"{argument}: {what} needs all records on one machine, but {argument} is a"
     if getattr(X, "in_partitions", False) is True:
         raise InputError(
-            f"{argument}: {what} needs all records on one machine, but {argument} is a partitioned "
-            f"table; {argument}.collect() gets all of its records, {argument}.take(…) some of them"
+            f"{needs} partitioned table; {argument}.collect() gets all of its records, "
+            f"{argument}.take(…) some of them"
         )
+    kind = type(X)
+    if kind.__module__.partition(".")[0].startswith("dask") and hasattr(kind, "npartitions"):
+        raise InputError(f"{needs} {kind.__name__} of Dask; {argument}.compute() gets all of them")

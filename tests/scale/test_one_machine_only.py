@@ -50,6 +50,20 @@ ENTRIES = {
     "scikit-learn": lambda p: DecisionTreeClassifier().fit(p, np.zeros(300)),
 }
 
+OF_FRAMES = (
+    "boosted classifier",
+    "boosted regressor",
+    "covering rules",
+    "rule finder",
+    "best subset",
+    "tune",
+    "minimum cut",
+    "ADtree",
+    "counter",
+    "table",
+    "as_table",
+)
+
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_entries_say_what_they_need(parts, name):
@@ -107,3 +121,11 @@ def test_the_message_helps(visits, parts):
 def test_nothing_else_is_refused(visits):
     for fine in (visits, np.zeros(3), {"a": [1]}, None, "parts"):
         refuse_partitions(fine, "anything")
+
+
+@pytest.mark.parametrize("name", OF_FRAMES)
+def test_frames_of_dask_are_in_partitions_too(visits, name):
+    dask = pytest.importorskip("dask.dataframe")
+    frame = dask.from_pandas(visits.to_frame("pandas"), npartitions=2)
+    with pytest.raises(tacit.InputError, match=r"one machine.*of Dask; \w+.compute\(\) gets all"):
+        ENTRIES[name](frame)
