@@ -6,13 +6,13 @@ import time
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
 from tacit import counts
 from tacit.counts.pairs import suits_square
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits, count_jobs, whole
 from tacit.progress import show_progress
 from tacit.scale.cost import Cost
@@ -151,6 +151,8 @@ class PartitionedTable:
     origin : str
         What it was made of, for people.
     """
+
+    in_partitions: ClassVar = True  # lower rooms, which do not know this class, look here
 
     def __init__(self, find: Callable[[Run], Contents], run: Run, origin: str) -> None:
         self._find = find
@@ -460,6 +462,10 @@ class PartitionedTable:
 
     def __len__(self) -> int:
         return self.n_records
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse_partitions(self, "an array")
+        raise AssertionError
 
     def __repr__(self) -> str:
         if self._known is None:

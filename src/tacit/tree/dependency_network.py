@@ -14,6 +14,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
+from tacit.scale import over_parts
 from tacit.table.features import Features, fit_features, note_features, read_features
 from tacit.tree.coding import ordered_columns
 from tacit.tree.forest import Arcs, Derived, Forest
@@ -283,12 +284,13 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "forest_")
         return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
 
+    @over_parts
     def predict_proba(self, X: Any, column: str | int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of a column's labels given each record's other values.
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
             With all columns; what it says about this one is not looked at.
         column : str or int, optional
             Without it, all columns are predicted, each from the others.
@@ -319,6 +321,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         chances[:, schema.default_cells] = np.maximum(1.0 - stored, 0.0)
         return chances
 
+    @over_parts
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the conditional log-likelihood of each record.
 
@@ -326,7 +329,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
         """
         table = self._read(X)
         with np.errstate(divide="ignore"):
