@@ -167,9 +167,7 @@ def scan(
         files = open_files(found, ParquetFile if kind == "parquet" else IpcFile)
     chosen = choose_columns(files[0].schema, columns, weights)
     _check_columns(files[0].schema, chosen, weights, defaults)
-    asked = Question(
-        tuple(chosen), weights, missing, defaults, discretise, size, most, origin
-    )
+    asked = Question(tuple(chosen), weights, missing, defaults, discretise, size, most, origin)
     check_names(files, asked.wanted, columns is None)
     if text:
         return PartitionedTable(TextFiles(files, asked).find, run, origin)

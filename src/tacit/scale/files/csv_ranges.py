@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import tempfile
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -153,7 +154,7 @@ class TextFile:
         self._start = _data_start(file, found.dialect, options["header"])
         file.seek(self._start)
         sample = file.read(_SAMPLE)
-        lines = sample.count(found.dialect.eol.encode()) if len(sample) == _SAMPLE else 0
+        lines = sample.count(found.dialect.eol.encode())
         self._record_bytes = max(1.0, len(sample) / max(1, lines))
 
     def ranges(
@@ -171,7 +172,7 @@ class TextFile:
             step = n_bytes / each if n_records is None else n_records * self._record_bytes
             n = max(1, min(size, int(np.ceil(size / max(1.0, step)))))
             cuts = [self._start + size * k // n for k in range(n + 1)]
-            for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+            for a, b in pairwise(cuts):
                 yield replace(whole, start=a, stop=b)
 
 

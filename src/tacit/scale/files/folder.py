@@ -93,9 +93,7 @@ def materialise(
     schema = table.schema
     try:
         written = list(
-            table.map(
-                _Writer(str(target), mark), what="partitions", n_jobs=n_jobs, verbose=verbose
-            )
+            table.map(_Writer(str(target), mark), what="partitions", n_jobs=n_jobs, verbose=verbose)
         )
         content = {
             "mark": mark,
@@ -158,7 +156,8 @@ def _read_index(folder: Path) -> dict[str, Any]:
     path = folder / INDEX
     if not path.exists():
         raise FileError(
-            folder, f"is not a whole table: it has no {INDEX}, so that it was not written to the end"
+            folder,
+            f"is not a whole table: it has no {INDEX}, so that it was not written to the end",
         )
     try:
         text = path.read_bytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -23,7 +24,7 @@ def frame_width(dtype: Any) -> float:
     elif dtype == pl.Boolean:
         own = 0.125
     elif dtype.is_numeric() and not dtype.is_decimal():
-        own = int(str(dtype).lstrip("UIntFloat")) / 8
+        own = int(re.sub(r"\D", "", str(dtype))) / 8
     elif dtype in (pl.Categorical, pl.Enum, pl.Date):
         own = 4
     else:

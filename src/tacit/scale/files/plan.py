@@ -80,8 +80,6 @@ class Question:
         return InputError(f"paths: {self.origin} hold no records")
 
 
-
-
 class ColumnFiles:
     """Parquet or Arrow IPC files, which say themselves what they hold.
 
@@ -127,7 +125,9 @@ class TextFiles:
         """Find where records begin, which types suit all, and then labels and defaults."""
         question, types = self._question, dict(self._types)
         own = list(types.values())
-        ranges = [r for f in self._files for r in f.ranges(own, question.n_bytes, question.n_records)]
+        ranges = [
+            r for f in self._files for r in f.ranges(own, question.n_bytes, question.n_records)
+        ]
         if not ranges:
             raise question.nothing()
         forms = tuple(dict.fromkeys(file.form for file in self._files))

@@ -119,7 +119,9 @@ class CsvForm:
     def _parse(self, data: bytes, types: Mapping[str, Any]) -> pl.DataFrame:
         if not data:
             return pl.DataFrame(schema=dict(types))
-        every = dict.fromkeys(self.names, pl.String) | ({} if self.strip else types)
+        every: dict[str, Any] = dict.fromkeys(self.names, pl.String)
+        if not self.strip:
+            every.update(types)
         lazy = self.scan(data, has_header=False, schema=every).select(list(types))
         return (self.typed(self.bare(lazy), types) if self.strip else lazy).collect()
 
