@@ -25,21 +25,19 @@ def _frame(rng, k, n):
     words = [f"w{x}" for x in rng.integers(k, k + 4, n)]
     days = [dt.date(2026, 1, 1 + int(x)) for x in rng.integers(0, 5 + k, n)]
     lost = rng.random(n) < 0.2
+    gaps = [None if gone else f"g{x}" for gone, x in zip(lost, rng.integers(0, 3, n), strict=True)]
     return pl.DataFrame(
         {
             "word": pl.Series(words, dtype=pl.String),
             "text": pl.Series(
-                ["a longer text than fits in a view, " * (1 + int(x)) for x in rng.integers(0, 3, n)],
+                ["a longer text than fits in a view, " * x for x in rng.integers(1, 4, n).tolist()],
                 dtype=pl.String,
             ),
             "number": pl.Series(rng.integers(-2, 3 + k, n), dtype=pl.Int64),
             "flag": pl.Series(rng.random(n) < 0.3, dtype=pl.Boolean),
             "day": pl.Series(days, dtype=pl.Date),
             "kind": pl.Series(words[::-1], dtype=pl.String).cast(pl.Categorical),
-            "gap": pl.Series(
-                [None if gone else f"g{x}" for gone, x in zip(lost, rng.integers(0, 3, n), strict=True)],
-                dtype=pl.String,
-            ),
+            "gap": pl.Series(gaps, dtype=pl.String),
             "whole": pl.Series(np.where(lost, 7, rng.integers(0, 2, n)), dtype=pl.Float64),
             "size": pl.Series(rng.normal(k, 1, n).round(3), dtype=pl.Float64),
             "weight": pl.Series(rng.integers(0, 9, n) / 4, dtype=pl.Float64),

@@ -4,6 +4,8 @@ import json
 import pickle
 import shutil
 from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -58,7 +60,7 @@ def test_any_cut_and_thread(data, tmp_path_factory):
     table = table if weighted else table.with_weights(None)
     cuts = data.draw(st.lists(st.integers(0, table.n_records), max_size=5))
     ends = sorted({0, table.n_records, *cuts})
-    tables = [table.take(np.arange(a, b)) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    tables = [table.take(np.arange(a, b)) for a, b in pairwise(ends)]
     folder = tmp_path_factory.mktemp("cut")
     made = of_tables(tables).materialise(folder, n_jobs=data.draw(st.integers(1, 3)))
     assert_same(made, table)
@@ -137,14 +139,14 @@ def test_what_is_sent_to_workers_is_small(made):
 def test_a_folder_that_is_there(made, tmp_path, visits):
     parts = tacit.scale.partition(visits.take(np.arange(10)), 2)
     with pytest.raises(
-        tacit.InputError, match="folder: .* is not empty; give another, or overwrite"
+        tacit.InputError, match=r"folder: .* is not empty; give another, or overwrite"
     ):
         parts.materialise(made)
     assert tacit.scan(made).n_records == 900
     (tmp_path / "empty").mkdir()
     assert parts.materialise(tmp_path / "empty").n_records == 10
     (tmp_path / "file").write_text("x")
-    with pytest.raises(tacit.InputError, match="folder: .*file is a file"):
+    with pytest.raises(tacit.InputError, match=r"folder: .*file is a file"):
         parts.materialise(tmp_path / "file", overwrite=True)
     with pytest.raises(tacit.InputError, match="folder: there is no folder"):
         parts.materialise(tmp_path / "no" / "where")
@@ -215,7 +217,7 @@ def test_writing_stops_before_the_index(made, visits, monkeypatch):
     monkeypatch.setattr(folder.store, "written_whole", stop)
     monkeypatch.setattr(folder, "_remove", lambda *given: None)  # as if the process was gone
     monkeypatch.setattr(
-        folder.store, "write_arrays", lambda path, kind, arrays: path and open(path, "wb").close()
+        folder.store, "write_arrays", lambda path, kind, arrays: Path(path).write_bytes(b"")
     )
     monkeypatch.setattr(folder.store, "seal_of", lambda path: "")
     with pytest.raises(KeyboardInterrupt):

@@ -48,9 +48,8 @@ def test_same_as_reading_one_file(tmp_path, records, missing):
 @pytest.mark.parametrize("records", RECORDS)
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 def test_lines_that_break_between_quotes(tmp_path, records, eol):
-    text = eol.join(
-        ['"na', 'me",b', '"one', "", 'two ""three""",1', "plain,2", '"a,b",3', '"', '",4', "", "x,5", ""]
-    )  # fmt: skip
+    lines = ['"na', 'me",b', '"one', "", 'two ""three""",1', "plain,2", '"a,b",3', '"', '",4', ""]
+    text = eol.join([*lines, "x,5", ""])
     (tmp_path / "a.csv").write_text(text, newline="")
     table = tacit.read(tmp_path / "a.csv")
     assert table.n_records == 5

@@ -254,7 +254,10 @@ class CsvFile:
         names = [name for name, dtype in self.schema.items() if dtype == pl.String]
         if not names:
             return set()
-        counts = self._texts().head(_INFERRED).select(pl.col(names).count()).collect()
+        try:
+            counts = self._texts().head(_INFERRED).select(pl.col(names).count()).collect()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            self._explain(error)
         return {name for name in names if not counts.get_column(name).item()}
 
     def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
