@@ -21,7 +21,7 @@ from tacit.scale.executor import chosen_executor
 from tacit.scale.local import Local
 from tacit.scale.pair_counting import PairCounts
 from tacit.scale.partitions import HeldPiece, HeldReader, Partitions
-from tacit.scale.taking import Narrowed, StoredCount, TakeRecords
+from tacit.scale.taking import Narrowed, NarrowedPiece, StoredCount, TakeRecords
 from tacit.schema import check_query
 from tacit.table import Summary, Table
 from tacit.table.gateway import check_records, check_target
@@ -407,7 +407,10 @@ class PartitionedTable:
 
         def find(run: Run) -> Contents:
             narrowed = Narrowed.of(contents.partitions.reader, contents.schema, places)
-            parts = Partitions(contents.partitions.pieces, narrowed, contents.partitions.firsts)
+            pieces = contents.partitions.pieces
+            if isinstance(narrowed, Narrowed):
+                pieces = tuple(NarrowedPiece.of(piece) for piece in pieces)
+            parts = Partitions(pieces, narrowed, contents.partitions.firsts)
             found = run.reduce(parts, StoredCount(), "partitions")
             assert found is not None
             return replace(contents, schema=narrowed.schema, partitions=parts, n_stored=found)
@@ -471,7 +474,8 @@ class PartitionedTable:
         if self._known is None:
             return f"PartitionedTable of {self._origin}, not read yet"
         line = self.summary().line().removeprefix("Table of ")
-        return f"PartitionedTable of {self.n_partitions:,} partitions: {line}"
+        many = "s" * (self.n_partitions != 1)
+        return f"PartitionedTable of {self.n_partitions:,} partition{many}: {line}"
 
 
 def as_partitioned(X: Any) -> PartitionedTable | None:

@@ -14,7 +14,10 @@ from tacit.table.frames import to_polars
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 __all__ = ["RawFrame", "RawPart", "naming_place", "raw_part"]
+
+_PLACES = ("row group ", "record batch ", "bytes ")
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,8 @@ def naming_place(path: Any, place: str) -> Iterator[None]:
         with naming(path):
             yield
     except FileError as error:
-        if not place or str(error.path) != str(path) or error.problem.startswith(place):
-            raise
+        if not place or str(error.path) != str(path) or error.problem.startswith(_PLACES):
+            raise  # as one that names a place already
         raise type(error)(path, f"{place}: {error.problem}") from error
     except InputError as error:
         if not path:  # a frame that came from no file

@@ -35,9 +35,9 @@ __all__ = [
     "to_polars",
 ]
 
-_KEYED = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
+_KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
 _MISSING = ("state", "default", "error")
-_KEYS = 1 << 22  # to be coded at a time
+_TURNS = 8  # to code all columns in, as what looks them up takes more than the frame does
 
 
 def encode_frame(
@@ -171,7 +171,7 @@ def encode_columns(
             ready[series.name] = _cut(series, specs[series.name], target_codes, missing, start)
         else:
             plain.append(series)
-    step = max(1, _KEYS // max(1, frame.height), n_jobs)  # keys take more than the frame does
+    step = max(1, n_jobs, -(-len(plain) // _TURNS))
     for k in range(0, len(plain), step):
         own = plain[k : k + step]
         encoded = _core.encode_columns([_key(series, start) for series in own], n_jobs)
@@ -206,7 +206,7 @@ def _key(series: pl.Series, start: int = 0) -> Any:
     if dtype == pl.Null:
         keys = pl.repeat(0, len(series), dtype=pl.Int64, eager=True)
         return keys.to_numpy(), np.zeros(len(series), np.uint8)
-    if dtype in (pl.Categorical, pl.Enum) or dtype in _KEYED:
+    if dtype in (pl.Categorical, pl.Enum) or dtype in _KEYS:
         whole = series.to_physical().cast(pl.Int64)
     elif dtype == pl.UInt64:
         whole = series.reinterpret(signed=True)

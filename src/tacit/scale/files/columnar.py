@@ -121,9 +121,7 @@ class Groups:
                 self.path, f"{frame.height:,} of {self.n_records:,} records are there: it is "
                 "damaged, or has changed"
             )  # fmt: skip
-        # A column that this file has nothing in may be of any type.
-        empty = {name: how.types[name] for name in columns if frame.schema[name] == pl.Null}
-        return frame.cast(empty) if empty else frame
+        return how.typed(frame)
 
 
 def cut_groups(

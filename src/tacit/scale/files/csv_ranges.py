@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import tempfile
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -17,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import FileError
-from tacit.scale.files.memory import has_heap, record_width
+from tacit.scale.files.memory import frame_width, has_heap, record_width
 from tacit.scale.files.version import Version
 from tacit.table.files.compressed import first_line, is_compressed, on_disk, opened
 from tacit.table.files.csv_file import CsvFile, CsvForm
@@ -153,7 +154,7 @@ class TextFile:
         self._start = _data_start(file, found.dialect, options["header"])
         file.seek(self._start)
         sample = file.read(_SAMPLE)
-        lines = sample.count(found.dialect.eol.encode()) if len(sample) == _SAMPLE else 0
+        lines = sample.count(found.dialect.eol.encode())
         self._record_bytes = max(1.0, len(sample) / max(1, lines))
 
     def ranges(
@@ -167,17 +168,23 @@ class TextFile:
         if self.compressed:
             yield whole
         elif size > 0:
-            each = _load_width(self.form, types) + record_width(types) / self._record_bytes
+            record = record_width(types) + _parse_width(self.form, types)
+            each = _text_width(self.form, types) + record / self._record_bytes
             step = n_bytes / each if n_records is None else n_records * self._record_bytes
             n = max(1, min(size, int(np.ceil(size / max(1.0, step)))))
             cuts = [self._start + size * k // n for k in range(n + 1)]
-            for a, b in zip(cuts[:-1], cuts[1:], strict=True):
+            for a, b in pairwise(cuts):
                 yield replace(whole, start=a, stop=b)
 
 
-def _load_width(form: CsvForm, types: Sequence[Any]) -> float:
+def _text_width(form: CsvForm, types: Sequence[Any]) -> float:
     """Return what a byte of text takes: itself, and once more where it stays text."""
     return 1.0 + (form.strip or any(has_heap(dtype) for dtype in types))
+
+
+def _parse_width(form: CsvForm, types: Sequence[Any]) -> float:
+    """Return what parsing a record takes beside the frame: as much again, to join parts of it."""
+    return sum(frame_width(pl.String if form.strip else dtype) for dtype in types)
 
 
 def cut_ranges(
@@ -196,7 +203,7 @@ def cut_ranges(
     types : sequence of Polars types
         Of the columns to be read.
     """
-    width = record_width(types) + 17 * len(types) * forms[0].strip
+    width, parse = record_width(types), _parse_width(forms[0], types)
     begin = inside = 0
     for k, (own, held) in enumerate(zip(ranges, counts, strict=True)):
         first = k == 0 or ranges[k - 1].path != own.path
@@ -213,7 +220,7 @@ def cut_ranges(
         size = held.n_bytes if own.compressed else end - begin
         if size:
             records = held.n_lines + 1
-            read = int(size * _load_width(own.form, types))
+            read = int(size * _text_width(own.form, types) + records * parse)
             load = read + int(records * width)
             form = forms.index(own.form)
             yield CsvRange(

@@ -67,8 +67,11 @@ class _Writer:
             raise InputError(
                 f"folder: {self.folder} is not there; all who compute must be able to write to it"
             )
-        store.write_arrays(path, _KIND, arrays)
-        own = MappedPiece.of(path, part.records)
+        try:
+            store.write_arrays(path, _KIND, arrays)
+            own = MappedPiece.of(path, part.records)
+        except OSError as error:
+            raise InputError(f"folder: cannot write {path}: {error.strerror}") from error
         return {
             "file": name,
             "records": own.n_records,
@@ -88,13 +91,15 @@ def materialise(
 ) -> PartitionedTable:
     """Write a partitioned table; see :meth:`PartitionedTable.materialise`."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100
-    made = _prepare(target, overwrite)
+    made, old = _prepare(target, overwrite)
     mark = uuid.uuid4().hex[:8]
     schema = table.schema
     try:
         written = list(
             table.map(_Writer(str(target), mark), what="partitions", n_jobs=n_jobs, verbose=verbose)
         )
+        if any(not (target / own["file"]).exists() for own in written):
+            raise InputError(f"folder: someone else has written to {target} at the same time")
         content = {
             "mark": mark,
             "weighted": table.weighted,
@@ -106,12 +111,12 @@ def materialise(
         with store.written_whole(target / INDEX) as name:
             name.write_bytes(write_json(head)[:-1] + _BEFORE + text + _AFTER)
     except BaseException:
-        _remove(target, lambda name: mark in name)
+        _remove(target, [name for name in os.listdir(target) if mark in name])  # noqa: PTH208
         if made:
             with suppress(OSError):
                 target.rmdir()
         raise
-    _remove(target, lambda name: mark not in name)
+    _remove(target, old)
     run = table._run
     return open_folder(target, Run(Local(run.memory), run.n_jobs, run.verbose))
 
@@ -120,22 +125,30 @@ def _checksum(text: bytes) -> str:
     return f"{zlib.crc32(text):08x}"
 
 
-def _prepare(target: Path, overwrite: bool) -> bool:
-    """Make a folder, or see that it may be written to; return whether it was made."""
+def _prepare(target: Path, overwrite: bool) -> tuple[bool, list[str]]:
+    """Make a folder, or see that it may be written to.
+
+    Returns
+    -------
+    made : bool
+        Whether it was made.
+    old : list of str
+        Files in it that are to go.
+    """
     if target.exists() and not target.is_dir():
         raise InputError(f"folder: {target} is a file")
     if not target.is_dir():
         if not target.parent.is_dir():
             raise InputError(f"folder: there is no folder {str(target.parent)!r} to make it in")
         target.mkdir()
-        return True
+        return True, []
     held = sorted(os.listdir(target))  # noqa: PTH208
     if held and not overwrite:
         raise InputError(f"folder: {target} is not empty; give another, or overwrite=True")
     other = next((name for name in held if name != INDEX and not _is_ours(name)), None)
     if other is not None:
         raise InputError(f"folder: {target} holds {other!r}, which materialise() did not write")
-    return False
+    return False, [name for name in held if name != INDEX]
 
 
 def _is_ours(name: str) -> bool:
@@ -143,12 +156,11 @@ def _is_ours(name: str) -> bool:
     return _PART.fullmatch(name) is not None or _REST.fullmatch(name) is not None
 
 
-def _remove(target: Path, condemned: Any) -> None:
-    """Remove files of ours that are condemned."""
-    for name in os.listdir(target):  # noqa: PTH208
-        if _is_ours(name) and condemned(name):
-            with suppress(OSError):  # a file that is in use somewhere does no harm
-                (target / name).unlink()
+def _remove(target: Path, names: list[str]) -> None:
+    """Remove files, but for those in use that the system does not let go; they do no harm."""
+    for name in names:
+        with suppress(OSError):
+            (target / name).unlink()
 
 
 def _read_index(folder: Path) -> dict[str, Any]:

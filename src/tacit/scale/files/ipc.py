@@ -102,5 +102,4 @@ class IpcStream:
             raise FileError(
                 self.path, f"is damaged: {frame.height:,} of {self.n_records:,} records are there"
             )
-        empty = {name: how.types[name] for name in columns if frame.schema[name] == pl.Null}
-        return frame.cast(empty) if empty else frame
+        return how.typed(frame)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -9,11 +10,11 @@ import polars as pl
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CODE_BYTES", "coding_bytes", "frame_width", "has_heap", "record_width"]
+__all__ = ["coding_bytes", "frame_width", "has_heap", "record_width"]
 
-CODE_BYTES = 4  # of a value that is being coded
-_KEY_BYTES = 10  # of a value that is being looked up, which few columns at a time are
-_KEYS_AT_ONCE = 1 << 22
+_CODE_BYTES = 4  # of a value that is being coded
+_KEY_BYTES = 26  # of a value that is being looked up, which an eighth of the columns is at a time
+_TURNS = 8
 
 
 def frame_width(dtype: Any) -> float:
@@ -23,7 +24,7 @@ def frame_width(dtype: Any) -> float:
     elif dtype == pl.Boolean:
         own = 0.125
     elif dtype.is_numeric() and not dtype.is_decimal():
-        own = int(str(dtype).lstrip("UIntFloat")) / 8
+        own = int(re.sub(r"\D", "", str(dtype))) / 8
     elif dtype in (pl.Categorical, pl.Enum, pl.Date):
         own = 4
     else:
@@ -37,11 +38,12 @@ def has_heap(dtype: Any) -> bool:
 
 
 def record_width(types: Iterable[Any]) -> float:
-    """Return the bytes of a record with columns of these types: in a frame, and its codes."""
-    return sum(frame_width(dtype) + CODE_BYTES for dtype in types)
+    """Return the bytes of a record with columns of these types: in a frame, and to be coded."""
+    widths = [frame_width(dtype) for dtype in types]
+    return sum(widths) + coding_bytes(1, len(widths))
 
 
 def coding_bytes(n_records: int, n_columns: int) -> int:
     """Return what it takes to code a frame, beside the frame and the Table that it becomes."""
-    cells = n_records * n_columns
-    return CODE_BYTES * cells + _KEY_BYTES * max(n_records, min(cells, _KEYS_AT_ONCE))
+    at_once = max(min(2, n_columns), -(-n_columns // _TURNS))
+    return n_records * (_CODE_BYTES * n_columns + _KEY_BYTES * at_once)

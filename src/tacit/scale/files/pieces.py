@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import polars as pl
+
 from tacit.scale.raw import RawFrame, RawPart, naming_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-    import polars as pl
 
     from tacit.scale.coding import Coding
     from tacit.schema import Schema
@@ -34,6 +34,11 @@ class How:
 
     types: Mapping[str, Any] = field(default_factory=dict)
     forms: tuple[CsvForm, ...] = ()
+
+    def typed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give columns that a file has nothing in the type that they have in others."""
+        empty = [name for name, dtype in frame.schema.items() if dtype == pl.Null]
+        return frame.with_columns(pl.col(name).cast(self.types[name]) for name in empty)
 
 
 class Stretch(Protocol):
@@ -107,7 +112,7 @@ class FilePiece:
     @property
     def read_bytes(self) -> int:
         """What reading takes, beside the frames that are read."""
-        return max(own.read_bytes for own in self.stretches)
+        return int(max(own.read_bytes for own in self.stretches))
 
     def sized(self, load_bytes: int, kept_bytes: int) -> FilePiece:
         """Return the piece with sizes that are known better."""

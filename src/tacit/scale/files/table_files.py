@@ -15,7 +15,6 @@ from tacit.scale.dictionary import Dictionary, Found
 from tacit.scale.files.mapped import MappedPiece, MappedReader, firsts_of
 from tacit.scale.partitioned_table import Contents
 from tacit.scale.partitions import Partitions
-from tacit.schema import Schema
 from tacit.table.schema_json import schema_from_json
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.scale.partitioned_table import Run
     from tacit.scale.statistic import Part
+    from tacit.schema import Schema
     from tacit.table import Table
 
 __all__ = ["TableFile", "TableFiles"]
@@ -128,7 +128,7 @@ class _OwnReader:
 
     def load(self, piece: _OwnPiece, n_jobs: int) -> Table:
         table = MappedReader(piece.schema, self.weighted).load(piece.own, n_jobs)
-        return table if piece.schema.names == list(piece.columns) else table.select(piece.columns)
+        return table if piece.schema.names == piece.columns else table.select(piece.columns)
 
 
 @dataclass(frozen=True)

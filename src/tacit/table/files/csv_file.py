@@ -119,7 +119,9 @@ class CsvForm:
     def _parse(self, data: bytes, types: Mapping[str, Any]) -> pl.DataFrame:
         if not data:
             return pl.DataFrame(schema=dict(types))
-        every = dict.fromkeys(self.names, pl.String) | ({} if self.strip else types)
+        every: dict[str, Any] = dict.fromkeys(self.names, pl.String)
+        if not self.strip:
+            every.update(types)
         lazy = self.scan(data, has_header=False, schema=every).select(list(types))
         return (self.typed(self.bare(lazy), types) if self.strip else lazy).collect()
 
@@ -252,7 +254,10 @@ class CsvFile:
         names = [name for name, dtype in self.schema.items() if dtype == pl.String]
         if not names:
             return set()
-        counts = self._texts().head(_INFERRED).select(pl.col(names).count()).collect()
+        try:
+            counts = self._texts().head(_INFERRED).select(pl.col(names).count()).collect()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            self._explain(error)
         return {name for name in names if not counts.get_column(name).item()}
 
     def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
