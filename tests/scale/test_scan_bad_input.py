@@ -1,6 +1,7 @@
 """Whatever is wrong with files is said, with the file and the place in it."""
 
 import os
+import pickle
 
 import numpy as np
 import polars as pl
@@ -305,3 +306,28 @@ def test_a_file_with_new_labels_in_spite_of_its_age(tmp_path):
         tacit.FileError, match=r"has changed since its labels were counted: column 'a' holds 3"
     ):
         parts.one_way()
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_what_is_sent_to_workers_is_small(tmp_path, ending):
+    wide = pl.DataFrame({f"a column with a long name, number {k}": [k % 2, 1] for k in range(2000)})
+    put(tmp_path, f"a.{ending}", wide)
+    sent = []
+
+    class Watching(tacit.scale.Local):
+        def reduce(self, partitions, statistic, n_jobs, report):
+            sent.extend(len(pickle.dumps(piece)) for piece in partitions.pieces)
+            own = pickle.loads(pickle.dumps((partitions, statistic)))
+            return pickle.loads(pickle.dumps(super().reduce(*own, n_jobs, report)))
+
+        def map(self, partitions, function, n_jobs, report):
+            sent.extend(len(pickle.dumps(piece)) for piece in partitions.pieces)
+            return super().map(*pickle.loads(pickle.dumps((partitions, function))), n_jobs, report)
+
+    with tacit.scale.using(Watching()):
+        parts = tacit.scan(tmp_path / f"a.{ending}", partition_records=1)
+        assert_same(parts, as_read([wide]))
+        parts.materialise(tmp_path / "folder")
+    assert max(sent) < 1000
+    error = tacit.FileError("a", "b")
+    assert str(pickle.loads(pickle.dumps(error))) == "a: b"

@@ -207,7 +207,8 @@ def _key(series: pl.Series, start: int = 0) -> Any:
         keys = pl.repeat(0, len(series), dtype=pl.Int64, eager=True)
         return keys.to_numpy(), np.zeros(len(series), np.uint8)
     if dtype in (pl.Categorical, pl.Enum) or dtype in _KEYS:
-        whole = series.to_physical().cast(pl.Int64)
+        coded = dtype in (pl.Categorical, pl.Enum)
+        whole = (series.to_physical() if coded else series).cast(pl.Int64)
     elif dtype == pl.UInt64:
         whole = series.reinterpret(signed=True)
     elif dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
@@ -257,7 +258,7 @@ def _label(
     """Sort the labels of an encoded column; missing comes last, or becomes the default."""
     if series.dtype == pl.Enum:
         return _label_enum(series, codes, first, counts, lost, missing)
-    found = label_items(series.gather(first))
+    found = label_items(series[first])  # which begins much sooner than gather()
     if known is not None and (lost < 0 or missing == "state"):
         with suppress(KeyError):
             own = (None if k == lost else label for k, label in enumerate(found))

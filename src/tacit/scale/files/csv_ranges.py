@@ -65,7 +65,8 @@ class ByteRange:
 
     path: str
     version: Version
-    form: CsvForm
+    quote: str | None
+    eol: str
     start: int
     stop: int
     compressed: bool = False
@@ -89,8 +90,8 @@ class ByteCounter:
     def load(self, piece: ByteRange, n_jobs: int) -> Bytes:
         """Count those of a range."""
         piece.version.check(piece.path)
-        quote = None if piece.form.quote is None else piece.form.quote.encode()
-        eol = piece.form.eol.encode()
+        quote = None if piece.quote is None else piece.quote.encode()
+        eol = piece.eol.encode()
         size = quotes = lines = 0
         with opened(piece.path) as file:
             if not piece.compressed:
@@ -162,8 +163,9 @@ class TextFile:
     ) -> Iterator[ByteRange]:
         """Give ranges that take about `n_bytes` to load, or hold about `n_records`."""
         size = self.version.size - self._start
+        form, end = self.form, self.version.size
         whole = ByteRange(
-            self.path, self.version, self.form, self._start, self.version.size, self.compressed
+            self.path, self.version, form.quote, form.eol, self._start, end, self.compressed
         )
         if self.compressed:
             yield whole
@@ -188,7 +190,10 @@ def _parse_width(form: CsvForm, types: Sequence[Any]) -> float:
 
 
 def cut_ranges(
-    ranges: Sequence[ByteRange], counts: Sequence[Bytes], forms: Sequence[CsvForm], types: Any
+    ranges: Sequence[ByteRange],
+    counts: Sequence[Bytes],
+    forms: Mapping[str, int],
+    how: How,
 ) -> Iterator[CsvRange]:
     """Move the borders of ranges on to where records begin.
 
@@ -198,33 +203,35 @@ def cut_ranges(
         Of all files, in order.
     counts : sequence of Bytes
         What each of them holds.
-    forms : sequence of CsvForm
-        Those of all files, each once.
-    types : sequence of Polars types
-        Of the columns to be read.
+    forms : mapping of str to int
+        Which of the forms in `how` each file has, by its path.
+    how : How
+        Has the types of all columns that are to be read.
     """
-    width, parse = record_width(types), _parse_width(forms[0], types)
+    types = list(how.types.values())
+    width, parse = record_width(types), _parse_width(how.forms[0], types)
     begin = inside = 0
     for k, (own, held) in enumerate(zip(ranges, counts, strict=True)):
         first = k == 0 or ranges[k - 1].path != own.path
         last = k + 1 == len(ranges) or ranges[k + 1].path != own.path
+        number = forms[own.path]
+        form = how.forms[number]
         if first:
             begin, inside = own.start, 0
         inside = (inside + held.n_quotes) & 1
         if last and inside:
-            _explain(own.path, own.form, "has quotes that do not pair, so that lines are unclear")
+            _explain(own.path, form, "has quotes that do not pair, so that lines are unclear")
         end = own.stop
         if not last:
             with Path(own.path).open("rb") as file:
-                end = max(begin, _next_record(file, own.stop, bool(inside), own.form))
+                end = max(begin, _next_record(file, own.stop, bool(inside), form))
         size = held.n_bytes if own.compressed else end - begin
         if size:
             records = held.n_lines + 1
-            read = int(size * _text_width(own.form, types) + records * parse)
+            read = int(size * _text_width(form, types) + records * parse)
             load = read + int(records * width)
-            form = forms.index(own.form)
             yield CsvRange(
-                own.path, own.version, form, begin, end, records, load, read, own.compressed
+                own.path, own.version, number, begin, end, records, load, read, own.compressed
             )
         begin = end
 

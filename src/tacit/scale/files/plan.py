@@ -131,15 +131,17 @@ class TextFiles:
         if not ranges:
             raise question.nothing()
         forms = tuple(dict.fromkeys(file.form for file in self._files))
+        number = {form: k for k, form in enumerate(forms)}
+        numbers = {file.path: number[file.form] for file in self._files}
         nowhere = (0,) * len(ranges)
         parts = Partitions(tuple(ranges), ByteCounter(), nowhere, keep=False)
         counts = list(run.map(parts, count_of, "ranges of bytes"))
         while True:
-            stretches = list(cut_ranges(ranges, counts, forms, list(types.values())))
+            how = How(types, forms)
+            stretches = list(cut_ranges(ranges, counts, numbers, how))
             if not stretches:
                 raise question.nothing()
             pieces = group_stretches(stretches, question.n_bytes, question.n_records)
-            how = How(types, forms)
             try:
                 return find_contents(run, question, question.specs(types), pieces, how)
             except UnfitError as error:
