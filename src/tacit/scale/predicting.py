@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -37,6 +38,8 @@ class Predict:
     model : estimator
     method : str, default "predict"
         Or "predict_proba", "transform", "score_samples", …
+    options : dict, optional
+        Further arguments of the method, by their names.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Predict:
 
     model: Any
     method: str = "predict"
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         light = copy(self.model)
@@ -64,10 +68,12 @@ class Predict:
         if getattr(model, "n_jobs", part.n_jobs) != part.n_jobs:
             model = copy(model)
             model.n_jobs = part.n_jobs
-        return getattr(model, self.method)(part.records)
+        return getattr(model, self.method)(part.records, **self.options)
 
 
-def predict_parts(model: Any, method: str, X: PartitionedTable) -> NDArray[Any]:
+def predict_parts(
+    model: Any, method: str, X: PartitionedTable, options: dict[str, Any] | None = None
+) -> NDArray[Any]:
     """Return what a fitted model says of all records, one partition after another.
 
     Parameters
@@ -76,12 +82,14 @@ def predict_parts(model: Any, method: str, X: PartitionedTable) -> NDArray[Any]:
     method : str
         Returns an array with an entry, or a row, for each record of a Table.
     X : PartitionedTable
+    options : dict, optional
+        Further arguments of the method.
     """
     check_is_fitted(model)
     whole: NDArray[Any] | None = None
     done = 0
     n_jobs, verbose = getattr(model, "n_jobs", None), getattr(model, "verbose", 0) or None
-    for found in X.map(Predict(model, method), n_jobs=n_jobs, verbose=verbose):
+    for found in X.map(Predict(model, method, options or {}), n_jobs=n_jobs, verbose=verbose):
         if whole is None:
             each = int(np.prod(found.shape[1:])) * found.itemsize
             check_fits(
@@ -101,13 +109,15 @@ def predict_parts(model: Any, method: str, X: PartitionedTable) -> NDArray[Any]:
 
 def over_parts(method: F) -> F:
     """Let a method that says something of each record of X take a partitioned table, too."""
+    _, _, *names = signature(method).parameters
 
     @wraps(method)
     def either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         parts = as_partitioned(X)
         if parts is None:
             return method(self, X, *args, **kwargs)
-        return predict_parts(self, method.__name__, parts)
+        options = dict(zip(names, args, strict=False)) | kwargs
+        return predict_parts(self, method.__name__, parts, options)
 
     return cast("F", either)
 
