@@ -75,9 +75,10 @@ class Target:
         classes = np.delete(by_code[: self.n_classes], self.base, axis=0)
         return np.concatenate([counts[:1], classes])
 
-    def classes(self, whole: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the counts of all classes in order, from those of a leaf."""
-        return np.insert(whole[1:], self.base, whole[0] - whole[1:].sum())
+    def classes(self, wholes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the counts of all classes in order, from those of leaves: a row for each."""
+        rest = wholes[:, 0] - wholes[:, 1:].sum(axis=1)
+        return np.insert(wholes[:, 1:], self.base, rest, axis=1)
 
 
 class Split(NamedTuple):
@@ -232,7 +233,7 @@ class GrowingTree:
             np.array(children, np.int32),
             np.array([own.gain for own in splits], np.float64),
             np.array([leaf.share for leaf in nodes], np.float64),
-            np.array([self.target.classes(leaf.whole) for leaf in nodes], np.int64),
+            self.target.classes(np.array([leaf.whole for leaf in nodes], np.int64)),
         )
 
 

@@ -86,9 +86,9 @@ def grow_parts_tree(
     settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
     growth = LevelGrowth(parts, weighing, ordered, settings, model.n_jobs)
     [tree] = growth.grow([target])
-    *arrays, stats = tree.arrays()
-    nodes = Nodes(*arrays, counts=stats / settings["unit"])
-    return PartsTree(replace(nodes, gain=nodes.gain * growth.factor), place, classes)
+    nodes = Nodes(*tree.arrays())
+    counts, gain = nodes.counts / settings["unit"], nodes.gain * growth.factor
+    return PartsTree(replace(nodes, gain=gain, counts=counts), place, classes)
 
 
 def _weigh_classes(given: Any, classes: NDArray[Any], place: int, look: Look) -> Weighing:
