@@ -10,10 +10,11 @@
 
 namespace tacit {
 
-// A leaf with counts of all value ids: plane p of id v is planes[p * n_values + v]. Planes are
-// [all records, classes but the base in order], as those of grow_tree.
+// A leaf with counts of value ids, all of them or those that occur in it: plane p of the i-th id is
+// planes[p * n + i]. Planes are [all records, classes but the base in order], as in grow_tree.
 struct LeafToSplit {
-  std::int64_t n_planes;
+  std::int64_t n_planes, n;
+  const std::int32_t* ids;  // ascending, or null for all
   const std::int64_t* planes;
   const std::int64_t* whole;  // the leaf's own, n_planes of them
   double share;               // of the prior's weight
@@ -27,7 +28,7 @@ struct LeafSplit {
   double inside_share = 0, outside_share = 0;  // of the children; of each one for complete splits
 };
 
-// The split that grow_tree would make of each leaf. O(n_values · planes) a leaf.
+// The split that grow_tree would make of each leaf. O(n · planes) a leaf.
 std::vector<LeafSplit> leaf_splits(const TreeColumns& columns,
                                    const std::vector<LeafToSplit>& leaves, const TreeRules& rules,
                                    int n_jobs, Poll poll);

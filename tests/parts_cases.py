@@ -1,12 +1,15 @@
 """Tables with dependent columns, cut into partitions anywhere."""
 
+from contextlib import contextmanager
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import strategies as st
 
 import tacit
 from tacit.scale import of_tables
+from tacit.tree import level_growth
 
 CRITERIA = ("bayes_factor", "bic", "entropy", "gini")
 
@@ -52,6 +55,16 @@ def cut_tables(draw, max_records=120):
     table = tacit.Table(columns, weights=weights)
     ends = draw(st.lists(st.integers(0, n), max_size=4) | st.just(range(min(n, 30))))
     return table, cut(table, ends)
+
+
+@contextmanager
+def counting(sparse):
+    """Let all leaves but roots have sparse counts."""
+    with pytest.MonkeyPatch.context() as patch:
+        if sparse:
+            patch.setattr(level_growth, "FEW_CELLS", 0)
+            patch.setattr(level_growth, "PER_VALUE", 0.0)
+        yield
 
 
 @st.composite

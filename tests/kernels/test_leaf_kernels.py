@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategies import VALUE_TYPES, data, for_all_jobs
+from strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
 from tacit import _core
 from tree_cases import PLAIN, random_case, rules
+
+
+NO_IDS = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,7 @@ class Leaves:
 
     paths: list[list[tuple[int, int, int]]]
     targets: list[int]
+    dense: list[int] | None = None
 
     @property
     def arrays(self):
@@ -28,7 +32,23 @@ class Leaves:
             flat[:, 1].copy(),
             flat[:, 2].astype(np.uint8),
             np.array(self.targets, np.int32),
+            np.array(self.dense or [1] * len(self.targets), np.uint8),
         )
+
+    def split(self, counts, own):
+        """Return counts of dense leaves, and others as row_start, ids and counts."""
+        dense, start, ids, rest = [np.zeros(0, np.int64)], [0], [], []
+        for target, flag in zip(self.targets, self.arrays[-1], strict=True):
+            size = own.arities[target] * own.n_values
+            found, counts = counts[:size], counts[size:]
+            if flag:
+                dense.append(found)
+                continue
+            for plane in found.reshape(own.arities[target], -1):
+                ids += np.flatnonzero(plane).tolist()
+                rest += plane[plane > 0].tolist()
+                start.append(len(ids))
+        return np.concatenate(dense).tolist(), start, ids, rest
 
 
 def table_of(own, dtype):
@@ -74,7 +94,7 @@ def leaves_of(draw, own):
             path.append((low, high, draw(st.integers(0, 1))))
         paths.append(path)
         targets.append(draw(st.integers(0, len(own.arities) - 1)))
-    return Leaves(paths, targets)
+    return Leaves(paths, targets, [draw(st.integers(0, 1)) for _ in targets])
 
 
 @settings(max_examples=150)
@@ -91,23 +111,22 @@ def test_leaf_counts(own, draw):
         found = for_all_jobs(
             lambda n_jobs, table=table: _core.leaf_counts(*table, units, *leaves.arrays, n_jobs)
         )
-        assert found.dtype == np.int64
-        assert found.tolist() == expected.tolist()
+        assert [x.dtype for x in found] == [np.int64, np.int64, np.int32, np.int64]
+        assert tuple(x.tolist() for x in found) == leaves.split(expected, own)
 
 
 def test_many_leaves_of_long_records():
     rng = np.random.default_rng(0)
     codes = (rng.random((300, 80)) < 0.4).astype(int)
-    from strategies import Data
-
     own = Data([tuple(row) for row in codes.tolist()], [2] * 80, [0] * 80)
     paths = [
         [(k % 80, k % 80 + 1, k % 3 > 0), ((k + 7) % 80, (k + 7) % 80 + 1, 0)] for k in range(600)
     ]
-    leaves = Leaves(paths, [int(c) for c in rng.integers(0, 80, 600)])
+    leaves = Leaves(paths, rng.integers(0, 80, 600).tolist(), rng.integers(0, 2, 600).tolist())
     table = table_of(own, np.uint16)
     found = for_all_jobs(lambda n_jobs: _core.leaf_counts(*table, None, *leaves.arrays, n_jobs))
-    assert found.tolist() == count_leaves(own, leaves, [1] * 300).tolist()
+    expected = count_leaves(own, leaves, [1] * 300)
+    assert tuple(x.tolist() for x in found) == leaves.split(expected, own)
 
 
 BAD = {
@@ -124,9 +143,10 @@ BAD = {
     "fewer weights": {"weights": np.ones(3, np.int64)},
     "no offsets": {"offsets": np.zeros(0, np.int64)},
     "start of another table": {"start": np.zeros(2, np.int64)},
+    "fewer flags": {"dense": np.ones(1, np.uint8)},
 }
 NAMES = ["indptr", "values", "start", "rows", "offsets", "defaults", "weights", "path_start", "low"]
-NAMES += ["high", "inside", "targets", "n_jobs"]
+NAMES += ["high", "inside", "targets", "dense", "n_jobs"]
 
 
 @pytest.mark.parametrize("change", BAD.values(), ids=BAD)
@@ -135,7 +155,7 @@ def test_counts_that_make_no_sense(change):
     *table, _ = case.table()
     arrays = Leaves([[(0, 1, 1)], []], [1, 2]).arrays
     arguments = dict(zip(NAMES, (*table, None, *arrays, 1), strict=True))
-    assert len(_core.leaf_counts(**arguments)) == 7 * 6
+    assert len(_core.leaf_counts(**arguments)[0]) == 7 * 6
     with pytest.raises(ValueError, match="must"):
         _core.leaf_counts(**arguments | change)
 
@@ -144,10 +164,19 @@ def root_of(case, target):
     """Return the planes of a root, the default of the target being the base."""
     *table, _ = case.table()
     arity = case.arities[target]
-    counts = _core.leaf_counts(*table, case.weights, *Leaves([[]], [target]).arrays, 1)
+    counts, *_ = _core.leaf_counts(*table, case.weights, *Leaves([[]], [target]).arrays, 1)
     own = slice(*case.offsets[target : target + 2])
     total = len(case.codes) if case.weights is None else int(case.weights.sum())
     return arity, counts, np.concatenate([[total], counts[: case.n_values][own]])
+
+
+def split_root(case, target, n_jobs, ids=NO_IDS, counts=None):
+    arity, every, whole = root_of(case, target)
+    counts = every if counts is None else counts
+    return _core.leaf_splits(
+        *case.table()[4:], np.array([arity]), np.array([0, len(ids)]), ids, counts.reshape(-1),
+        whole, np.ones(1), whole[:1], np.array([target], np.int32), case.settings, n_jobs,
+    )  # fmt: skip
 
 
 @settings(max_examples=150)
@@ -161,19 +190,13 @@ def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
     arity, counts, whole = root_of(case, target)
     planes = np.array([arity], np.int64)
     worth = _core.worth_splitting(planes, whole, np.zeros(1, np.int64), case.settings)
-    found = for_all_jobs(
-        lambda n_jobs: _core.leaf_splits(
-            *case.table()[4:],
-            planes,
-            counts,
-            whole,
-            np.ones(1),
-            whole[:1],
-            np.array([target], np.int32),
-            case.settings,
-            n_jobs,
-        )  # fmt: skip
-    )
+    found = for_all_jobs(lambda n_jobs: split_root(case, target, n_jobs))
+    held = counts.reshape(arity, -1)
+    some = np.flatnonzero(held[0]).astype(np.int32)
+    if len(some):  # those that occur are enough
+        few = split_root(case, target, 1, some, np.ascontiguousarray(held[:, some]))
+        for one, other in zip(found, few, strict=True):
+            assert_identical(one, other)
     column, low, high, complete, left, right, gain, _, inside, outside = (x[0] for x in found)
     *_, grown = _forest(case, target)
     if not worth[0] or column < 0:
@@ -199,11 +222,7 @@ def test_ranks_have_the_order_of_gains_without_their_last_bits():
     case = random_case(4, 200, [2, 3, 4, 2], 2, 0.3).ruled(criterion="entropy")
     ranks = {}
     for target in range(4):
-        arity, counts, whole = root_of(case, target)
-        found = _core.leaf_splits(
-            *case.table()[4:], np.array([arity]), counts, whole, np.ones(1), whole[:1],
-            np.array([target], np.int32), case.settings, 1,
-        )  # fmt: skip
+        found = split_root(case, target, 1)
         ranks[float(found[6][0])] = int(found[7][0])
     assert [ranks[gain] for gain in sorted(ranks)] == sorted(ranks.values())
 
@@ -215,6 +234,8 @@ BAD_SPLITS = {
     "root_weights": np.zeros(0, np.int64),
     "n_planes": np.zeros(1, np.int64),
     "targets": np.array([9], np.int32),
+    "ids": np.array([3, 3], np.int32),
+    "id_start": np.array([0, 1]),
 }
 
 
@@ -224,7 +245,7 @@ def test_splits_that_make_no_sense(name):
     arity, counts, whole = root_of(case, 1)
     arguments = {
         "n_planes": np.array([arity]), "planes": counts, "wholes": whole, "shares": np.ones(1),
-        "root_weights": whole[:1], "targets": np.array([1], np.int32),
+        "id_start": np.array([0, 0]), "ids": NO_IDS, "root_weights": whole[:1], "targets": np.array([1], np.int32),
     }  # fmt: skip
     _core.leaf_splits(*case.table()[4:], **arguments, settings=PLAIN, n_jobs=1)
     with pytest.raises(ValueError, match="must"):

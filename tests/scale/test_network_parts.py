@@ -5,9 +5,10 @@ from functools import partial
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tacit
-from parts_cases import cut_tables, growth
+from parts_cases import counting, cut_tables, growth
 from strategies import assert_identical
 from tacit import DependencyNetwork, InputError
 from tacit.scale import Predict, partition
@@ -33,12 +34,13 @@ def assert_same(found, whole):
 
 
 @settings(max_examples=60)
-@given(cut_tables(), growth())
-def test_any_cut_gives_the_same_network(own, how):
+@given(cut_tables(), growth(), st.booleans())
+def test_any_cut_gives_the_same_network(own, how, sparse):
     table, parts = own
     make = partial(DependencyNetwork, **how)
     whole = make().fit(table)
-    found = make().fit(parts)
+    with counting(sparse):
+        found = make().fit(parts)
     assert_same(found, whole)
     assert_identical(found.predict_proba(parts), whole.predict_proba(table))
     if np.isfinite(whole.score(table)):
@@ -50,6 +52,11 @@ def test_all_trees_share_passes(visits, network):
     assert_same(DependencyNetwork().fit(parts), network)
     deepest = max(network.tree(name).depth_ for name in visits.schema.names)
     assert parts.cost.passes == deepest + 1
+
+
+def test_sparse_counts(visits, network):
+    with counting(sparse=True):
+        assert_same(DependencyNetwork().fit(partition(visits, 4)), network)
 
 
 def test_targets_in_batches(monkeypatch, visits, network):

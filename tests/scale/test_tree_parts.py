@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from parts_cases import cut, cut_tables, growth
+from parts_cases import counting, cut, cut_tables, growth
 from strategies import JOBS, assert_identical
 from tacit import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor, InputError
 from tacit.scale import Predict, partition
@@ -64,7 +64,8 @@ def test_any_cut_gives_the_same_tree(own, how, draw):
     target = draw.draw(st.sampled_from(list(table.schema.names)))
     class_weight = draw.draw(st.sampled_from([None, None, None, "balanced"]))
     make = partial(DecisionTreeClassifier, **how, class_weight=class_weight)
-    found = assert_same_outcome(make, table, parts, target)
+    with counting(draw.draw(st.booleans())):
+        found = assert_same_outcome(make, table, parts, target)
     if found is not None:
         assert_identical(found.predict_proba(parts), found.predict_proba(table))
 
@@ -134,11 +135,18 @@ def test_more_classes_than_planes():
 def test_counts_that_do_not_fit_take_more_passes(monkeypatch, bytes_, splits):
     table = many_valued(2000)
     make = partial(DecisionTreeClassifier, "entropy", splits=splits, max_depth=4)
-    plain, tight = partition(table, 3), partition(table, 3)
+    plain, tight, sparse = (partition(table, 3) for _ in range(3))
     whole = make().fit(plain, "kind")
     monkeypatch.setattr(level_growth, "MOST_BYTES", bytes_)
     assert_same(make().fit(tight, "kind"), whole)
     assert tight.cost.passes > plain.cost.passes
+    with counting(sparse=True):
+        assert_same(make().fit(sparse, "kind"), whole)
+
+
+def test_more_classes_with_sparse_counts():
+    with counting(sparse=True):
+        test_more_classes_than_planes()
 
 
 def test_a_limit_of_memory_is_kept():
@@ -244,10 +252,10 @@ def test_prediction(visits):
 
 def test_statistics_can_be_sent(visits):
     n_values, target = visits.schema.n_values, Target.of(visits.schema, 3)
-    paths = level_growth._paths([(target, GrowingTree(target, -1).root)])
-    sent = pickle.dumps(LeafCounts(paths, Weighing(), target.arity * n_values))
+    paths = level_growth._paths([(target, GrowingTree(target, -1).root)], [True])
+    sent = pickle.dumps(LeafCounts(paths, Weighing(), 8 * target.arity * n_values))
     assert len(sent) < 2000
-    counts, total, n_counting = partition(visits, 2).reduce(pickle.loads(sent))
+    counts, _, total, n_counting = partition(visits, 2).reduce(pickle.loads(sent))
     assert total == n_counting == visits.n_records
     assert counts[:n_values].tolist() == visits.one_way().stored.tolist()
     look = pickle.loads(pickle.dumps(LookAt(Weighing(3, np.ones(2)), 3)))

@@ -108,7 +108,8 @@ def tree(
     """Grow a decision tree for a column, and say how well it predicts.
 
     Numbers of CSV, Parquet and Arrow files are split where it serves the tree, unless --discretise
-    cuts them before or the files are read in partitions, where every number is a label. Growth stops by itself where a split no longer pays (bayes_factor and bic).
+    cuts them before or files are read in partitions, where every number is a label. Growth stops by
+    itself where a split no longer pays (bayes_factor and bic).
 
     JSON: an object with kind, target, leaves, depth, gain (an object of the columns that are asked
     about, with their shares of what all splits gain), train and, with --test, test (objects with

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from tacit import _core
 from tacit.tree.settings import exact_total, in_units
@@ -147,6 +148,8 @@ class Paths(NamedTuple):
         Whether records hold one of them.
     targets : ndarray of int32
         The column that each leaf's tree predicts.
+    dense : ndarray of uint8
+        Whether to return all counts, not only those that are not zero.
     """
 
     start: NDArray[np.int64]
@@ -154,45 +157,44 @@ class Paths(NamedTuple):
     high: NDArray[np.int32]
     inside: NDArray[np.uint8]
     targets: NDArray[np.int32]
+    dense: NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
 class LeafCounts:
     """Counts of all values with the target's codes in some leaves, of one tree or of many.
 
-    With them come the weight of all records and how many have one, in units.
+    It is a list: the counts of dense leaves, a sparse array with a row for each plane of the
+    others, the weight of all records in units, and how many have one.
 
     Attributes
     ----------
     paths : Paths
     weighing : Weighing
-    n_cells : int
-        How many counts there are.
+    n_bytes : int
+        About what it takes in memory.
     """
 
     paths: Paths
     weighing: Weighing
-    n_cells: int
-
-    @property
-    def n_bytes(self) -> int:
-        """What a partial takes in memory."""
-        return 8 * self.n_cells
+    n_bytes: int
 
     def partial(self, part: Part) -> list[Any]:
         """Count the records of a part."""
         table: Table = part.records
         schema, (start, rows), units = table.schema, table.postings, self.weighing.units(table)
-        counts = _core.leaf_counts(
+        dense, row_start, ids, counts = _core.leaf_counts(
             table.indptr, table.values, start, rows, schema.offsets, schema.defaults, units,
             *self.paths, part.n_jobs,
         )  # fmt: skip
+        shape = (len(row_start) - 1, schema.n_values)
+        stored = sparse.csr_array((counts, ids, row_start), shape=shape)
         if units is None:
-            return [counts, table.n_records, table.n_records]
-        return [counts, int(units.sum()), int(np.count_nonzero(units))]
+            return [dense, stored, table.n_records, table.n_records]
+        return [dense, stored, int(units.sum()), int(np.count_nonzero(units))]
 
     def merge(self, one: list[Any], other: list[Any]) -> list[Any]:
         """Add up."""
-        counts = one[0]
-        counts = np.add(counts, other[0], out=counts if counts.flags.writeable else None)
-        return [counts, one[1] + other[1], one[2] + other[2]]
+        dense = one[0]
+        dense = np.add(dense, other[0], out=dense if dense.flags.writeable else None)
+        return [dense, *(a + b for a, b in zip(one[1:], other[1:], strict=True))]

@@ -17,6 +17,7 @@ import numpy as np
 from tacit import _core
 from tacit.machine import count_jobs
 from tacit.tree.leaf_counting import LeafCounts, Paths
+from tacit.tree.leaf_planes import Planes
 from tacit.tree.settings import even_scale
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["GrowingTree", "LevelGrowth", "Target"]
 
 MOST_BYTES = 256_000_000  # of the counts of one pass, and of those that are kept for the next
+FEW_CELLS, PER_VALUE = 2048, 4.0  # leaves have all counts if no more than that, or per stored value
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,10 @@ class Target:
         classes = np.delete(by_code[: self.n_classes], self.base, axis=0)
         return np.concatenate([counts[:1], classes])
 
+    def based(self, planes: Planes) -> Planes:
+        """Return the counts of a leaf as trees have them."""
+        return Planes(planes.ids, self.planes(planes.counts))
+
     def classes(self, wholes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the counts of all classes in order, from those of leaves: a row for each."""
         rest = wholes[:, 0] - wholes[:, 1:].sum(axis=1)
@@ -116,7 +122,7 @@ class Leaf:
         The best one, if it is worth making.
     children : list of Leaf
         What the split would make of it.
-    planes : ndarray of int64, shape (n_planes, n_values), optional
+    planes : Planes, optional
         Its counts, kept for its children's.
     """
 
@@ -128,7 +134,7 @@ class Leaf:
     looked: bool = False
     split: Split | None = None
     children: list[Leaf] = field(default_factory=list)
-    planes: NDArray[np.int64] | None = None
+    planes: Planes | None = None
 
     def path(self) -> Iterator[tuple[int, int, int]]:
         """Yield the conditions on the way to it."""
@@ -137,20 +143,20 @@ class Leaf:
             yield leaf.condition
             leaf = leaf.parent
 
-    def set_split(self, split: Split, planes: NDArray[np.int64]) -> None:
+    def set_split(self, split: Split, planes: Planes) -> None:
         """Note the best split and what it makes."""
         self.split = split
         low, high = split.low, split.high
         if split.complete:
             conditions = [(v, v + 1, 1) for v in range(low, high)]
-            parts = list(planes[:, low:high].T)
+            parts = planes.each(low, high)
         else:
-            conditions, parts = [(low, high, 1)], [planes[:, low:high].sum(axis=1)]
+            conditions, parts = [(low, high, 1)], [planes.among(low, high).counts.sum(axis=1)]
         conditions.append((low, high, 0))
         parts.append(self.whole - np.sum(parts, axis=0))
         for place, (condition, whole) in enumerate(zip(conditions, parts, strict=True)):
             share = split.outside_share if place else split.inside_share
-            child = Leaf(self, condition, self.depth + 1, share, np.ascontiguousarray(whole))
+            child = Leaf(self, condition, self.depth + 1, share, whole)
             self.children.append(child)
 
 
@@ -246,7 +252,7 @@ class Family(NamedTuple):
     heir: Leaf | None
 
 
-Counted: TypeAlias = "tuple[GrowingTree, Leaf, NDArray[np.int64]]"
+Counted: TypeAlias = "tuple[GrowingTree, Leaf, Planes]"
 
 
 class LevelGrowth:
@@ -291,7 +297,7 @@ class LevelGrowth:
             self._pass_bytes = min(MOST_BYTES, parts.memory // (4 * waiting))
             self._kept_bytes = min(MOST_BYTES, parts.memory // 8)
         self._keepers: list[Leaf] = []
-        self._room = 0
+        self._room = self._total = 0
 
     def grow(self, targets: Sequence[Target]) -> list[GrowingTree]:
         """Grow a tree for each target.
@@ -304,8 +310,24 @@ class LevelGrowth:
             trees += self._grow_some(some)
         return trees
 
-    def _leaf_bytes(self, target: Target) -> int:
-        return 8 * target.arity * self._schema.n_values
+    def _n_values(self, leaf: Leaf) -> float:
+        """Return about how many values the records of a leaf store; all of them for a root."""
+        share = 1.0 if leaf.parent is None else int(leaf.whole[0]) / max(self._total, 1)
+        return share * self._parts.n_stored
+
+    def _is_dense(self, target: Target, leaf: Leaf) -> bool:
+        """Return whether to have all counts of a leaf: where most are not zero."""
+        n_cells = target.arity * self._schema.n_values
+        return leaf.parent is None or n_cells <= max(FEW_CELLS, PER_VALUE * self._n_values(leaf))
+
+    def _bytes(self, target: Target, leaves: list[Leaf]) -> int:
+        """Return what counts of leaves take, at most."""
+        dense = 8 * target.arity * self._schema.n_values
+        each = (2 * 16 * self._n_values(leaf) + 8 * target.arity for leaf in leaves)
+        return sum(
+            dense if self._is_dense(target, leaf) else int(min(dense, own))
+            for leaf, own in zip(leaves, each, strict=True)
+        )
 
     def _batches(self, targets: Sequence[Target]) -> Iterator[list[Target]]:
         """Yield targets whose roots' counts fit in one pass."""
@@ -313,7 +335,7 @@ class LevelGrowth:
         batch: list[Target] = []
         size = 0
         for target in targets:
-            own = self._leaf_bytes(target)
+            own = 8 * target.arity * self._schema.n_values
             if batch and size + own > most:
                 yield batch
                 batch, size = [], 0
@@ -345,7 +367,7 @@ class LevelGrowth:
         wanted = [child for child in leaf.children if not child.looked]
         heir = max(leaf.children, key=lambda child: int(child.whole[0]))
         others = [c for c in leaf.children if c is not heir and c.whole[0] > 0]
-        few = len(others) * self._leaf_bytes(tree.target) <= self._pass_bytes or len(others) == 1
+        few = len(others) == 1 or self._bytes(tree.target, others) <= self._pass_bytes
         if leaf.planes is not None and not heir.looked and len(others) <= len(wanted) and few:
             return Family(tree, leaf, others, heir)
         leaf.planes = None
@@ -360,7 +382,7 @@ class LevelGrowth:
             if family.heir is None:
                 pieces = [family._replace(counted=[child]) for child in family.counted]
             for piece in pieces:
-                own = self._leaf_bytes(piece.tree.target) * len(piece.counted)
+                own = self._bytes(piece.tree.target, piece.counted)
                 if batch and size + own > self._pass_bytes:
                     yield batch
                     batch, size = [], 0
@@ -372,39 +394,39 @@ class LevelGrowth:
     def _look_at(self, families: list[Family], level: int) -> None:
         """Count leaves in one pass, and find their best splits."""
         leaves = [(family.tree.target, leaf) for family in families for leaf in family.counted]
-        sizes = [target.arity * self._schema.n_values for target, _ in leaves]
-        counts, total, n_counting = self._parts.reduce(
-            LeafCounts(_paths(leaves), self._weighing, sum(sizes)),
+        dense = [self._is_dense(target, leaf) for target, leaf in leaves]
+        n_bytes = sum(self._bytes(target, [leaf]) for target, leaf in leaves)
+        counts, stored, total, n_counting = self._parts.reduce(
+            LeafCounts(_paths(leaves, dense), self._weighing, n_bytes),
             what=f"level {level}: partitions",
             n_jobs=self._n_jobs,
             verbose=self._verbose or None,
         )
-        ends = np.cumsum(sizes).tolist()
-        each = iter(np.split(counts, ends[:-1]))
+        each = _planes(leaves, dense, counts, stored, self._schema.n_values)
         if level == 0:
-            roots = [(tree, next(each).reshape(tree.target.arity, -1)) for tree, *_ in families]
+            roots = [(tree, next(each)) for tree, *_ in families]
             found = self._begin(roots, total, n_counting)
         else:
             found = self._share_out(families, each)
         self._find_splits([own for own in found if not own[1].looked])
 
     def _begin(
-        self, roots: list[tuple[GrowingTree, NDArray[np.int64]]], total: int, n_counting: int
+        self, roots: list[tuple[GrowingTree, Planes]], total: int, n_counting: int
     ) -> list[Counted]:
         """Note what roots weigh: the records of a class are those that hold its own id."""
+        self._total = total
         if self._weighted:
             self._settings, self.factor = even_scale(self._given, total, n_counting)
         found = []
-        for tree, counts in roots:
+        for tree, planes in roots:
             own = slice(*self._schema.offsets[tree.target.column : tree.target.column + 2])
-            tree.root.whole = tree.target.planes(np.concatenate([[total], counts[0, own]]))
-            found.append((tree, tree.root, tree.target.planes(counts)))
+            whole = np.concatenate([[total], planes.counts[0, own]])
+            tree.root.whole = tree.target.planes(whole)
+            found.append((tree, tree.root, tree.target.based(planes)))
         self._see_which_are_worth([tree.root for tree, _ in roots])
         return found
 
-    def _share_out(
-        self, families: list[Family], each: Iterator[NDArray[np.int64]]
-    ) -> list[Counted]:
+    def _share_out(self, families: list[Family], each: Iterator[Planes]) -> list[Counted]:
         """Give leaves their counts, and heirs what is left of their parents'."""
         found: list[Counted] = []
         for tree, parent, counted, heir in families:
@@ -413,24 +435,31 @@ class LevelGrowth:
                 rest, parent.planes = parent.planes, None
                 self._room += rest.nbytes
             for leaf in counted:
-                own = tree.target.planes(next(each).reshape(tree.target.arity, -1))
+                own = tree.target.based(next(each))
                 found.append((tree, leaf, own))
                 if rest is not None:
-                    rest -= own
+                    rest = rest.less(own)
             if heir is not None and rest is not None:
+                if rest.ids is not None or not self._is_dense(tree.target, heir):
+                    rest = rest.compact()
                 found.append((tree, heir, rest))
         return found
 
     def _find_splits(self, found: list[Counted]) -> None:
         """Find the best splits of counted leaves, and keep counts that their children can use."""
+        for _, leaf, _ in found:
+            leaf.looked = True
+        found = [own for own in found if own[2].counts.size]  # else records hold nothing at all
         if not found:
             return
         arrays = _core.leaf_splits(
             self._schema.offsets,
             self._schema.defaults,
             self._ordered,
-            np.array([len(planes) for _, _, planes in found], np.int64),
-            np.concatenate([planes.reshape(-1) for _, _, planes in found]),
+            np.array([len(planes.counts) for _, _, planes in found], np.int64),
+            np.cumsum([0, *(len(planes.flat_ids) for _, _, planes in found)]),
+            np.concatenate([planes.flat_ids for _, _, planes in found]),
+            np.concatenate([planes.counts.reshape(-1) for _, _, planes in found]),
             np.concatenate([leaf.whole for _, leaf, _ in found]),
             np.array([leaf.share for _, leaf, _ in found]),
             np.array([tree.root.whole[0] for tree, _, _ in found], np.int64),
@@ -441,7 +470,6 @@ class LevelGrowth:
         splits = zip(*(own.tolist() for own in arrays), strict=True)
         children: list[Leaf] = []
         for (tree, leaf, planes), split in zip(found, splits, strict=True):
-            leaf.looked = True
             if split[0] >= 0:
                 leaf.set_split(Split(*split), planes)
                 tree.fresh.append(leaf)
@@ -451,7 +479,7 @@ class LevelGrowth:
             wanted = not all(child.looked for child in leaf.children)
             if wanted and planes.nbytes <= self._room:
                 self._room -= planes.nbytes
-                leaf.planes = planes if planes.base is None else planes.copy()
+                leaf.planes = planes.own()
                 self._keepers.append(leaf)
 
     def _see_which_are_worth(self, leaves: list[Leaf]) -> None:
@@ -468,7 +496,7 @@ class LevelGrowth:
             leaf.looked = not own
 
 
-def _paths(leaves: list[tuple[Target, Leaf]]) -> Paths:
+def _paths(leaves: list[tuple[Target, Leaf]], dense: list[bool]) -> Paths:
     """Return the conditions of leaves as arrays."""
     paths = [list(leaf.path()) for _, leaf in leaves]
     flat = np.array([condition for path in paths for condition in path], np.int32).reshape(-1, 3)
@@ -478,4 +506,24 @@ def _paths(leaves: list[tuple[Target, Leaf]]) -> Paths:
         np.ascontiguousarray(flat[:, 1]),
         flat[:, 2].astype(np.uint8),
         np.array([target.column for target, _ in leaves], np.int32),
+        np.array(dense, np.uint8),
     )
+
+
+def _planes(
+    leaves: list[tuple[Target, Leaf]],
+    dense: list[bool],
+    counts: NDArray[np.int64],
+    stored: Any,
+    n_values: int,
+) -> Iterator[Planes]:
+    """Yield the counts of each leaf: of all records, then of the codes but the default."""
+    at = row = 0
+    for (target, _), whole in zip(leaves, dense, strict=True):
+        if whole:
+            end = at + target.arity * n_values
+            yield Planes(None, counts[at:end].reshape(target.arity, n_values))
+            at = end
+        else:
+            yield Planes.of_rows(stored, row, target.arity)
+            row += target.arity
