@@ -11,7 +11,6 @@ from strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
 from tacit import _core
 from tree_cases import PLAIN, random_case, rules
 
-
 NO_IDS = np.zeros(0, np.int32)
 
 
@@ -245,7 +244,8 @@ def test_splits_that_make_no_sense(name):
     arity, counts, whole = root_of(case, 1)
     arguments = {
         "n_planes": np.array([arity]), "planes": counts, "wholes": whole, "shares": np.ones(1),
-        "id_start": np.array([0, 0]), "ids": NO_IDS, "root_weights": whole[:1], "targets": np.array([1], np.int32),
+        "id_start": np.array([0, 0]), "ids": NO_IDS, "root_weights": whole[:1],
+        "targets": np.array([1], np.int32),
     }  # fmt: skip
     _core.leaf_splits(*case.table()[4:], **arguments, settings=PLAIN, n_jobs=1)
     with pytest.raises(ValueError, match="must"):
