@@ -201,6 +201,14 @@ def test_class_weights(visits, given, weighted):
     assert_same(make().fit(partition(table, 5), TARGET), make().fit(table, TARGET))
 
 
+@pytest.mark.parametrize("default", ["k0", "k7"])
+def test_a_default_that_is_not_the_most_common_class(default):
+    table = many_valued(3000).with_defaults({"kind": default})
+    for given in (None, "balanced"):
+        make = partial(DecisionTreeClassifier, class_weight=given, kappa=0.9, splits="both")
+        assert_same(make().fit(partition(table, 3), "kind"), make().fit(table, "kind"))
+
+
 def test_a_target_whose_labels_could_be_missing():
     rng = np.random.default_rng(1)
     x = rng.integers(0, 4, 300)
