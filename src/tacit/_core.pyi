@@ -237,6 +237,21 @@ def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, offset
     Grow a tree for each target column given all others; the trees follow each other. Where settings has timed, a pair: the trees and the seconds spent on counting.
     """
 
+def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, n_jobs: int) -> tuple[Ints, Ints, Indices, Ints]:
+    """
+    Count the values of leaves, given by conditions, with the codes of a target's column: all counts of dense leaves, then row_start, ids and counts of what is not zero in others.
+    """
+
+def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: dict[str, Any]) -> Flags:
+    """
+    Say whether leaves could be split at all: deep, small and pure ones cannot.
+    """
+
+def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, id_start: Ints, ids: Indices, planes: Ints, wholes: Ints, shares: Floats, root_weights: Ints, targets: Indices, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
+    """
+    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's shares.
+    """
+
 class NetFamilies:
     """Scores of families of a Bayes net, each worked out once."""
 

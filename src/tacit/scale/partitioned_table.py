@@ -209,6 +209,11 @@ class PartitionedTable:
         return len(self._contents.sizes)
 
     @property
+    def memory(self) -> int | None:
+        """The limit of memory on this machine, if there is one."""
+        return self._run.local.memory
+
+    @property
     def cost(self) -> Cost:
         """What all passes so far took."""
         return self._run.cost
