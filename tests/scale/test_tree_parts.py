@@ -204,8 +204,8 @@ def test_class_weights(visits, given, weighted):
 @pytest.mark.parametrize("default", ["k0", "k7"])
 def test_a_default_that_is_not_the_most_common_class(default):
     table = many_valued(3000).with_defaults({"kind": default})
-    for given in (None, "balanced"):
-        make = partial(DecisionTreeClassifier, class_weight=given, kappa=0.9, splits="both")
+    for weight in (None, "balanced"):
+        make = partial(DecisionTreeClassifier, class_weight=weight, kappa=0.9, splits="both")
         assert_same(make().fit(partition(table, 3), "kind"), make().fit(table, "kind"))
 
 

@@ -211,7 +211,7 @@ class PartitionedTable:
     @property
     def memory(self) -> int | None:
         """The limit of memory on this machine, if there is one."""
-        return self._run.local.memory
+        return self._run.memory
 
     @property
     def cost(self) -> Cost:
