@@ -83,9 +83,9 @@ def test_partitions_are_mapped_and_looked_through_once(made, monkeypatch):
     table = tacit.scan(made, memory="1MB")
     counts = table.one_way().counts
     assert len(looked) == 6
-    kept = [records for records, _ in table._run.local._kept.values()]
+    kept = [records for records, _ in table._run.own._kept.values()]
     assert len(kept) == 6
-    assert table._run.local.kept_bytes == 0
+    assert table._run.own.kept_bytes == 0
     for own in kept:
         for array in (own.indptr, own.values):
             base = array
@@ -104,13 +104,13 @@ def test_weights_are_mapped(tmp_path, visits):
     heavy = visits.with_weights(np.arange(900) / 4)
     made = tacit.scale.partition(heavy, 2).materialise(tmp_path / "made")
     assert_same(made, heavy)
-    assert not any(own.weights.flags.owndata for own, _ in made._run.local._kept.values())
+    assert not any(own.weights.flags.owndata for own, _ in made._run.own._kept.values())
 
 
 def test_columns_of_it(made, visits):
     some = tacit.scan(made, columns=["news", "weather"], memory="1MB")
     assert_same(some, visits.select(["news", "weather"]))
-    assert some._run.local.kept_bytes > 0  # those are copies
+    assert some._run.own.kept_bytes > 0  # those are copies
     assert_same(tacit.scan(made).select(["news"]), visits.select(["news"]))
 
 
@@ -260,7 +260,7 @@ def test_files_that_are_gone_or_others(made, visits, tmp_path):
 def test_a_file_that_changes_between_passes(made):
     table = tacit.scan(made)
     table.one_way()
-    table._run.local.release()
+    table._run.own.release()
     damage(files_of(made)[2], -1)
     with pytest.raises(
         tacit.FileError, match=f"{files_of(made)[2].name}: is damaged: the checksum"
@@ -357,7 +357,7 @@ def test_table_files_with_one_schema(tmp_path, visits):
     parts = tacit.scan(tmp_path / "*.tacit")
     assert parts.n_partitions == 3
     assert_same(parts, visits)
-    assert parts._run.local.kept_bytes == 0
+    assert parts._run.own.kept_bytes == 0
     assert_same(tacit.scan(tmp_path / "*.tacit", columns=["news"]), visits.select(["news"]))
     damage(tmp_path / "1.tacit", -1)
     with pytest.raises(tacit.FileError, match=r"1\.tacit"):

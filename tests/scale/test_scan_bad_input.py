@@ -276,13 +276,13 @@ def test_files_that_vanish_or_change_between_passes(tmp_path, ending):
         put(tmp_path, f"{k}.{ending}")
     parts = tacit.scan(tmp_path / f"*.{ending}", weights="w", partition_records=4)
     parts.one_way()
-    parts._run.local.release()
+    parts._run.own.release()
     path = tmp_path / f"1.{ending}"
     before = path.stat()
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))
     with pytest.raises(tacit.FileError, match=rf"1\.{ending}: .*has changed since it was opened"):
         parts.one_way()
-    parts._run.local.release()
+    parts._run.own.release()
     put(tmp_path, f"1.{ending}", pl.concat([FRAME, FRAME]))
     with pytest.raises(
         tacit.FileError, match=rf"1\.{ending}: .*it had [\d,]+ bytes and has [\d,]+"

@@ -224,5 +224,5 @@ def test_nothing_is_read_before_something_is_asked(files):
     assert parts.cost.passes == 2
     parts.one_way()
     assert parts.cost.partitions == 3 * parts.n_partitions
-    raw = [kept for kept, _ in parts._run.local._kept.values() if not isinstance(kept, tacit.Table)]
+    raw = [kept for kept, _ in parts._run.own._kept.values() if not isinstance(kept, tacit.Table)]
     assert not raw  # frames are not kept
