@@ -108,6 +108,18 @@ def test_types_are_widened_when_a_later_range_does_not_fit(tmp_path):
     assert parts.cost.passes == 4 + 2  # bytes, labels, types, labels; two questions
 
 
+@pytest.mark.parametrize(
+    "value", [" true", "+5", '" 5"', "1_0", "1e5", "TRUE", "-", '""', "9" * 19]
+)
+@pytest.mark.parametrize("others", ["10", "truefalse"])
+def test_odd_values_that_come_late(tmp_path, value, others):
+    first, second = (others[0], others[1]) if others == "10" else ("true", "false")
+    rows = "".join(f"{first},x\n{second},x\n" for _ in range(11_000))
+    (tmp_path / "a.csv").write_text(f"a,b\n{rows}{value},y\n")
+    table = tacit.read(tmp_path / "a.csv")
+    assert_same(tacit.scan(tmp_path / "a.csv", partition_records=9000), table)
+
+
 def test_types_are_those_that_suit_all_files(tmp_path):
     texts = ["a,b,c,d\n1,true,,x\n2,false,,y\n", "d,c,b,a\nz,5,1,2.0\n", "a,b,c,d\n3,true,,\n"]
     for k, text in enumerate(texts):

@@ -155,6 +155,9 @@ class TextFiles:
         texts = replace(how, types=dict.fromkeys(how.types, pl.String))
         found = run.reduce(_raw(pieces, narrow, texts), FitCounts(narrow), "partitions")
         wider = wider_types(how.types, fitting_types(found)) if found else {}
+        if not wider:  # Polars may be more particular; then it says which column it minds
+            minded = [name for name in narrow if f"column {name!r}" in str(error)]
+            wider = dict.fromkeys(minded, pl.String)
         if not wider:
             raise error
         return wider
