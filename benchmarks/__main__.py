@@ -12,7 +12,7 @@ HELPERS = {
     "dependency_tree_figures", "dependency_tree_peers", "mixture_clusters", "mixture_held_out",
     "mixture_kmeans", "mixture_peers",
     "numpy_counting", "report", "rules_boomer", "rules_data", "rules_found", "rules_peers",
-    "scale_growth", "scale_limit", "scale_peers",
+    "scale_growth", "scale_limit", "scale_model", "scale_peers",
     "similarity_cuts", "similarity_data", "similarity_neighbours",
     "similarity_pairs", "similarity_projection", "similarity_quality", "similarity_scale",
     "similarity_sparsifiers", "similarity_svm", "trees_found",

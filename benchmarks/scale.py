@@ -12,6 +12,7 @@ import tacit
 from benchmarks.report import Section, machine, milliseconds, race, versions
 from benchmarks.scale_growth import growth
 from benchmarks.scale_limit import limit
+from benchmarks.scale_model import Nothing, check
 from benchmarks.scale_peers import peers
 from tacit.datasets import make_msnbc
 
@@ -33,7 +34,8 @@ def main() -> None:
         table = make_msnbc()
         parts = tacit.scale.partition(table, PARTITIONS).materialise(Path(folder) / "msnbc")
         streamed(section, table, parts)
-        workers(section, table, parts)
+        on_workers = workers(section, table, parts)
+        check(section, first_model(table), table, parts, on_workers)
         del table, parts
         peers(section, Path(folder) / "peers")
         limit(section, Path(folder) / "limit")
@@ -89,7 +91,10 @@ def streamed(section: Section, table: tacit.Table, parts: PartitionedTable) -> N
     section.table(("pass", "threads", "in memory", "streamed", "ratio"), rows)
 
 
-def workers(section: Section, table: tacit.Table, parts: PartitionedTable) -> None:
+def workers(
+    section: Section, table: tacit.Table, parts: PartitionedTable
+) -> dict[int, tuple[float, float]]:
+    """Return the seconds of an E-step and of a pass of nothing, by the number of workers."""
     from distributed import Client, LocalCluster
 
     section.say("### Workers", "")
@@ -117,8 +122,9 @@ def workers(section: Section, table: tacit.Table, parts: PartitionedTable) -> No
                     "E-step": lambda: model.expected_counts(parts),
                     "all pairs": lambda: parts.pairs(),
                     "one-way counts": lambda: parts.one_way(),
+                    "nothing": lambda: parts.reduce(Nothing()),
                 },
-                9,
+                15,
             )
     rows = [
         (
@@ -131,6 +137,7 @@ def workers(section: Section, table: tacit.Table, parts: PartitionedTable) -> No
         for name in took[1]
     ]
     section.table(("pass", "one worker", "two workers", "faster"), rows)
+    return {n: (own["E-step"], own["nothing"]) for n, own in took.items()}
 
 
 if __name__ == "__main__":
