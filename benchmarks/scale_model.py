@@ -119,7 +119,8 @@ def _billion(
     total = cpu + each + hops + out + nothing
     section.say(
         f"Forecast, not measured: {BILLION:,} such records ({stored:.3g} stored values, "
-        f"{held / 1e9:.0f} GB in all, {held / WORKERS / 1e6:.0f} MB a worker) in {partitions:,} partitions on {WORKERS} workers of one thread: "
+        f"{held / 1e9:.0f} GB in all, {held / WORKERS / 1e6:.0f} MB a worker) in "
+        f"{partitions:,} partitions on {WORKERS} workers of one thread: "
         f"{cpu:.2f} s for values, {each:.2f} s for partitions and their merging, "
         f"{hops * 1e3:.0f} ms for partials on a line of 10 Gbit/s, {out * 1e3:.0f} ms to send the "
         f"question, {nothing * 1e3:.0f} ms of waiting as here: {total:.1f} s a pass, "
