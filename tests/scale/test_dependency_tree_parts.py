@@ -1,6 +1,7 @@
 """Dependency trees of records in partitions are those of all records in memory."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ def test_any_cut_gives_the_same_exact_tree(own, draw):
         return
     cuts = draw.draw(st.lists(st.integers(0, table.n_records), max_size=4))
     ends = sorted({0, table.n_records, *cuts})
-    tables = [table.take(np.arange(a, b)) for a, b in zip(ends, ends[1:], strict=False)]
+    tables = [table.take(np.arange(a, b)) for a, b in pairwise(ends)]
     whole = tacit.DependencyTree().fit(table)
     assert_same_tree(tacit.DependencyTree().fit(of_tables(tables)), whole)
 
@@ -108,6 +109,7 @@ def test_score_is_one_reduction(visits):
     weights = np.random.default_rng(1).random(visits.n_records)
     table = visits.with_weights(weights)
     assert tree.score(partition(table, 5)) == pytest.approx(tree.score(table), rel=1e-12)
+    assert np.array_equal(tree.score_samples(parts), tree.score_samples(visits))
     again = pickle.loads(pickle.dumps(RecordScores(tree)))
     assert again.model.score(visits) == tree.score(visits)
 
