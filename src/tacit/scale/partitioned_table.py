@@ -195,6 +195,11 @@ class PartitionedTable:
         return len(self._contents.sizes)
 
     @property
+    def memory(self) -> int | None:
+        """The limit that this machine keeps, in bytes."""
+        return self._run.local.memory
+
+    @property
     def cost(self) -> Cost:
         """What all passes so far took."""
         return self._run.cost
