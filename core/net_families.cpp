@@ -108,6 +108,12 @@ void NetScorer::add(NetFamily& family, int child, const Parents& parents, std::i
   ++family.n_scored;
 }
 
+std::vector<double> NetFamilies::scores(const std::vector<std::pair<int, Parents>>& wanted) {
+  std::vector<double> found;
+  for (const auto& [child, parents] : wanted) found.push_back(score(child, parents));
+  return found;
+}
+
 bool NetFamilies::is_large(std::size_t n_families, std::size_t n_singles) const {
   const std::size_t each = 200 + 8 * static_cast<std::size_t>(columns().n_columns());
   return n_families * each + n_singles * 128 > kMostBytes;
@@ -142,7 +148,7 @@ NetFamily HeldFamilies::work_out(int child, const Parents& parents) const {
   };
   NetFamily family = scorer_.begin(child, parents, groups.n_states(), groups.state_codes().data(),
                                    groups.counts().data(), rest);
-  for (int other = 0; other < data_.n_columns(); ++other) {
+  for (int other = 0; other < data_.n_columns() && has_room(parents); ++other) {
     if (!scorer_.can_add(child, parents, groups.n_states(), other)) continue;
     groups.count_with(other, cells);
     scorer_.add(family, child, parents, groups.n_states(), other, cells.data(), room);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -18,7 +19,7 @@ namespace tacit {
 // The scores of a column with its parents, and with every other set that is one arc away.
 struct NetFamily {
   double own;
-  std::vector<double> with;     // by column: with it as one more parent; -inf if that cannot be
+  std::vector<double> with;     // by column: with it as one more parent; -inf if that must not be
   std::vector<double> without;  // by place among the parents
   std::int64_t n_scored;
 };
@@ -76,10 +77,13 @@ class NetFamilies {
   const NetColumns& columns() const { return scorer_.columns(); }
   double total() const { return scorer_.score().total; }
   std::int64_t n_scored() const { return n_scored_; }
+  // Families with as many parents as that are not looked at with one more.
+  void set_max_parents(int most) { max_parents_ = most; }
 
   // A reference holds until the next call of prepare() or forget_if_large().
   virtual const NetFamily& family(int child, const Parents& parents) = 0;
   virtual double score(int child, const Parents& parents) = 0;  // of one family alone
+  virtual std::vector<double> scores(const std::vector<std::pair<int, Parents>>& wanted);
 
   // Works out families of which several will be asked for, on n_jobs threads.
   virtual void prepare(const std::vector<std::pair<int, Parents>>& wanted, int n_jobs,
@@ -90,7 +94,12 @@ class NetFamilies {
   bool is_large(std::size_t n_families, std::size_t n_singles) const;
   explicit NetFamilies(NetScorer scorer) : scorer_(std::move(scorer)) {}
 
+  bool has_room(const Parents& parents) const {
+    return parents.size() < static_cast<std::size_t>(max_parents_);
+  }
+
   NetScorer scorer_;
+  int max_parents_ = std::numeric_limits<int>::max();
   NetMap<std::unique_ptr<NetFamily>> families_;
   NetMap<double> singles_;
   std::int64_t n_scored_ = 0;

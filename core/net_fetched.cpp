@@ -28,20 +28,12 @@ FetchedFamilies::FetchedFamilies(NetColumns columns, NetScoreKind kind, double p
                                  std::int64_t n_records, std::int64_t most_bytes, int n_jobs,
                                  Poll poll, NetFetch fetch)
     : NetFamilies(NetScorer(columns, NetScore{kind, prior_weight, 0.0})), n_records_(n_records),
-      most_bytes_(most_bytes), n_jobs_(n_jobs), poll_(poll), fetch_(std::move(fetch)) {
-  const int n = columns.n_columns();
-  std::vector<NetRequest> alone;
-  for (int c = 0; c < n; ++c) alone.push_back({c, {}, 0, 0});
-  // Scores need the total, and where values may be missing the counts of every column first.
-  const bool all_known = columns.all_known();
-  if (!all_known) {
-    const NetFetched found = fetch_(alone, 0);
-    std::vector<std::vector<double>> counts;
-    for (const NetCounts& own : found.counts) counts.push_back(own.rows);
-    scorer_.set_total(found.total);
-    scorer_.set_alone(std::move(counts));
-  }
-  for (int c = 0; c < n; ++c) note(c, {}, true);
+      most_bytes_(most_bytes), n_jobs_(n_jobs), poll_(poll), fetch_(std::move(fetch)) {}
+
+void FetchedFamilies::start(const std::vector<Parents>& parents) {
+  for (int c = 0; c < columns().n_columns(); ++c)
+    for (const Parents& own : {Parents{}, parents[static_cast<std::size_t>(c)]})
+      if (!known(key_of(c, own))) note(c, own, true);
   fetch_noted();
 }
 
@@ -100,6 +92,16 @@ double FetchedFamilies::score(int child, const Parents& parents) {
   fetched_scores_.erase(key);
   if (std::isfinite(own)) ++n_scored_;
   return singles_[key] = own;
+}
+
+std::vector<double> FetchedFamilies::scores(
+    const std::vector<std::pair<int, Parents>>& wanted) {
+  if (mode_ == Mode::kFetch) {
+    for (const auto& [child, parents] : wanted)
+      if (!known_score(key_of(child, parents))) note(child, parents, false);
+    fetch_noted();
+  }
+  return NetFamilies::scores(wanted);
 }
 
 void FetchedFamilies::prepare(const std::vector<std::pair<int, Parents>>& wanted, int, Poll) {
@@ -173,6 +175,10 @@ std::vector<NetRequest> FetchedFamilies::requests_of(const Noted& noted) const {
     if (columns().missing(noted.parents[k]) >= 0 && !known_score(key_of(noted.child, fewer)))
       requests.push_back({noted.child, std::move(fewer), 0, 0});
   }
+  if (!has_room(noted.parents)) {
+    requests.push_back({noted.child, noted.parents, n, n});
+    return requests;
+  }
   // Where all other columns are too many for one pass, some of them at a time.
   const double each = 8.0 * n_states_bound(noted.parents) * columns().arity(noted.child);
   NetRequest part{noted.child, noted.parents, 0, 0};
@@ -197,7 +203,7 @@ void FetchedFamilies::fetch_noted() {
   for (const Noted& noted : noted_) {
     if (!noted.full && is_noted_[key_of(noted.child, noted.parents)]) continue;  // in full later
     for (NetRequest& each : requests_of(noted)) {
-      const bool is_full = noted.full && each.parents == noted.parents;
+      const bool is_full = each.end > 0;
       if (!is_full && !singles.try_emplace(key_of(each.child, each.parents), true).second) continue;
       requests.push_back(std::move(each));
     }
@@ -216,11 +222,7 @@ void FetchedFamilies::fetch_all(const std::vector<NetRequest>& requests) {
   std::vector<NetRequest> pass;
   double bytes = 0;
   const auto fly = [&] {
-    if (pass.empty()) return;
-    const NetFetched found = fetch_(pass, static_cast<std::int64_t>(std::fmin(bytes, 0x1p62)));
-    if (found.counts.size() != pass.size()) throw std::invalid_argument("counts are missing");
-    scorer_.set_total(found.total);
-    take(pass, found.counts);
+    if (!pass.empty()) fetch_pass(std::move(pass), bytes);
     pass.clear();
     bytes = 0;
   };
@@ -231,6 +233,24 @@ void FetchedFamilies::fetch_all(const std::vector<NetRequest>& requests) {
     bytes += more;
   }
   fly();
+}
+
+void FetchedFamilies::fetch_pass(std::vector<NetRequest> requests, double bytes) {
+  const std::size_t n = requests.size();
+  if (!ready_ && !columns().all_known())
+    for (int c = 0; c < columns().n_columns(); ++c) requests.push_back({c, {}, 0, 0});
+  NetFetched found = fetch_(requests, static_cast<std::int64_t>(std::fmin(bytes, 0x1p62)));
+  if (found.counts.size() != requests.size()) throw std::invalid_argument("counts are missing");
+  if (requests.size() > n) {
+    std::vector<std::vector<double>> alone;
+    for (std::size_t k = n; k < requests.size(); ++k) alone.push_back(found.counts[k].rows);
+    scorer_.set_alone(std::move(alone));
+    requests.resize(n);
+    found.counts.resize(n);
+  }
+  scorer_.set_total(found.total);
+  ready_ = true;
+  take(requests, found.counts);
 }
 
 void FetchedFamilies::take(const std::vector<NetRequest>& requests,

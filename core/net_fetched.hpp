@@ -34,19 +34,25 @@ class FetchedFamilies final : public NetFamilies {
     kGuess,   // or guessed and noted, until NetEnough is thrown
   };
 
-  // Fetches all families without parents. No pass asks for more than about most_bytes of counts,
-  // unless that is what a single state of parents takes.
+  // No pass asks for more than about most_bytes of counts, unless one other column takes more.
   FetchedFamilies(NetColumns columns, NetScoreKind kind, double prior_weight,
                   std::int64_t n_records, std::int64_t most_bytes, int n_jobs, Poll poll,
                   NetFetch fetch);
 
   const NetFamily& family(int child, const Parents& parents) override;
   double score(int child, const Parents& parents) override;
+  std::vector<double> scores(const std::vector<std::pair<int, Parents>>& wanted) override;
   void prepare(const std::vector<std::pair<int, Parents>>& wanted, int n_jobs, Poll poll) override;
   void forget_if_large() override;
 
+  // Fetches all families without parents, on which guesses rest, and some others; the total is
+  // known then.
+  void start(const std::vector<Parents>& parents);
   void set_mode(Mode mode);
   bool guesses() const { return mode_ == Mode::kGuess; }
+  bool knows(int child, const Parents& parents) const {
+    return known_score(key_of(child, parents)) != nullptr;
+  }
   std::size_t n_noted() const { return noted_.size(); }
   void fetch_noted();  // and forget the guesses
 
@@ -68,6 +74,7 @@ class FetchedFamilies final : public NetFamilies {
   double bytes_bound(const NetRequest& request) const;
   std::vector<NetRequest> requests_of(const Noted& noted) const;
   void fetch_all(const std::vector<NetRequest>& requests);
+  void fetch_pass(std::vector<NetRequest> requests, double bytes);
   void take(const std::vector<NetRequest>& requests, const std::vector<NetCounts>& counts);
   void begin(Building& building, const NetRequest& request, const NetCounts& counts) const;
   void extend(Building& building, const NetRequest& request, const NetCounts& counts) const;
@@ -79,6 +86,7 @@ class FetchedFamilies final : public NetFamilies {
   Poll poll_;
   NetFetch fetch_;
   Mode mode_ = Mode::kFetch;
+  bool ready_ = false;  // whether all is known that scores need
   NetMap<std::unique_ptr<NetFamily>> fetched_;  // and not asked for yet
   NetMap<double> fetched_scores_;
   NetMap<std::unique_ptr<Building>> building_;

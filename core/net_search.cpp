@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace tacit {
 namespace {
@@ -146,6 +147,7 @@ class Search {
       fetched_->set_mode(FetchedFamilies::Mode::kGuess);
       try {
         run_ahead();
+        if (!fetched_->n_noted()) throw std::logic_error("the search wants what it does not ask for");
         state_ = before;
         best_ = best;
         fetched_->fetch_noted();
@@ -178,10 +180,19 @@ class Search {
   }
 
   bool guesses() const { return fetched_ && fetched_->guesses(); }
+  bool knows(int x, const Parents& parents) const {
+    return !guesses() || fetched_->knows(x, parents);
+  }
 
   // Gains below this are rounding: scores are small differences of sums as large as n log n, and
   // what is no gain must not be taken for one, or the search would go round in circles.
   double least() const { return std::fmax(1e-9 * std::fmax(1.0, std::fabs(here_.score)), noise_); }
+
+  // Of moves that are as good as each other, such as adding an arc one way or the other, the first
+  // is taken, however their scores were rounded.
+  bool is_better(const Move& move, const Move& best) const {
+    return best.kind == Kind::kNone ? move.gain > best.gain : move.gain > best.gain + noise_;
+  }
 
   void check() {
     watch_.check();
@@ -262,7 +273,7 @@ class Search {
     check();
     Move best;
     look_around([&](const Move& move) {
-      if (move.gain > best.gain) best = move;
+      if (is_better(move, best)) best = move;
     });
     if (best.kind == Kind::kNone || best.gain <= least()) return false;
     make(best);
@@ -290,7 +301,7 @@ class Search {
       look_around([&](const Move& move) {
         const bool open = closed[pair(move)] < step ||
                           here_.score + move.gain > best_.score + least();
-        if (open && move.gain > best.gain) best = move;
+        if (open && is_better(move, best)) best = move;
       });
       if (best.kind == Kind::kNone) break;
       closed[pair(best)] = step + kTenure + static_cast<std::int64_t>(dice_.below(kTenure));
@@ -334,7 +345,7 @@ class Search {
       for (const int a : Parents(here_.graph.parents(b))) {
         const auto changed = here_.graph.swapped(a, b);
         double gain = 0;
-        bool legal = true;
+        bool legal = true, sure = true;
         for (int x = 0; x < n_ && legal; ++x) {
           const Parents& now = changed[static_cast<std::size_t>(x)];
           if (now == here_.graph.parents(x)) continue;
@@ -342,9 +353,10 @@ class Search {
           for (const int p : here_.graph.parents(x))
             legal = legal && (!must(p, x) || std::binary_search(now.begin(), now.end(), p));
           if (legal) gain += families_.score(x, now) - families_.score(x, here_.graph.parents(x));
+          sure = sure && knows(x, now) && knows(x, here_.graph.parents(x));
         }
         check();
-        if (!legal || gain <= least() || guesses()) continue;  // that is no guess to build on
+        if (!legal || !sure || gain <= least()) continue;  // guesses of it are not good enough
         here_.graph = NetGraph(changed);
         here_.score += gain;
         ++n_moves_;
@@ -417,7 +429,9 @@ class Search {
 
 NetFound find_net(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
                   Poll poll, const std::function<void(const NetProgress&)>& tell) {
+  families.set_max_parents(rules.max_parents);
   auto* const fetched = dynamic_cast<FetchedFamilies*>(&families);
+  if (fetched) fetched->start(start);
   return Search(families, fetched, start, rules, poll, tell).run();
 }
 

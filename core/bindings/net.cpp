@@ -297,6 +297,22 @@ class PyNetFamilies {
     return result;
   }
 
+  Array<double> scores(const std::vector<Parents>& parents) {
+    const auto n = static_cast<std::size_t>(families_->columns().n_columns());
+    require(parents.size() == n, "parents must be as many as columns");
+    std::vector<std::pair<int, Parents>> wanted;
+    for (std::size_t x = 0; x < n; ++x) {
+      check_family(static_cast<int>(x), parents[x], static_cast<int>(n));
+      wanted.emplace_back(static_cast<int>(x), parents[x]);
+    }
+    Buffer<double> result(n);
+    run([&] {
+      const std::vector<double> found = families_->scores(wanted);
+      std::copy(found.begin(), found.end(), result.data());
+    });
+    return to_numpy(std::move(result), {n});
+  }
+
   Array<double> gains(int n_jobs) {
     const auto n = static_cast<std::size_t>(families_->columns().n_columns());
     Buffer<double> result(n * n);
@@ -385,14 +401,25 @@ void register_net(nb::module_& m) {
            nb::sig("def __init__(self, n_records: int, offsets: Ints, defaults: Ints, "
                    "start: Ints, rows: Indices, weights: Floats | None, missing: Ints, "
                    "score: str, prior_weight: float) -> None"))
-      .def(nb::init<nb::callable, std::int64_t, Ints, Ints, const std::string&, double,
-                    std::int64_t, int>(),
+      .def_static(
+           "fetched",
+           [](nb::callable fetch, std::int64_t n_records, Ints offsets, Ints missing,
+              const std::string& score, double prior_weight, std::int64_t most_bytes, int n_jobs) {
+             return new PyNetFamilies(std::move(fetch), n_records, std::move(offsets),
+                                      std::move(missing), score, prior_weight, most_bytes, n_jobs);
+           },
            nb::arg("fetch"), nb::arg("n_records"), nb::arg("offsets"), nb::arg("missing"),
            nb::arg("score"), nb::arg("prior_weight"), nb::arg("most_bytes"), nb::arg("n_jobs"),
-           nb::sig("def __init__(self, fetch: Any, n_records: int, offsets: Ints, missing: Ints, "
-                   "score: str, prior_weight: float, most_bytes: int, n_jobs: int) -> None"))
+           nb::sig("def fetched(fetch: Any, n_records: int, offsets: Ints, missing: Ints, "
+                   "score: str, prior_weight: float, most_bytes: int, n_jobs: int) "
+                   "-> NetFamilies"),
+           "Families whose counts fetch(children, starts, parents, begins, ends, n_bytes) returns, "
+           "with the sum of all weights first.")
       .def("score", &PyNetFamilies::score, nb::arg("child"), nb::arg("parents"),
            "Score of a column and its parents, which ascend.")
+      .def("scores", &PyNetFamilies::scores, nb::arg("parents"),
+           nb::sig("def scores(self, parents: Sequence[Sequence[int]]) -> Floats"),
+           "Scores of all columns, each with its parents, which ascend.")
       .def("gains", &PyNetFamilies::gains, nb::arg("n_jobs"),
            nb::sig("def gains(self, n_jobs: int) -> Floats"),
            "What each arc gains over no parents at all: from × to.")

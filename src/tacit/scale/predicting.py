@@ -77,7 +77,8 @@ def predict_parts(model: Any, method: str, X: PartitionedTable) -> NDArray[Any]:
         Returns an array with an entry, or a row, for each record of a Table.
     X : PartitionedTable
     """
-    check_is_fitted(model)
+    if hasattr(model, "fit"):  # a net has no such state
+        check_is_fitted(model)
     whole: NDArray[Any] | None = None
     done = 0
     n_jobs, verbose = getattr(model, "n_jobs", None), getattr(model, "verbose", 0) or None

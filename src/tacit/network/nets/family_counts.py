@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tacit import _core
+from tacit.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,7 +121,7 @@ class Fetcher:
 
     @property
     def most_bytes(self) -> int:
-        """How many bytes of counts a pass may ask for: a quarter of the memory, with all merging."""
+        """How many bytes of counts a pass may ask for: with merging, a quarter of the memory."""
         memory, at_once = self._parts.memory, self._parts.n_partitions.bit_length() + 2
         return _PASS if memory is None else max(1, min(_PASS, memory // (4 * at_once)))
 
@@ -128,7 +129,10 @@ class Fetcher:
         """Count families in one pass; of arrays of requests, and the bytes that counts may take."""
         self.n_passes += 1
         statistic = FamilyCounts(self._parts.schema.offsets, self._missing, *requests)
-        return self._parts.reduce(statistic, n_jobs=self._n_jobs)
+        found = self._parts.reduce(statistic, n_jobs=self._n_jobs)
+        if found[0] <= 0:
+            raise InputError("weights: those of all records are zero")
+        return found
 
 
 def unknown_codes(schema: Schema, missing: str) -> Ints:

@@ -14,7 +14,7 @@ from tacit.network.nets.family_counts import Fetcher, unknown_codes
 from tacit.network.nets.graph import cycle_text, find_cycle
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
-from tacit.scale import as_partitioned
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.scale import PartitionedTable
-    from tacit.table import Table
 
 __all__ = [
     "Arc",
@@ -141,7 +140,9 @@ class Found:
     n_passes: int = 0
 
 
-def find_structure(table: Table | PartitionedTable, settings: SearchSettings | None = None) -> Found:
+def find_structure(
+    table: Table | PartitionedTable, settings: SearchSettings | None = None
+) -> Found:
     """Search for the net of the highest score, from one net to the next.
 
     The best of all arcs that can be added, removed or turned round is taken as long as the score
@@ -174,8 +175,8 @@ def find_structure(table: Table | PartitionedTable, settings: SearchSettings | N
         table, settings.score, settings.prior_weight, settings.missing, jobs
     )
     start = _start(families, settings, required, forbidden, jobs)
-    for x, first in enumerate(start):
-        if not np.isfinite(families.score(x, first)):
+    if any(start):  # a column alone can always be counted
+        for x in np.flatnonzero(~np.isfinite(families.scores(start))).tolist():
             name = table.schema.names[x]
             raise InputError(f"required gives {name!r} parents with too many values to be counted")
     seed = int(make_generator(settings.random_state).integers(2**63))
@@ -195,7 +196,7 @@ def find_structure(table: Table | PartitionedTable, settings: SearchSettings | N
             jobs,
             tell,
         )
-    own = np.array([families.score(x, p) for x, p in enumerate(parents)], np.float64)
+    own = families.scores(parents)
     return Found(
         tuple(map(tuple, parents)),
         float(own.sum()),
@@ -232,11 +233,14 @@ def network_score(
     """Return the score of a whole net: the parents of each column, all given by position."""
     _check_score(score, prior_weight)
     families, _ = _families(table, score, prior_weight, missing)
-    return float(sum(families.score(x, sorted(p)) for x, p in enumerate(parents)))
+    return float(sum(families.scores([sorted(p) for p in parents]).tolist()))
 
 
 def arc_gains(
-    table: Table | PartitionedTable, score: Score = "bdeu", prior_weight: float = 1.0, n_jobs: int = 1
+    table: Table | PartitionedTable,
+    score: Score = "bdeu",
+    prior_weight: float = 1.0,
+    n_jobs: int = 1,
 ) -> NDArray[np.float64]:
     """Return what each arc gains over no parents at all, from × to; 0 on the diagonal."""
     _check_score(score, prior_weight)
@@ -272,12 +276,11 @@ def _families(
             f"column {column.name!r} has {column.arity:,} values; the search takes up to 65,536"
         )
     unknown = unknown_codes(schema, missing)
-    parts = as_partitioned(table)
-    if parts is not None:
-        fetcher = Fetcher(parts, unknown, jobs)
-        families = _core.NetFamilies(
+    if not isinstance(table, Table):
+        fetcher = Fetcher(table, unknown, jobs)
+        families = _core.NetFamilies.fetched(
             fetcher,
-            parts.n_records,
+            table.n_records,
             schema.offsets,
             unknown,
             score,
