@@ -96,6 +96,7 @@ class Search {
       case Stage::kShake:
         here_ = best_;
         shake();
+        visited_.clear();
         state_.stage = Stage::kClimb;
         break;
       case Stage::kClimb:
@@ -165,6 +166,7 @@ class Search {
     n_looks_ = 0;
     n_looks_ahead_ = 0;
     n_noted_ = 0;
+    visited_.clear();
     try {
       while (state_.stage != Stage::kEnd) step();
     } catch (const NetEnough&) {
@@ -277,10 +279,21 @@ class Search {
     });
     if (best.kind == Kind::kNone || best.gain <= least()) return false;
     make(best);
-    return true;
+    return !guesses() || is_new_here();
+  }
+
+  // Scores that rise at every step lead nowhere twice; guesses of them may.
+  bool is_new_here() {
+    NetKey graph;
+    for (const Parents& own : here_.graph.all()) {
+      graph.push_back(-1);
+      graph.insert(graph.end(), own.begin(), own.end());
+    }
+    return visited_.try_emplace(std::move(graph), true).second;
   }
 
   void climb() {
+    visited_.clear();
     while (climb_step()) {
     }
   }
@@ -421,6 +434,7 @@ class Search {
   std::vector<NetProgress>& trace_ = state_.trace;
   double noise_;
   std::size_t n_noted_ = 0;
+  NetMap<bool> visited_;  // nets that a guessed climb came through
   int n_looks_ = 0;
   std::int64_t n_looks_ahead_ = 0;
 };

@@ -233,7 +233,5 @@ def test_partitions(run, chain_parts, method):
     likelihood = other.pop("log_likelihood")
     assert one.pop("log_likelihood") == pytest.approx(likelihood, rel=1e-12)
     assert one == other
-    assert [
-        own["from"] + own["to"] for own in sorted(one["edges"], key=lambda own: own["from"])
-    ] == [f"c{c}c{c + 1}" for c in range(5)]
+    assert {own["from"] + own["to"] for own in one["edges"]} == {f"c{c}c{c + 1}" for c in range(5)}
     assert "passes: " in found.stderr
