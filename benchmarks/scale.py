@@ -105,7 +105,7 @@ def workers(section: Section, table: tacit.Table, parts: PartitionedTable) -> No
     took: dict[int, dict[str, float]] = {}
     for n in (1, 2):
         with (
-            LocalCluster(n, threads_per_worker=1, processes=True, dashboard_address=None) as own,
+            LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0") as own,
             Client(own) as client,
             tacit.scale.on_dask(client),
         ):

@@ -16,7 +16,19 @@ namespace tacit {
 template <class V, class Count>
 void pair_counts_outer(const Records<V>& records, Count* square, int n_jobs, Poll poll);
 
-// The same for unweighted records, by AND and population count of one bitmap for each value.
+// Adds the pairs of unweighted records to 32-bit cells: those of i <= j, row after row. So the
+// tables of parts of the records need not be added up one by one. Of all records that are ever
+// added there must be less than 2³². O(Σ length² / 2), and the cells once where there are several
+// threads.
+template <class V>
+void pair_triangle(const Records<V>& records, std::uint32_t* cells, int n_jobs, Poll poll);
+std::int64_t triangle_size(std::int64_t n_values);  // cells
+
+// The square that such cells stand for. O(n_values²).
+void triangle_to_square(const std::uint32_t* cells, std::int64_t n_values, std::int64_t* square,
+                        int n_jobs, Poll poll);
+
+// square for unweighted records, by AND and population count of one bitmap for each value.
 // O(n_values² · n_records / 256 + l).
 template <class V>
 void pair_counts_bitmap(const Records<V>& records, std::int64_t* square, int n_jobs, Poll poll);

@@ -120,29 +120,42 @@ void mirror(Count* square, std::int64_t n, int n_jobs, Poll poll) {
   });
 }
 
+template <class V>
+void pair_triangle(const Records<V>& records, std::uint32_t* cells, int n_jobs, Poll poll) {
+  const std::int64_t n = records.n_values, size = triangle_size(n);
+  if (n_jobs > 1 && n_jobs <= 8 && size * 4 <= kTileBytes)
+    fill_shares(records, cells, size, n_jobs, poll);
+  else
+    fill_tiles(records, size * 4, Triangle<std::uint32_t>{cells, n}, std::uint32_t{1}, n_jobs,
+               poll);
+}
+
+void triangle_to_square(const std::uint32_t* cells, std::int64_t n, std::int64_t* square,
+                        int n_jobs, Poll poll) {
+  const Triangle<const std::uint32_t> triangle{cells, n};
+  for_bands(n, n_jobs, poll, [&](std::int64_t I, std::int64_t J) {
+    const std::int64_t rows = std::min(I + kMirror, n), cols = std::min(J + kMirror, n);
+    for (std::int64_t j = J; j < cols; ++j) {
+      const std::uint32_t* from = triangle.row(j);
+      for (std::int64_t i = std::max(I, j); i < rows; ++i) square[j * n + i] = from[i];
+    }
+    for (std::int64_t i = I; i < rows; ++i)
+      for (std::int64_t j = J; j < std::min(cols, i); ++j) square[i * n + j] = triangle.row(j)[i];
+  });
+}
+
+std::int64_t triangle_size(std::int64_t n) { return Triangle<std::uint32_t>::size(n); }
+
 template <class V, class Count>
 void pair_counts_outer(const Records<V>& records, Count* square, int n_jobs, Poll poll) {
   const std::int64_t n = records.n_values;
   if constexpr (std::is_integral_v<Count>) {
     // Counts fit 32 bits while they are gathered: a quarter of the cache lines of the result.
     if (records.size() <= INT64_C(0xffffffff)) {
-      const std::int64_t size = Triangle<std::uint32_t>::size(n);
-      Buffer<std::uint32_t> cells(static_cast<std::size_t>(size));
-      std::fill_n(cells.data(), size, 0u);
-      const Triangle<std::uint32_t> triangle{cells.data(), n};
-      if (n_jobs > 1 && n_jobs <= 8 && size * 4 <= kTileBytes)
-        fill_shares(records, cells.data(), size, n_jobs, poll);
-      else
-        fill_tiles(records, size * 4, triangle, std::uint32_t{1}, n_jobs, poll);
-      for_bands(n, n_jobs, poll, [&](std::int64_t I, std::int64_t J) {
-        const std::int64_t rows = std::min(I + kMirror, n), cols = std::min(J + kMirror, n);
-        for (std::int64_t j = J; j < cols; ++j) {
-          const std::uint32_t* from = triangle.row(j);
-          for (std::int64_t i = std::max(I, j); i < rows; ++i) square[j * n + i] = from[i];
-        }
-        for (std::int64_t i = I; i < rows; ++i)
-          for (std::int64_t j = J; j < std::min(cols, i); ++j) square[i * n + j] = triangle.row(j)[i];
-      });
+      Buffer<std::uint32_t> cells(at(triangle_size(n)));
+      std::fill_n(cells.data(), triangle_size(n), 0u);
+      pair_triangle(records, cells.data(), n_jobs, poll);
+      triangle_to_square(cells.data(), n, square, n_jobs, poll);
       return;
     }
   }
@@ -156,6 +169,7 @@ template void mirror(std::int64_t*, std::int64_t, int, Poll);
 template void mirror(double*, std::int64_t, int, Poll);
 template void mirror(std::uint32_t*, std::int64_t, int, Poll);
 #define TACIT_INSTANTIATE(V)                                                        \
+  template void pair_triangle(const Records<V>&, std::uint32_t*, int, Poll);        \
   template void pair_counts_outer(const Records<V>&, std::int64_t*, int, Poll);     \
   template void pair_counts_outer(const Records<V>&, double*, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t)

@@ -9,6 +9,13 @@
 
 namespace tacit {
 
+// A split of a leaf: which records go inside, and what that gains.
+struct TreeSplit {
+  double gain = 0.0;
+  std::int32_t column = -1, low = 0, high = 0, left = -1, right = -1;
+  bool complete = false;
+};
+
 struct TreeColumns {
   std::vector<std::int32_t> column_of;  // by value id
   std::vector<std::uint8_t> ordered;
@@ -19,15 +26,19 @@ struct TreeColumns {
 
   template <class V>
   explicit TreeColumns(const TreeTable<V>& table)
-      : column_of(static_cast<std::size_t>(table.offsets[table.n_columns])),
-        ordered(table.ordered, table.ordered + table.n_columns),
-        offsets(table.offsets),
-        defaults(table.defaults),
-        n_values(table.offsets[table.n_columns]) {
-    for (std::int64_t c = 0; c < table.n_columns; ++c) {
+      : TreeColumns(table.offsets, table.defaults, table.ordered, table.n_columns) {}
+
+  TreeColumns(const std::int64_t* first_ids, const std::int64_t* default_codes,
+              const std::uint8_t* is_ordered, std::int64_t n_columns)
+      : column_of(static_cast<std::size_t>(first_ids[n_columns])),
+        ordered(is_ordered, is_ordered + n_columns),
+        offsets(first_ids),
+        defaults(default_codes),
+        n_values(first_ids[n_columns]) {
+    for (std::int64_t c = 0; c < n_columns; ++c) {
       std::fill(column_of.begin() + offsets[c], column_of.begin() + offsets[c + 1],
                 static_cast<std::int32_t>(c));
-      all_binary = all_binary && table.arity(c) <= 2;
+      all_binary = all_binary && arity(c) <= 2;
     }
   }
 
@@ -46,13 +57,14 @@ struct TreeColumns {
   std::int64_t id_from(std::int64_t column, std::int64_t code) const {
     return offsets[column] + code - (code > defaults[column] ? 1 : 0);
   }
-};
-
-// A split of a leaf: which records go inside, and what that gains.
-struct TreeSplit {
-  double gain = 0.0;
-  std::int32_t column = -1, low = 0, high = 0, left = -1, right = -1;
-  bool complete = false;
+  // What a child has of the share of the prior's weight that the split leaf has.
+  double part_of_share(const TreeSplit& split, bool goes_inside) const {
+    const double codes = static_cast<double>(arity(split.column));
+    if (split.complete) return 1.0 / codes;
+    if (is_ordered(split.column)) return 0.5;
+    const double inside = (split.high - split.low) / codes;
+    return goes_inside ? inside : 1.0 - inside;
+  }
 };
 
 }  // namespace tacit

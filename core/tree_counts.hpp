@@ -38,8 +38,6 @@ class TreeCounts {
     std::unique_ptr<T[]> data;
     explicit operator bool() const { return static_cast<bool>(data); }
   };
-  static constexpr std::int64_t kMostPlanes = 64;  // more classes are counted as entries
-
   bool entries() const { return n_planes_ > kMostPlanes; }
   // Whether sweeping over all ids costs no more than a few times the leaf's own values.
   bool large(std::int64_t n_records) const {

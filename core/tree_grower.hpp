@@ -168,24 +168,9 @@ class TreeGrower {
     for (std::int64_t i = 0; i < leaf.n_telling(); ++i) own[0] += table_.weights[telling[i].record];
   }
 
-  // Whether a leaf could be split at all: deep, small and pure ones cannot.
   bool worth_counting(std::int32_t node) {
     const Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
-    if (rules_.max_depth >= 0 && leaf.depth >= rules_.max_depth) return false;
-    const std::int64_t* own = stats(node);
-    if (own[0] - score_.min_leaf() < score_.min_leaf()) return false;
-    if (score_.regression()) return spread(own) > 1e-12 * spread(stats(0));
-    std::int64_t base = own[0], n_classes = 0;
-    for (std::int64_t p = 1; p < n_planes_; ++p) {
-      base -= own[p];
-      n_classes += own[p] > 0;
-    }
-    return n_classes + (base > 0) > 1;
-  }
-
-  static double spread(const std::int64_t* own) {
-    const auto first = static_cast<double>(own[1]);
-    return static_cast<double>(own[2]) - first * first / static_cast<double>(own[0]);
+    return worth_splitting(rules_, n_planes_, stats(node), stats(0), leaf.depth);
   }
 
   // Finds the best split of a leaf, from its planes or by counting it, and queues it if it pays.
@@ -240,7 +225,7 @@ class TreeGrower {
     const std::int64_t depth = leaves_[at].depth + 1;
     std::vector<std::int64_t> rest(stats(node), stats(node) + n_planes_);
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      const std::int32_t child = add_node(part_of_share(split, k) * share(node));
+      const std::int32_t child = add_node(columns_.part_of_share(split, k == 0) * share(node));
       tree_.children.push_back(child);
       Leaf& own = leaves_.back();
       own.members = std::move(parts[k]);
@@ -255,14 +240,6 @@ class TreeGrower {
       }
     }
     n_leaves_ += static_cast<std::int64_t>(parts.size()) - 1;
-  }
-
-  double part_of_share(const TreeSplit& split, std::size_t child) const {
-    const double arity = static_cast<double>(columns_.arity(split.column));
-    if (split.complete) return 1.0 / arity;
-    if (columns_.is_ordered(split.column)) return 0.5;
-    const double inside = (split.high - split.low) / arity;
-    return child == 0 ? inside : 1.0 - inside;
   }
 
   // The largest child inherits the planes, less those of the others.

@@ -275,6 +275,16 @@ std::shared_ptr<const CountTables> count_tables(double pseudo, std::int64_t n_cl
   return made;
 }
 
+bool is_regression(TreeCriterion criterion) {
+  return criterion == TreeCriterion::kSquaredError || criterion == TreeCriterion::kNormal;
+}
+
+// The sum of squared deviations from the mean.
+double spread(const std::int64_t* planes) {
+  const auto first = static_cast<double>(planes[1]);
+  return static_cast<double>(planes[2]) - first * first / static_cast<double>(planes[0]);
+}
+
 double penalty(const TreeRules& rules, std::int64_t n_planes, double whole) {
   const double parameters = static_cast<double>(n_planes - 1);  // two for a mean and a variance
   if (rules.criterion == TreeCriterion::kBic) return -0.5 * parameters * std::log(std::max(whole, 1.0));
@@ -298,8 +308,7 @@ TreeScore::TreeScore(const TreeRules& rules, std::int64_t n_planes, std::int64_t
       bdeu_(rules.bdeu && rules.criterion == TreeCriterion::kBayesFactor),
       greedy_(criterion_ == TreeCriterion::kEntropy || criterion_ == TreeCriterion::kGini ||
               criterion_ == TreeCriterion::kSquaredError),
-      regression_(criterion_ == TreeCriterion::kSquaredError ||
-                  criterion_ == TreeCriterion::kNormal) {
+      regression_(is_regression(criterion_)) {
   constexpr std::int64_t kLongest = 1 << 16;
   if (rules.unit != 1.0 || whole >= kLongest || regression_ || bdeu_) return;
   const auto size = static_cast<std::size_t>(whole) + 1;
@@ -352,6 +361,20 @@ double TreeScore::leaf(const std::int64_t* planes, double share) const {
     sum += term(number(p), share);
   }
   return close(sum + term(base, share), weight, share);
+}
+
+bool worth_splitting(const TreeRules& rules, std::int64_t n_planes, const std::int64_t* planes,
+                     const std::int64_t* root, std::int64_t depth) {
+  if (rules.max_depth >= 0 && depth >= rules.max_depth) return false;
+  const std::int64_t least = std::max<std::int64_t>(rules.min_leaf, 1);
+  if (planes[0] - least < least) return false;
+  if (is_regression(rules.criterion)) return spread(planes) > 1e-12 * spread(root);
+  std::int64_t base = planes[0], n_classes = 0;
+  for (std::int64_t p = 1; p < n_planes; ++p) {
+    base -= planes[p];
+    n_classes += planes[p] > 0;
+  }
+  return n_classes + (base > 0) > 1;
 }
 
 template <class T>

@@ -8,6 +8,9 @@
 
 namespace tacit {
 
+// With more planes than this, counts come as entries.
+constexpr std::int64_t kMostPlanes = 64;
+
 // Statistics of a leaf come as planes: [0] the weight of all its records, then either the weights
 // of all classes but the base class, whose weight follows by subtraction, or the sums of a
 // regression's first and second moments.
@@ -31,7 +34,6 @@ class TreeScore {
   std::int64_t n_planes() const { return n_planes_; }
   std::int64_t min_leaf() const { return min_leaf_; }
   bool bdeu() const { return bdeu_; }
-  bool regression() const { return regression_; }
 
   // The sums that make a leaf's score, class by class: leaf = close(Σ term(count), weight).
   double term(double count, double share) const;
@@ -52,6 +54,10 @@ class TreeScore {
   // they do not depend on the leaf.
   std::shared_ptr<const double> terms_, closes_;
 };
+
+// Whether a leaf with these planes could be split at all: deep, small and pure ones cannot.
+bool worth_splitting(const TreeRules& rules, std::int64_t n_planes, const std::int64_t* planes,
+                     const std::int64_t* root, std::int64_t depth);
 
 // Candidates for splitting one leaf: plane p of candidate i is inside[p * stride + i], what goes
 // inside. Stride is a multiple of 4 and so is the room behind n.

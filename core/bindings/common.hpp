@@ -87,6 +87,7 @@ void register_mixture(nb::module_& m);
 void register_kmeans(nb::module_& m);
 void register_tree_walk(nb::module_& m);
 void register_tree(nb::module_& m);
+void register_leaves(nb::module_& m);
 void register_net(nb::module_& m);
 void register_chow_liu(nb::module_& m);
 void register_dependency_tree(nb::module_& m);

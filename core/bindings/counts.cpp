@@ -52,6 +52,26 @@ nb::object bind_outer(const Indptr& indptr, const AnyIn& values, std::int64_t n_
   });
 }
 
+void bind_triangle(const Indptr& indptr, const AnyIn& values, std::int64_t n_values,
+                   const Chosen& chosen, const Out<std::uint32_t>& cells, int n_jobs) {
+  if (static_cast<std::int64_t>(cells.size()) != triangle_size(n_values))
+    throw nb::value_error("cells: wrong length");
+  with_values(values.dtype(), [&](auto v) {
+    const auto records = as_records<decltype(v)>(indptr, values, n_values, chosen, std::nullopt);
+    run([&] { pair_triangle(records, cells.data(), n_jobs, signal_pending); });
+  });
+}
+
+nb::object bind_triangle_to_square(const In<std::uint32_t>& cells, std::int64_t n_values,
+                                   int n_jobs) {
+  if (n_values < 0 || static_cast<std::int64_t>(cells.size()) != triangle_size(n_values))
+    throw nb::value_error("cells: wrong length");
+  const auto n = static_cast<std::size_t>(n_values);
+  Buffer<std::int64_t> square(n * n);
+  run([&] { triangle_to_square(cells.data(), n_values, square.data(), n_jobs, signal_pending); });
+  return nb::cast(to_numpy(std::move(square), {n, n}));
+}
+
 nb::object bind_bitmap(const Indptr& indptr, const AnyIn& values, std::int64_t n_values,
                        const Chosen& chosen, int n_jobs) {
   return with_values(values.dtype(), [&](auto v) {
@@ -118,6 +138,15 @@ void register_counts(nb::module_& m) {
         nb::sig("def pair_counts_outer(indptr: Ints, values: Values, n_values: int, "
                 "chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts"),
         "Count all pairs of stored values by row outer products, into a square array.");
+  m.def("pair_triangle", bind_triangle, nb::arg("indptr"), nb::arg("values"), nb::arg("n_values"),
+        nb::arg("chosen").none(), nb::arg("cells"), nb::arg("n_jobs"),
+        nb::sig("def pair_triangle(indptr: Ints, values: Values, n_values: int, "
+                "chosen: Ints | None, cells: Any, n_jobs: int) -> None"),
+        "Add the counts of all pairs i <= j of stored values to uint32 cells, row after row.");
+  m.def("triangle_to_square", bind_triangle_to_square, nb::arg("cells"), nb::arg("n_values"),
+        nb::arg("n_jobs"),
+        nb::sig("def triangle_to_square(cells: Any, n_values: int, n_jobs: int) -> Ints"),
+        "Return the symmetric square that a triangle of counts stands for.");
   m.def("pair_counts_bitmap", bind_bitmap, nb::arg("indptr"), nb::arg("values"),
         nb::arg("n_values"), nb::arg("chosen").none(), nb::arg("n_jobs"),
         nb::sig("def pair_counts_bitmap(indptr: Ints, values: Values, n_values: int, "

@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_kmeans(m);
   tacit::bindings::register_tree_walk(m);
   tacit::bindings::register_tree(m);
+  tacit::bindings::register_leaves(m);
   tacit::bindings::register_net(m);
   tacit::bindings::register_chow_liu(m);
   tacit::bindings::register_dependency_tree(m);

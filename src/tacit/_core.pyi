@@ -62,6 +62,14 @@ def pair_counts_outer(indptr: Ints, values: Values, n_values: int, chosen: Ints 
     Count all pairs of stored values by row outer products, into a square array.
     """
 
+def pair_triangle(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, cells: Any, n_jobs: int) -> None:
+    """
+    Add the counts of all pairs i <= j of stored values to uint32 cells, row after row.
+    """
+
+def triangle_to_square(cells: Any, n_values: int, n_jobs: int) -> Ints:
+    """Return the symmetric square that a triangle of counts stands for."""
+
 def pair_counts_bitmap(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, n_jobs: int) -> Ints:
     """
     Count all pairs of stored values by AND and population count, into a square array.
@@ -227,6 +235,21 @@ def grow_tree(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets:
 def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, ordered: Flags, targets: Ints, pairs: Ints | None, weights: Ints | None, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
     """
     Grow a tree for each target column given all others; the trees follow each other. Where settings has timed, a pair: the trees and the seconds spent on counting.
+    """
+
+def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, n_jobs: int) -> tuple[Ints, Ints, Indices, Ints]:
+    """
+    Count the values of leaves, given by conditions, with the codes of a target's column: all counts of dense leaves, then row_start, ids and counts of what is not zero in others.
+    """
+
+def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: dict[str, Any]) -> Flags:
+    """
+    Say whether leaves could be split at all: deep, small and pure ones cannot.
+    """
+
+def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, id_start: Ints, ids: Indices, planes: Ints, wholes: Ints, shares: Floats, root_weights: Ints, targets: Indices, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
+    """
+    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's shares.
     """
 
 class NetRequests:

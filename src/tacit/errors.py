@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
 
-__all__ = ["FileError", "InputError"]
+__all__ = ["FileError", "InputError", "refuse_partitions"]
 
 
 class InputError(ValueError):
@@ -24,3 +24,25 @@ class FileError(InputError):
 
     def __reduce__(self) -> tuple[type[FileError], tuple[str | os.PathLike[str], str]]:
         return type(self), (self.path, self.problem)
+
+
+def refuse_partitions(X: Any, what: str, argument: str = "X") -> None:
+    """Refuse a partitioned table, or a frame of Dask, where all records are needed in one place.
+
+    Parameters
+    ----------
+    X : anything
+    what : str
+        What needs them.
+    argument : str
+        What the caller calls it.
+    """
+    needs = f"{argument}: {what} needs all records on one machine, but {argument} is a"
+    if getattr(X, "in_partitions", False) is True:
+        raise InputError(
+            f"{needs} partitioned table; {argument}.collect() gets all of its records, "
+            f"{argument}.take(…) some of them"
+        )
+    kind = type(X)
+    if kind.__module__.partition(".")[0].startswith("dask") and hasattr(kind, "npartitions"):
+        raise InputError(f"{needs} {kind.__name__} of Dask; {argument}.compute() gets all of them")

@@ -11,7 +11,8 @@ import math
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from tacit.errors import FileError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["load", "loads", "read_arrays", "write_arrays"]
+__all__ = ["load", "loads", "read_arrays", "seal_of", "write_arrays", "written_whole"]
 
 FORMAT = "1"
 _SEAL = "crc32:"
@@ -74,6 +75,17 @@ def write_arrays(path: str | os.PathLike[str], kind: str, arrays: Arrays) -> Non
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     metadata = {"tacit": FORMAT, "kind": kind}
     metadata |= {f"{_SEAL}{name}": _seal(array) for name, array in whole.items()}
+    with written_whole(target) as name:
+        try:
+            save_file(whole, name, metadata=metadata)
+        except SafetensorError as error:
+            raise InputError(f"cannot write {target}: {error}") from error
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give a file to write that takes the place of another once it has been written in full."""
+    target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
     if target.is_dir():
@@ -81,17 +93,22 @@ def write_arrays(path: str | os.PathLike[str], kind: str, arrays: Arrays) -> Non
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)
     try:
-        save_file(whole, name, metadata=metadata)
+        yield Path(name)
         with Path(name).open("rb+") as file:
             os.fsync(file.fileno())
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
         Path(name).replace(target)
-    except SafetensorError as error:
-        raise InputError(f"cannot write {target}: {error}") from error
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def seal_of(path: str | os.PathLike[str]) -> str:
+    """Return a checksum of a file's header, which has the checksums of all arrays in it."""
+    with Path(path).open("rb") as file:
+        length = file.read(8)
+        return f"{zlib.crc32(file.read(int.from_bytes(length, 'little')), zlib.crc32(length)):08x}"
 
 
 def read_arrays(

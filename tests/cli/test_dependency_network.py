@@ -119,3 +119,15 @@ def test_wrong_options(run, visits_file, options, message):
     result = run("dependency-network", visits_file, *options)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_files_in_partitions(run, visits, visits_file, tmp_path):
+    frame = visits.to_frame("polars")
+    for k in range(3):
+        frame[k * 7000 : (k + 1) * 7000].write_parquet(tmp_path / f"day{k}.parquet")
+    options = [*LEAVES, "--recommend", "sports", "--json"]
+    whole = json.loads(run("dependency-network", visits_file, *options).stdout)
+    found = json.loads(run("dependency-network", tmp_path / "*.parquet", *options).stdout)
+    means = [own.pop("log_likelihood")["train"] for own in (found, whole)]
+    assert means[0] == pytest.approx(means[1], rel=1e-12)
+    assert found == whole

@@ -214,3 +214,31 @@ def test_input_is_not_overwritten(run, people_file):
     result = run("tree", people_file, "--target", "rich", "-o", people_file)
     assert result.exit_code == 1
     assert "is what is read; it would be lost" in result.stderr
+
+
+def test_files_in_partitions(run, visits, visits_file, tmp_path):
+    frame = visits.to_frame("polars")
+    for k in range(3):
+        frame[k * 7000 : (k + 1) * 7000].write_parquet(tmp_path / f"day{k}.parquet")
+    options = ["--target", "news", "--max-leaves", 9, "--json"]
+    whole = json.loads(run("tree", visits_file, *options).stdout)
+    pattern = tmp_path / "day*.parquet"
+    result = run("tree", pattern, *options, "--test", tmp_path / "day1.parquet")
+    found = json.loads(result.stdout)
+    assert found.pop("test")["records"] == 7000
+    assert found["train"].pop("log_likelihood") == pytest.approx(
+        whole["train"].pop("log_likelihood"), rel=1e-12
+    )
+    assert found == whole
+    assert "passes" in result.stderr
+    limited = json.loads(run("tree", pattern, *options, "--memory", "100MB").stdout)
+    assert limited["rules"] == whole["rules"]
+
+
+@pytest.mark.parametrize("option", ["--graph", "--regress"])
+def test_partitions_are_not_for_all_kinds(run, people, tmp_path, option):
+    people.write_parquet(tmp_path / "people.parquet")
+    result = run("tree", tmp_path / "*.parquet", "--target", "hours", option)
+    assert result.exit_code == 2
+    assert option in result.stderr
+    assert "needs all records at once" in " ".join(result.stderr.replace("│", " ").split())

@@ -69,6 +69,30 @@ def test_two_way_equals_the_oracle(dtype, d, pick):
 
 
 @value_types
+@given(d=data(), cut=st.integers(0, 30))
+@examples
+def test_pair_triangles_add_up_to_the_oracle(dtype, d, cut):
+    indptr, values = d.csr(dtype)
+    n, records = d.n_values, np.arange(len(d.lists)) if d.chosen is None else d.chosen
+
+    def add(jobs):
+        cells = np.zeros(n * (n + 1) // 2, np.uint32)
+        for own in (records[:cut], records[cut:]):
+            _core.pair_triangle(indptr, values, n, own.astype(np.int64), cells, jobs)
+        return _core.triangle_to_square(cells, n, jobs)
+
+    assert_same_counts(for_all_jobs(add), oracles.id_pair_counts(d.lists, n, None, records))
+
+
+def test_pair_triangles_of_the_wrong_size():
+    indptr, values = np.array([0, 1], np.int64), np.array([0], np.uint16)
+    with pytest.raises(ValueError, match="cells"):
+        _core.pair_triangle(indptr, values, 3, None, np.zeros(5, np.uint32), 1)
+    with pytest.raises(ValueError, match="cells"):
+        _core.triangle_to_square(np.zeros(5, np.uint32), 3, 1)
+
+
+@value_types
 @given(d=data())
 @examples
 def test_dense_pair_counts_equal_the_oracle(dtype, d):

@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis.strategies import data, integers, permutations, sets
+from scipy import sparse
 
 import tacit
 from strategies import JOBS
+from tacit.counts.pairs import plan
 from tacit.scale import Local, MergeTree
+from tacit.scale.pair_counting import PairTotal
 from tacit.scale.partitions import Partitions
 
 
@@ -42,6 +45,42 @@ def test_counts(visits, n, n_jobs, memory):
     assert parts.summary().as_dict() | {"n_bytes": 0} == visits.summary().as_dict() | {"n_bytes": 0}
 
 
+@pytest.mark.parametrize("layout", ["auto", "dense", "sparse"])
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_pairs_in_all_forms(visits, layout, n_jobs):
+    parts = tacit.scale.partition(visits, 6)
+    assert_same_pairs(parts.pairs(layout=layout, n_jobs=n_jobs), visits.pairs())
+    given = {"news": True}
+    found = parts.pairs(given=given, layout=layout, n_jobs=n_jobs)
+    assert_same_pairs(found, visits.pairs(given=given))
+    assert sparse.issparse(found.stored) == (layout == "sparse")
+
+
+def test_pairs_where_partitions_take_different_ways():
+    rng = np.random.default_rng(0)
+    few = rng.random((4000, 40)) < 0.01
+    many = rng.random((4000, 40)) < 0.9
+    whole = tacit.Table(np.vstack([few, many]), defaults=False)
+    parts = tacit.scale.partition(whole, 2)
+    ways = [
+        plan(piece.table, None, "auto", "auto")[1] for piece in parts._contents.partitions.pieces
+    ]
+    assert ways == ["outer", "bitmap"]
+    assert_same_pairs(parts.pairs(), whole.pairs())
+    mixed = PairTotal(1, None, sparse.csr_array(np.eye(2, dtype=np.int64)))
+    mixed += PairTotal(2, np.array([1, 2, 3], np.uint32), np.ones((2, 2), np.int64))
+    pairs = mixed.pairs(tacit.Table({"a": [0, 1], "b": [0, 1]}).schema, 1)
+    assert pairs.stored.tolist() == [[3, 3], [3, 5]]
+    assert pairs.singles.total == 3
+
+
+def assert_same_pairs(one, other):
+    dense = [own.toarray() if sparse.issparse(own) else own for own in (one.stored, other.stored)]
+    assert np.array_equal(*dense)
+    assert np.array_equal(one.singles.counts, other.singles.counts)
+    assert one.singles.total == other.singles.total
+
+
 class Sizes:
     """Where records begin and how many there are: says whether parts arrive as they should."""
 
@@ -52,6 +91,9 @@ class Sizes:
         return one + other
 
 
+HELD = tacit.Table({"a": np.arange(116) % 2, "b": np.zeros(116, int)}).nbytes
+
+
 @dataclass(frozen=True)
 class MadePiece:
     """A partition that is made when it is loaded, and says so."""
@@ -60,8 +102,8 @@ class MadePiece:
     log: list
     name: str = "made"
     disk_bytes: int = 100
-    load_bytes: int = 1000
-    kept_bytes: int = 1000
+    load_bytes: int = HELD
+    kept_bytes: int = HELD
 
 
 class MadeReader:
@@ -69,20 +111,20 @@ class MadeReader:
         piece.log.append(piece.index)
         if piece.index == 3:
             return None
-        return tacit.Table({"a": [piece.index % 2, 1], "b": [0, 0]})
+        return tacit.Table({"a": np.arange(116) % 2, "b": np.zeros(116, int)})
 
 
 def made(n, memory):
     log = []
     pieces = tuple(MadePiece(k, log) for k in range(n))
-    return Partitions(pieces, MadeReader(), tuple(2 * k for k in range(n))), Local(memory), log
+    return Partitions(pieces, MadeReader(), tuple(116 * k for k in range(n))), Local(memory), log
 
 
 @pytest.mark.parametrize("n_jobs", JOBS)
 def test_parts_come_in_order_and_empty_ones_not_at_all(n_jobs):
     partitions, local, _ = made(7, None)
     found = local.reduce(partitions, Sizes(), n_jobs, lambda cost: None)
-    assert found == [(k, 2 * k, 2) for k in range(7) if k != 3]
+    assert found == [(k, 116 * k, 116) for k in range(7) if k != 3]
     assert list(local.map(partitions, Sizes().partial, n_jobs, lambda cost: None)) == [
         [entry] for entry in found
     ]
@@ -94,16 +136,16 @@ def test_what_fits_is_kept_for_the_next_pass(n_jobs):
     for _ in range(3):
         local.reduce(partitions, Sizes(), n_jobs, lambda cost: None)
     assert sorted(log) == list(range(6))
-    assert local.kept_bytes == 6000
+    assert local.kept_bytes == 6 * HELD
     local.release()
     assert local.kept_bytes == 0
 
 
 def test_memory_bounds_what_is_kept_and_what_is_in_flight():
-    partitions, local, log = made(6, 3500)
+    partitions, local, log = made(6, int(3.5 * HELD))
     for _ in range(2):
         local.reduce(partitions, Sizes(), 1, lambda cost: None)
-    assert local.kept_bytes <= 2500  # one more is in flight
+    assert local.kept_bytes <= 2.5 * HELD  # one more is in flight
     assert len(log) == 6 + 4
     waiting = []
 
@@ -111,32 +153,32 @@ def test_memory_bounds_what_is_kept_and_what_is_in_flight():
         waiting.append(len(log))
         return part.index
 
-    partitions, local, log = made(6, 2000)  # one computed, one loaded ahead at most
+    partitions, local, log = made(6, 2 * HELD)  # one computed, one loaded ahead at most
     list(local.map(partitions, look, 8, lambda cost: None))
     assert all(loaded <= done + 3 for done, loaded in enumerate(waiting))
 
 
 def test_other_tables_make_room():
-    local = Local(2500)
+    local = Local(int(2.5 * HELD))
     for _ in range(2):
         partitions, _, _ = made(3, None)
         local.reduce(partitions, Sizes(), 1, lambda cost: None)
-        assert local.kept_bytes == 1000
+        assert local.kept_bytes == HELD
         assert all(key == partitions.key for key, _ in local._kept)
 
 
 def test_a_partition_beyond_the_limit_is_named():
     partitions, local, _ = made(2, 900)
-    with pytest.raises(tacit.InputError, match=r"memory: made needs about 1\.0 kB"):
+    with pytest.raises(tacit.InputError, match=r"memory: made needs about 1\.1 kB"):
         local.reduce(partitions, Sizes(), 1, lambda cost: None)
 
 
 def test_statistics_count_towards_the_limit():
     class Large(Sizes):
-        n_bytes = 1000
+        n_bytes = HELD
 
-    partitions, local, _ = made(2, 3500)
-    with pytest.raises(tacit.InputError, match=r"besides 3\.0 kB for the statistic"):
+    partitions, local, _ = made(2, int(3.5 * HELD))
+    with pytest.raises(tacit.InputError, match=r"besides 3\.2 kB for the statistic"):
         local.reduce(partitions, Large(), 1, lambda cost: None)
 
 

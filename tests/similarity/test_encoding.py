@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import narwhals as nw
 import numpy as np
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+import strategies
 from tacit import InputError, Table
 from tacit.similarity.encoding import Encoder
 
@@ -226,3 +228,24 @@ def test_nothing_to_encode():
         Encoder.fit(pl.DataFrame())
     with pytest.raises(ValueError, match="0 sample"):
         Encoder.fit(np.ones((0, 3)))
+
+
+@given(strategies.data(max_rows=10), st.data())
+def test_what_a_table_stores_is_taken_as_it_is(own, draw):
+    table = own.table()
+    if not table.n_records or not table.n_columns:
+        return
+    names = draw.draw(st.permutations(table.schema.names))
+    encoder, _ = Encoder.fit(table.select(names[: draw.draw(st.integers(1, len(names)))]))
+    encoder = replace(encoder, sparse=True)
+    column_by_column = encoder._put_together(list(encoder._shown(table, "zero")), table.n_records)
+    found = encoder.transform(table)
+    assert found.has_canonical_format
+    assert np.array_equal(found.toarray(), column_by_column.toarray())
+
+
+def test_stored_values_of_columns_that_are_numbers():
+    table = Table({"a": [0, 1, 0], "b": [False, False, True], "c": ["x", "y", "x"]})
+    encoder, _ = Encoder.fit(table.select(["b", "a"]))
+    encoder = replace(encoder, sparse=True)
+    assert encoder.transform(table).toarray().tolist() == [[0, 0], [0, 1], [1, 0]]

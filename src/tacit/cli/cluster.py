@@ -188,9 +188,7 @@ def _kmeans_profile(model: KMeans, table: Table | PartitionedTable, prior: float
     """Return who the clusters of k-means are."""
     if isinstance(table, Table):
         return Profile.from_labels(table, model.labels_, prior=prior)
-    schema, singles = table.schema, table.one_way()
-    stored = model.cluster_centers_[:, schema.value_cells].T * model.sizes_
-    return Profile(schema, model.sizes_, stored, prior * singles.counts / singles.total)
+    return model.profile(table, prior=prior)
 
 
 def _wanted(text: str, method: str) -> int | Literal["auto"]:

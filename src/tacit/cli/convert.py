@@ -24,6 +24,9 @@ def convert(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="OUT", help="The file or folder to write.")
     ],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the table in a folder that is there.")
+    ] = False,
 ) -> None:
     """Read a table in any format and save it for tacit, which then opens it without parsing.
 
@@ -31,7 +34,7 @@ def convert(
     """
     table = source.read_table()
     if isinstance(table, PartitionedTable):
-        made = table.materialise(output)
+        made = table.materialise(output, overwrite=overwrite, n_jobs=source.n_jobs)
         typer.echo(f"{output}: {made!r}")
         return
     with working(f"writing {output}"):

@@ -126,7 +126,7 @@ def dependency_network(
     seconds = perf_counter() - start
     scores = {"train": network.score(table)}
     if test is not None:
-        scores["test"] = network.score(replace(source, path=test).read())
+        scores["test"] = network.score(replace(source, path=test).read_table())
     for path in output or []:
         _write(network, path, source.path.name)
     items = None if basket is None else _recommend(network, basket, top)

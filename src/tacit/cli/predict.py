@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path  # noqa: TC003 - Typer looks at annotations
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,22 +14,27 @@ from sklearn.datasets import load_svmlight_file
 from tacit import store
 from tacit.cli.output import make_console, working
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.writing import FRAMES, check_target, write_frame
+from tacit.cli.writing import FRAMES, check_target, write_frames
 from tacit.errors import FileError, InputError
+from tacit.scale import PartitionedTable
 from tacit.schema import Schema
 from tacit.table import Table
 from tacit.table.discretise import bin_edges
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import numpy as np
     from numpy.typing import NDArray
+
+    from tacit.scale import Part
 
 __all__ = ["predict", "prediction_frame", "register"]
 
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(reads_file(predict, before=("model",)))
+    app.command()(reads_file(predict, before=("model",), partitions=True))
 
 
 def predict(
@@ -90,20 +97,64 @@ def predict(
         raise InputError(f"--proba: a {type(fitted).__name__} gives no probabilities")
     if hasattr(fitted, "n_jobs"):
         fitted.n_jobs = source.n_jobs
-    records = _read(source, fitted, absent)
-    with working(f"predicting {records.shape[0]:,} records"):
-        if recommends:
-            frame = fitted.recommend(records, top)
-        elif hasattr(fitted, "edges_"):
-            frame = _predict_columns(fitted, records, column, proba)
-        else:
-            shares = fitted.predict_proba(records) if proba else None
-            frame = prediction_frame(fitted, fitted.predict(records), shares)
-    if output is None:
-        typer.echo(frame.write_csv(), nl=False)
-        return
-    write_frame(frame, output)
-    make_console().print(f"{output}: {frame.height:,} predictions", soft_wrap=True)
+    ask = Asking(fitted, recommends, proba, top, column, str(source.path), absent)
+    if source.partitioned:
+        n = write_frames(ask.over(source), output)
+    else:
+        records = _read(source, fitted, absent)
+        with working(f"predicting {records.shape[0]:,} records"):
+            frame = ask.frame(records)
+        n = write_frames([frame], output)
+    if output is not None:
+        make_console().print(f"{output}: {n:,} predictions", soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is asked of a model about records; of partitions, wherever they are."""
+
+    model: Any
+    recommends: bool
+    proba: bool
+    top: int
+    column: str | None
+    path: str
+    absent: str
+
+    def frame(self, records: Any) -> pl.DataFrame:
+        """Return the predictions of records."""
+        model = self.model
+        if self.recommends:
+            found: pl.DataFrame = model.recommend(records, self.top)
+            return found
+        if hasattr(model, "edges_"):
+            return _predict_columns(model, records, self.column, self.proba)
+        shares = model.predict_proba(records) if self.proba else None
+        return prediction_frame(model, model.predict(records), shares)
+
+    def over(self, source: Source) -> Iterator[pl.DataFrame]:
+        """Yield the predictions of one partition after another."""
+        if not _knows_tables(self.model):
+            raise InputError(
+                f"FILE: this {type(self.model).__name__} is about numbers, which are not read in "
+                "partitions; give one file"
+            )
+        if not source.path.is_dir():
+            source = source.with_cuts(_cuts(self.model))
+        table = source.read_table()
+        assert isinstance(table, PartitionedTable)
+        return table.map(self)
+
+    def __call__(self, part: Part) -> pl.DataFrame:
+        """Return the predictions of a partition."""
+        model = copy(self.model)
+        if hasattr(model, "n_jobs"):
+            model.n_jobs = part.n_jobs
+        records = _complete(self.path, part.records, model, self.absent)
+        frame = replace(self, model=model).frame(records)
+        if "record" in frame.columns and self.recommends:
+            frame = frame.with_columns(pl.col("record") + part.first)
+        return frame
 
 
 def _load(path: Path) -> Any:
@@ -147,11 +198,29 @@ def _read(source: Source, model: Any, absent: str) -> Any:
         return _read_numbers(source, model)
     if hasattr(model, "nodes_") and (frame := _read_frame(source, model, absent)) is not None:
         return frame
+    table = source.with_cuts(_cuts(model)).read()
+    return _complete(str(source.path), table, model, absent)
+
+
+def _knows_tables(model: Any) -> bool:
+    """Return whether a model takes Tables, and not only numbers."""
+    if hasattr(model, "rules_"):
+        return bool(model._features.kind == "table")
+    if hasattr(model, "encoder_"):
+        return bool(model.encoder_.kind == "table")
+    schema = model.schema_
+    return schema is not None and len(schema) >= getattr(model, "n_features_in_", 0)
+
+
+def _cuts(model: Any) -> dict[str, Any]:
+    """Return where the columns of a model are cut."""
+    if getattr(model, "schema_", None) is None:
+        return {}
     bins = {column.name: bin_edges(column.labels) for column in model.schema_}
     cuts = {name: edges for name, edges in bins.items() if edges is not None}
     if hasattr(model, "_features"):  # numbers that are all in one bin are cut nowhere, but cut
-        cuts |= model._features.cuts
-    return _complete(source, source.with_cuts(cuts).read(), model, absent)
+        cuts |= getattr(model._features, "cuts", {})
+    return cuts
 
 
 def _read_frame(source: Source, model: Any, absent: str) -> pl.DataFrame | None:
@@ -245,15 +314,16 @@ def _read_numbers(source: Source, model: Any) -> Any:
     return frame.select(list(known))
 
 
-def _complete(source: Source, table: Table, model: Any, absent: str) -> Table:
+def _complete(path: str, table: Table, model: Any, absent: str) -> Table:
     """Return the table with what it lacks of the model's columns: the default throughout."""
     own, held = table.schema, set(table.schema.names)
-    lacking = [column for column in model.schema_ or () if column.name not in held]
+    known = getattr(model, "schema_", None) or ()
+    lacking = [column for column in known if column.name not in held]
     if not lacking:
         return table
     if absent == "error":
         raise FileError(
-            source.path,
+            path,
             f"has no column {lacking[0].name!r}, on which the model was fitted; if that means the "
             "default, say --absent default",
         )

@@ -113,8 +113,6 @@ class Source:
 
     def read(self) -> Table:
         """Read the table, showing that this goes on."""
-        if is_scan(self.path):
-            raise InputError(f"FILE: this command takes one file, not {str(self.path)!r}")
         found = self.read_any()
         if isinstance(found, Table):
             return found
@@ -293,6 +291,11 @@ def reads_file(
         source = _parameters(**{name: given[name] for name in common})
         own = {k: x for k, x in given.items() if k not in ({**common, **scale}) or k in shared}
         if not partitions:
+            if is_scan(source.path):
+                raise InputError(
+                    f"FILE: this command needs all records on one machine, and takes one file, not "
+                    f"{str(source.path)!r}"
+                )
             command(source, **own)
             return
         scans = _scale_parameters(**{name: given[name] for name in scale})

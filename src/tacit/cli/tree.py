@@ -26,12 +26,14 @@ from tacit.cli.render import facts_grid, number
 from tacit.cli.tree_files import ENDINGS, write_tree
 from tacit.cli.writing import check_target
 from tacit.errors import InputError
+from tacit.scale import as_partitioned
 from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
 from tacit.tree.picture import readable_depth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.scale import Part
     from tacit.tree.text import LeafRule
 
 __all__ = ["register", "tree"]
@@ -43,7 +45,7 @@ _MOST_SHOWN = 60  # leaves; of a larger tree only the upper levels are printed
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
-    app.command()(reads_file(tree))
+    app.command()(reads_file(tree, partitions=True))
 
 
 def tree(
@@ -106,7 +108,8 @@ def tree(
     """Grow a decision tree for a column, and say how well it predicts.
 
     Numbers of CSV, Parquet and Arrow files are split where it serves the tree, unless --discretise
-    cuts them before. Growth stops by itself where a split no longer pays (bayes_factor and bic).
+    cuts them before or files are read in partitions, where every number is a label. Growth stops by
+    itself where a split no longer pays (bayes_factor and bic).
 
     JSON: an object with kind, target, leaves, depth, gain (an object of the columns that are asked
     about, with their shares of what all splits gain), train and, with --test, test (objects with
@@ -115,6 +118,11 @@ def tree(
     texts), target, prediction, share (its probability) and records.
     """
     kind = _kind(graph, regress)
+    if source.partitioned and kind is not DecisionTreeClassifier:
+        raise typer.BadParameter(
+            "needs all records at once, and FILE is read in partitions",
+            param_hint="--graph" if graph else "--regress",
+        )
     asked = _settings(
         kind, criterion, splits=splits, prior=prior, prior_weight=prior_weight, kappa=kappa,
         max_leaf_nodes=max_leaves, max_depth=max_depth, min_samples_leaf=min_leaf,
@@ -129,7 +137,8 @@ def tree(
     seconds = perf_counter() - start
     scores = {"train": _scores(model, records)}
     if test is not None:
-        scores["test"] = _scores(model, _Records.of(replace(source, path=test), target))
+        others = _Records.of(replace(source, path=test), target, tables=source.partitioned)
+        scores["test"] = _scores(model, others)
     for path in output or []:
         with working(f"writing {path}"):
             write_tree(model, path, levels)
@@ -150,17 +159,18 @@ def tree(
 
 @dataclass(frozen=True)
 class _Records:
-    """What a tree is grown or tried on: a Table, or a frame with numbers as they are."""
+    """What a tree is grown or tried on: a table, or a frame with numbers as they are."""
 
     X: Any
     target: str
     weights: Any
 
     @classmethod
-    def of(cls, source: Source, target: str) -> _Records:
-        numbers = source.read_numbers()
+    def of(cls, source: Source, target: str, *, tables: bool = False) -> _Records:
+        """Read records; as a table if they are in partitions or if that is asked for."""
+        numbers = None if tables or source.partitioned else source.read_numbers()
         if numbers is None:
-            table = source.without_idle_target().read()
+            table = source.without_idle_target().read_table()
             table.schema.position(target, "--target")
             return cls(table, target, None)
         if target not in numbers.frame.columns:
@@ -254,29 +264,72 @@ def _fit(model: Any, records: _Records) -> Any:
 
 def _scores(model: Any, records: _Records) -> dict[str, Any]:
     """Return how well a model predicts records."""
-    X, truth, weights = records.features(model), records.truth(), records.scoring_weights
-    total = float(weights.sum())
+    statistic = _ScoreSums(model, records.target)
+    parts = as_partitioned(records.X)
+    if parts is not None:
+        sums = parts.reduce(statistic, n_jobs=model.n_jobs)
+    else:
+        sums = statistic.of(records)
+    total = sums["total"]
     found: dict[str, Any] = {"records": total if total != round(total) else int(total)}
     if isinstance(model, DecisionTreeRegressor):
-        y = truth.astype(np.float64)
-        error = float((weights * (y - model.predict(X)) ** 2).sum())
-        spread = float((weights * (y - (weights * y).sum() / total) ** 2).sum())
+        error, spread = sums["error"], sums["spread"]
         return found | {
             "r2": 1 - error / spread if spread else None,
             "rmse": (error / total) ** 0.5,
         }
-    place = {label: k for k, label in enumerate(model.classes_.tolist())}
-    codes = np.array([place.get(label, -1) for label in truth.tolist()])
-    shares = model.predict_proba(X)
-    right = np.argmax(shares, axis=1) == codes
-    # A class that the tree has never seen has no probability; it is left out of the mean.
-    known = codes >= 0
-    logs = np.log(np.maximum(shares[known, codes[known]], 1e-300))
     return found | {
-        "accuracy": float((weights * right).sum()) / total,
-        "log_likelihood": float((weights[known] * logs).sum()) / (float(weights[known].sum()) or 1),
-        "majority": float(weights[codes == _majority(model)].sum()) / total,
+        "accuracy": sums["right"] / total,
+        "log_likelihood": sums["logs"] / (sums["known"] or 1),
+        "majority": sums["majority"] / total,
     }
+
+
+@dataclass(frozen=True)
+class _ScoreSums:
+    """Sums that say how well a model predicts records: of all at once, or of those of parts."""
+
+    model: Any
+    target: str
+
+    def partial(self, part: Part) -> dict[str, float]:
+        """Add up what is right in a part."""
+        return self.of(_Records(part.records, self.target, None))
+
+    def merge(self, one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
+        """Add up."""
+        both = {name: own + other[name] for name, own in one.items()}
+        if "mean" in one and both["total"]:
+            apart, share = other["mean"] - one["mean"], other["total"] / both["total"]
+            both["mean"] = one["mean"] + apart * share
+            both["spread"] += apart**2 * one["total"] * share
+        return both
+
+    def of(self, records: _Records) -> dict[str, float]:
+        """Add up what is right, weighted."""
+        model, X = self.model, records.features(self.model)
+        truth, weights = records.truth(), records.scoring_weights
+        total = float(weights.sum())
+        if isinstance(model, DecisionTreeRegressor):
+            y = truth.astype(np.float64)
+            error = float((weights * (y - model.predict(X)) ** 2).sum())
+            mean = float((weights * y).sum() / total) if total else 0.0
+            spread = float((weights * (y - mean) ** 2).sum())
+            return {"total": total, "error": error, "mean": mean, "spread": spread}
+        place = {label: k for k, label in enumerate(model.classes_.tolist())}
+        codes = np.array([place.get(label, -1) for label in truth.tolist()])
+        shares = model.predict_proba(X)
+        right = np.argmax(shares, axis=1) == codes
+        # A class that the tree has never seen has no probability; it is left out of the mean.
+        known = codes >= 0
+        logs = np.log(np.maximum(shares[known, codes[known]], 1e-300))
+        return {
+            "total": total,
+            "right": float((weights * right).sum()),
+            "logs": float((weights[known] * logs).sum()),
+            "known": float(weights[known].sum()),
+            "majority": float(weights[codes == _majority(model)].sum()),
+        }
 
 
 def _majority(model: Any) -> int:

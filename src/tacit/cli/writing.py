@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import polars as pl
 import typer
 
 from tacit.cli.output import working
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    import polars as pl
-
-__all__ = ["FRAMES", "check_ending", "check_target", "write_frame"]
+__all__ = ["FRAMES", "check_ending", "check_target", "write_frame", "write_frames"]
 
 FRAMES = (".parquet", ".csv", ".tsv", ".arrow", ".ipc", ".feather")
 
@@ -51,3 +51,17 @@ def write_frame(frame: pl.DataFrame, path: Path) -> None:
                 frame.write_parquet(path)
             case _:
                 frame.write_ipc(path)
+
+
+def write_frames(frames: Iterable[pl.DataFrame], path: Path | None) -> int:
+    """Write frames one behind another, or print them as CSV as they come; return their length."""
+    total, kept = 0, []
+    for frame in frames:
+        if path is None:
+            typer.echo(frame.write_csv(include_header=not total), nl=False)
+        else:
+            kept.append(frame)
+        total += frame.height
+    if path is not None:
+        write_frame(pl.concat(kept), path)
+    return total

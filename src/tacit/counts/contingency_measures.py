@@ -107,7 +107,7 @@ def entropy(
     (whole, n_groups), (joint, n_joint) = groups
     bits = -float((counts / total) @ log(_quotient(joint, whole)))
     if bias_correction:
-        bits += (n_joint - n_groups) / (2 * total) * float(log(np.e))
+        bits += (n_joint - n_groups) / (2 * total) * float(log(math.e))
     return max(bits, 0.0)
 
 
@@ -136,7 +136,7 @@ def mutual_information(
     ratios = _quotient(joint, first) / _quotient(second, whole)
     bits = max(float((counts / total) @ log(ratios)), 0.0)
     if bias_correction:
-        bits += (n_first + n_second - n_joint - n_whole) / (2 * total) * float(log(np.e))
+        bits += (n_first + n_second - n_joint - n_whole) / (2 * total) * float(log(math.e))
     return bits
 
 

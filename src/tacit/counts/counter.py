@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 import numpy as np
 
 from tacit.counts.contingency import ContingencyTable
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits
 from tacit.schema import check_query
 
@@ -43,6 +43,7 @@ class Counter(ABC):
     """
 
     def __init__(self, table: StoredRecords) -> None:
+        refuse_partitions(table, type(self).__name__, "table")
         if not hasattr(table, "column_store"):
             kind = type(table).__name__
             raise InputError(f"table must be a Table, got {kind}; tacit.Table makes one of it")

@@ -44,6 +44,11 @@ def row_lengths(
     return lengths if chosen is None else lengths[chosen]
 
 
+def suits_square(n_values: int, joint: float) -> bool:
+    """Return whether counts are best held in a square, for so many pairs within records."""
+    return 8.0 * n_values * n_values <= max(_SMALL, 12 * joint)
+
+
 def plan(
     records: StoredRecords, chosen: Subset, layout: Layout, method: Method
 ) -> tuple[Literal["dense", "sparse"], Literal["outer", "bitmap"]]:
@@ -59,13 +64,11 @@ def plan(
     n = records.schema.n_values
     lengths = row_lengths(records, chosen).astype(float)
     joint = float(lengths @ lengths)  # ordered pairs within records: a bound on cells in use
-    dense_bytes = 8.0 * n * n
     if layout == "auto":
-        fits = dense_bytes <= max(_SMALL, 12 * joint)
-        layout = "dense" if fits or method == "bitmap" else "sparse"
+        layout = "dense" if suits_square(n, joint) or method == "bitmap" else "sparse"
     if layout == "dense":
         check_fits(
-            int(1.25 * dense_bytes),  # a triangle of smaller counts is held beside it
+            10 * n * n,  # a triangle of smaller counts is held beside it
             f"a dense square of {n:,} stored values",
             "use layout='sparse' or select fewer columns",
         )

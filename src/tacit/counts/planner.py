@@ -16,6 +16,7 @@ from tacit import _core
 from tacit.counts.adtree import ADTree, common_shares
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.counts.engines import Bitmaps, Scan
+from tacit.errors import refuse_partitions
 from tacit.machine import available_memory, whole
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def counter(table: StoredRecords, *, memory_limit: int | None = None, memo: int 
     >>> counts.plan(["weather", "news"]).engine
     'bitmaps'
     """
+    refuse_partitions(table, "counter", "table")
     return Planner(table, memory_limit=memory_limit, memo=memo)
 
 

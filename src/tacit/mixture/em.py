@@ -16,6 +16,7 @@ import numpy as np
 from tacit import _core
 from tacit.mixture.expected import ExpectedCounts
 from tacit.mixture.starts import make_start
+from tacit.mixture.together import run_together
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,7 +34,6 @@ __all__ = [
     "Run",
     "em_steps",
     "run_em",
-    "run_together",
 ]
 
 Report: TypeAlias = Callable[[int, float], None]  # passes so far, objective
@@ -277,32 +277,6 @@ def run_em(
 
 
 Steps: TypeAlias = Generator[Parameters, ExpectedCounts, "Run"]
-
-
-def run_together(
-    runs: list[Steps], expect: Callable[[list[Parameters]], list[ExpectedCounts]]
-) -> list[Run]:
-    """Take several runs to their ends, side by side: what all of them ask for is counted at once.
-
-    Parameters
-    ----------
-    runs : list of generators
-        As :func:`em_steps` makes them.
-    expect : callable
-        Returns the expected counts of several mixtures.
-    """
-    ended: dict[int, Run] = {}
-    asked = {place: next(steps) for place, steps in enumerate(runs)}
-    while asked:
-        found = expect(list(asked.values()))
-        following = {}
-        for place, counts in zip(asked, found, strict=True):
-            try:
-                following[place] = runs[place].send(counts)
-            except StopIteration as end:
-                ended[place] = end.value
-        asked = following
-    return [ended[place] for place in range(len(runs))]
 
 
 def em_steps(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,8 +23,21 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
 from tacit.mixture import kmeans_files, seeding
 from tacit.mixture.kmeans_input import array_points, number_points, table_points
+from tacit.mixture.kmeans_parts import (
+    AssignAll,
+    NearestSum,
+    cluster_parts,
+    spread_of,
+    take_sample,
+)
 from tacit.mixture.kmeans_text import describe
-from tacit.mixture.lloyd import ALGORITHMS, Lloyd
+from tacit.mixture.lloyd import ALGORITHMS, Ask, Lloyd
+from tacit.mixture.own_labels import OwnLabels
+from tacit.mixture.parts import OWN, Under, look_at
+from tacit.mixture.points import TablePoints
+from tacit.mixture.profile import Profile
+from tacit.mixture.together import GAIN
+from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table import Table
 
 if TYPE_CHECKING:
@@ -33,11 +47,19 @@ if TYPE_CHECKING:
 
     from tacit.mixture.lloyd import Clustering, Iteration
     from tacit.mixture.points import Points
+    from tacit.scale import PartitionedTable
+    from tacit.schema import Schema
 
 __all__ = ["KMeans"]
 
 
-class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class KMeans(
+    OwnLabels,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Divide records into clusters around centres, by Lloyd's algorithm.
 
     An iteration takes time proportional to the stored values times the number of clusters: zeros
@@ -48,6 +70,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     label of each column is a coordinate, 1 for records that have it and 0 for others. So the
     squared distance of two records is twice the number of columns in which they differ, whichever
     labels are defaults.
+
+    Records may be in partitions (:func:`tacit.scan`). An iteration is then one pass over them,
+    shared by all starts; one more finds counts, one more the records that seeds are drawn from, and
+    one more the members of the last centres if these have moved. From the same seeds it comes to
+    the same centres as in memory, whatever the partitioning. Seeds themselves are the same for up
+    to 20,000 records (or 50 for each cluster, if those are more); of more records, they are drawn
+    from a sample of so many. Pass `init` to begin elsewhere.
 
     Parameters
     ----------
@@ -65,7 +94,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     algorithm : {"auto", "lloyd", "bounds"}
         How to find the nearest centres: "lloyd" compares each record with all of them; "bounds"
         passes over records of which it is known, by the triangle inequality, that they stay where
-        they are. "auto" keeps bounds as long as they spare enough. Labels are the same.
+        they are. "auto" keeps bounds as long as they spare enough. Labels are the same. There are
+        no bounds for partitions, as they would be numbers for each record.
     unseen : {"error", "default"}
         What happens to labels of a Table that were not there in fit: an error, or they are taken
         for the default.
@@ -73,7 +103,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     n_jobs : int, optional
         Threads; the result does not depend on it.
     verbose : int, default 0
-        1 shows each iteration on stderr.
+        1 shows each iteration on stderr, and how far passes over partitions have come.
 
     Attributes
     ----------
@@ -81,7 +111,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         For numbers, the means of clusters. For a Table, the share of every label of every column,
         one column after another; see :meth:`centers`.
     labels_ : ndarray of shape (n_records,)
-        The cluster of each record that was fitted. Files do not keep it.
+        The cluster of each record that was fitted; not for partitions, of which :meth:`predict`
+        says it. Files do not keep it.
     inertia_ : float
         The sum of squared distances of records to their centres, times their weights.
     sizes_ : ndarray of shape (n_clusters,)
@@ -142,10 +173,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
         Parameters
         ----------
-        X : Table, frame of numbers, array or sparse array
+        X : Table, frame of numbers, array, sparse array or PartitionedTable
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
-            How many records each one stands for. A Table may have weights of its own instead.
+            How many records each one stands for. A Table may have weights of its own instead, and
+            partitions must.
 
         Returns
         -------
@@ -154,14 +186,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         known = self.__dict__.copy()
         try:
-            points, best = self._search(X, sample_weight)
+            schema, n_records, best = self._search(X, sample_weight)
         except BaseException:  # an interruption, too, leaves what was
             self.__dict__.clear()
             self.__dict__.update(known)
             raise
-        self._keep(X, points, best)
+        self._keep(schema, n_records, best)
         return self
 
+    @over_parts
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the cluster of each record: that of the nearest centre.
 
@@ -169,13 +202,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         ----------
         X : like the one that was fitted
             A Table must have the same columns with the same labels; defaults may differ. Of other
-            labels, see `unseen`.
+            labels, see `unseen`. For a Table, a PartitionedTable may be given, and the other way
+            round.
         """
         points = self._points(X, None)
         labels = np.empty(points.n_records, np.int32)
         points.assign(self._own_centres(points), labels, count_jobs(self.n_jobs))
         return labels
 
+    @over_parts
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the distance of each record to each centre.
 
@@ -202,10 +237,44 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
         """
-        points, jobs = self._points(X, sample_weight), count_jobs(self.n_jobs)
-        labels, centres = np.empty(points.n_records, np.int32), self._own_centres(points)
-        points.assign(centres, labels, jobs)
-        return -float(points.weigh(points.own_distances(centres, labels, jobs)).sum())
+        parts = as_partitioned(X)
+        if parts is not None:
+            check_parts(sample_weight)
+            under = self._under(parts)
+            statistic = NearestSum(self.cluster_centers_, under)
+            return -parts.reduce(statistic, n_jobs=self.n_jobs, verbose=self.verbose or None)
+        points = self._points(X, sample_weight)
+        return -points.nearest_sum(self._own_centres(points), count_jobs(self.n_jobs))
+
+    def profile(self, X: Any, *, prior: float = 1.0, level: float = 0.95) -> Profile:
+        """Return who the clusters are, by the records of a table that belong to each.
+
+        Parameters
+        ----------
+        X : Table or PartitionedTable
+        prior : float, default 1.0
+            How many records' worth of the overall shares each cluster begins with.
+        level : float, default 0.95
+            Of the credible intervals.
+        """
+        check_is_fitted(self)
+        if self.schema_ is None:
+            raise InputError("profile: the model was fitted to numbers, not to discrete records")
+        centres, parts = self.cluster_centers_, as_partitioned(X)
+        if parts is not None:
+            (found,) = parts.reduce(
+                AssignAll([Ask(centres)], self._under(parts)),
+                n_jobs=self.n_jobs,
+                verbose=self.verbose or None,
+            )
+            sums, totals = found.sums, found.totals
+        else:
+            points, jobs = self._points(X, None), count_jobs(self.n_jobs)
+            labels = np.empty(points.n_records, np.int32)
+            points.assign(centres, labels, jobs)
+            sums, totals = np.zeros((len(centres), points.n_values)), np.zeros(len(centres))
+            points.add_up(labels, None, sums, totals, jobs)
+        return Profile.from_counts(self.schema_, totals, sums.T, prior=prior, level=level)
 
     def centers(self, column: str | int) -> NDArray[np.float64]:
         """Return one column of the centres.
@@ -269,9 +338,9 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     # Steps of fit
 
-    def _search(self, X: Any, sample_weight: Any) -> tuple[Points, Clustering]:
+    def _search(self, X: Any, sample_weight: Any) -> tuple[Schema | None, int, Clustering]:
         k = whole(self.n_clusters, "n_clusters", 1)
-        max_iter = whole(self.max_iter, "max_iter", 1)
+        whole(self.max_iter, "max_iter", 1)
         jobs = count_jobs(self.n_jobs)
         if self.algorithm not in ALGORITHMS:
             raise InputError(f"algorithm must be one of {ALGORITHMS}, got {self.algorithm!r}")
@@ -279,29 +348,66 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
             raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
         tol = _not_negative(self.tol, "tol")
         random = check_random_state(self.random_state)
+        parts = as_partitioned(X)
+        if parts is not None:
+            check_parts(sample_weight)
+            return parts.schema, parts.n_records, self._search_parts(parts, k, tol, random)
         if isinstance(X, Table):
             points: Points = table_points(X, sample_weight)
         else:
             points = number_points(self, X, sample_weight)
-        _check_enough(points, k)
-        fixed = self._fixed_centres(points, k)
+        positive = None if points.weights is None else int(np.count_nonzero(points.weights))
+        _check_enough(k, points.n_records, positive, points.width)
+        fixed = self._fixed_centres(k, points.width)
+        if fixed is not None and points.offset is not None:
+            fixed = fixed - points.offset
         tol *= points.spread() if tol else 0.0
         best: Clustering | None = None
         for restart in range(self._n_restarts(fixed is not None)):
-            if fixed is not None:
-                start = fixed
-            elif self.init == "random":
-                start = seeding.random_records(points, k, random)
-            else:
-                start = seeding.plus_plus(points, k, random, jobs)
+            start = self._seeds(points, k, random) if fixed is None else fixed
             report = _Report(restart + 1, points.n_records) if self.verbose else None
+            max_iter = int(self.max_iter)
             found = Lloyd(points, max_iter, tol, self.algorithm, jobs, report).run(start)
-            if best is None or found.inertia < best.inertia:
-                best = found
+            best = _better(best, found)
         assert best is not None
-        return points, best
+        if points.offset is not None:
+            best = best._replace(centres=best.centres + points.offset)
+        return X.schema if isinstance(X, Table) else None, points.n_records, best
 
-    def _fixed_centres(self, points: Points, k: int) -> NDArray[np.float64] | None:
+    def _search_parts(
+        self, parts: PartitionedTable, k: int, tol: float, random: np.random.RandomState
+    ) -> Clustering:
+        if self.algorithm == "bounds":
+            raise InputError(
+                "algorithm: 'bounds' keeps numbers for each record, which is not done for "
+                "partitions; 'auto' and 'lloyd' find the same labels"
+            )
+        width = int(parts.schema.cells[-1])
+        fixed = self._fixed_centres(k, width)
+        n_starts = self._n_restarts(fixed is not None)
+        _check_enough(k, parts.n_records, None, width)
+        look, _ = look_at(parts, OWN, 0, self.n_jobs, self.verbose)
+        _check_enough(k, parts.n_records, look.n_positive if parts.weighted else None, width)
+        if fixed is not None:
+            starts = [fixed]
+        else:
+            sample = take_sample(parts, look, k, random, self.n_jobs)
+            points = TablePoints(sample, sample.weights)
+            starts = [self._seeds(points, k, random) for _ in range(n_starts)]
+        tol *= spread_of(parts.schema, look) if tol else 0.0
+        found = cluster_parts(
+            parts, starts, int(self.max_iter), tol, self.n_jobs, self.verbose,
+            _tell if self.verbose else lambda start, number, shift: None,
+        )  # fmt: skip
+        return reduce(_better, found)
+
+    def _seeds(self, points: Points, k: int, random: np.random.RandomState) -> NDArray[np.float64]:
+        """Return records to begin with."""
+        if self.init == "random":
+            return seeding.random_records(points, k, random)
+        return seeding.plus_plus(points, k, random, count_jobs(self.n_jobs))
+
+    def _fixed_centres(self, k: int, width: int) -> NDArray[np.float64] | None:
         """Return the centres to begin with, if they are given."""
         if isinstance(self.init, str):
             if self.init not in ("k-means++", "random"):
@@ -316,11 +422,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
                 "init must be 'k-means++', 'random' or an array of centres, got "
                 f"{type(self.init).__name__}"
             ) from None
-        if centres.shape != (k, points.width):
-            raise InputError(f"init must have shape ({k}, {points.width}), got {centres.shape}")
+        if centres.shape != (k, width):
+            raise InputError(f"init must have shape ({k}, {width}), got {centres.shape}")
         if not np.isfinite(centres).all():
             raise InputError("init contains NaN or inf")
-        return centres if points.offset is None else centres - points.offset
+        return centres
 
     def _n_restarts(self, fixed: bool) -> int:
         if isinstance(self.n_init, str) and self.n_init == "auto":
@@ -330,24 +436,24 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         n_init = whole(self.n_init, "n_init", 1)
         return 1 if fixed else n_init
 
-    def _keep(self, X: Any, points: Points, best: Clustering) -> None:
-        self.schema_ = X.schema if isinstance(X, Table) else None
-        if self.schema_ is not None:
-            self.n_features_in_ = len(self.schema_)
-            self.feature_names_in_ = np.array(self.schema_.names, dtype=object)
-        centres = best.centres if points.offset is None else best.centres + points.offset
-        self.cluster_centers_ = centres
-        self.labels_ = best.labels
-        self._n_records = points.n_records
+    def _keep(self, schema: Schema | None, n_records: int, best: Clustering) -> None:
+        self.schema_ = schema
+        if schema is not None:
+            self.n_features_in_ = len(schema)
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self.cluster_centers_ = best.centres
+        self.__dict__.pop("labels_", None)  # those of an earlier fit
+        if best.labels is not None:
+            self.labels_ = best.labels
+        self._n_records = n_records
         self.inertia_ = best.inertia
         self.sizes_ = best.totals
         self.n_iter_ = best.n_iter
-        self._n_features_out = len(centres)
-        found = int(np.count_nonzero(np.bincount(best.labels, minlength=len(centres))))
-        if found < len(centres):
+        self._n_features_out = len(best.centres)
+        if best.n_found < len(best.centres):
             warnings.warn(
-                f"{found} distinct clusters were found, which is fewer than "
-                f"n_clusters={len(centres)}; there may be too few distinct records",
+                f"{best.n_found} distinct clusters were found, which is fewer than "
+                f"n_clusters={len(best.centres)}; there may be too few distinct records",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -361,6 +467,13 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if isinstance(X, Table):
             raise InputError("X is a Table, but the model was fitted to numbers")
         return array_points(self, X, sample_weight, self.cluster_centers_)
+
+    def _under(self, parts: PartitionedTable) -> Under:
+        """Return how partitions become records like those that were fitted."""
+        check_is_fitted(self)
+        if self.schema_ is None:
+            raise InputError("X is a partitioned table, but the model was fitted to numbers")
+        return Under.of(parts, self.schema_, self.unseen)
 
     def _own_centres(self, points: Points) -> NDArray[np.float64]:
         centres: NDArray[np.float64] = self.cluster_centers_
@@ -381,6 +494,11 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return place
 
 
+def _better(best: Clustering | None, found: Clustering) -> Clustering:
+    """Return the one with less inertia; of two with the same, but for rounding, the first."""
+    return found if best is None or found.inertia < (1 - GAIN) * best.inertia else best
+
+
 class _Report:
     """Says on stderr what an iteration did."""
 
@@ -397,6 +515,12 @@ class _Report:
         )
 
 
+def _tell(start: int, number: int, shift: float) -> None:
+    """Say on stderr what an iteration over partitions did."""
+    moved = f"centres moved by {shift:.3g}"
+    print(f"start {start + 1}, iteration {number}: {moved}", file=sys.stderr)
+
+
 def _not_negative(value: Any, argument: str) -> float:
     try:
         number = float(value)
@@ -407,19 +531,18 @@ def _not_negative(value: Any, argument: str) -> float:
     return number
 
 
-def _check_enough(points: Points, k: int) -> None:
-    if points.weights is not None:
-        if points.weights.sum() == 0:
-            raise InputError("sample_weight: all weights are zero")
-        positive = int(np.count_nonzero(points.weights))
-        if positive < k:
-            raise InputError(
-                f"n_clusters={k}, but only {positive} records (n_samples) have a weight above 0"
-            )
-    if points.n_records < k:
-        raise InputError(f"n_clusters={k}, but there are only n_samples={points.n_records} records")
+def _check_enough(k: int, n_records: int, n_positive: int | None, width: int) -> None:
+    """Refuse more clusters than there are records that count, or than fit in memory."""
+    if n_positive == 0:
+        raise InputError("sample_weight: all weights are zero")
+    if n_positive is not None and n_positive < k:
+        raise InputError(
+            f"n_clusters={k}, but only {n_positive} records (n_samples) have a weight above 0"
+        )
+    if n_records < k:
+        raise InputError(f"n_clusters={k}, but there are only n_samples={n_records} records")
     # Old and new centres, sums, corrections, and the tables that kernels make of them.
-    check_fits(50 * k * points.width, f"{k:,} centres", "ask for fewer clusters")
+    check_fits(50 * k * width, f"{k:,} centres", "ask for fewer clusters")
 
 
 @store.loads(kmeans_files.KIND)

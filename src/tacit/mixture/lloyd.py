@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from tacit.mixture.points import Bounds
+from tacit.mixture.together import run_together
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from numpy.typing import NDArray
 
@@ -19,7 +20,17 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Labels: TypeAlias = NDArray[np.int32]
 
-__all__ = ["ALGORITHMS", "Clustering", "Iteration", "Lloyd"]
+__all__ = [
+    "ALGORITHMS",
+    "Ask",
+    "Clustering",
+    "Far",
+    "Iteration",
+    "Lloyd",
+    "Members",
+    "find_far",
+    "lloyd_steps",
+]
 
 ALGORITHMS = ("auto", "lloyd", "bounds")
 
@@ -31,14 +42,30 @@ _WAIT = 4  # iterations until they are tried again
 
 
 class Clustering(NamedTuple):
-    """What iterations end with."""
+    """What iterations end with.
 
-    labels: Labels
+    Attributes
+    ----------
+    labels : int32 array or None
+        None where they are not kept.
+    centres : array of shape (n_clusters, width)
+    totals : array of shape (n_clusters,)
+        The weights of clusters.
+    n_found : int
+        How many clusters have records.
+    inertia : float
+    n_iter : int
+    scanned : tuple of int
+        How many records were compared with all centres, in each iteration that says so.
+    """
+
+    labels: Labels | None
     centres: Floats
     totals: Floats
+    n_found: int
     inertia: float
     n_iter: int
-    scanned: tuple[int, ...]
+    scanned: tuple[int, ...] = ()
 
 
 class Iteration(NamedTuple):
@@ -50,8 +77,171 @@ class Iteration(NamedTuple):
     shift: float
 
 
+# The algorithm, which says what it wants to know; who finds that, and where records are, is not its
+# concern
+
+
+class Ask(NamedTuple):
+    """Centres, of which the members are wanted.
+
+    Attributes
+    ----------
+    centres : array of shape (n_clusters, width)
+    n_far : int
+        Not the members, but so many records: those farthest off the same centres as before.
+    """
+
+    centres: Floats
+    n_far: int = 0
+
+
+class Far(NamedTuple):
+    """A record far off its centre.
+
+    Attributes
+    ----------
+    distance : float
+        Squared.
+    label : int
+        The centre's number.
+    ids : array
+        Of its stored values.
+    amounts : array or float
+        What it adds to the sums of these.
+    weight : float
+    """
+
+    distance: float
+    label: int
+    ids: NDArray[Any]
+    amounts: NDArray[np.float64] | float
+    weight: float
+
+
+class Members(NamedTuple):
+    """Who is nearest to each of some centres.
+
+    Attributes
+    ----------
+    sums : array of shape (n_clusters, n_values)
+        Of their stored values.
+    totals : array of shape (n_clusters,)
+        Their weights.
+    mark : int
+        That of the iteration before, if no record has gone elsewhere since, else another number.
+    far : list of Far
+        The farthest first, and of those as far the earlier one. None is where its centre is.
+    sizes : int64 array of shape (n_clusters,), optional
+        How many they are, where labels are not kept, from which this follows.
+    """
+
+    sums: Floats
+    totals: Floats
+    mark: int
+    far: list[Far]
+    sizes: NDArray[np.int64] | None = None
+
+
+class Ended(NamedTuple):
+    """Where iterations have come to.
+
+    Attributes
+    ----------
+    centres : array of shape (n_clusters, width)
+    n_iter : int
+    settled : bool
+        Whether no record would go elsewhere: the members are those of these centres.
+    members : Members
+        The last that were found.
+    """
+
+    centres: Floats
+    n_iter: int
+    settled: bool
+    members: Members
+
+
+def lloyd_steps(
+    means: Callable[[Floats, Floats], Floats],
+    centres: Floats,
+    max_iter: int,
+    tol: float,
+    say: Callable[[int, float], None],
+) -> Generator[Ask, Members, Ended]:
+    """Yield centres, to be sent their members, until no label changes or centres hardly move.
+
+    Parameters
+    ----------
+    means : callable
+        Returns centres from the sums of stored values and the weights of clusters.
+    centres : array of shape (n_clusters, width)
+        The first ones.
+    max_iter : int
+    tol : float
+        Stop when the squared moves of all centres add up to no more than this.
+    say : callable
+        Told the number of each iteration, and by how much centres moved in it.
+    """
+    mark: int | None = None
+    for number in range(1, max_iter + 1):
+        found = yield Ask(centres)
+        if found.mark == mark:
+            say(number, 0.0)
+            return Ended(centres, number, True, found)
+        mark = found.mark
+        sums, totals = found.sums, found.totals
+        n_empty = int(np.count_nonzero(totals <= 0))
+        if n_empty:
+            far = (yield Ask(centres, n_empty)).far
+            sums, totals = relocate(sums, totals, far)
+        moved = means(sums, totals)
+        shift = float(np.square(moved - centres).sum())
+        centres = moved
+        say(number, shift)
+        if shift <= tol:
+            break
+    return Ended(centres, number, False, found)
+
+
+def relocate(sums: Floats, totals: Floats, far: list[Far]) -> tuple[Floats, Floats]:
+    """Give each empty cluster a record of its own, of those farthest off, as scikit-learn does."""
+    before, sums, totals = totals, sums.copy(), totals.copy()
+    empty = np.flatnonzero(totals <= 0)
+    _log.info(
+        "%d of %d clusters have no members; %d get the record farthest from its centre",
+        len(empty), len(totals), len(far),
+    )  # fmt: skip
+    for k, own in zip(empty.tolist(), far, strict=False):
+        sums[own.label, own.ids] -= own.amounts
+        totals[own.label] -= own.weight
+        sums[k], totals[k] = 0.0, own.weight
+        sums[k, own.ids] = own.amounts
+    # Where records are too few, what is left over joins the largest cluster. Of a cluster that has
+    # given away all its records, rounding errors may be left.
+    lost = totals <= 1e-12 * before
+    sums[lost], totals[lost] = sums[np.argmax(totals)], totals.max()
+    return sums, totals
+
+
+def find_far(points: Points, centres: Floats, labels: Labels, n: int, n_jobs: int) -> list[Far]:
+    """Return the records farthest off their centres, at most so many; those of weight 0 are not."""
+    distances = points.own_distances(centres, labels, n_jobs)
+    if points.weights is not None:
+        distances[points.weights == 0] = 0.0
+    found = []
+    for r in np.argsort(-distances, kind="stable")[:n].tolist():
+        if distances[r] == 0:
+            break
+        own = slice(points.indptr[r], points.indptr[r + 1])
+        weight = 1.0 if points.weights is None else float(points.weights[r])
+        amounts = weight if points.x is None else weight * points.x[own].astype(np.float64)
+        ids = points.values[own].astype(np.int64)
+        found.append(Far(float(distances[r]), int(labels[r]), ids, amounts, weight))
+    return found
+
+
 class Lloyd:
-    """Run Lloyd's algorithm from given centres.
+    """Run Lloyd's algorithm on records in memory.
 
     Parameters
     ----------
@@ -77,94 +267,79 @@ class Lloyd:
         self.points = points
         self.max_iter = max_iter
         self.tol = tol
+        self.algorithm = algorithm
         self.n_jobs = n_jobs
         self.report = report
-        self._pruning = _Pruning(algorithm)
 
     def run(self, centres: Floats) -> Clustering:
         """Iterate until no label changes, centres hardly move, or `max_iter` is reached."""
-        points, m = self.points, self.points.n_records
-        labels, previous = np.empty(m, np.int32), np.empty(m, np.int32)
-        sums = _Sums(points, len(centres), self.n_jobs)
-        scanned: list[int] = []
-        settled = False
-        for number in range(1, self.max_iter + 1):
-            labels, previous = previous, labels
-            old = previous if number > 1 else None
-            changed = self._assign(centres, labels, old, scanned)
-            settled = old is not None and changed == 0
-            if settled:
-                self._say(number, changed, scanned[-1], 0.0)
-                break
-            sums.update(labels, old, changed)
-            moved = self._move(centres, labels, sums)
-            shift = float(np.square(moved - centres).sum())
-            self._pruning.note(points, centres, moved)
-            centres = moved
-            self._say(number, changed, scanned[-1], shift)
-            if shift <= self.tol:
-                break
-        if not settled:  # centres have moved since
-            points.assign(centres, labels, self.n_jobs)
-        return self._finish(labels, centres, number, scanned)
+        held = _Labels(self.points, len(centres), self.algorithm, self.n_jobs)
 
-    def _assign(
-        self, centres: Floats, labels: Labels, previous: Labels | None, scanned: list[int]
-    ) -> int:
-        bounds = self._pruning.begin(self.points.n_records, len(centres))
+        def say(number: int, shift: float) -> None:
+            if self.report is not None:
+                self.report(Iteration(number, held.changed, held.scanned[-1], shift))
+
+        steps = lloyd_steps(self.points.means, centres, self.max_iter, self.tol, say)
+        (ended,) = run_together([steps], lambda asked: [held.answer(own) for own in asked])
+        if not ended.settled:  # centres have moved since
+            self.points.assign(ended.centres, held.labels, self.n_jobs)
+        return self._finish(ended, held)
+
+    def _finish(self, ended: Ended, held: _Labels) -> Clustering:
+        points, labels, k = self.points, held.labels, len(ended.centres)
+        distances = points.own_distances(ended.centres, labels, self.n_jobs)
+        return Clustering(
+            labels,
+            ended.centres,
+            np.bincount(labels, points.weights, k).astype(np.float64),
+            int(np.count_nonzero(np.bincount(labels, minlength=k))),
+            float(points.weigh(distances).sum()),
+            ended.n_iter,
+            tuple(held.scanned),
+        )
+
+
+class _Labels:
+    """The label of each record, from iteration to iteration: what it takes to find the next."""
+
+    def __init__(self, points: Points, n_clusters: int, algorithm: str, n_jobs: int) -> None:
+        self.labels = np.empty(points.n_records, np.int32)
+        self.changed = 0
+        self.scanned: list[int] = []
+        self._points = points
+        self._n_jobs = n_jobs
+        self._previous = np.empty(points.n_records, np.int32)
+        self._centres: Floats | None = None
+        self._mark = 0
+        self._sums = _Sums(points, n_clusters, n_jobs)
+        self._pruning = _Pruning(algorithm)
+
+    def answer(self, ask: Ask) -> Members:
+        """Find the members of centres, or records far off."""
+        sums = self._sums
+        if ask.n_far:
+            far = find_far(self._points, ask.centres, self.labels, ask.n_far, self._n_jobs)
+            return Members(sums.sums, sums.totals, self._mark, far)
+        self.labels, self._previous = self._previous, self.labels
+        old = None if self._centres is None else self._previous
+        if self._centres is not None:
+            self._pruning.note(self._points, self._centres, ask.centres)
+        self.changed = self._assign(ask.centres, old)
+        self._centres = ask.centres
+        if old is None or self.changed:
+            self._mark += 1
+            sums.update(self.labels, old, self.changed)
+        return Members(sums.sums, sums.totals, self._mark, [])
+
+    def _assign(self, centres: Floats, previous: Labels | None) -> int:
+        bounds = self._pruning.begin(self._points.n_records, len(centres))
         prune = self._pruning.ready and previous is not None
-        changed, n = self.points.assign(centres, labels, self.n_jobs, previous, bounds, prune)
-        self._pruning.end(n, self.points.n_records)
-        scanned.append(n)
+        changed, n = self._points.assign(
+            centres, self.labels, self._n_jobs, previous, bounds, prune
+        )
+        self._pruning.end(n, self._points.n_records)
+        self.scanned.append(n)
         return changed
-
-    def _move(self, centres: Floats, labels: Labels, sums: _Sums) -> Floats:
-        """Return the means of clusters; those without members get the records farthest off."""
-        totals = sums.totals
-        if not (totals > 0).all():
-            return self._relocate(centres, labels, sums)
-        return self.points.means(sums.sums, totals)
-
-    def _relocate(self, centres: Floats, labels: Labels, sums: _Sums) -> Floats:
-        """Give each empty cluster a record of its own, as scikit-learn does."""
-        points, own, totals = self.points, sums.sums.copy(), sums.totals.copy()
-        distances = points.own_distances(centres, labels, self.n_jobs)
-        if points.weights is not None:
-            distances[points.weights == 0] = 0.0
-        empty = np.flatnonzero(totals <= 0)
-        farthest = np.argsort(-distances, kind="stable")[: len(empty)]
-        farthest = farthest[distances[farthest] > 0]
-        _log.info(
-            "%d of %d clusters have no members; %d get the record farthest from its centre",
-            len(empty), len(totals), len(farthest),
-        )  # fmt: skip
-        for k, r in zip(empty.tolist(), farthest.tolist(), strict=False):
-            begin, end = points.indptr[r], points.indptr[r + 1]
-            ids, weight = points.values[begin:end], 1.0
-            if points.weights is not None:
-                weight = float(points.weights[r])
-            part = weight if points.x is None else weight * points.x[begin:end].astype(np.float64)
-            own[labels[r], ids] -= part
-            totals[labels[r]] -= weight
-            own[k], totals[k] = 0.0, weight
-            own[k, ids] = part
-        # Where records are too few, what is left over joins the largest cluster. Of a cluster that
-        # has given away all its records, rounding errors may be left.
-        lost = totals <= 1e-12 * sums.totals
-        own[lost], totals[lost] = own[np.argmax(totals)], totals.max()
-        return points.means(own, totals)
-
-    def _finish(
-        self, labels: Labels, centres: Floats, n_iter: int, scanned: list[int]
-    ) -> Clustering:
-        points = self.points
-        inertia = points.weigh(points.own_distances(centres, labels, self.n_jobs)).sum()
-        totals = np.bincount(labels, points.weights, len(centres)).astype(np.float64)
-        return Clustering(labels, centres, totals, float(inertia), n_iter, tuple(scanned))
-
-    def _say(self, number: int, changed: int, scanned: int, shift: float) -> None:
-        if self.report is not None:
-            self.report(Iteration(number, changed, scanned, shift))
 
 
 class _Sums:

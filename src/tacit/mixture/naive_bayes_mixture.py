@@ -17,8 +17,9 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
 from tacit.mixture.choose_clusters import choose_clusters, show_progress
 from tacit.mixture.em import How, Parameters, Problem, Run, run_em
+from tacit.mixture.own_labels import OwnLabels
 from tacit.mixture.parts import PartsProblem, Under, look_at
-from tacit.mixture.prior import check_strength, make_prior
+from tacit.mixture.prior import check_kinds, check_strength, make_prior
 from tacit.mixture.profile import Profile
 from tacit.mixture.restarts import follow_best, in_double
 from tacit.mixture.sampling import draw_records
@@ -55,7 +56,7 @@ _LOG = logging.getLogger("tacit")
 _CRITERIA = ("cheeseman_stutz", "bic", "icl")
 
 
-class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
     r"""Cluster discrete records: a mixture of clusters in each of which columns are independent.
 
     Fitted by EM. A pass over the records costs O(stored values × clusters): a record starts from
@@ -222,15 +223,15 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         """
         self._check_settings()
         goes_on = self.warm_start and hasattr(self, "expected_")
+        if goes_on and self.n_clusters not in ("auto", self.n_clusters_):
+            raise InputError(
+                f"n_clusters={self.n_clusters!r}, but warm_start goes on with "
+                f"{self.n_clusters_} clusters"
+            )
         problem, features = self._gather(X, sample_weight, goes_on=goes_on)
         rng = make_generator(self.random_state)
         selection: list[Scores] | None = None
         if goes_on:
-            if self.n_clusters not in ("auto", self.n_clusters_):
-                raise InputError(
-                    f"n_clusters={self.n_clusters!r}, but warm_start goes on with "
-                    f"{self.n_clusters_} clusters"
-                )
             run = run_em(problem, self.expected_, **self._how()._asdict())
         elif self.n_clusters == "auto":
             assert isinstance(problem, Problem)
@@ -288,7 +289,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
         k = 0 if goes_on else whole(self.n_clusters, "n_clusters", 1)
         if k > parts.n_records:
             check_enough(k, parts.n_records, k)
-        look, singles = look_at(parts, under, k, self.n_jobs)
+        look, singles = look_at(parts, under, k, self.n_jobs, self.verbose)
         check_enough(k, parts.n_records, len(look.distinct))
         prior = prior or self._make_prior(singles)
         problem = PartsProblem(
@@ -301,6 +302,7 @@ class NaiveBayesMixture(ClusterMixin, DensityMixin, BaseEstimator):  # type: ign
 
     def _check_settings(self) -> None:
         check_strength(self.prior)
+        check_kinds(self.prior_mean, self.missing)
         whole(self.max_iter, "max_iter", 1)
         whole(self.n_init, "n_init", 1)
         tol: Any = self.tol

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
 from tacit.counts import OneWay
 from tacit.errors import InputError
-from tacit.mixture.em import Evidence, How, Parameters, Problem, Run, em_steps, run_together
+from tacit.mixture.em import Evidence, How, Parameters, Problem, Run, em_steps
 from tacit.mixture.starts import find_distinct, nearest_seeds, sample_size
+from tacit.mixture.together import run_together
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 
-__all__ = ["Look", "PartsProblem", "Under", "look_at"]
+__all__ = ["OWN", "Look", "PartsProblem", "Under", "hash_records", "look_at", "take_counting"]
+
+_DIGEST = 16  # bytes
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,16 @@ class Under:
         return table if self.schema is None else table.conform(self.schema, unseen=self.unseen)
 
 
+OWN = Under()
+
+
 @dataclass(frozen=True)
 class ExpectAll:
     """The expected counts of several mixtures, in one pass."""
 
     parameters: list[Parameters]
     single: bool = False
-    under: Under = Under()
+    under: Under = OWN
 
     @property
     def n_bytes(self) -> int:
@@ -85,23 +92,35 @@ class RandomGroups:
 
     seeds: NDArray[np.uint64]
     n_clusters: int
-    under: Under = Under()
+    n_values: int
+    under: Under = OWN
+
+    @property
+    def n_bytes(self) -> int:
+        """What a partial takes in memory."""
+        return 8 * len(self.seeds) * self.n_clusters * (self.n_values + 1)
 
     def partial(self, part: Part) -> list[ExpectedCounts]:
         """Count the records of a part."""
         table, nothing = self.under.read(part), None
         problem = Problem(table, nothing, part.n_jobs)  # type: ignore[arg-type]
-        numbers = np.arange(part.first, part.first + table.n_records, dtype=np.uint64)
-        groups = [_hash(numbers, seed) % np.uint64(self.n_clusters) for seed in self.seeds]
-        return [problem.count_groups(own.astype(np.int64), self.n_clusters) for own in groups]
+        found = []
+        for seed in self.seeds:
+            groups = hash_records(part, seed) % np.uint64(self.n_clusters)
+            found.append(problem.count_groups(groups.astype(np.int64), self.n_clusters))
+        return found
 
     def merge(self, one: list[ExpectedCounts], other: list[ExpectedCounts]) -> list[ExpectedCounts]:
         """Add up."""
         return [a.add_to(b) for a, b in zip(one, other, strict=True)]
 
 
-def _hash(numbers: NDArray[np.uint64], seed: np.uint64) -> NDArray[np.uint64]:
-    """Mix record numbers and a seed (the finaliser of SplitMix64)."""
+def hash_records(part: Part, seed: np.uint64) -> NDArray[np.uint64]:
+    """Return a number for each record of a part, of its number among all records and a seed.
+
+    They are as good as drawn at random (the finaliser of SplitMix64).
+    """
+    numbers = np.arange(part.first, part.first + part.records.n_records, dtype=np.uint64)
     with np.errstate(over="ignore"):
         x: NDArray[np.uint64] = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + seed
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -123,7 +142,7 @@ class Look:
     positive : dict of int to int
         How many records of each partition have a weight above 0.
     distinct : set of bytes
-        The stored values of records that differ from each other, at most as many as asked for.
+        Digests of records that differ from each other: all, or at least as many as asked for.
     """
 
     stored: NDArray[Any]
@@ -142,7 +161,13 @@ class LookAt:
     """The statistic that a :class:`Look` is."""
 
     enough: int
-    under: Under = Under()
+    n_values: int
+    under: Under = OWN
+
+    @property
+    def n_bytes(self) -> int:
+        """What a partial takes in memory."""
+        return 8 * self.n_values + 2 * (_DIGEST + 64) * self.enough
 
     def partial(self, part: Part) -> Look:
         """Look at a part."""
@@ -151,7 +176,8 @@ class LookAt:
         positive = table.n_records
         if table.weights is not None:
             positive = int(np.count_nonzero(table.weights))
-        distinct = find_distinct(table, self.enough) if self.enough else set()
+        records = find_distinct(table, self.enough) if self.enough else set()
+        distinct = {blake2b(own, digest_size=_DIGEST).digest() for own in records}
         return Look(singles.stored.copy(), singles.total, {part.index: positive}, distinct)
 
     def merge(self, one: Look, other: Look) -> Look:
@@ -168,13 +194,19 @@ class LookAt:
 
 
 def look_at(
-    records: PartitionedTable, under: Under, enough: int, n_jobs: int | None
+    records: PartitionedTable, under: Under, enough: int, n_jobs: int | None, verbose: int = 0
 ) -> tuple[Look, OneWay]:
     """Take the first pass; return counts of all values, too."""
-    look = records.reduce(LookAt(enough, under), n_jobs=n_jobs)
+    schema = under.schema or records.schema
+    look = records.reduce(
+        LookAt(enough, schema.n_values, under),
+        what="counts: partitions",
+        n_jobs=n_jobs,
+        verbose=verbose or None,
+    )
     if look.total == 0:
         raise InputError("X: all weights are zero")
-    return look, OneWay(under.schema or records.schema, look.stored, look.total)
+    return look, OneWay(schema, look.stored, look.total)
 
 
 @dataclass(frozen=True)
@@ -183,6 +215,11 @@ class CountingRecords:
 
     ranks: NDArray[np.int64]
     before: dict[int, int]  # by partition: how many there are in those before it
+
+    @property
+    def n_bytes(self) -> int:
+        """What a partial takes in memory, at most."""
+        return self.ranks.nbytes
 
     def partial(self, part: Part) -> NDArray[np.int64]:
         """Find those in a part."""
@@ -194,6 +231,19 @@ class CountingRecords:
     def merge(self, one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
         """Put the later ones behind the earlier ones."""
         return np.concatenate([one, other])
+
+
+def take_counting(
+    records: PartitionedTable, look: Look, ranks: NDArray[np.int64], n_jobs: int | None
+) -> Table:
+    """Return the records with ascending ranks among those that have a weight above 0."""
+    numbers = ranks
+    if look.n_positive < records.n_records:
+        places = sorted(look.positive)
+        sizes = [look.positive[k] for k in places]
+        before = dict(zip(places, (np.cumsum(sizes) - sizes).tolist(), strict=True))
+        numbers = records.reduce(CountingRecords(ranks, before), n_jobs=n_jobs)
+    return records.take(numbers, n_jobs=n_jobs)
 
 
 @dataclass(frozen=True)
@@ -217,7 +267,7 @@ class PartsProblem(Evidence):
 
     records: PartitionedTable
     prior: Prior
-    under: Under = Under()
+    under: Under = OWN
     n_jobs: int | None = None
     single: bool = False
     look: Look | None = None
@@ -254,14 +304,16 @@ class PartsProblem(Evidence):
     def starts(
         self, n_clusters: int, n_init: int, init: str, rng: np.random.Generator
     ) -> list[ExpectedCounts]:
-        """Return the expected counts of several first guesses, in one pass.
+        """Return the expected counts of several first guesses.
 
-        Seeds are those that the same generator finds in a Table of all records; a random cluster
-        is another one than there.
+        They take one pass, and one more where weights of 0 have to be told apart. Seeds are those
+        that the same generator finds in a Table of all records; a random cluster is another one
+        than there.
         """
         if init == "random":
             seeds = rng.integers(0, 2**64, n_init, np.uint64)
-            return self._reduce(RandomGroups(seeds, n_clusters, self.under), "starts: partitions")
+            drawn = RandomGroups(seeds, n_clusters, self.schema.n_values, self.under)
+            return self._reduce(drawn, "starts: partitions")
         assert self.look is not None
         n = self.look.n_positive
         size = sample_size(n, n_clusters)
@@ -285,13 +337,7 @@ class PartsProblem(Evidence):
         """
         assert self.look is not None
         every = np.unique(np.concatenate(samples))
-        numbers = every
-        if self.look.n_positive < self.records.n_records:
-            sizes = [self.look.positive[k] for k in sorted(self.look.positive)]
-            ends = np.cumsum(sizes)
-            before = dict(zip(sorted(self.look.positive), (ends - sizes).tolist(), strict=True))
-            numbers = self._reduce(CountingRecords(every, before), "records: partitions")
-        table = self.records.take(numbers, n_jobs=self.n_jobs)
+        table = take_counting(self.records, self.look, every, self.n_jobs)
         if self.under.schema is not None:
             table = table.conform(self.under.schema, unseen=self.under.unseen)
         return table, [np.searchsorted(every, own) for own in samples]

@@ -7,6 +7,7 @@ not depend on which labels are defaults, and only stored values are visited all 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -20,12 +21,21 @@ from tacit.table.gateway import check_size, check_sparse, value_type
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.schema import Schema
     from tacit.table import Table
 
     Floats: TypeAlias = NDArray[np.float64]
     Labels: TypeAlias = NDArray[np.int32]
 
-__all__ = ["Bounds", "NumberPoints", "Points", "TablePoints"]
+__all__ = [
+    "Bounds",
+    "NumberPoints",
+    "Points",
+    "TablePoints",
+    "label_inertia",
+    "label_shares",
+    "label_spread",
+]
 
 _MOSTLY_ZERO = 0.5  # arrays with fewer numbers than that are stored without their zeros
 
@@ -164,6 +174,12 @@ class Points(ABC):
         """Return the squared distance of each record to the centre of its cluster."""
         return _core.kmeans_own_distances(*self._arrays, *self.scores(centres), labels, n_jobs)
 
+    def nearest_sum(self, centres: Floats, n_jobs: int) -> float:
+        """Return the sum of squared distances to the nearest centres, times weights."""
+        labels = np.empty(self.n_records, np.int32)
+        self.assign(centres, labels, n_jobs)
+        return float(self.weigh(self.own_distances(centres, labels, n_jobs)).sum())
+
     def add_up(
         self, labels: Labels, previous: Labels | None, sums: Floats, totals: Floats, n_jobs: int
     ) -> None:
@@ -281,14 +297,7 @@ class TablePoints(Points):
         return base, 2.0 * (default[:, self.schema.value_columns] - stored)
 
     def means(self, sums: Floats, totals: Floats) -> Floats:  # noqa: D102
-        centres = np.ones((len(totals), self.width))
-        several = np.flatnonzero(self.schema.arities > 1)
-        if len(several):
-            stored = np.add.reduceat(sums, self.schema.offsets[several], axis=1)
-            default = np.maximum(totals[:, None] - stored, 0.0)
-            centres[:, self._default_cells[several]] = default / totals[:, None]
-            centres[:, self._value_cells] = sums / totals[:, None]
-        return centres
+        return label_shares(self.schema, sums, totals)
 
     def rows(self, records: NDArray[Any]) -> Floats:  # noqa: D102
         rows = np.zeros((len(records), self.width))
@@ -300,5 +309,40 @@ class TablePoints(Points):
         return rows
 
     def spread(self) -> float:  # noqa: D102
-        shares = self.means(*self.all_sums(1))
-        return float((shares - np.square(shares)).mean())
+        return label_spread(self.schema, *self.all_sums(1))
+
+
+def label_counts(schema: Schema, sums: Floats, totals: Floats) -> Floats:
+    """Return the counts of every label in clusters, from sums of stored values and weights."""
+    counts = np.repeat(totals[:, None], int(schema.cells[-1]), axis=1)
+    several = np.flatnonzero(schema.arities > 1)
+    if len(several):
+        stored = np.add.reduceat(sums, schema.offsets[several], axis=1)
+        counts[:, schema.default_cells[several]] = np.maximum(totals[:, None] - stored, 0.0)
+        counts[:, schema.value_cells] = sums
+    return counts
+
+
+def label_shares(schema: Schema, sums: Floats, totals: Floats) -> Floats:
+    """Return the share of every label in clusters: their centres."""
+    shares = label_counts(schema, sums, totals)
+    shares /= totals[:, None]
+    return shares
+
+
+def label_inertia(schema: Schema, centres: Floats, sums: Floats, totals: Floats) -> float:
+    """Return the squared distances of members to centres, added up over labels, not over records.
+
+    Members that have a label are 1 - c off in its coordinate, and all others c. None of these sums
+    is a small difference of large ones.
+    """
+    counts = label_counts(schema, sums, totals)
+    others = np.maximum(totals[:, None] - counts, 0.0)
+    each = (counts * np.square(1.0 - centres) + others * np.square(centres)).sum(axis=1)
+    return math.fsum(each)  # the same for any order of clusters
+
+
+def label_spread(schema: Schema, sums: Floats, totals: Floats) -> float:
+    """Return the mean variance of a coordinate, from the sums and the weight of all records."""
+    shares = label_shares(schema, sums, totals)
+    return float((shares - np.square(shares)).mean())

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.counts import OneWay
     from tacit.schema import Schema
 
-__all__ = ["Prior", "check_strength", "make_prior"]
+__all__ = ["Prior", "check_kinds", "check_strength", "make_prior"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,16 @@ def check_strength(prior: Any) -> float:
     return float(prior)
 
 
+def check_kinds(mean: Any, missing: Any) -> None:
+    """Check how a prior is to be spread, and what missing values are to it."""
+    for name, value, options in (
+        ("prior_mean", mean, ("shares", "uniform")),
+        ("missing", missing, ("state", "ignore")),
+    ):
+        if value not in options:
+            raise InputError(f"{name} must be {options[0]!r} or {options[1]!r}, got {value!r}")
+
+
 def make_prior(
     singles: OneWay,
     strength: float,
@@ -87,12 +97,7 @@ def make_prior(
         Whether a missing value is a value like others, or says nothing.
     """
     schema = singles.schema
-    for name, value, options in (
-        ("prior_mean", mean, ("shares", "uniform")),
-        ("missing", missing, ("state", "ignore")),
-    ):
-        if value not in options:
-            raise InputError(f"{name} must be {options[0]!r} or {options[1]!r}, got {value!r}")
+    check_kinds(mean, missing)
     counted = np.ones(int(schema.cells[-1]), np.bool_)
     if missing == "ignore":
         for c, labels in enumerate(schema.labels):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from tacit.counts import OneWay
 from tacit.counts.showing import label_text
 from tacit.errors import InputError
 from tacit.machine import whole
@@ -132,8 +133,6 @@ class Profile:
             raise InputError(
                 f"labels must be {table.n_records:,} whole numbers, the cluster of each record"
             )
-        if not (np.isfinite(prior) and prior >= 0):
-            raise InputError(f"prior must be a number of at least 0, got {prior!r}")
         n_clusters = int(own.max()) + 1 if names is None else max(int(own.max()) + 1, len(names))
         weights = np.ones(table.n_records) if table.weights is None else table.weights
         lengths = np.diff(table.indptr)
@@ -141,15 +140,44 @@ class Profile:
         stored = np.bincount(
             places, np.repeat(weights, lengths), table.schema.n_values * n_clusters
         )
-        singles = table.one_way()
-        return cls(
-            table.schema,
-            np.bincount(own, weights, n_clusters),
-            stored.reshape(-1, n_clusters),
-            prior * singles.counts / (singles.total or 1),
-            names=names,
-            level=level,
-        )
+        totals = np.bincount(own, weights, n_clusters)
+        return cls.from_counts(
+            table.schema, totals, stored.reshape(-1, n_clusters),
+            prior=prior, names=names, level=level,
+        )  # fmt: skip
+
+    @classmethod
+    def from_counts(
+        cls,
+        schema: Schema,
+        totals: Any,
+        stored: Any,
+        *,
+        prior: float = 1.0,
+        names: Sequence[str] | None = None,
+        level: float = 0.95,
+    ) -> Profile:
+        """Return the profile of clusters that all records belong to, from counts of their values.
+
+        Parameters
+        ----------
+        schema : Schema
+        totals : array of shape (K,)
+            The size of each cluster.
+        stored : array of shape (n_values, K)
+            Of each stored value, how many records of each cluster have it.
+        prior : float, default 1.0
+            How many records' worth of the overall shares each cluster begins with.
+        names : sequence of str, optional
+        level : float, default 0.95
+        """
+        if not (np.isfinite(prior) and prior >= 0):
+            raise InputError(f"prior must be a number of at least 0, got {prior!r}")
+        sizes = _counts(totals, "totals", (None,))
+        held = _counts(stored, "stored", (schema.n_values, len(sizes)))
+        singles = OneWay(schema, held.sum(axis=1), float(sizes.sum()))
+        alphas = prior * singles.counts / (singles.total or 1)
+        return cls(schema, sizes, held, alphas, names=names, level=level)
 
     @property
     def n_clusters(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tacit.mixture.em import How, Run, run_em
+from tacit.mixture.together import GAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +34,7 @@ def follow_best(
     for attempt, run in enumerate(problem.follow(starts, rough)):
         if verbose:
             _tell(f"start {attempt + 1} of {n_starts}", run)
-        if best is None or run.objective > best.objective:
+        if best is None or run.objective > best.objective + GAIN * abs(best.objective):
             best = run
     assert best is not None
     if how.tol >= _ROUGH or not best.converged:

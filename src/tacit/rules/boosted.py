@@ -11,6 +11,7 @@ from tacit.rules.binarise import best_sets, label_sets
 from tacit.rules.boosted_base import BoostedRules
 from tacit.rules.calibration import Isotonic, plain_probabilities
 from tacit.rules.outputs import read_classes, read_numbers
+from tacit.scale import over_parts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -245,6 +246,7 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         labels: list[Any] = self.classes_.tolist()
         return labels[1:] if self._kind == "binary" else labels
 
+    @over_parts
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores: what the default rule and all rules that cover a record add up to.
 
@@ -253,7 +255,7 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
 
         Returns
         -------
@@ -262,12 +264,13 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         decisions = self._decide(X)
         return decisions[:, 0] if self._kind == "binary" else decisions
 
+    @over_parts
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class or label for each record.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
 
         Returns
         -------
@@ -287,23 +290,25 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
             shares = shares / shares.sum(axis=1, keepdims=True)
         return shares
 
+    @over_parts
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of each class's or label's probability for each record.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         with np.errstate(divide="ignore"):  # log-odds may be beyond all numbers
             logs: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logs
 
+    @over_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class, or the labels, of each record.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
 
         Returns
         -------
@@ -474,12 +479,13 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     def _labels(self) -> list[Any]:
         return list(self._names)
 
+    @over_parts
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the number, or the numbers, of each record.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
 
         Returns
         -------

@@ -26,6 +26,7 @@ from tacit.rules.covering_search import (
 from tacit.rules.decision_list import DecisionList, ListArrays
 from tacit.rules.outputs import read_classes
 from tacit.rules.sample import one_record, take_sample, without_target
+from tacit.scale import over_parts
 
 if TYPE_CHECKING:
     import os
@@ -187,12 +188,13 @@ class CoveringRulesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             self._learn(X, y, sample_weight, settings)
         return self
 
+    @over_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the first rule that covers each record.
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------
@@ -202,6 +204,7 @@ class CoveringRulesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         predicted: NDArray[Any] = self.classes_[self.rules_.arrays.classes[first]]
         return predicted
 
+    @over_parts
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class among the training records that the deciding rule covers.
 
@@ -209,7 +212,7 @@ class CoveringRulesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import count_jobs, whole
 from tacit.rules.rule import Rule, show_conditions
 from tacit.table import Table, as_table
@@ -141,6 +141,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         """
         if y is not None:
             raise InputError("y: the target is a column of the table; give its name as target")
+        refuse_partitions(X, type(self).__name__)
         given = as_table(X)
         target = given.schema.names[given.schema.position(self.target, "target")]
         table = _varied(given, target)

@@ -12,7 +12,7 @@ import polars as pl
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.table import Table
 from tacit.table.features import is_frame, is_sparse
 from tacit.table.gateway import check_weights
@@ -65,6 +65,7 @@ def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
             f"This {type(model).__name__} estimator requires y to be passed, "
             "but the target y is None"
         )
+    refuse_partitions(X, type(model).__name__)
     _refuse_lazy(X)
     name = None
     if isinstance(y, str):

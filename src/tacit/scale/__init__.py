@@ -1,15 +1,17 @@
 """The same statistics over partitions: on this machine, or on a cluster."""
 
 from tacit.scale.cost import Cost
+from tacit.scale.dask_executor import Dask, on_dask
 from tacit.scale.executor import Executor, using
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned, of_tables, partition
-from tacit.scale.predicting import Predict, check_parts, over_parts, predict_parts
+from tacit.scale.predicting import Predict, check_parts, gather, over_parts, predict_parts
 from tacit.scale.scan import scan
 from tacit.scale.statistic import MergeTree, Part, Statistic
 
 __all__ = [
     "Cost",
+    "Dask",
     "Executor",
     "Local",
     "MergeTree",
@@ -19,7 +21,9 @@ __all__ = [
     "Statistic",
     "as_partitioned",
     "check_parts",
+    "gather",
     "of_tables",
+    "on_dask",
     "over_parts",
     "partition",
     "scan",

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from tacit import counts
 
@@ -14,10 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tacit.counts import ContingencyTable
-    from tacit.counts.pairs import Layout
     from tacit.scale.statistic import Part
 
-__all__ = ["OneWayCounts", "PairCounts", "QueryCount", "TableCounts", "TwoWayCounts"]
+__all__ = ["OneWayCounts", "QueryCount", "TableCounts", "TwoWayCounts"]
 
 Sums: TypeAlias = list[Any]  # arrays, and numbers, that are added up one by one
 
@@ -66,25 +64,6 @@ class TwoWayCounts:
 
     def merge(self, one: Sums, other: Sums) -> Sums:
         """Add up."""
-        return _add(one, other)
-
-
-@dataclass(frozen=True)
-class PairCounts:
-    """Counts of pairs of stored values, those of single ones, and the number of records."""
-
-    given: Mapping[str, Any] | None = None
-    layout: Layout = "auto"
-
-    def partial(self, part: Part) -> Sums:
-        """Count the pairs of a part."""
-        found = part.records.pairs(given=self.given, layout=self.layout, n_jobs=part.n_jobs)
-        return [found.stored, found.singles.stored.copy(), found.singles.total]
-
-    def merge(self, one: Sums, other: Sums) -> Sums:
-        """Add up; the sum of a sparse and a dense matrix is dense."""
-        if isinstance(one[0], sparse.csr_array) and not sparse.issparse(other[0]):
-            one = [one[0].toarray(), *one[1:]]
         return _add(one, other)
 
 

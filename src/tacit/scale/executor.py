@@ -34,6 +34,9 @@ _CHOSEN: ContextVar[Executor | None] = ContextVar("tacit_executor", default=None
 class Executor(Protocol):
     """Computes over partitions; both methods raise what a partition raised, and free all."""
 
+    def threads(self, n_jobs: int) -> int:
+        """Return how many threads compute at a time, where the caller asks for `n_jobs`."""
+
     def reduce(
         self,
         partitions: Partitions,

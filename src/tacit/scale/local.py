@@ -13,7 +13,7 @@ from tacit.machine import available_memory, parse_bytes
 from tacit.scale.cost import Cost
 from tacit.scale.executor import compute
 from tacit.scale.partitions import check_limit
-from tacit.scale.statistic import MergeTree, Part
+from tacit.scale.statistic import MergeTree, Part, Totals
 from tacit.table import Table
 
 if TYPE_CHECKING:
@@ -59,6 +59,12 @@ class Local:
     def __repr__(self) -> str:
         return f"Local(memory={self.memory})"
 
+    takes_some = True  # of a table's partitions, and knows which it has kept of them
+
+    def threads(self, n_jobs: int) -> int:
+        """Return how many threads compute at a time."""
+        return n_jobs
+
     def release(self) -> None:
         """Forget partitions that were kept."""
         self._kept.clear()
@@ -79,10 +85,17 @@ class Local:
         report: Callable[[Cost], None],
     ) -> S | None:
         """Return the statistic of all records; see :class:`tacit.scale.Executor`."""
-        n = len(partitions.pieces)
+        n, own = len(partitions.pieces), getattr(statistic, "n_bytes", 0)
+        if getattr(statistic, "exact", False):
+            totals = Totals[S](statistic)
+            with closing(self._each(partitions, totals.add, n_jobs, report, own, 0)) as done:
+                for _ in done:
+                    pass
+            return totals.result
         tree = MergeTree(statistic.merge, n)
-        own = getattr(statistic, "n_bytes", 0)
-        with closing(self._each(partitions, statistic.partial, n_jobs, report, own)) as each:
+        # Results wait for their siblings: one for each level of the tree, besides those in work.
+        levels, partial = n.bit_length(), statistic.partial
+        with closing(self._each(partitions, partial, n_jobs, report, own, levels)) as each:
             for index, found in each:
                 tree.put(index, found)
         return tree.result
@@ -95,7 +108,7 @@ class Local:
         report: Callable[[Cost], None],
     ) -> Iterator[R]:
         """Yield what a function says of each partition; see :class:`tacit.scale.Executor`."""
-        with closing(self._each(partitions, function, n_jobs, report, 0)) as each:
+        with closing(self._each(partitions, function, n_jobs, report, 0, 0)) as each:
             for _, found in each:
                 if found is not None:
                     yield found
@@ -107,9 +120,10 @@ class Local:
         n_jobs: int,
         report: Callable[[Cost], None],
         result_bytes: int,
+        n_waiting: int,
     ) -> Generator[tuple[int, R | None]]:
         """Yield what a function says of each partition, in their order."""
-        flight = _Flight(self, partitions, n_jobs, result_bytes)
+        flight = _Flight(self, partitions, n_jobs, result_bytes, n_waiting)
 
         def work(index: int) -> tuple[R | None, Cost]:
             records, cost = flight.load(index)
@@ -147,15 +161,19 @@ class _Flight:
     """One pass: how many partitions are in memory at a time, and which of them stay."""
 
     def __init__(
-        self, local: Local, partitions: Partitions, n_jobs: int, result_bytes: int
+        self,
+        local: Local,
+        partitions: Partitions,
+        n_jobs: int,
+        result_bytes: int,
+        n_waiting: int,
     ) -> None:
         self._local = local
         self._partitions = partitions
         pieces = partitions.pieces
         missing = [i for i in range(len(pieces)) if partitions.identity(i) not in local._kept]
         self._largest = max((pieces[i].load_bytes for i in missing), default=0)
-        # Results wait for their siblings: one for each level of the tree, besides those in work.
-        waiting = result_bytes * len(pieces).bit_length()
+        waiting = result_bytes * n_waiting
         check_limit(partitions, local.memory, waiting + result_bytes)
         limit = local.memory
         if limit is None and (free := available_memory()) is not None:

@@ -6,25 +6,28 @@ import time
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
 from tacit import counts
-from tacit.errors import InputError
+from tacit.counts.pairs import suits_square
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits, count_jobs, whole
 from tacit.progress import show_progress
 from tacit.scale.cost import Cost
-from tacit.scale.counting import OneWayCounts, PairCounts, QueryCount, TableCounts, TwoWayCounts
+from tacit.scale.counting import OneWayCounts, QueryCount, TableCounts, TwoWayCounts
 from tacit.scale.executor import chosen_executor
 from tacit.scale.local import Local
+from tacit.scale.pair_counting import PairCounts
 from tacit.scale.partitions import HeldPiece, HeldReader, Partitions
-from tacit.scale.taking import Narrowed, StoredCount, TakeRecords
+from tacit.scale.taking import Narrowed, NarrowedPiece, StoredCount, TakeRecords
 from tacit.schema import check_query
 from tacit.table import Summary, Table
 from tacit.table.gateway import check_records, check_target
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
@@ -65,16 +68,21 @@ class Contents:
 class Run:
     """Runs passes for a table: chooses who computes, shows progress and adds up what it costs."""
 
-    def __init__(self, local: Local, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.local = local
+    def __init__(self, own: Executor, n_jobs: int | None = None, verbose: int = 0) -> None:
+        self.own = own
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cost = Cost()
 
     @property
+    def memory(self) -> int | None:
+        """The limit on this machine, if there is one."""
+        return getattr(self.own, "memory", None)
+
+    @property
     def executor(self) -> Executor:
         """Who computes the next pass."""
-        return chosen_executor() or self.local
+        return chosen_executor() or self.own
 
     def reduce(
         self,
@@ -93,7 +101,7 @@ class Run:
                 report = partial(self._note, advance)
                 return self.executor.reduce(partitions, statistic, jobs, report)
         finally:
-            self.cost += Cost(passes=1, seconds=time.perf_counter() - begin)
+            self._end_pass(begin, jobs)
 
     def map(
         self,
@@ -112,7 +120,11 @@ class Run:
                 report = partial(self._note, advance)
                 yield from self.executor.map(partitions, function, jobs, report)
         finally:
-            self.cost += Cost(passes=1, seconds=time.perf_counter() - begin)
+            self._end_pass(begin, jobs)
+
+    def _end_pass(self, begin: float, n_jobs: int) -> None:
+        seconds, threads = time.perf_counter() - begin, self.executor.threads(n_jobs)
+        self.cost += Cost(passes=1, seconds=seconds, thread_seconds=seconds * threads)
 
     def _note(self, advance: Callable[[int], None], cost: Cost) -> None:
         self.cost += cost
@@ -139,6 +151,8 @@ class PartitionedTable:
     origin : str
         What it was made of, for people.
     """
+
+    in_partitions: ClassVar = True  # lower rooms, which do not know this class, look here
 
     def __init__(self, find: Callable[[Run], Contents], run: Run, origin: str) -> None:
         self._find = find
@@ -196,8 +210,8 @@ class PartitionedTable:
 
     @property
     def memory(self) -> int | None:
-        """The limit that this machine keeps, in bytes."""
-        return self._run.local.memory
+        """The limit of memory on this machine, if there is one."""
+        return self._run.memory
 
     @property
     def cost(self) -> Cost:
@@ -224,14 +238,15 @@ class PartitionedTable:
         what : str
             What the progress bar counts.
         only : sequence of int, optional
-            The partitions that have something to say; others are not loaded.
+            The partitions that have something to say; others need not be loaded.
         n_jobs : int, optional
             Threads on this machine; the result does not depend on it.
         verbose : int, optional
             1 shows progress on stderr.
         """
         partitions = self._contents.partitions
-        partitions = partitions if only is None else partitions.only(only)
+        if only is not None and getattr(self._run.executor, "takes_some", False):
+            partitions = partitions.only(only)
         found = self._run.reduce(partitions, statistic, what, n_jobs, verbose)
         assert found is not None  # contents have at least one record
         return found
@@ -307,8 +322,11 @@ class PartitionedTable:
     ) -> counts.Pairs:
         """Count all pairs of columns; as :meth:`tacit.Table.pairs`."""
         self._check_given(given)
-        stored, held, total = self.reduce(PairCounts(given, layout), n_jobs=n_jobs)
-        return counts.Pairs(self.schema, stored, counts.OneWay(self.schema, held, total))
+        m, n = self.n_records, self.schema.n_values
+        if layout == "auto" and suits_square(n, self.n_stored**2 / m):
+            layout = "dense"  # of the whole, if not of every partition
+        found = self.reduce(PairCounts(n, m, self.weighted, given, layout), n_jobs=n_jobs)
+        return found.pairs(self.schema, count_jobs(self._run.n_jobs if n_jobs is None else n_jobs))
 
     def contingency(
         self,
@@ -400,26 +418,84 @@ class PartitionedTable:
 
         def find(run: Run) -> Contents:
             narrowed = Narrowed.of(contents.partitions.reader, contents.schema, places)
-            parts = Partitions(contents.partitions.pieces, narrowed, contents.partitions.firsts)
+            pieces = contents.partitions.pieces
+            if isinstance(narrowed, Narrowed):
+                pieces = tuple(NarrowedPiece.of(piece) for piece in pieces)
+            parts = Partitions(pieces, narrowed, contents.partitions.firsts)
             found = run.reduce(parts, StoredCount(), "partitions")
             assert found is not None
             return replace(contents, schema=narrowed.schema, partitions=parts, n_stored=found)
 
         return PartitionedTable(find, self._run, f"{len(places)} columns of {self._origin}")
 
+    def materialise(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        overwrite: bool = False,
+        n_jobs: int | None = None,
+        verbose: int | None = None,
+    ) -> PartitionedTable:
+        """Write all partitions to a folder, in one pass, and return the table of that folder.
+
+        Its partitions are mapped into memory, not read: later passes parse nothing, and cost hardly
+        more than those over a Table in memory. :func:`tacit.scan` opens the folder again. An index
+        is written last, so that a folder which was not written to the end is no table.
+
+        Where a cluster computes, its workers write: the folder must be one that all of them, and
+        this machine, see under the same path.
+
+        Parameters
+        ----------
+        folder : path-like
+            To be made, or empty.
+        overwrite : bool, default False
+            Whether a table in the folder may be replaced. It stays what it was until all of the
+            new one has been written. Other files in the folder are refused.
+        n_jobs, verbose
+            As for :meth:`reduce`.
+
+        Returns
+        -------
+        PartitionedTable
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, tacit
+        >>> visits = tacit.datasets.load_visits()
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     folder = pathlib.Path(place) / "visits"
+        ...     made = tacit.scale.partition(visits, 4).materialise(folder)
+        ...     again = tacit.scan(folder)
+        ...     print(again.n_partitions, again.count({"weather": True, "news": True}))
+        4 845
+        """
+        from tacit.scale.files.folder import materialise
+
+        return materialise(self, folder, overwrite=overwrite, n_jobs=n_jobs, verbose=verbose)
+
     def __len__(self) -> int:
         return self.n_records
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
+        refuse_partitions(self, "an array")
+        raise AssertionError
 
     def __repr__(self) -> str:
         if self._known is None:
             return f"PartitionedTable of {self._origin}, not read yet"
         line = self.summary().line().removeprefix("Table of ")
-        return f"PartitionedTable of {self.n_partitions:,} partitions: {line}"
+        many = "s" * (self.n_partitions != 1)
+        return f"PartitionedTable of {self.n_partitions:,} partition{many}: {line}"
 
 
 def as_partitioned(X: Any) -> PartitionedTable | None:
-    """Return `X` as a partitioned table if that is what it is, else None."""
-    return X if isinstance(X, PartitionedTable) else None
+    """Return `X` as a partitioned table if it is one, or a frame of Dask; else None."""
+    if isinstance(X, PartitionedTable):
+        return X
+    from tacit.scale.dask_frames import is_dask_frame, scan_dask
+
+    return scan_dask(X) if is_dask_frame(X) else None
 
 
 def partition(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
+from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
@@ -15,13 +16,13 @@ from tacit.machine import check_fits
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     from tacit.scale.statistic import Part
 
-__all__ = ["Predict", "check_parts", "over_parts", "predict_parts"]
+__all__ = ["Predict", "check_parts", "gather", "over_parts", "predict_parts"]
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -37,6 +38,8 @@ class Predict:
     model : estimator
     method : str, default "predict"
         Or "predict_proba", "transform", "score_samples", …
+    options : dict, optional
+        What else the method takes, besides X.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Predict:
 
     model: Any
     method: str = "predict"
+    options: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         light = copy(self.model)
@@ -64,10 +68,12 @@ class Predict:
         if getattr(model, "n_jobs", part.n_jobs) != part.n_jobs:
             model = copy(model)
             model.n_jobs = part.n_jobs
-        return getattr(model, self.method)(part.records)
+        return getattr(model, self.method)(part.records, **self.options)
 
 
-def predict_parts(model: Any, method: str, X: PartitionedTable) -> NDArray[Any]:
+def predict_parts(
+    model: Any, method: str, X: PartitionedTable, options: dict[str, Any] | None = None
+) -> NDArray[Any]:
     """Return what a fitted model says of all records, one partition after another.
 
     Parameters
@@ -76,26 +82,41 @@ def predict_parts(model: Any, method: str, X: PartitionedTable) -> NDArray[Any]:
     method : str
         Returns an array with an entry, or a row, for each record of a Table.
     X : PartitionedTable
+    options : dict, optional
+        What else the method takes.
     """
     if hasattr(model, "fit"):  # a net has no such state
         check_is_fitted(model)
+    n_jobs, verbose = getattr(model, "n_jobs", None), getattr(model, "verbose", 0) or None
+    found = X.map(Predict(model, method, options or {}), n_jobs=n_jobs, verbose=verbose)
+    instead = "take it partition by partition, from X.map(tacit.scale.Predict(model))"
+    return gather(found, X.n_records, method, instead)
+
+
+def gather(found: Iterable[NDArray[Any]], n_records: int, what: str, instead: str) -> NDArray[Any]:
+    """Return one array of what was found in each partition, in their order.
+
+    Parameters
+    ----------
+    found : iterable of arrays
+        With an entry, or a row, for each record.
+    n_records : int
+        How many there are in all.
+    what, instead : str
+        What it is, and what to do if it does not fit in memory.
+    """
     whole: NDArray[Any] | None = None
     done = 0
-    n_jobs, verbose = getattr(model, "n_jobs", None), getattr(model, "verbose", 0) or None
-    for found in X.map(Predict(model, method), n_jobs=n_jobs, verbose=verbose):
+    for part in found:
         if whole is None:
-            each = int(np.prod(found.shape[1:])) * found.itemsize
-            check_fits(
-                each * X.n_records,
-                f"{method} of {X.n_records:,} records",
-                "take it partition by partition, from X.map(tacit.scale.Predict(model))",
-            )
-            whole = np.empty((X.n_records, *found.shape[1:]), found.dtype)
-        wider = np.result_type(whole, found)
+            each = int(np.prod(part.shape[1:])) * part.itemsize
+            check_fits(each * n_records, f"{what} of {n_records:,} records", instead)
+            whole = np.empty((n_records, *part.shape[1:]), part.dtype)
+        wider = np.result_type(whole, part)
         if wider != whole.dtype:  # longer texts, say
             whole = whole.astype(wider)
-        whole[done : done + len(found)] = found
-        done += len(found)
+        whole[done : done + len(part)] = part
+        done += len(part)
     assert whole is not None  # a table has records
     return whole
 
@@ -108,7 +129,9 @@ def over_parts(method: F) -> F:
         parts = as_partitioned(X)
         if parts is None:
             return method(self, X, *args, **kwargs)
-        return predict_parts(self, method.__name__, parts)
+        bound = signature(method).bind(self, X, *args, **kwargs).arguments
+        options = dict(list(bound.items())[2:])
+        return predict_parts(self, method.__name__, parts, options)
 
     return cast("F", either)
 

@@ -6,15 +6,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from tacit.errors import FileError, InputError
 from tacit.table.frames import to_polars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import polars as pl
 
 __all__ = ["RawFrame", "RawPart", "naming_place", "raw_part"]
+
+_PLACES = ("row group ", "record batch ", "bytes ")
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,14 @@ class RawPart:
 
     @property
     def n_bytes(self) -> int:
-        """What they take in memory."""
-        return sum(int(own.frame.estimated_size()) for own in self.frames)
+        """What they take in memory, at most."""
+        return sum(_frame_bytes(own.frame) for own in self.frames)
+
+
+def _frame_bytes(frame: pl.DataFrame) -> int:
+    # Polars leaves out what it takes to point to texts.
+    texts = sum(dtype == pl.String for dtype in frame.dtypes)
+    return int(frame.estimated_size()) + 16 * texts * frame.height
 
 
 def raw_part(data: Any) -> RawPart:
@@ -69,9 +78,9 @@ def naming_place(path: Any, place: str) -> Iterator[None]:
         with naming(path):
             yield
     except FileError as error:
-        if not place or str(error.path) != str(path) or error.problem.startswith(place):
-            raise
-        raise FileError(path, f"{place}: {error.problem}") from error
+        if not place or str(error.path) != str(path) or error.problem.startswith(_PLACES):
+            raise  # as one that names a place already
+        raise type(error)(path, f"{place}: {error.problem}") from error
     except InputError as error:
         if not path:  # a frame that came from no file
             raise InputError(str(error).removeprefix(": ")) from error

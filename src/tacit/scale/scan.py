@@ -2,45 +2,41 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-import polars as pl
-
-from tacit.errors import FileError, InputError
+from tacit.errors import InputError
 from tacit.machine import parse_bytes, whole
-from tacit.scale.coding import code_of
-from tacit.scale.cutting import check_specs, find_edges
-from tacit.scale.dictionary import Dictionary
+from tacit.scale.dask_frames import is_dask_frame, scan_dask
+from tacit.scale.files.csv_ranges import TextFile
+from tacit.scale.files.folder import is_folder, open_folder
+from tacit.scale.files.ipc import IpcFile
+from tacit.scale.files.listing import (
+    check_names,
+    common_columns,
+    list_files,
+    one_kind,
+    open_files,
+    origin_of,
+)
 from tacit.scale.files.parquet import ParquetFile
-from tacit.scale.files.pieces import CodedReader, RawReader, group_stretches
+from tacit.scale.files.plan import ColumnFiles, Question, TextFiles
+from tacit.scale.files.table_files import TableFile, TableFiles
 from tacit.scale.local import Local
-from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
-from tacit.scale.partitions import Partitions
-from tacit.table.files.compressed import naming
-from tacit.table.files.tabular import choose_columns
-from tacit.table.frames import specs_of
-from tacit.table.read import file_kind
+from tacit.scale.partitioned_table import PartitionedTable, Run
+from tacit.table.files.tabular import check_dialect, choose_columns
+from tacit.table.read import OWN_OPTIONS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tacit.scale.cutting import Extremes
-    from tacit.scale.files.pieces import FilePiece
     from tacit.table.files.compressed import PathLike
 
 __all__ = ["scan"]
 
-_TARGET = 1 << 26  # bytes that loading a partition takes, about
+_TARGET = 1 << 27  # bytes that loading a partition takes, about
 _SHARE = 8  # of a memory limit, the most that a partition is to take is one part in so many
-_AT_ONCE = 16  # footers to read
+_TEXT = {"separator": ",", "header": True, "names": None, "null_values": None, "quote": '"'}
 
 
 def scan(
@@ -56,12 +52,87 @@ def scan(
     memory: int | str | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    **options: Any,
 ) -> PartitionedTable:
-    """Take files, of any size together, for one table in partitions.
+    r"""Take files, of any size together, for one table in partitions.
+
+    Nothing is read yet but what files say of themselves: the footers of Parquet and Arrow IPC
+    files, the first records of text. When something is asked, one pass finds the labels of all
+    columns and how common they are, and every further question is a pass. Labels are matched by
+    what they are, whatever their codes in each file.
+
+    ==========================  ====================================================================
+    .parquet, .pq               Row groups are partitions: small ones together, large ones cut.
+    .arrow, .ipc, .feather      So are record batches, mapped into memory where they are not
+                                compressed. A stream is read as a whole.
+    .csv, .tsv, .data           So are ranges of bytes; to find where their records begin takes a
+                                pass of its own. A compressed file is read as a whole.
+    .tacit                      Each Table is a partition, mapped into memory. Where tables differ
+                                in labels, those are unified in a pass.
+    a folder                    that :meth:`PartitionedTable.materialise` wrote: it is opened as it
+                                is, and takes no pass.
+    ==========================  ====================================================================
+
+    Parameters
+    ----------
+    paths : path-like, sequence of path-like or dask.dataframe
+        A file, a pattern such as ``"logs/*.parquet"``, or several of both, all of one kind, or a
+        folder that :meth:`PartitionedTable.materialise` wrote. Columns are found by their names;
+        a type has to be the same in all files, but in text it is the narrowest that suits all.
+        Files must not change while the table is in use. The partitions of a frame of Dask stay
+        where Dask makes them.
+    format : str, optional
+        As for :func:`tacit.read`.
+    columns : sequence of str, optional
+        The columns to read, in this order; all by default. Of Parquet and Arrow files others are
+        not read at all.
+    defaults : mapping or label, optional
+        As for :class:`tacit.Table`; the most common values of all files by default.
+    weights : str, optional
+        The column that holds record weights.
+    missing : {"state", "default", "error"}
+        As for :class:`tacit.Table`.
+    discretise : spec or mapping, optional
+        As for :class:`tacit.Table`: edges, or "width", which takes a pass to find the range of
+        numbers. Other cuts would take all numbers of a column at once, and are refused.
+    partition_records : int, optional
+        How many records a partition is to have at most, in text about. By default, partitions take
+        about 128 MB to load, or an eighth of `memory`. Except for rounding in sums of real
+        numbers, no result depends on it.
+    memory : int or str, optional
+        Bytes, or a text such as "4GB", as for :class:`tacit.scale.Local`.
+    n_jobs : int, optional
+        Threads of passes that do not say otherwise. No result depends on it.
+    verbose : int
+        1 shows progress on stderr.
+    **options
+        Of text: `separator`, `header`, `names`, `null_values` and `quote`, as for
+        :func:`tacit.read_csv`.
 
     Returns
     -------
     PartitionedTable
+
+    Raises
+    ------
+    InputError
+        If no file matches, or an argument is wrong.
+    FileError
+        If a file cannot be read, or does not have the same columns as others; in a pass, too, with
+        the row group, record batch or bytes.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, tacit
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder)
+    ...     _ = (path / "may.csv").write_text("sky,rain\nblue,0\ngrey,1\n")
+    ...     _ = (path / "june.csv").write_text("sky,rain\nblue,0\nblue,0\npink,0\n")
+    ...     days = tacit.scan(path / "*.csv")
+    ...     print(days.summary().line())
+    ...     print(days.one_way()["sky"])
+    Table of 5 records × 2 columns, 3 stored values (m·n/l = 3.33)
+    {'blue': 3, 'grey': 1, 'pink': 1}
     """
     if missing not in ("state", "default", "error"):
         raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
@@ -70,163 +141,68 @@ def scan(
     most = None if partition_records is None else whole(partition_records, "partition_records", 1)
     limit = None if memory is None else parse_bytes(str(memory), "memory")
     size = _TARGET if limit is None else max(1, min(_TARGET, limit // _SHARE))
-    found = _list_files(paths)
-    kind = _one_kind(found, format)
-    files = _open_files(found, ParquetFile)
-    known = files[0].schema
-    chosen = choose_columns(known, columns, weights)
-    _check_columns(known, chosen, weights, defaults)
-    wanted = chosen if weights is None else [*chosen, weights]
-    _check_same(files, wanted, columns is None)
-    stretches = [s for file in files for s in file.stretches(wanted, size, most)]
-    if not stretches:
-        raise InputError(f"paths: {_origin(found)} hold no records")
-    empty = pl.DataFrame(schema={name: known[name] for name in chosen})
-    specs = specs_of(empty, discretise, None)
-    check_specs(specs)
-    plan = _Plan(
-        group_stretches(stretches, size, most),
-        tuple(chosen),
-        weights,
-        missing,
-        defaults,
-        specs,
-        _origin(found),
-    )
-    return PartitionedTable(plan.find, Run(Local(limit), n_jobs, verbose), plan.origin)
+    run = Run(Local(limit), n_jobs, verbose)
+    coded = {
+        "weights": weights,
+        "missing": None if missing == "state" else missing,
+        "discretise": discretise,
+        "partition_records": most,
+    }
+    if is_dask_frame(paths):
+        _refuse({"format": format, "partition_records": most, **options}, "frames of Dask")
+        return scan_dask(paths, columns, weights, missing, defaults, discretise, run)
+    if is_folder(paths):
+        _refuse({**coded, "defaults": defaults, **options}, "a folder of partitions")
+        table = open_folder(os.fspath(paths), run)  # type: ignore[arg-type]
+        return table if columns is None else table.select(columns)
+    found = list_files(paths)
+    kind = one_kind(found, format)
+    origin = origin_of(found)
+    if kind == "tacit":
+        _refuse({**coded, **options}, "tacit files")
+        tables = open_files(found, TableFile)
+        check_names(tables, list(tables[0].schema), columns is None)
+        made = PartitionedTable(TableFiles(tables, defaults).find, run, origin)
+        return made if columns is None else made.select(columns)
+    text = kind not in ("parquet", "ipc")
+    if text:
+        files: list[Any] = open_files(found, partial(TextFile, options=_text(kind, options)))
+    else:
+        _refuse(options, f"{kind} files")
+        files = open_files(found, ParquetFile if kind == "parquet" else IpcFile)
+    chosen = choose_columns(files[0].schema, columns, weights)
+    _check_columns(files[0].schema, chosen, weights, defaults)
+    asked = Question(tuple(chosen), weights, missing, defaults, discretise, size, most, origin)
+    check_names(files, asked.wanted, columns is None)
+    if text:
+        return PartitionedTable(TextFiles(files, asked).find, run, origin)
+    types = common_columns(files, asked.wanted)
+    return PartitionedTable(ColumnFiles(files, types, asked).find, run, origin)
 
 
-def _list_files(paths: Any) -> list[str]:
-    """Return all files that paths and patterns mean, each once."""
-    given = [paths] if isinstance(paths, str | os.PathLike) else paths
-    if not isinstance(given, Sequence) or not all(isinstance(p, str | os.PathLike) for p in given):
-        raise InputError(f"paths must be a path, a pattern or a list of them, got {paths!r}")
-    found: list[str] = []
-    for own in map(os.fspath, given):
-        if Path(own).is_dir():
-            raise InputError(
-                f"paths: {own} is a folder, but not one of materialised tables; for the files in "
-                f"it, give a pattern such as {os.path.join(own, '*.parquet')!r}"  # noqa: PTH118
-            )
-        if Path(own).exists() or not glob.has_magic(own):
-            found.append(own)
-            continue
-        matching = sorted(p for p in glob.glob(own, recursive=True) if Path(p).is_file())  # noqa: PTH207
-        if not matching:
-            raise InputError(f"paths: no file matches {own!r}")
-        found += matching
-    if not found:
-        raise InputError("paths: there is no file among them")
-    twice = next((p for k, p in enumerate(found) if p in found[:k]), None)
-    if twice is not None:
-        raise InputError(f"paths: {twice} is there twice")
-    return found
+def _refuse(options: Mapping[str, Any], what: str) -> None:
+    """Refuse options that make no sense for some files."""
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(f"{name} is no option of {what}")
 
 
-def _origin(found: list[str]) -> str:
-    return found[0] if len(found) == 1 else f"{len(found):,} files, {found[0]} to {found[-1]}"
-
-
-def _one_kind(found: list[str], format: str | None) -> str:  # noqa: A002
-    """Return the kind of file that all of them are."""
-    kinds = [file_kind(path, format) for path in found]
-    for path, kind in zip(found, kinds, strict=True):
-        if kind != kinds[0]:
-            raise InputError(f"paths: {found[0]} is {kinds[0]}, but {path} is {kind}")
-    if kinds[0] not in ("parquet",):
-        raise FileError(found[0], "scan reads Parquet, Arrow IPC, CSV and .tacit files only")
-    return kinds[0]
-
-
-def _open_files(found: list[str], opener: Any) -> list[Any]:
-    """Read what files say of themselves."""
-
-    def open_one(path: str) -> Any:
-        if not Path(path).is_file():
-            raise FileError(path, "no such file")
-        if not Path(path).stat().st_size:
-            raise FileError(path, "is empty")
-        with naming(path):
-            return opener(path)
-
-    with ThreadPoolExecutor(min(_AT_ONCE, len(found))) as pool:
-        return list(pool.map(open_one, found))
+def _text(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options of text."""
+    for name in options:
+        if name not in _TEXT:
+            raise InputError(f"{name} is no option of {kind} files; there are: {', '.join(_TEXT)}")
+    full = {**_TEXT, **OWN_OPTIONS.get(kind, {}), **options}
+    check_dialect(full["separator"], full["quote"])
+    return full
 
 
 def _check_columns(
-    known: dict[str, Any], chosen: list[str], weights: str | None, defaults: Any
+    known: Mapping[str, Any], chosen: Sequence[str], weights: str | None, defaults: Any
 ) -> None:
-    if weights is not None:
-        if weights not in known:
-            raise InputError(f"weights: there is no column {weights!r}")
-        if not known[weights].is_numeric():
-            raise InputError(f"weights: column {weights!r} holds {known[weights]}, not numbers")
+    if weights is not None and weights not in known:
+        raise InputError(f"weights: there is no column {weights!r}")
     if isinstance(defaults, Mapping):
         for name in defaults:
             if isinstance(name, str) and name not in chosen:
                 raise InputError(f"defaults: there is no column {name!r}")
-
-
-def _check_same(files: list[Any], columns: list[str], every: bool) -> None:
-    """Refuse files whose columns are not those of the first: which file, and which column."""
-    head = files[0]
-    for file in files[1:]:
-        for name in columns:
-            if name not in file.schema:
-                raise FileError(
-                    file.path, f"has no column {name!r}, but {head.path} does; give columns=…"
-                )
-            one, other = _type_name(head.schema[name]), _type_name(file.schema[name])
-            if one != other and "Null" not in (one, other):
-                raise FileError(
-                    file.path, f"column {name!r} is {other}, but in {head.path} it is {one}"
-                )
-        extra = next((name for name in file.schema if name not in head.schema), None)
-        if every and extra is not None:
-            raise FileError(
-                file.path, f"has the column {extra!r}, but {head.path} does not; give columns=…"
-            )
-
-
-def _type_name(dtype: Any) -> str:
-    return "Enum" if dtype == pl.Enum else str(dtype)
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What a scan is going to read, and how."""
-
-    pieces: tuple[FilePiece, ...]
-    columns: tuple[str, ...]
-    weights: str | None
-    missing: str
-    defaults: Any
-    specs: dict[str, Any]
-    origin: str
-
-    def find(self, run: Run) -> Contents:
-        """Find labels and defaults."""
-        edges = find_edges(self.specs, partial(self._extremes, run))
-        wanted = self.columns if self.weights is None else (*self.columns, self.weights)
-        statistic = Dictionary(self.missing, edges, self.weights, self.columns)
-        found = run.reduce(self._partitions(wanted), statistic, "partitions")
-        if found is None:
-            raise InputError(f"paths: {self.origin} hold no records")
-        coding, n_stored = code_of(found, self.missing, self.defaults, edges, self.weights)
-        sizes = np.array([found.sizes[k][0] for k in sorted(found.sizes)], np.int64)
-        firsts = tuple((np.cumsum(sizes) - sizes).tolist())
-        width = (2 if coding.schema.n_values < 2**16 else 4) * n_stored / found.n_records
-        pieces = []
-        for k, (records, n_bytes) in sorted(found.sizes.items()):
-            kept = int(records * (8 + width + 8 * (self.weights is not None)))
-            load = n_bytes + 4 * records * len(coding.schema) + kept
-            pieces.append(self.pieces[k].sized(load, kept))
-        partitions = Partitions(tuple(pieces), CodedReader(coding), firsts)
-        return Contents(coding.schema, partitions, sizes, n_stored, self.weights is not None)
-
-    def _extremes(self, run: Run, statistic: Extremes) -> NDArray[np.float64] | None:
-        return run.reduce(self._partitions(statistic.columns), statistic, "partitions")
-
-    def _partitions(self, columns: Sequence[str]) -> Partitions:
-        """Return the partitions as raw frames."""
-        return Partitions(self.pieces, RawReader(tuple(columns)), (0,) * len(self.pieces))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MergeTree", "Part", "Statistic"]
+__all__ = ["MergeTree", "Part", "Statistic", "Totals"]
 
 S = TypeVar("S")
 
@@ -40,7 +41,9 @@ class Statistic(Protocol[S]):
     """An additive summary: that of all records is the merger of those of any parts of them.
 
     A statistic has to be picklable, and small: it is sent to wherever the records are. It may
-    have an attribute `n_bytes`, what a partial takes in memory, for limits to be kept.
+    have an attribute `n_bytes`, what a partial takes in memory, for limits to be kept. Where sums
+    are of whole numbers it may have a true attribute `exact` and a method ``accumulate(s, part)``,
+    the same as ``merge(s, partial(part))``; then parts are added one to another in any order.
     """
 
     def partial(self, part: Part) -> S:
@@ -96,3 +99,32 @@ class MergeTree(Generic[S]):
                     part = self._merge(earlier, later)
             level, place = level + 1, place >> 1
         self.result = part
+
+
+class Totals(Generic[S]):
+    """Running totals of an exact statistic: as many as there are threads that add parts.
+
+    Parameters
+    ----------
+    statistic : Statistic
+        With `exact` and ``accumulate``.
+    """
+
+    def __init__(self, statistic: Any) -> None:
+        self._statistic = statistic
+        self._idle: list[S] = []  # whoever adds a part takes one, and puts it back
+
+    def add(self, part: Part) -> bool:
+        """Take a part."""
+        try:
+            total = self._idle.pop()
+        except IndexError:
+            self._idle.append(self._statistic.partial(part))
+        else:
+            self._idle.append(self._statistic.accumulate(total, part))
+        return True
+
+    @property
+    def result(self) -> S | None:
+        """The statistic of all parts; None if there were none."""
+        return reduce(self._statistic.merge, self._idle) if self._idle else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.scale.statistic import Part
     from tacit.table import Table
 
-__all__ = ["Narrowed", "StoredCount", "TakeRecords"]
+__all__ = ["Narrowed", "NarrowedPiece", "StoredCount", "TakeRecords"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,36 @@ class StoredCount:
     def merge(self, one: int, other: int) -> int:
         """Add up."""
         return one + other
+
+
+@dataclass(frozen=True)
+class NarrowedPiece:
+    """A piece that takes no memory, until some of its columns are copied out of it."""
+
+    piece: Any
+    kept_bytes: int
+
+    @classmethod
+    def of(cls, piece: Any) -> Any:
+        """Return what says how much memory some columns of a piece may take."""
+        held = getattr(piece, "table", None)
+        n_bytes = piece.disk_bytes if held is None else held.nbytes
+        return piece if piece.kept_bytes else cls(piece, n_bytes)
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return str(self.piece.name)
+
+    @property
+    def disk_bytes(self) -> int:
+        """What reading it takes from a disk."""
+        return int(self.piece.disk_bytes)
+
+    @property
+    def load_bytes(self) -> int:
+        """What loading it takes."""
+        return max(int(self.piece.load_bytes), self.kept_bytes)
 
 
 @dataclass(frozen=True)
@@ -78,5 +108,6 @@ class Narrowed:
 
     def load(self, piece: Any, n_jobs: int) -> Table | None:
         """Load a piece and keep the columns."""
-        table = self.reader.load(piece, n_jobs)
+        own = piece.piece if isinstance(piece, NarrowedPiece) else piece
+        table = self.reader.load(own, n_jobs)
         return None if table is None else table.select(self.places)

@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import count_jobs
 from tacit.progress import show_progress
 from tacit.select.measure import Measurer
@@ -253,6 +253,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _problem(self, X: Any, y: Any) -> Problem:
         """Make one Table of columns and target, and note what scikit-learn wants to be noted."""
+        refuse_partitions(X, type(self).__name__)
         if y is None:
             raise InputError(
                 f"This {type(self).__name__} estimator requires y to be passed, "

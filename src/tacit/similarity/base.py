@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
@@ -12,21 +14,35 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
+from tacit.scale import as_partitioned, gather
 from tacit.similarity.encoding import Encoder
-from tacit.similarity.grouping import group
+from tacit.similarity.grouping import check_delta
+from tacit.similarity.parts_groups import (
+    Finder,
+    Sorter,
+    TypeColumn,
+    find_groups,
+    spread_over,
+    type_column,
+)
 from tacit.similarity.scaling import column_ranges, scale_columns
 from tacit.similarity.sparse_computation import SparseComputation
+from tacit.table import Table
+from tacit.table.features import note_names
 from tacit.table.targets import read_target, refuse_reals
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from tacit.scale import Part, PartitionedTable
     from tacit.schema import Schema
 
-__all__ = ["Objects", "SimilarityClassifier", "refuse_huge"]
+__all__ = ["Objects", "SimilarityClassifier", "each_record", "refuse_huge"]
+
+F = TypeVar("F", bound="Callable[..., Any]")
 
 _MOST_SQUARES = 1e307  # of one object, so that the squared distance of two is finite
 
@@ -45,22 +61,76 @@ class Objects:
         Numbers of their classes; -1 for objects that are to be classified.
     weights : ndarray of shape (n,)
         How many objects each of them stands for.
-    members : ndarray of shape (n_objects,) or None
-        Which of them stands for each of the objects given; None where each stands for itself.
+    members : ndarray of shape (n_objects,), PartMembers or None
+        Which of them stands for each of the objects given; None where each stands for itself, or
+        where nobody will ask.
     """
 
     coords: NDArray[np.float64]
     numbers: Any
     codes: NDArray[np.int32]
     weights: NDArray[np.float64]
-    members: NDArray[np.int32] | None = None
+    members: NDArray[np.int32] | PartMembers | None = None
 
     def __len__(self) -> int:
         return len(self.coords)
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return for each of the objects given what was found for the one that stands for it."""
+        if isinstance(self.members, PartMembers):
+            return self.members.spread(values)
         return values if self.members is None else values[self.members]
+
+    def count(self, chosen: NDArray[np.bool_]) -> int:
+        """Return how many objects the chosen ones stand for."""
+        return int(self.weights[chosen].sum())
+
+
+@dataclass(frozen=True)
+class PartMembers:
+    """Which of some groups stands for each record of a partitioned table."""
+
+    parts: PartitionedTable
+    finder: Finder
+    n_jobs: int | None
+
+    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return for each record what was found for its group: one pass."""
+        return spread_over(self.parts, replace(self.finder, values=values), self.n_jobs)
+
+
+def each_record(method: F) -> F:
+    """Let a method that says something of each object take a partitioned table, too.
+
+    With `delta`, records of all partitions are grouped together, as those of a Table are. Without,
+    each is looked at by itself, and partitions are asked about one by one.
+    """
+
+    @wraps(method)
+    def either(self: Any, X: Any) -> Any:
+        parts = as_partitioned(X)
+        if parts is None or self.delta is not None:
+            return method(self, X)
+        check_is_fitted(self)
+        return self._ask_parts(method.__name__, parts)
+
+    return cast("F", either)
+
+
+@dataclass(frozen=True)
+class _Ask:
+    """What a classifier says of each record of a part, and how many had nothing near."""
+
+    model: SimilarityClassifier
+    method: str
+
+    def __call__(self, part: Part) -> tuple[NDArray[Any], int]:
+        model = copy(self.model)
+        model.n_jobs = part.n_jobs
+        model._note_fallback(0)
+        found = getattr(model, self.method)(part.records)
+        lonely: int = getattr(model, "n_fallback_")  # noqa: B009 -- of all classifiers
+        return found, lonely
 
 
 class SimilarityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -141,21 +211,52 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _fit_objects(self, X: Any, y: Any, *, normalise_projection: bool = True) -> Objects:
         """Check, encode and project training objects; note what predictions need."""
+        parts = as_partitioned(X)
+        if parts is not None:
+            return self._fit_parts(parts, y, normalise_projection)
+        if isinstance(X, Table) and isinstance(y, str):
+            X, y = _part_with(X, y)
         self.encoder_, numbers = Encoder.fit(X, self)
         codes = self._fit_classes(y, numbers.shape[0])
         self._scales = column_ranges(numbers) if self.normalise else None
         measured = scale_columns(numbers, self._scales)
-        self.computation_ = SparseComputation(
-            self.resolution,
-            self.dimensions,
-            self.projection,
-            normalise=normalise_projection,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        ).fit_numbers(measured)
+        self.computation_ = self._computation(normalise_projection).fit_numbers(measured)
+        self.computation_.encoder_ = self.encoder_
         return self._grouped(
             Objects(self.computation_.coords_, measured, codes, np.ones(len(codes)))
         )
+
+    def _computation(self, normalise: bool) -> SparseComputation:
+        return SparseComputation(
+            self.resolution,
+            self.dimensions,
+            self.projection,
+            normalise=normalise,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _fit_parts(self, parts: PartitionedTable, y: Any, normalise_projection: bool) -> Objects:
+        """Do the same with records in partitions: what comes back are groups of them."""
+        if self.delta is None:
+            raise InputError(
+                f"X: {type(self).__name__} compares records with each other, which takes all of "
+                "them on one machine, but X is a partitioned table; delta= puts those together "
+                "that are alike, X.collect() gets all records, X.take(…) some of them"
+            )
+        delta = check_delta(self.delta)
+        if y is None:
+            self._fit_classes(None, parts.n_records)
+        computation = self._computation(normalise_projection)
+        found = computation.fit_parts(parts, y)
+        types = type_column(found, y, lambda labels: self._fit_classes(labels, len(labels)))
+        sorter = Sorter(computation.place(), computation.grid_, delta, types, within=True)
+        groups, cells = find_groups(parts, sorter, self.n_jobs)
+        computation.note_blocks(cells.in_blocks())
+        self.encoder_, self.computation_ = found.encoder, computation
+        note_names(self, found.encoder.inputs)
+        self._scales = np.ones(found.shape[1]) if self.normalise else None
+        return Objects(groups.coords, groups.X, groups.types, groups.weights)
 
     def _fit_classes(self, y: Any, n_objects: int) -> NDArray[np.int32]:
         if y is None:
@@ -175,6 +276,9 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _new_objects(self, X: Any) -> Objects:
         """Check, encode and project objects that are to be classified."""
         check_is_fitted(self)
+        parts = as_partitioned(X)
+        if parts is not None:
+            return self._new_groups(parts)
         with np.errstate(over="ignore", invalid="ignore"):
             numbers = scale_columns(self.encoder_.transform(X, self), self._scales)
             coords = self.computation_.project(numbers)
@@ -182,19 +286,58 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         n = numbers.shape[0]
         return self._grouped(Objects(coords, numbers, np.full(n, -1, np.int32), np.ones(n)))
 
+    def _new_groups(self, parts: PartitionedTable) -> Objects:
+        """Put records in partitions together that are to be classified."""
+        if self.delta is None:
+            raise InputError(
+                f"X: {type(self).__name__} looks at all records together, on one machine, but X is "
+                "a partitioned table; fit with delta= to put those together that are alike, or ask "
+                "about each partition by itself: X.map(tacit.scale.Predict(model))"
+            )
+        sc = self.computation_
+        sorter = Sorter(sc.place(), sc.grid_, check_delta(self.delta), TypeColumn.same(-1))
+        groups, _ = find_groups(parts, sorter, self.n_jobs)
+        members = PartMembers(parts, groups.finder, self.n_jobs)
+        return Objects(groups.coords, groups.X, groups.types, groups.weights, members)
+
+    def _ask_parts(self, method: str, parts: PartitionedTable) -> NDArray[Any]:
+        """Return what a method says of each record, one partition after another."""
+        lonely = 0
+        light = copy(self)
+        light.computation_ = self.computation_.without_objects()
+
+        def found() -> Iterator[NDArray[Any]]:
+            nonlocal lonely
+            for own, n in parts.map(_Ask(light, method), n_jobs=self.n_jobs):
+                lonely += n
+                yield own
+
+        instead = "take it partition by partition, from X.map(tacit.scale.Predict(model))"
+        whole = gather(found(), parts.n_records, method, instead)
+        self._note_fallback(lonely)
+        return whole
+
+    def _note_fallback(self, n: int) -> None:
+        """Note how many objects had nothing near."""
+        self.__dict__["n_fallback_"] = n
+
     def _grouped(self, objects: Objects) -> Objects:
         """Replace objects that are alike by one that stands for them, if that is asked for."""
         if self.delta is None:
             return objects
-        found = group(
-            self.computation_.grid_,
-            objects.coords,
-            objects.numbers,
-            objects.codes,
-            self.delta,
-            n_jobs=self.n_jobs,
+        found = self.computation_.group_objects(
+            objects.coords, objects.numbers, objects.codes, check_delta(self.delta)
         )
         return Objects(found.coords, found.X, found.types, found.weights, found.labels)
+
+
+def _part_with(table: Table, y: str) -> tuple[Table, Any]:
+    """Return a Table without the column of classes, and these."""
+    name = table.schema.names[table.schema.position(y, "y")]
+    others = [own for own in table.schema.names if own != name]
+    if not others:
+        raise InputError(f"X has no columns besides {name!r}")
+    return table.select(others), table.select([name]).to_frame("polars")[name]
 
 
 def refuse_huge(numbers: Any, coords: NDArray[np.float64]) -> None:

@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Centred", "Moments", "column_moments"]
+__all__ = [
+    "Centred",
+    "Drawing",
+    "Image",
+    "Moments",
+    "binary_moments",
+    "centred_products",
+    "column_moments",
+    "column_products",
+    "is_binary",
+    "pick",
+]
 
 _CELLS = 2**20  # numbers written out at once
 
@@ -64,12 +75,35 @@ def column_moments(X: Any) -> Moments:
     >>> column_moments(sparse.csr_array(np.array([[2.0, 0.0], [0.0, 0.0]]))).mean
     array([1., 0.])
     """
+    if is_binary(X):
+        return binary_moments(np.asarray(X.sum(axis=0, dtype=np.float64)).reshape(-1), X.shape[0])
     with np.errstate(over="ignore", invalid="ignore"):
         moments = _sparse_moments(X) if is_sparse(X) else _dense_moments(X)
     if not np.isfinite(moments.variance).all():
         column = int(np.argmin(np.isfinite(moments.variance)))
         raise InputError(f"X: the squares of column {column} are more than a float64 can hold")
     return moments
+
+
+def is_binary(X: Any) -> bool:
+    """Return whether all numbers are 0 or 1, so that their sums are exact in whatever order."""
+    numbers = X.data if is_sparse(X) else X
+    step = max(1, _CELLS // max(1, int(np.prod(numbers.shape[1:]))))
+    return all(
+        bool(((part == 0) | (part == 1)).all())
+        for part in (numbers[first : first + step] for first in range(0, len(numbers), step))
+    )
+
+
+def binary_moments(sums: NDArray[Any], n: int) -> Moments:
+    """Return the moments of columns of 0 and 1 from how often each of them is 1.
+
+    >>> binary_moments(np.array([1, 4]), 4).variance
+    array([0.1875, 0.    ])
+    """
+    mean = sums / n
+    lower, upper = (sums == n).astype(np.float64), (sums > 0).astype(np.float64)
+    return Moments(mean, mean * (1.0 - mean), lower, upper)
 
 
 def _dense_moments(X: NDArray[Any]) -> Moments:
@@ -106,6 +140,118 @@ def _parts(X: Any) -> Iterator[NDArray[np.float64]]:
         part = X[first : first + step]
         dense = part.toarray() if is_sparse(part) else part
         yield dense.astype(np.float64, copy=False)
+
+
+def column_products(X: Any) -> NDArray[np.float64]:
+    """Return the (d, d) products of columns, neither centred nor scaled, by parts of the rows."""
+    product = np.zeros((X.shape[1], X.shape[1]))
+    for part in _parts(X):
+        product += part.T @ part
+    return product
+
+
+def centred_products(
+    products: NDArray[np.float64], n: int, scale: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return products of columns of 0 and 1 once these are centred and scaled.
+
+    The products are whole numbers, and exact: so is this but for one rounding, whoever added
+    them up.
+    """
+    sums = np.diag(products)
+    centred = products - np.outer(sums, sums) / n
+    varies = (sums > 0) & (sums < n)
+    centred *= np.outer(scale * varies, scale * varies)
+    return centred
+
+
+@dataclass(frozen=True)
+class Image:
+    """What a centred matrix A makes of some directions D.
+
+    Attributes
+    ----------
+    products : float64 array of shape (l, l)
+        ``(A D)' (A D)``.
+    turned : array
+        ``A D`` itself, or ``A' A D``, whichever is at hand.
+    whole : Centred or None
+        The matrix, if `turned` has to go back through it.
+    """
+
+    products: NDArray[np.float64]
+    turned: NDArray[np.float64]
+    whole: Centred | None = None
+
+    def back(self, combinations: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
+        """Return ``A' A D``, or that of combinations of the directions: a (d, l) matrix."""
+        turned = self.turned if combinations is None else self.turned @ combinations
+        return turned if self.whole is None else self.whole.transposed_times(turned)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How rows are drawn: in proportion to their squared lengths, with replacement.
+
+    Attributes
+    ----------
+    origin, emphasis : float64 arrays of shape (d,)
+        The squared length of a row x is ``(x - origin)**2 @ emphasis``.
+    kept : int64 array
+        Columns that drawn rows are to have.
+    weight : float64 array
+        What each of these is multiplied by.
+    size : int
+        How many are drawn.
+    """
+
+    origin: NDArray[np.float64]
+    emphasis: NDArray[np.float64]
+    kept: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    size: int
+
+    @property
+    def many(self) -> bool:
+        """Whether drawn rows are summed up as products of their columns, which are fewer."""
+        return self.size > len(self.kept)
+
+    def take(
+        self,
+        rows: Centred,
+        lengths: NDArray[np.float64],
+        targets: NDArray[np.float64],
+        total: float,
+    ) -> NDArray[np.float64]:
+        """Return what is drawn of some rows: itself, or products of its columns.
+
+        What is drawn is divided by the root of its probability: squares are then right on average.
+
+        Parameters
+        ----------
+        rows : Centred
+        lengths : float64 array
+            Their squared lengths.
+        targets : float64 array
+            Points between 0 and the sum of these; the row that a point falls on is drawn.
+        total : float
+            The sum of the squared lengths of all rows there are.
+        """
+        places = pick(lengths, targets)
+        picked, times = np.unique(places, return_counts=True)
+        stress = np.sqrt(times * total / (self.size * lengths[picked]))
+        some = (rows.rows(picked, self.kept) * self.weight) * stress[:, None]
+        return some.T @ some if self.many else some
+
+
+def pick(lengths: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return which of several stretches, one behind the other, each point falls on.
+
+    >>> pick(np.array([2.0, 0.0, 3.0]), np.array([1.5, 2.0, 5.0])).tolist()
+    [0, 2, 2]
+    """
+    last = int(np.flatnonzero(lengths)[-1])  # for points at the very end, by rounding
+    return np.minimum(np.searchsorted(np.cumsum(lengths), targets, side="right"), last)
 
 
 class Centred:
@@ -145,6 +291,26 @@ class Centred:
         product *= self.scale[:, None]
         return product
 
+    def image(self, directions: NDArray[np.float64], *, back: bool = True) -> Image:
+        """Return what becomes of directions, the columns of a (d, l) matrix.
+
+        Parameters
+        ----------
+        directions : float64 array of shape (d, l)
+        back : bool
+            Whether :meth:`Image.back` will be asked for.
+        """
+        image = self.times(directions)
+        return Image(image.T @ image, image, self)
+
+    def sample(self, drawing: Drawing, rng: np.random.Generator) -> NDArray[np.float64] | None:
+        """Return what is drawn of the rows; None if none of them has a length."""
+        lengths = self.row_squares(drawing.origin, drawing.emphasis)
+        total = float(np.cumsum(lengths)[-1])
+        if total == 0:
+            return None
+        return drawing.take(self, lengths, rng.random(drawing.size) * total, total)
+
     def rows(self, picked: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return some rows and columns, written out."""
         part = self.X[picked][:, kept]
@@ -168,6 +334,8 @@ class Centred:
 
     def gram(self) -> NDArray[np.float64]:
         """Return the (d, d) product of the transposed matrix with itself, by parts of the rows."""
+        if is_binary(self.X):
+            return centred_products(column_products(self.X), self.shape[0], self.scale)
         product = np.zeros((self.shape[1], self.shape[1]))
         for part in _parts(self.X):
             own = (part - self.mean) * self.scale

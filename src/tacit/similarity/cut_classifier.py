@@ -132,10 +132,11 @@ class NormalizedCutClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : array, sparse array, frame or Table
-            Arrays are not copied: do not change them while the model is in use.
-        y : array-like of shape (n_objects,)
-            Their classes.
+        X : array, sparse array, frame, Table or PartitionedTable
+            Arrays are not copied: do not change them while the model is in use. A PartitionedTable
+            takes `delta`: what is kept are groups of records.
+        y : array-like of shape (n_objects,) or str
+            Their classes; or the column of a Table or PartitionedTable that holds them.
 
         Returns
         -------
@@ -153,8 +154,9 @@ class NormalizedCutClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
-            All objects are classified together.
+        X : like the one that was fitted, or a PartitionedTable
+            All objects are classified together; those of a PartitionedTable by groups, so that it
+            takes `delta`.
 
         Returns
         -------
@@ -171,7 +173,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
         balances : array-like of shape (n_balances,)
 
         Returns
@@ -187,13 +189,13 @@ class NormalizedCutClassifier(SimilarityClassifier):
         codes = self._cut(new, values)
         unknown = codes == UNKNOWN
         lost = np.flatnonzero(unknown.any(axis=0))
-        self.n_fallback_ = int(np.count_nonzero(new.spread(unknown.any(axis=0))))
+        self.n_fallback_ = new.count(unknown.any(axis=0))
         if len(lost):
             # Near objects are found in the projection, so that is where nearness has a meaning.
             nearest = cKDTree(self._labelled.coords).query(new.coords[lost])[1]
             fallback = np.where(unknown[:, lost], self._labelled.codes[nearest], codes[:, lost])
             codes[:, lost] = fallback
-        found: NDArray[Any] = self.classes_[np.stack([new.spread(row) for row in codes])]
+        found: NDArray[Any] = self.classes_[new.spread(np.ascontiguousarray(codes.T)).T]
         return found
 
     def __sklearn_is_fitted__(self) -> bool:

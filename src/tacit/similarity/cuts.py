@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit import _core
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import count_jobs
 
 if TYPE_CHECKING:
@@ -286,6 +286,7 @@ def check_balance(balance: Any, argument: str = "balance") -> float:
 
 def check_graph(graph: Any) -> sparse.csr_array:
     """Return a graph as a CSR array of edges, sorted and without diagonal; refuse what is none."""
+    refuse_partitions(graph, "a cut", "graph")
     if not (sparse.issparse(graph) or isinstance(graph, np.ndarray)):
         raise InputError(f"graph must be a sparse or NumPy array, got {type(graph).__name__}")
     entries: Any = sparse.coo_array(graph)  # type: ignore[arg-type]

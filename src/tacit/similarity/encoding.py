@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from tacit.errors import InputError
 from tacit.machine import check_fits
+from tacit.schema import Schema
 from tacit.table.features import (
     array_names,
     is_frame,
@@ -35,11 +36,12 @@ from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.schema import Label, Labels, Schema
+    from tacit.counts import OneWay
+    from tacit.schema import Label, Labels
 
 __all__ = ["Encoder"]
 
@@ -121,6 +123,25 @@ class Encoder:
         encoder = cls("frame", tuple(frame.columns), table.schema if table else None, True)
         return encoder._built(list(encoder._of_frame(frame, table, "zero")), frame.height)
 
+    @classmethod
+    def of_schema(cls, schema: Schema, names: Sequence[str]) -> Encoder:
+        """Return the encoder of some columns of Tables under a schema, in sparse form."""
+        places = [schema.position(name) for name in names]
+        labels = Schema(names, [schema.labels[p] for p in places], schema.defaults[places])
+        return cls("table", tuple(names), labels, True)
+
+    def ones(self, singles: OneWay) -> NDArray[np.int64]:
+        """Return how often each column of numbers is 1, from counts of the values of Tables."""
+        found = []
+        for name, labels in self._labels_of.items():
+            counts = singles.array(name)
+            found.append(counts[1:] if labels.items in _AS_NUMBERS else counts)
+        return np.concatenate(found).astype(np.int64)
+
+    def formed(self, held: int, n: int) -> Encoder:
+        """Return this encoder with the form that suits n rows with so many numbers but 0."""
+        return replace(self, sparse=held < _SPARSE_BELOW * n * len(self.names))
+
     def transform(
         self, X: Any, estimator: Any = None, *, unseen: Literal["zero", "error"] = "zero"
     ) -> Any:
@@ -146,6 +167,8 @@ class Encoder:
             if self.kind != "table":
                 raise InputError(f"X is a Table, but in fit it was an {self.kind} with numbers")
             whole = as_table(X)
+            if self.sparse and unseen == "zero":
+                return self._stored(whole)
             return self._put_together(list(self._shown(whole, unseen)), whole.n_records)
         if not _has_columns(X):
             numbers = _array(estimator, X, reset=False)
@@ -218,8 +241,7 @@ class Encoder:
             int(np.count_nonzero(numbers)) if numbers is not None else len(_rows(rows))
             for numbers, rows in columns
         )
-        is_csr = held < _SPARSE_BELOW * n * len(columns)
-        encoder = Encoder(self.kind, self.inputs, self.labels, is_csr)
+        encoder = self.formed(held, n)
         return encoder, encoder._put_together(columns, n)
 
     def _formed(self, numbers: Any) -> Any:
@@ -262,6 +284,36 @@ class Encoder:
                 yield from _of_labels(table, name, known[name], unseen)
             else:
                 yield _numbers(frame.get_column(name)), None
+
+    def _stored(self, table: Table) -> Any:
+        """Return a Table's numbers as it stores them; only defaults are looked for by column."""
+        schema, place = table.schema, 0
+        columns = np.full(schema.n_values, -1, np.int32)
+        defaults: dict[int, NDArray[Any]] = {}
+        for name, labels in self._labels_of.items():
+            column = schema.position(name, "X")
+            own = schema.labels[column]
+            for label in labels.items[1:] if labels.items in _AS_NUMBERS else labels.items:
+                code = own.find(label)
+                value = None if code < 0 else schema.value_id(column, code)
+                if value is not None:
+                    columns[value] = place
+                elif code >= 0:
+                    defaults[place] = _holders(table, name, code)
+                place += 1
+        at, ends = columns[table.values], table.indptr
+        if (columns < 0).any():
+            kept = at >= 0
+            at, ends = at[kept], np.append(0, np.cumsum(kept))[ends]
+        rows = sparse.csr_array((np.ones(len(at)), at, ends), (table.n_records, place))
+        rows.sort_indices()
+        if defaults:
+            held = [defaults.get(k, ()) for k in range(place)]
+            starts = np.append(0, np.cumsum([len(own) for own in held]))
+            records = np.concatenate([defaults[k] for k in sorted(defaults)])
+            rest = sparse.csc_array((np.ones(len(records)), records, starts), rows.shape)
+            rows = sparse.csr_array(rows + rest.tocsr())
+        return rows
 
     def _shown(self, table: Table, unseen: str) -> Iterator[_Column]:
         for name, labels in self._labels_of.items():

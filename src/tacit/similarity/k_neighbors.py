@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import whole
-from tacit.similarity.base import SimilarityClassifier
+from tacit.similarity.base import SimilarityClassifier, each_record
 from tacit.similarity.neighbours import Neighbours, check_reach
 from tacit.table.features import is_sparse
 
@@ -122,10 +122,11 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse array, frame or Table of shape (n_objects, n_columns)
-            Arrays are not copied: do not change them while the model is in use.
-        y : array-like of shape (n_objects,)
-            Their classes.
+        X : array-like, sparse array, frame, Table or PartitionedTable
+            Of shape (n_objects, n_columns). Arrays are not copied: do not change them while the
+            model is in use. A PartitionedTable takes `delta`: what is kept are groups of records.
+        y : array-like of shape (n_objects,) or str
+            Their classes; or the column of a Table or PartitionedTable that holds them.
 
         Returns
         -------
@@ -165,6 +166,9 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         check_is_fitted(self)
         return self._last["n_fallback"]
 
+    def _note_fallback(self, n: int) -> None:
+        self._last = {"n_fallback": n}
+
     def kneighbors(
         self, X: Any, n_neighbors: int | None = None, return_distance: bool = True
     ) -> Any:
@@ -172,7 +176,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted; with `delta` also a PartitionedTable
         n_neighbors : int, optional
             As many as for predictions, unless given; at most as many as there are training
             objects.
@@ -197,6 +201,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         neighbours = objects.spread(found.objects.astype(np.int64))
         return (objects.spread(found.distances), neighbours) if return_distance else neighbours
 
+    @each_record
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that most of the neighbours have.
 
@@ -204,7 +209,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------
@@ -215,12 +220,13 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         predicted: NDArray[Any] = self.classes_[objects.spread(winners)]
         return predicted
 
+    @each_record
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the share of each class among the neighbours.
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------
@@ -241,7 +247,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
             if not np.isfinite(numbers.data if is_sparse(numbers) else numbers).all():
                 raise InputError("X holds numbers too large for the float32 that was fitted")
         found = self._neighbours.search(numbers, k, objects.coords, n_jobs=self.n_jobs)
-        self._last["n_fallback"] = int(objects.spread(found.lonely).sum()) if self._is_near else 0
+        self._last["n_fallback"] = objects.count(found.lonely) if self._is_near else 0
         return found
 
     @property

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import count_jobs, human_bytes, whole
+from tacit.parameters import make_generator
+from tacit.scale import as_partitioned, gather
 from tacit.similarity.blocks import Blocks, Near, near_blocks, split_blocks
 from tacit.similarity.encoding import Encoder
 from tacit.similarity.forecast import Forecast, choose_dimensions, choose_resolution
 from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
 from tacit.similarity.grid import MOST_DIMENSIONS, Grid
 from tacit.similarity.grid_plot import plot_grid
-from tacit.similarity.grouping import Groups, group
-from tacit.similarity.projection import project
+from tacit.similarity.grouping import Groups, check_delta, group
+from tacit.similarity.parts_groups import (
+    Place,
+    Sorter,
+    SumCells,
+    TypeColumn,
+    check_column,
+    coordinate_range,
+    find_groups,
+    type_column,
+)
+from tacit.similarity.parts_projection import PartSight, Survey, check_plan, survey
+from tacit.similarity.projection import Plan, coordinates, project
 from tacit.similarity.scaling import column_ranges, scale_columns
+from tacit.table.features import note_names
 from tacit.table.targets import read_target
 
 if TYPE_CHECKING:
@@ -26,6 +42,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from scipy import sparse
+
+    from tacit.scale import PartitionedTable
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -75,10 +93,11 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     mean_ : ndarray of shape (n_columns,)
     explained_variance_ratio_ : ndarray of shape (n_dimensions,)
     coords_ : ndarray of shape (n_objects, n_dimensions)
-        The projected objects.
+        The projected objects; not for a PartitionedTable, of which `transform` projects one
+        partition after another.
     grid_ : Grid
     blocks_ : Blocks
-        The blocks that hold an object.
+        The blocks that hold an object; of a PartitionedTable, without the objects themselves.
     n_pairs_ : int
         Near pairs, each counted once.
     density_ : float
@@ -93,6 +112,8 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> graph.shape, graph.nnz == 2 * sc.n_pairs_
     ((2000, 2000), True)
     """
+
+    grid_: Grid
 
     def __init__(
         self,
@@ -122,13 +143,86 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like, sparse array, frame or Table of shape (n_objects, n_columns)
-            Numbers; columns of a frame that hold other labels become columns of 0 and 1. Arrays
-            are not copied: do not change them while the computation is in use.
-        y : ignored
+        X : array-like, sparse array, frame, Table or PartitionedTable
+            Of shape (n_objects, n_columns). Numbers; columns of a frame that hold other labels
+            become columns of 0 and 1. Arrays are not copied: do not change them while the
+            computation is in use. Of a PartitionedTable, `transform`, `group` and `forecast` go
+            over its partitions again; similarities take all records on one machine.
+        y : str, optional
+            The column of a PartitionedTable that says of what type records are, and nothing else:
+            it is not projected. Ignored for other X.
         """
+        parts = as_partitioned(X)
+        if parts is not None:
+            fitted: SparseComputation = copy(self)  # so that nothing changes if a pass fails
+            found = fitted.fit_parts(parts, y)
+            note_names(fitted, found.encoder.inputs)
+            fitted.note_blocks(fitted._sum_blocks(found, fitted.grid_))
+            fitted._survey = found
+            self.__dict__.update(fitted.__dict__)
+            for name in ("coords_", "_numbers"):
+                self.__dict__.pop(name, None)
+            return self
         self.encoder_, numbers = Encoder.fit(X, self)
         return self.fit_numbers(numbers)
+
+    def fit_parts(self, parts: PartitionedTable, but: str | None) -> Survey:
+        """Find projection and grid of records in partitions, all of their columns but one."""
+        if self.adaptive is not False:
+            refuse_partitions(parts, "a grid with adaptive blocks")
+        if but is not None:
+            check_column(parts.schema, but)
+        n = parts.n_records
+        resolution = self._resolution(n)
+
+        def plan_for(shape: tuple[int, int]) -> Plan:
+            dimensions = self._dimensions(n)
+            plan = Plan.of(self.projection, dimensions, self.rows, self.columns, shape)
+            check_plan(plan, shape[1])
+            Grid.over(np.zeros((1, plan.n_dimensions)), resolution)  # says what is wrong with it
+            return plan
+
+        found = survey(
+            parts, but, lambda shape: plan_for(shape).takes_products(shape[1]), self.n_jobs
+        )
+        moments = found.moments()
+        scale = moments.factors() if self.normalise else np.ones(len(moments.mean))
+        sight = PartSight(found, moments.mean, scale, self.n_jobs)
+        projection = plan_for(found.shape).project(
+            sight, moments, self.normalise, make_generator(self.random_state)
+        )
+        self.encoder_ = found.encoder
+        self.components_ = projection.components
+        self.mean_ = projection.mean
+        self.explained_variance_ratio_ = projection.explained_variance_ratio
+        ends = coordinate_range(parts, self.place(), self.n_jobs)
+        self.grid_ = Grid.over(ends, resolution)
+        return found
+
+    def without_objects(self) -> SparseComputation:
+        """Return projection and grid alone."""
+        light = copy(self)
+        for name in ("coords_", "blocks_", "_numbers", "_near", "_survey"):
+            light.__dict__.pop(name, None)
+        return light
+
+    def place(self) -> Place:
+        """Return what projects Tables, and nothing more: to be sent to where they are."""
+        return Place(self.encoder_, self.components_, self.mean_)
+
+    def _sum_blocks(self, found: Survey, grid: Grid) -> Blocks:
+        """Return the blocks of records in partitions: one pass."""
+        sorter = Sorter(self.place(), grid, 1.0, TypeColumn.same(0), within=True)
+        statistic = SumCells(sorter, sums=False)
+        cells = found.parts.reduce(statistic, what="grid: partitions", n_jobs=self.n_jobs)
+        return cells.in_blocks()
+
+    def note_blocks(self, blocks: Blocks) -> None:
+        """Note blocks, and how many pairs they make."""
+        self._near = near_blocks(blocks, blocks, self.grid_)
+        self.blocks_ = blocks
+        forecast = _forecast(self._near)
+        self.n_pairs_, self.density_ = forecast.n_pairs, forecast.density
 
     def fit_numbers(self, numbers: Any) -> SparseComputation:
         """Do what `fit` does with numbers that have been checked."""
@@ -146,12 +240,13 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.components_ = projection.components
         self.mean_ = projection.mean
         self.explained_variance_ratio_ = projection.explained_variance_ratio
+        self.__dict__.pop("_survey", None)
         self._numbers = numbers
         self.coords_ = self.project(numbers)
         self.grid_ = Grid.over(self.coords_, self._resolution(n_objects))
         self._near = self._find_near(self.grid_)
         self.blocks_ = self._near.rows
-        forecast = self.forecast()
+        forecast = _forecast(self._near)
         self.n_pairs_, self.density_ = forecast.n_pairs, forecast.density
         return self
 
@@ -175,6 +270,10 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return choose_resolution(n_objects)
 
     def _find_near(self, grid: Grid) -> Near:
+        found: Survey | None = getattr(self, "_survey", None)
+        if found is not None:
+            blocks = self._sum_blocks(found, grid)
+            return near_blocks(blocks, blocks, grid)
         if self.adaptive is not False:
             crowded = 100 if self.adaptive is True else whole(self.adaptive, "adaptive", 1)
             return split_blocks(grid, self.coords_, crowded)
@@ -183,21 +282,26 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def project(self, numbers: Any) -> Floats:
         """Return where checked numbers are in the projection."""
-        shifted = numbers @ self.components_.T - self.mean_ @ self.components_.T
-        return np.ascontiguousarray(shifted, np.float64)
+        return coordinates(numbers, self.components_, self.mean_)
 
     def transform(self, X: Any) -> Floats:
         """Return where objects are in the projection.
 
         Parameters
         ----------
-        X : array-like, sparse array, frame or Table of shape (n_objects, n_columns)
+        X : array-like, sparse array, frame, Table or PartitionedTable
+            Of shape (n_objects, n_columns).
 
         Returns
         -------
         ndarray of shape (n_objects, n_dimensions)
         """
         check_is_fitted(self)
+        parts = as_partitioned(X)
+        if parts is not None:
+            found = parts.map(self.place(), n_jobs=self.n_jobs)
+            instead = "take some of the records"
+            return gather(found, parts.n_records, "coordinates", instead)
         return self.project(self.encoder_.transform(X, self))
 
     def forecast(self, resolution: int | Sequence[int] | None = None) -> Forecast:
@@ -215,11 +319,9 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._check_objects()
         near = self._near
         if resolution is not None:
-            near = self._find_near(Grid.over(self.coords_, resolution))
-        n = len(self.coords_)
-        n_pairs = (near.n_entries - n) // 2
-        share = n_pairs / (n * (n - 1) / 2) if n > 1 else 0.0
-        return Forecast(len(near.rows), n_pairs, share, graph_bytes(2 * n_pairs, n, 8))
+            ends = np.stack([self.grid_.lower, self.grid_.upper])
+            near = self._find_near(Grid.over(ends, resolution))
+        return _forecast(near)
 
     def similarity(
         self,
@@ -261,7 +363,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         InputError
             If the result would not fit in memory. The message names a resolution that would.
         """
-        self._check_objects()
+        self._check_graph()
         return similarities(
             self._near,
             self._space(space),
@@ -276,7 +378,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return near pairs, each once: two arrays of object numbers, the lower ones first."""
-        self._check_objects()
+        self._check_graph()
         offsets, second = near_indices(self._near, "upper", self.n_jobs)
         first = np.repeat(np.arange(len(offsets) - 1, dtype=second.dtype), np.diff(offsets))
         return first, second
@@ -289,22 +391,37 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        y : array-like of shape (n_objects,), optional
-            Types of objects, such as their classes; objects of different types stay apart.
+        y : array-like of shape (n_objects,) or str, optional
+            Types of objects, such as their classes; objects of different types stay apart. For a
+            PartitionedTable, the name of the column that says so.
         delta : float from 0 to 1
             1: one representative of a type for each block; 0: identical projections only.
 
         Returns
         -------
         Groups
-            Representatives at the centres of gravity, and how many objects each stands for.
+            Representatives at the centres of gravity, and how many objects each stands for. Those
+            of a PartitionedTable, found in one pass, do not list their members: ``assign`` says
+            of records which group they are in.
         """
         self._check_objects()
+        share = check_delta(delta)
+        found: Survey | None = getattr(self, "_survey", None)
+        if found is not None:
+            same = TypeColumn.same(0)
+            types_by = same if y is None else type_column(found, y, _number)
+            sorter = Sorter(self.place(), self.grid_, share, types_by, within=True)
+            return find_groups(found.parts, sorter, self.n_jobs)[0]
         n = len(self.coords_)
         types = np.zeros(n, np.int32)
         if y is not None:
-            types = np.unique(read_target(y, n).to_numpy(), return_inverse=True)[1].astype(np.int32)
-        return group(self.grid_, self.coords_, self._numbers, types, delta, n_jobs=self.n_jobs)
+            types = _number(read_target(y, n))
+        return self.group_objects(self.coords_, self._numbers, types, share)
+
+    def group_objects(self, coords: Floats, numbers: Any, types: Any, delta: float) -> Groups:
+        """Put objects together; representatives are where the projection has them."""
+        found = group(self.grid_, coords, numbers, types, delta, n_jobs=self.n_jobs)
+        return replace(found, coords=self.project(found.X))
 
     def plot(self, y: Any = None, *, ax: Any = None, max_objects: int = 5000) -> Any:
         """Draw the projected objects by class, and the grid in two dimensions or in three.
@@ -322,7 +439,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         -------
         matplotlib Axes
         """
-        self._check_objects()
+        self._check_graph()
         return plot_grid(self.coords_, self.grid_, y, ax, max_objects)
 
     def _check_objects(self) -> None:
@@ -331,6 +448,12 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 "the objects were not saved with the model: fit a SparseComputation to them again"
             )
+
+    def _check_graph(self) -> None:
+        self._check_objects()
+        found: Survey | None = getattr(self, "_survey", None)
+        if found is not None:
+            refuse_partitions(found.parts, "a graph of near objects")
 
     def _space(self, space: Any) -> Any:
         if space == "original":
@@ -360,3 +483,16 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _forecast(near: Near) -> Forecast:
+    n = int(near.columns.starts[-1])
+    n_pairs = (near.n_entries - n) // 2
+    share = n_pairs / (n * (n - 1) / 2) if n > 1 else 0.0
+    return Forecast(len(near.rows), n_pairs, share, graph_bytes(2 * n_pairs, n, 8))
+
+
+def _number(labels: Any) -> NDArray[np.int32]:
+    """Return the place of each label among those that occur."""
+    series = read_target(labels, len(labels))
+    return np.unique(series.to_numpy(), return_inverse=True)[1].astype(np.int32)

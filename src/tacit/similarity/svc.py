@@ -15,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.errors import InputError
 from tacit.machine import whole
 from tacit.parameters import make_generator
-from tacit.similarity.base import Objects, SimilarityClassifier
+from tacit.scale import as_partitioned
+from tacit.similarity.base import Objects, SimilarityClassifier, each_record
 from tacit.similarity.blocks import Blocks
 from tacit.similarity.definite import smallest_eigenvalue
 from tacit.similarity.dual import Dual, KernelMatrix, signs_of, solve
@@ -154,9 +155,11 @@ class SparseSVC(SimilarityClassifier):
 
         Parameters
         ----------
-        X : array-like, sparse array, frame or Table of shape (n_objects, n_columns)
-            Arrays are not copied: do not change them while the model is in use.
-        y : array-like of shape (n_objects,)
+        X : array-like, sparse array, frame, Table or PartitionedTable
+            Of shape (n_objects, n_columns). Arrays are not copied: do not change them while the
+            model is in use. A PartitionedTable takes `delta`: similarities are those of groups.
+        y : array-like of shape (n_objects,) or str
+            Their classes; or the column of a Table or PartitionedTable that holds them.
         sample_weight : array-like of shape (n_objects,), optional
             Factors of C. An object with weight 0 takes no part, but for the projection.
 
@@ -170,12 +173,13 @@ class SparseSVC(SimilarityClassifier):
             self._fit(X, y, sample_weight)
         return self
 
+    @each_record
     def decision_function(self, X: Any) -> Floats:
         """Return on which side objects are, and how far from the border.
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------
@@ -191,7 +195,7 @@ class SparseSVC(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
         """
         decisions = self.decision_function(X)
         codes = (decisions > 0).astype(int) if decisions.ndim == 1 else decisions.argmax(axis=1)
@@ -205,7 +209,7 @@ class SparseSVC(SimilarityClassifier):
 
         Parameters
         ----------
-        X : like the one that was fitted
+        X : like the one that was fitted, or a PartitionedTable
 
         Returns
         -------
@@ -241,6 +245,8 @@ class SparseSVC(SimilarityClassifier):
     # Steps of fit
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if sample_weight is not None and as_partitioned(X) is not None:
+            raise InputError("sample_weight cannot be given for X in partitions")
         objects = self._fit_objects(X, y)
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
@@ -270,18 +276,22 @@ class SparseSVC(SimilarityClassifier):
         """Return the most that each object may count."""
         weights = objects.weights
         if sample_weight is not None:
-            given = _check_weights(sample_weight, len(objects), objects.members)
-            groups = objects.members
+            groups = objects.members if isinstance(objects.members, np.ndarray) else None
+            given = _check_weights(sample_weight, len(objects), groups)
             weights = given
             if groups is not None:
                 weights = np.bincount(groups, given, len(objects)).astype(np.float64)
         factors = np.ones(len(self.classes_))
         if self.class_weight is not None:
-            y = self.classes_[objects.spread(objects.codes)]  # all objects, grouped or not
             try:
-                factors = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+                factors = compute_class_weight(
+                    self.class_weight, classes=self.classes_, y=self.classes_
+                )
             except ValueError as error:
                 raise InputError(f"class_weight: {error}") from None
+            if isinstance(self.class_weight, str):  # balanced: all objects count, grouped or not
+                held = np.bincount(objects.codes, objects.weights, len(self.classes_))
+                factors = held.sum() / (len(self.classes_) * held)
         limits: Floats = float(self.C) * weights * factors[objects.codes]
         if len(np.unique(objects.codes[limits > 0])) < 2:
             raise InputError("sample_weight or class_weight leaves objects of one class only")
@@ -346,7 +356,7 @@ class SparseSVC(SimilarityClassifier):
         )  # fmt: skip
         decisions: Floats = graph @ self.dual_coef_.T + self.intercept_
         lonely = np.diff(graph.indptr) == 0
-        self.n_fallback_ = int(objects.spread(lonely).sum())
+        self.n_fallback_ = objects.count(lonely)
         if lonely.any():
             alone = np.flatnonzero(lonely)
             coords, known = self._training

@@ -13,7 +13,7 @@ import polars as pl
 from sklearn.base import clone
 from sklearn.metrics import f1_score
 
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
 from tacit.similarity.base import Objects, SimilarityClassifier, refuse_huge
@@ -162,6 +162,7 @@ def tune(
     >>> found.frame.height, found.sizes
     (6, (900, 300, 300))
     """
+    refuse_partitions(X, "tune")
     method = method_of(classifier)
     ranges = _check_grid(classifier, grid, method)
     ways = _check_ways(normalise)

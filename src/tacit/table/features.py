@@ -17,7 +17,7 @@ import polars as pl
 from scipy import sparse
 from sklearn.utils.validation import validate_data
 
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits
 from tacit.table.discretise import Edges, bin_labels
 from tacit.table.frames import find_cuts, to_polars
@@ -179,6 +179,7 @@ def take_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
     reset : bool
         Whether the estimator notes the columns, as it does in fit, or compares them with its own.
     """
+    refuse_partitions(X, type(estimator).__name__)
     if (isinstance(X, Mapping) and not is_sparse(X)) or is_frame(X):  # SciPy has a dict, too
         frame, _ = to_polars(X)
         # Polars is a kind of frame that every version of scikit-learn knows; only names matter.

@@ -37,6 +37,7 @@ __all__ = [
 
 _KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
 _MISSING = ("state", "default", "error")
+_TURNS = 8  # to code all columns in, as what looks them up takes more than the frame does
 
 
 def encode_frame(
@@ -170,10 +171,13 @@ def encode_columns(
             ready[series.name] = _cut(series, specs[series.name], target_codes, missing, start)
         else:
             plain.append(series)
-    encoded = _core.encode_columns([_key(series, start) for series in plain], n_jobs)
-    for series, (codes, first, counts, lost) in zip(plain, encoded, strict=True):
-        expected = known.get(series.name) if known else None
-        ready[series.name] = _label(series, codes, first, counts, lost, missing, expected)
+    step = max(1, n_jobs, -(-len(plain) // _TURNS))
+    for k in range(0, len(plain), step):
+        own = plain[k : k + step]
+        encoded = _core.encode_columns([_key(series, start) for series in own], n_jobs)
+        for series, (codes, first, counts, lost) in zip(own, encoded, strict=True):
+            expected = known.get(series.name) if known else None
+            ready[series.name] = _label(series, codes, first, counts, lost, missing, expected)
     return [ready[name] for name in frame.columns]
 
 
@@ -203,7 +207,8 @@ def _key(series: pl.Series, start: int = 0) -> Any:
         keys = pl.repeat(0, len(series), dtype=pl.Int64, eager=True)
         return keys.to_numpy(), np.zeros(len(series), np.uint8)
     if dtype in (pl.Categorical, pl.Enum) or dtype in _KEYS:
-        whole = series.to_physical().cast(pl.Int64)
+        coded = dtype in (pl.Categorical, pl.Enum)
+        whole = (series.to_physical() if coded else series).cast(pl.Int64)
     elif dtype == pl.UInt64:
         whole = series.reinterpret(signed=True)
     elif dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
@@ -253,7 +258,7 @@ def _label(
     """Sort the labels of an encoded column; missing comes last, or becomes the default."""
     if series.dtype == pl.Enum:
         return _label_enum(series, codes, first, counts, lost, missing)
-    found = label_items(series.gather(first))
+    found = label_items(series[first])  # which begins much sooner than gather()
     if known is not None and (lost < 0 or missing == "state"):
         with suppress(KeyError):
             own = (None if k == lost else label for k, label in enumerate(found))

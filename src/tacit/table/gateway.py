@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit import _core
-from tacit.errors import InputError
+from tacit.errors import InputError, refuse_partitions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,6 +43,7 @@ def as_table(X: Any, **options: Any) -> Table:
     """
     from tacit.table.table import Table
 
+    refuse_partitions(X, "a Table")
     return X if isinstance(X, Table) else Table(X, **options)
 
 

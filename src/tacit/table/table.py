@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit import _core, counts, store
-from tacit.errors import FileError, InputError
+from tacit.errors import FileError, InputError, refuse_partitions
 from tacit.machine import check_fits, count_jobs
 from tacit.schema import Schema, check_query
 from tacit.table import build, frames, matrices, recode
@@ -89,6 +89,7 @@ class Table:
     ) -> None:
         if isinstance(data, Table):
             raise InputError("data is a Table already")
+        refuse_partitions(data, "a Table", "data")
         if matrices.is_matrix(data):
             if discretise is not None or target is not None:
                 raise InputError("discretise takes columns of a frame; give the array as a frame")

@@ -4,26 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import count_jobs
+from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table import Table
 from tacit.table.features import is_frame, is_sparse, read_features
 from tacit.tree.bins import in_bins
 from tacit.tree.coding import array_coding, table_coding
 from tacit.tree.model import TreeModel, class_score
 from tacit.tree.nodes import Nodes, find_leaves
-from tacit.tree.sample import take_sample
-from tacit.tree.settings import even_settings, fixed_leaf, fixed_weights, grow_settings
-from tacit.tree.target import class_array, column_classes, has_classes, read_classes
+from tacit.tree.sample import Sample, take_sample
+from tacit.tree.settings import (
+    even_settings,
+    exact_total,
+    fixed_leaf,
+    fixed_weights,
+    float_total,
+    grow_settings,
+)
+from tacit.tree.target import (
+    NO_CLASS_WEIGHTS,
+    class_array,
+    class_weights,
+    column_classes,
+    has_classes,
+    read_classes,
+)
 
 if TYPE_CHECKING:
     import os
@@ -32,20 +47,20 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table.features import Features
     from tacit.tree.coding import Coding, Columns
-    from tacit.tree.sample import Sample
     from tacit.tree.text import LeafRule
 
-__all__ = ["TreeClassifier", "TreeEstimator"]
+__all__ = ["TreeClassifier", "TreeEstimator", "refuse_parts", "unchanged_if_it_fails"]
 
 
 class Grown(NamedTuple):
     """A tree as the kernel numbers its columns; `columns` say what is behind those of no Table."""
 
     nodes: Nodes
-    coding: Coding
+    coding: Coding | None
     columns: Columns | None
 
 
@@ -61,6 +76,14 @@ def unchanged_if_it_fails(model: Any) -> Iterator[None]:
             vars(model).pop(name, None)
         vars(model).update(before)
         raise
+
+
+def refuse_parts(model: Any) -> None:
+    """Refuse a partitioned table where the model cannot be learnt from parts of its records."""
+    raise InputError(
+        f"X: {type(model).__name__} needs all records at once, and this is a partitioned table; "
+        "X.collect() gets them"
+    )
 
 
 class TreeEstimator(BaseEstimator):  # type: ignore[misc]
@@ -128,7 +151,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
     def _keep(self, grown: Grown, sample: Sample, settings: dict[str, Any]) -> None:
         """Keep a tree, in terms of the model's own columns."""
         nodes, features = grown.nodes, None
-        if grown.columns is not None:
+        if grown.columns is not None and grown.coding is not None:
             nodes, features = in_bins(nodes, grown.coding, grown.columns)
         schema = sample.data.schema if features is None else features.schema
         self._model = TreeModel(
@@ -180,12 +203,13 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     # What it says of records
 
+    @over_parts
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the number of the leaf that each record ends in.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         model = self._fitted()
         table = read_features(
@@ -329,9 +353,12 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+            A partitioned table gives the same tree as a Table of its records, in a pass for each
+            level of the tree.
         y : array-like of shape (n_records,) or str
-            The classes, or the name of a column of X that holds them.
+            The classes, or the name of a column of X that holds them; of a partitioned table the
+            name.
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for. Records of the weight zero say nothing.
 
@@ -344,6 +371,10 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> Any:
         settings = grow_settings(self, self._criteria, merge=self._merge)
+        parts = as_partitioned(X)
+        if parts is not None:
+            check_parts(sample_weight, self.discretise)
+            return self._learn_parts(parts, y, settings)
         sample = take_sample(self, X, y, sample_weight)
         codes: NDArray[np.int32] | None = None
         if sample.target is None:
@@ -357,6 +388,20 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         if weights is not None:
             units, settings["unit"] = fixed_weights(weights)
         grown = self._grow(sample, settings, codes, len(labels), None, units)
+        return self._keep_classes(grown, sample, settings, labels)
+
+    def _learn_parts(self, parts: PartitionedTable, y: Any, settings: dict[str, Any]) -> Any:
+        from tacit.tree.parts import grow_parts_tree
+
+        if self._merge:
+            refuse_parts(self)
+        tree = grow_parts_tree(self, parts, y, settings)
+        sample = Sample(parts, "table", y, tree.target, y, None)
+        return self._keep_classes(Grown(tree.nodes, None, None), sample, settings, tree.labels)
+
+    def _keep_classes(
+        self, grown: Grown, sample: Sample, settings: dict[str, Any], labels: NDArray[Any]
+    ) -> Any:
         if np.count_nonzero(grown.nodes.counts[0]) < 2:
             raise InputError("y has one class only; there is nothing to tell apart")
         self._keep(grown, sample, settings)
@@ -366,26 +411,15 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     def _weights(self, sample: Sample, labels: NDArray[Any], codes: Any) -> Any:
         """Return each record's weight times that of its class; None where all are one."""
-        given: Any = self.class_weight
-        if given is None:
+        if self.class_weight is None:
             return sample.weights
-        if isinstance(given, str) and given == "balanced":
-            held = np.bincount(codes, sample.weights, len(labels))
-            some = np.count_nonzero(held)
-            each = held.sum() / (some * np.maximum(held, np.finfo(np.float64).tiny))
-        elif isinstance(given, dict):
-            try:
-                each = compute_class_weight(given, classes=labels, y=labels)
-            except (ValueError, TypeError) as error:
-                raise InputError(f"class_weight: {error}") from None
-            if not (np.isfinite(each).all() and (each >= 0).all()):
-                raise InputError("class_weight: weights must be finite and not negative")
-        else:
-            raise InputError(f"class_weight must be 'balanced', a dict or None, got {given!r}")
+        each = class_weights(
+            self.class_weight, labels, partial(_held, sample.weights, codes, labels)
+        )
         with np.errstate(over="ignore"):  # what is infinite is refused below
             weights = each[codes] if sample.weights is None else each[codes] * sample.weights
         if not weights.any() or not np.isfinite(weights).all():
-            raise InputError("class_weight: all weights are zero, or some beyond all numbers")
+            raise InputError(NO_CLASS_WEIGHTS)
         return weights
 
     @property
@@ -398,12 +432,13 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         """The value of the criterion, parameters paid for; larger is better."""
         return class_score(self._fitted())
 
+    @over_parts
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class for each record.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
 
         Returns
         -------
@@ -412,24 +447,34 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         leaves = self.apply(X)
         return self._model.shares[leaves]
 
+    @over_parts
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of each class's probability for each record.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         with np.errstate(divide="ignore"):
             shares: NDArray[np.float64] = np.log(self.predict_proba(X))
         return shares
 
+    @over_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each record.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         leaves = self.apply(X)
         best: NDArray[Any] = self.classes_[self._model.shares.argmax(axis=1)][leaves]
         return best
+
+
+def _held(weights: Any, codes: NDArray[np.int32], labels: NDArray[Any]) -> NDArray[Any]:
+    """Return what the records of each class weigh; the sums do not depend on their order."""
+    if weights is None:
+        return np.bincount(codes, minlength=len(labels))
+    each = (exact_total(weights[codes == k]) for k in range(len(labels)))
+    return np.array([float_total(total) for total in each])

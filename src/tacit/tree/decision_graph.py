@@ -15,6 +15,8 @@ class DecisionGraphClassifier(TreeClassifier):
     leaves and all splits of one is made. So its score is never lower than that of the tree. What
     takes a large tree, such as the parity of some columns, may take a small graph.
 
+    To be fitted it needs all records at once; a PartitionedTable is refused.
+
     Parameters
     ----------
     criterion : {"bayes_factor", "bic"}

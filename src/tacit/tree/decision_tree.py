@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tacit.tree.base import TreeClassifier, TreeEstimator, unchanged_if_it_fails
+from tacit.scale import as_partitioned, over_parts
+from tacit.tree.base import TreeClassifier, TreeEstimator, refuse_parts, unchanged_if_it_fails
 from tacit.tree.model import leaf_means, number_score
 from tacit.tree.nodes import find_leaves
 from tacit.tree.sample import take_sample
@@ -211,6 +212,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         Parameters
         ----------
         X : Table, frame, mapping of columns, array or sparse array
+            All records at once: a PartitionedTable is refused.
         y : array-like of shape (n_records,) or str
             Numbers, or the name of a column of X that holds them.
         sample_weight : array-like of shape (n_records,), optional
@@ -225,6 +227,8 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> DecisionTreeRegressor:
         settings = grow_settings(self, self._criteria, merge=False)
+        if as_partitioned(X) is not None:
+            refuse_parts(self)
         sample = take_sample(self, X, y, sample_weight)
         if sample.target is not None:
             numbers = column_numbers(sample.data, sample.target)
@@ -245,6 +249,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
             gain = gain / moments.scale / moments.scale
         counts = counts / [1.0, moments.scale, moments.scale] / [1.0, 1.0, moments.scale]
         nodes = replace(grown.nodes, gain=gain, counts=counts)
+        assert grown.coding is not None  # which only trees of partitions lack
         leaves = find_leaves(nodes, grown.coding, 1)
         means = leaf_means(leaves, numbers, sample.weights, nodes)
         self._keep(grown._replace(nodes=nodes), sample, settings)
@@ -257,12 +262,13 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         """The value of the criterion; larger is better."""
         return number_score(self._fitted())
 
+    @over_parts
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the mean of the leaf that each record ends in.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array or sparse array
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         leaves = self.apply(X)
         return self._model.means[leaves]

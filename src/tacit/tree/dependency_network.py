@@ -14,6 +14,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
+from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table.features import Features, fit_features, note_features, read_features
 from tacit.tree.coding import ordered_columns
 from tacit.tree.forest import Arcs, Derived, Forest
@@ -23,6 +24,7 @@ from tacit.tree.network_saving import write_network
 from tacit.tree.network_text import arcs_frame, network_text
 from tacit.tree.network_tree import tree_of_column
 from tacit.tree.nodes import find_leaves
+from tacit.tree.parts import grow_parts_network, mean_score
 from tacit.tree.recommend import is_one_basket, rank_items, read_basket
 from tacit.tree.settings import fixed_leaf, fixed_weights, grow_settings
 
@@ -161,7 +163,9 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
+            A partitioned table gives the same trees as a Table of its records, in a pass for each
+            level of the deepest tree.
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for.
@@ -172,16 +176,21 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             Itself.
         """
         settings = grow_settings(self, CRITERIA, merge=False)
+        parts = as_partitioned(X)
+        if parts is not None:
+            check_parts(sample_weight, self.discretise)
+            features = Features(parts.schema, {}, "table")
+            _check_columns(parts.shape)
+            ordered = ordered_columns(parts.schema, self.ordered)
+            forest = grow_parts_network(parts, ordered, settings, self.n_jobs, self.verbose)
+            self._keep(features, forest)
+            return self
         jobs = count_jobs(self.n_jobs)
         table, features = fit_features(
             copy(self), X, discretise=self.discretise, sample_weight=sample_weight,
             n_jobs=self.n_jobs,
         )  # fmt: skip
-        if table.n_columns < 2:
-            raise InputError(
-                f"X has {table.n_columns} feature(s) (shape={table.shape}) while a minimum of 2 is "
-                "required: a column is predicted from the others"
-            )
+        _check_columns(table.shape)
         weights = None
         if table.weights is not None:
             if not table.weights.any():
@@ -283,12 +292,13 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "forest_")
         return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
 
+    @over_parts
     def predict_proba(self, X: Any, column: str | int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of a column's labels given each record's other values.
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
             With all columns; what it says about this one is not looked at.
         column : str or int, optional
             Without it, all columns are predicted, each from the others.
@@ -319,6 +329,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         chances[:, schema.default_cells] = np.maximum(1.0 - stored, 0.0)
         return chances
 
+    @over_parts
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the conditional log-likelihood of each record.
 
@@ -326,7 +337,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
         """
         table = self._read(X)
         with np.errstate(divide="ignore"):
@@ -339,10 +350,13 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
         y : ignored
         """
         check_is_fitted(self, "forest_")
+        parts = as_partitioned(X)
+        if parts is not None:
+            return mean_score(self, parts)
         table = self._read(X)
         scores = self.score_samples(table)
         if table.weights is None:
@@ -375,6 +389,11 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "forest_")
         most = whole(n, "n", 1)
+        if as_partitioned(basket) is not None:
+            raise InputError(
+                "basket: those of a partitioned table come in parts; take the recommendations of "
+                "each, from X.map(tacit.scale.Predict(model, 'recommend'))"
+            )
         one = is_one_basket(basket)
         table = read_basket(self.schema_, basket) if one else self._read(basket)
         ranked = rank_items(table, self._predict_items, most)
@@ -466,3 +485,11 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         """Write the network to a file that :func:`tacit.load` reads; atomic."""
         check_is_fitted(self, "forest_")
         write_network(path, self)
+
+
+def _check_columns(shape: tuple[int, int]) -> None:
+    if shape[1] < 2:
+        raise InputError(
+            f"X has {shape[1]} feature(s) (shape={shape}) while a minimum of 2 is required: a "
+            "column is predicted from the others"
+        )

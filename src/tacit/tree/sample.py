@@ -17,9 +17,10 @@ from tacit.table.targets import read_target
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.schema import Schema
     from tacit.table.features import Kind
 
-__all__ = ["Sample", "table_sample", "take_sample"]
+__all__ = ["Sample", "note_target", "table_sample", "take_sample"]
 
 
 class Sample(NamedTuple):
@@ -78,13 +79,11 @@ def table_sample(model: Any, X: Table, y: Any, sample_weight: Any) -> Sample:
         if weights is not None:
             raise InputError("sample_weight: the Table has weights already")
         weights = _weights(sample_weight, X.n_records)
-    names, target, name = X.schema.name_array, None, None
+    target, name = None, None
     if isinstance(y, str):
-        target, name = X.schema.position(y, "y"), y
-        if len(names) == 1:
-            raise InputError(f"X: there is no column but the target {y!r}")
-        names = np.concatenate((names[:target], names[target + 1 :]))
-    note_names(model, names)
+        target, name = note_target(model, X.schema, y), y
+    else:
+        note_names(model, X.schema.name_array)
     if weights is not None and not weights.all():
         if not weights.any():
             raise InputError("weights: all weights are zero")
@@ -92,6 +91,15 @@ def table_sample(model: Any, X: Table, y: Any, sample_weight: Any) -> Sample:
         X, weights = X.take(kept), weights[kept]
         y = y if target is not None else _some(y, kept)
     return Sample(X, "table", y, target, name, weights)
+
+
+def note_target(model: Any, schema: Schema, y: str) -> int:
+    """Return the place of a target among columns, and note the others on the model."""
+    target, names = schema.position(y, "y"), schema.name_array
+    if len(names) == 1:
+        raise InputError(f"X: there is no column but the target {y!r}")
+    note_names(model, np.concatenate((names[:target], names[target + 1 :])))
+    return target
 
 
 def _take_target(X: Any, name: str) -> tuple[Any, Any]:

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import InputError
 from tacit.machine import whole
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 __all__ = [
     "check_choice",
     "check_number",
+    "even_scale",
     "even_settings",
+    "exact_total",
     "fixed_leaf",
     "fixed_weights",
+    "float_total",
     "grow_settings",
+    "in_units",
+    "weight_unit",
 ]
 
 SPLITS = ("binary", "complete", "both")
@@ -107,13 +115,52 @@ def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:
     >>> fixed_weights(np.array([2.0, 1.0]))
     (array([2, 1]), 1.0)
     """
+    whole = bool((weights == np.floor(weights)).all())
     total = float(weights.sum())
+    if not whole or total > MOST_WEIGHT:  # else it is exact, and quicker
+        total = float_total(exact_total(weights))
+    unit = weight_unit(total, whole=whole, fine=fine)
+    return in_units(weights, unit), unit
+
+
+def weight_unit(total: float, *, whole: bool, fine: bool = False) -> float:
+    """Return how many units make one, for weights with this sum; `whole` if all of them are."""
     if not 1e-100 < total < 1e100:
         raise InputError(f"weights: they add up to {total:g}; scale them to what records count")
-    if not fine and total <= MOST_WEIGHT and bool((weights == np.floor(weights)).all()):
-        return weights.astype(np.int64), 1.0
-    unit = 2.0 ** (52 - math.frexp(total)[1])
-    return np.rint(weights * unit).astype(np.int64), unit
+    if whole and not fine and total <= MOST_WEIGHT:
+        return 1.0
+    return float(2.0 ** (52 - math.frexp(total)[1]))
+
+
+def in_units(weights: Any, unit: float) -> NDArray[np.int64]:
+    """Return weights as whole numbers of a unit."""
+    return np.asarray(np.rint(weights * unit).astype(np.int64))
+
+
+def exact_total(weights: Any) -> int:
+    """Return the sum of weights in units of 2⁻¹¹²⁷, exactly: the same in any order of the records.
+
+    >>> exact_total(np.array([0.1] * 10)) == 10 * exact_total(np.array([0.1]))
+    True
+    """
+    total = 0
+    for begin in range(0, len(weights), 2**25):  # so that no sum below reaches 2⁵³
+        parts, powers = np.frexp(weights[begin : begin + 2**25])
+        whole = np.ldexp(parts, 53).astype(np.int64)
+        least = int(powers.min())
+        high = np.bincount(powers - least, whole >> 27)
+        low = np.bincount(powers - least, whole & (2**27 - 1))
+        for place, (one, other) in enumerate(zip(high.tolist(), low.tolist(), strict=True)):
+            total += (int(one) * 2**27 + int(other)) << (place + least + 1074)
+    return total
+
+
+def float_total(total: int) -> float:
+    """Return an exact sum as the nearest float."""
+    try:
+        return total / 2**1127
+    except OverflowError:
+        return math.inf
 
 
 def even_settings(settings: dict[str, Any], weights: Any) -> tuple[dict[str, Any], float]:
@@ -122,9 +169,18 @@ def even_settings(settings: dict[str, Any], weights: Any) -> tuple[dict[str, Any
     Entropy and Gini do not depend on the scale of weights, but what counts as a tie does. The
     factor is by which gains have to be multiplied afterwards.
     """
-    if weights is None or settings["criterion"] not in ("entropy", "gini"):
+    if weights is None:
         return settings, 1.0
-    mean = float(weights.sum()) / max(int(np.count_nonzero(weights)), 1)
+    return even_scale(settings, int(weights.sum()), int(np.count_nonzero(weights)))
+
+
+def even_scale(
+    settings: dict[str, Any], total: int, n_counting: int
+) -> tuple[dict[str, Any], float]:
+    """Do so for weights with this sum, in units, of which so many are not zero."""
+    if settings["criterion"] not in ("entropy", "gini"):
+        return settings, 1.0
+    mean = float(total) / max(n_counting, 1)
     factor = mean / settings["unit"]
     if factor >= 1:
         return settings, 1.0

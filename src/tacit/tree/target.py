@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from sklearn.utils.class_weight import compute_class_weight
 
 from tacit.errors import InputError
 from tacit.table.discretise import bin_edges
@@ -15,21 +16,24 @@ from tacit.table.frames import encode_columns
 from tacit.table.targets import read_target, refuse_reals
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from tacit.table import Table
 
 __all__ = [
+    "NO_CLASS_WEIGHTS",
     "Classes",
     "Moments",
     "class_array",
+    "class_weights",
     "column_classes",
     "column_numbers",
     "has_classes",
     "read_classes",
     "read_numbers",
+    "refuse_lost",
 ]
 
 
@@ -96,12 +100,50 @@ def column_classes(table: Table, position: int) -> Classes:
     return Classes(class_array(labels.items[:lost]), codes)
 
 
+NO_CLASS_WEIGHTS = "class_weight: all weights are zero, or some beyond all numbers"
+
+
+def class_weights(
+    given: Any, labels: NDArray[Any], held: Callable[[], NDArray[Any]]
+) -> NDArray[np.float64]:
+    """Return the weight of each class.
+
+    Parameters
+    ----------
+    given : dict or "balanced"
+        As estimators are given it.
+    labels : ndarray
+    held : callable
+        Says what the records of each class weigh; only asked if that matters.
+    """
+    if isinstance(given, str) and given == "balanced":
+        own = held()
+        some = np.count_nonzero(own)
+        with np.errstate(over="ignore"):  # of classes that do not occur
+            each: NDArray[Any] = own.sum() / (some * np.maximum(own, np.finfo(np.float64).tiny))
+        return each
+    if not isinstance(given, dict):
+        raise InputError(f"class_weight must be 'balanced', a dict or None, got {given!r}")
+    try:
+        each = compute_class_weight(given, classes=labels, y=labels)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"class_weight: {error}") from None
+    if not (np.isfinite(each).all() and (each >= 0).all()):
+        raise InputError("class_weight: weights must be finite and not negative")
+    return each
+
+
 def _refuse_lost(lost: NDArray[np.bool_], name: str) -> None:
     if lost.any():
-        raise InputError(
-            f"y: column {name!r} has a missing value at record {int(lost.argmax())}; "
-            "records without a target teach nothing"
-        )
+        refuse_lost(int(lost.argmax()), name)
+
+
+def refuse_lost(record: int, name: str) -> None:
+    """Refuse a target that a record does not have."""
+    raise InputError(
+        f"y: column {name!r} has a missing value at record {record}; "
+        "records without a target teach nothing"
+    )
 
 
 def read_numbers(y: Any, n_records: int) -> NDArray[np.float64]:

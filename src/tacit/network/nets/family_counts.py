@@ -39,6 +39,8 @@ class FamilyCounts:
 
     Parameters
     ----------
+    offsets : int64 array
+        Of the schema: the first value id of each column.
     missing : int64 array
         Of each column the code that says "not known", or -1.
     children : int64 array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -34,10 +34,16 @@ def _rows(order: RandomOrder, part: Part, stretch: Stretch) -> Ints:
     return order.within(part.first, last, *stretch) - part.first
 
 
+def _add(one: list[Ints], other: list[Ints]) -> list[Ints]:
+    """Add up, in place."""
+    return [np.add(a, b, out=a) for a, b in zip(one, other, strict=True)]
+
+
 @dataclass(frozen=True)
 class FirstSample:
     """Counts of stored values of all records, those of a sample, and of all pairs in the sample."""
 
+    exact: ClassVar[bool] = True
     order: RandomOrder
     stretch: Stretch
     n_values: int
@@ -56,13 +62,18 @@ class FirstSample:
 
     def merge(self, one: list[Ints], other: list[Ints]) -> list[Ints]:
         """Add up."""
-        return [np.add(a, b, out=a) for a, b in zip(one, other, strict=True)]
+        return _add(one, other)
+
+    def accumulate(self, sums: list[Ints], part: Part) -> list[Ints]:
+        """Add what a part has."""
+        return _add(sums, self.partial(part))
 
 
 @dataclass(frozen=True)
 class PairSamples:
     """For each of some samples the counts of stored values, and of the pairs of some columns."""
 
+    exact: ClassVar[bool] = True
     order: RandomOrder
     stretches: tuple[Stretch, ...]
     pairs: Ints
@@ -87,7 +98,11 @@ class PairSamples:
 
     def merge(self, one: list[Ints], other: list[Ints]) -> list[Ints]:
         """Add up."""
-        return [np.add(a, b, out=a) for a, b in zip(one, other, strict=True)]
+        return _add(one, other)
+
+    def accumulate(self, sums: list[Ints], part: Part) -> list[Ints]:
+        """Add what a part has."""
+        return _add(sums, self.partial(part))
 
 
 class _Ahead:

@@ -346,12 +346,13 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         held = weights > 0
         return float((weights[held] * scores[held]).sum()), float(weights.sum())
 
+    @over_parts
     def predict_proba(self, X: Any, column: str | int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of a column's labels given each record's other values.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array, sparse array or path
+        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
             With all columns; what it says about this one is not looked at.
         column : str or int, optional
             A discrete column. Without it, all discrete columns are predicted, each from the others.
@@ -374,12 +375,13 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         found = [column_chances(model, self._layout, records, place) for place in places]
         return np.hstack(found) if found else np.zeros((records.n_records, 0))
 
+    @over_parts
     def predict(self, X: Any, column: str | int | None = None) -> NDArray[Any]:
         """Return the most probable label, or the mean of a number, given the other values.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array, sparse array or path
+        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
             With all columns; what it says about this one is not looked at.
         column : str or int, optional
             Without it, all columns are predicted, each from the others.

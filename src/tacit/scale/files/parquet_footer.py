@@ -9,12 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tacit.errors import FileError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["RowGroup", "read_row_groups"]
+    from numpy.typing import NDArray
+
+__all__ = ["Footer", "RowGroup", "read_footer"]
 
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
 _VARINTS = (4, 5, 6)
@@ -27,18 +31,30 @@ class RowGroup:
     Attributes
     ----------
     n_records : int
-    n_bytes : int
-        Of its columns, decompressed but still encoded.
-    disk_bytes : int
+    n_bytes : int64 array
+        Of each column, decompressed but still encoded.
+    disk_bytes : int64 array
+        Of each column.
     """
 
     n_records: int
-    n_bytes: int
-    disk_bytes: int
+    n_bytes: NDArray[np.int64]
+    disk_bytes: NDArray[np.int64]
 
 
-def read_row_groups(path: Path) -> list[RowGroup]:
-    """Return the row groups of a file, in order."""
+@dataclass(frozen=True)
+class Footer:
+    """The row groups of a file, in order, and what their columns are called.
+
+    A nested column is stored as several, which have its name.
+    """
+
+    columns: list[str]
+    groups: list[RowGroup]
+
+
+def read_footer(path: Path) -> Footer:
+    """Read where a file says what it holds."""
     size = path.stat().st_size
     with path.open("rb") as file:
         if size < 12 or file.read(4) not in (b"PAR1", b"PARE"):
@@ -53,36 +69,66 @@ def read_row_groups(path: Path) -> list[RowGroup]:
         file.seek(size - 8 - length)
         footer = _Compact(file.read(length))
     try:
-        n_records, groups = _file_metadata(footer)
-    except (IndexError, ValueError, RecursionError):
+        n_records, found = _file_metadata(footer)
+    except (IndexError, ValueError, RecursionError, OverflowError):
         raise FileError(path, "is damaged: its footer cannot be read") from None
-    if sum(group.n_records for group in groups) != n_records:
+    if sum(group.n_records for group in found.groups) != n_records:
         raise FileError(path, "is damaged: its footer is at odds about the number of records")
-    return groups
+    return found
 
 
-def _file_metadata(data: _Compact) -> tuple[int, list[RowGroup]]:
-    n_records, groups = 0, []
+def _file_metadata(data: _Compact) -> tuple[int, Footer]:
+    n_records, found = 0, Footer([], [])
     for field, kind in data.fields():
         if field == 3:
             n_records = data.number()
         elif field == 4:
-            groups = [_row_group(data) for _ in range(data.list_header()[0])]
+            for k in range(data.list_header()[0]):
+                names, group = _row_group(data)
+                if k == 0:
+                    found.columns.extend(names)
+                elif names != found.columns:
+                    raise ValueError("row groups with other columns")
+                found.groups.append(group)
         else:
             data.skip(kind)
-    return n_records, groups
+    return n_records, found
 
 
-def _row_group(data: _Compact) -> RowGroup:
-    found = {2: 0, 3: 0, 6: 0}
+def _row_group(data: _Compact) -> tuple[list[str], RowGroup]:
+    n_records, names, sizes = 0, [], []
     for field, kind in data.fields():
-        if field in found:
-            found[field] = data.number()
+        if field == 1:
+            for _ in range(data.list_header()[0]):
+                name, unpacked, packed = _column_chunk(data)
+                names.append(name)
+                sizes.append((unpacked, packed))
+        elif field == 3:
+            n_records = data.number()
         else:
             data.skip(kind)
-    if min(found.values()) < 0:
+    found = np.array(sizes, np.int64).reshape(-1, 2)
+    if n_records < 0 or (found < 0).any():
         raise ValueError("a negative size")
-    return RowGroup(found[3], found[2], found[6] or found[2])
+    return names, RowGroup(n_records, found[:, 0], found[:, 1])
+
+
+def _column_chunk(data: _Compact) -> tuple[str, int, int]:
+    """Return the name of the column that a chunk is of, and its sizes."""
+    name, sizes = "", {6: 0, 7: 0}
+    for field, kind in data.fields():
+        if field != 3:
+            data.skip(kind)
+            continue
+        for own, own_kind in data.fields():
+            if own == 3:
+                path = [data.binary() for _ in range(data.list_header()[0])]
+                name = path[0].decode()
+            elif own in sizes:
+                sizes[own] = data.number()
+            else:
+                data.skip(own_kind)
+    return name, sizes[6], sizes[7]
 
 
 class _Compact:
@@ -110,6 +156,12 @@ class _Compact:
         """Read a whole number."""
         value = self._varint()
         return (value >> 1) ^ -(value & 1)
+
+    def binary(self) -> bytes:
+        """Read bytes."""
+        length = self._varint()
+        self._place += length
+        return self._data[self._place - length : self._place]
 
     def fields(self) -> Any:
         """Give the number and the type of each field of a struct; the caller reads or skips it."""

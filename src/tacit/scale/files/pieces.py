@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+import polars as pl
 
 from tacit.scale.raw import RawFrame, RawPart, naming_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    import polars as pl
+    from collections.abc import Iterable, Mapping, Sequence
 
     from tacit.scale.coding import Coding
     from tacit.schema import Schema
     from tacit.table import Table
+    from tacit.table.files.csv_file import CsvForm
 
-__all__ = ["CodedReader", "FilePiece", "RawReader", "Stretch", "group_stretches"]
+__all__ = ["CodedReader", "FilePiece", "How", "RawReader", "Stretch", "group_stretches"]
+
+
+@dataclass(frozen=True)
+class How:
+    """How files are to be read, for all of them at once.
+
+    Attributes
+    ----------
+    types : mapping of str to Polars types
+        Of columns that a file does not tell the type of.
+    forms : tuple of CsvForm
+        Of files of text.
+    """
+
+    types: Mapping[str, Any] = field(default_factory=dict)
+    forms: tuple[CsvForm, ...] = ()
+
+    def typed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Give columns that a file has nothing in the type that they have in others."""
+        empty = [name for name, dtype in frame.schema.items() if dtype == pl.Null]
+        return frame.with_columns(pl.col(name).cast(self.types[name]) for name in empty)
 
 
 class Stretch(Protocol):
@@ -32,6 +54,8 @@ class Stretch(Protocol):
     n_records : int
         As far as it is known; else an estimate.
     disk_bytes, load_bytes : int
+    read_bytes : int
+        How much of `load_bytes` is needed to read it, beside the frame that it becomes.
     """
 
     @property
@@ -46,8 +70,10 @@ class Stretch(Protocol):
     def disk_bytes(self) -> int: ...  # noqa: D102
     @property
     def load_bytes(self) -> int: ...  # noqa: D102
+    @property
+    def read_bytes(self) -> int: ...  # noqa: D102
 
-    def read(self, columns: list[str]) -> pl.DataFrame:
+    def read(self, columns: list[str], how: How) -> pl.DataFrame:
         """Read some columns."""
 
     def join(self, other: Any) -> Stretch | None:
@@ -83,6 +109,11 @@ class FilePiece:
         """What reading it takes from a disk."""
         return sum(own.disk_bytes for own in self.stretches)
 
+    @property
+    def read_bytes(self) -> int:
+        """What reading takes, beside the frames that are read."""
+        return int(max(own.read_bytes for own in self.stretches))
+
     def sized(self, load_bytes: int, kept_bytes: int) -> FilePiece:
         """Return the piece with sizes that are known better."""
         return replace(self, load_bytes=load_bytes, kept_bytes=kept_bytes)
@@ -110,13 +141,14 @@ class RawReader:
     """Reads pieces as frames, for the pass that finds labels."""
 
     columns: tuple[str, ...]
+    how: How = How()
 
     def load(self, piece: FilePiece, n_jobs: int) -> RawPart | None:
         """Read the frames of a piece."""
         frames = []
         for stretch in piece.stretches:
             with naming_place(stretch.path, stretch.place):
-                frame = stretch.read(list(self.columns))
+                frame = stretch.read(list(self.columns), self.how)
             if frame.height:
                 frames.append(RawFrame(frame, stretch.path, stretch.place, stretch.first))
         return RawPart(frames) if frames else None
@@ -127,6 +159,7 @@ class CodedReader:
     """Reads pieces as Tables under one schema."""
 
     coding: Coding
+    how: How = How()
 
     @property
     def schema(self) -> Schema:
@@ -135,9 +168,9 @@ class CodedReader:
 
     def narrow(self, places: Sequence[int]) -> CodedReader:
         """Return a reader that does not read other columns."""
-        return CodedReader(self.coding.narrow(places))
+        return CodedReader(self.coding.narrow(places), self.how)
 
     def load(self, piece: FilePiece, n_jobs: int) -> Table | None:
         """Read a piece and code its values."""
-        raw = RawReader(tuple(self.coding.columns)).load(piece, n_jobs)
+        raw = RawReader(tuple(self.coding.columns), self.how).load(piece, n_jobs)
         return None if raw is None else self.coding.table(raw, n_jobs)

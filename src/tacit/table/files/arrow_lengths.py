@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tacit.errors import FileError
@@ -20,10 +21,29 @@ if TYPE_CHECKING:
 
     from tacit.table.files.compressed import PathLike
 
-__all__ = ["check_lengths"]
+__all__ = ["Batch", "check_lengths"]
 
 _MARK = 0xFFFFFFFF
 _DICTIONARY, _BATCH = 2, 3  # kinds of message
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A record batch.
+
+    Attributes
+    ----------
+    n_records : int
+    n_bytes : int
+        Of all columns, decompressed.
+    disk_bytes : int
+    compressed : bool
+    """
+
+    n_records: int
+    n_bytes: int
+    disk_bytes: int
+    compressed: bool
 
 
 class _Table:
@@ -61,28 +81,36 @@ class _Table:
                 yield struct.unpack_from(form, self._data, place + 4 + k * size)
 
 
-def check_lengths(path: PathLike, plain: Path) -> None:
-    """Refuse an Arrow IPC file, or stream, that claims more than it can hold."""
+def check_lengths(path: PathLike, plain: Path) -> list[Batch]:
+    """Refuse an Arrow IPC file, or stream, that claims more than it can hold.
+
+    Returns
+    -------
+    list of Batch
+        In order.
+    """
+    found: list[Batch] = []
     with (
         plain.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
     ):
         try:
             if data[:6] == b"ARROW1":
-                _check_footer(data)
+                _check_footer(data, found)
             else:
                 place = 0
-                while (place := _check_message(data, place)) < len(data):
+                while (place := _check_message(data, place, found)) < len(data):
                     pass
         except (struct.error, _ClaimError) as error:
             raise FileError(path, f"is damaged or cut off: {error}") from None
+    return found
 
 
 class _ClaimError(Exception):
     pass
 
 
-def _check_footer(data: mmap.mmap) -> None:
+def _check_footer(data: mmap.mmap, found: list[Batch]) -> None:
     if data[-6:] != b"ARROW1":
         raise _ClaimError("it does not end like an Arrow IPC file")
     (size,) = struct.unpack_from("<i", data, len(data) - 10)
@@ -94,10 +122,10 @@ def _check_footer(data: mmap.mmap) -> None:
         for place, before, body in footer.structs(blocks, "<qi4xq"):
             if place < 0 or before < 0 or body < 0 or place + before + body > start:
                 raise _ClaimError("its footer points beyond it")
-            _check_message(data, place)
+            _check_message(data, place, found)
 
 
-def _check_message(data: mmap.mmap, place: int) -> int:
+def _check_message(data: mmap.mmap, place: int, found: list[Batch]) -> int:
     """Check one message; return where the next begins, or the end of the file after the last."""
     mark, size = struct.unpack_from("<Ii", data, place)
     if mark != _MARK or size < 0:
@@ -114,11 +142,13 @@ def _check_message(data: mmap.mmap, place: int) -> int:
     if content is not None and kind == _DICTIONARY:
         content = content.table(1)
     if content is not None and kind in (_DICTIONARY, _BATCH):
-        _check_batch(data, content, body, length)
+        batch = _check_batch(data, content, body, length)
+        if kind == _BATCH:
+            found.append(batch)
     return body + length
 
 
-def _check_batch(data: mmap.mmap, batch: _Table, body: int, length: int) -> None:
+def _check_batch(data: mmap.mmap, batch: _Table, body: int, length: int) -> Batch:
     compressed = batch.table(3) is not None
     room = available_memory() or 1 << 48
     held = length
@@ -140,3 +170,4 @@ def _check_batch(data: mmap.mmap, batch: _Table, body: int, length: int) -> None
     for (count,) in batch.structs(4, "<q"):
         if not 0 <= count <= length:
             raise _ClaimError(f"a column claims {count:,} buffers")
+    return Batch(records, held, length, compressed)

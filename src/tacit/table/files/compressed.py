@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator
 
-__all__ = ["PathLike", "first_line", "naming", "on_disk", "opened", "uncompressed_name"]
+__all__ = [
+    "PathLike",
+    "first_line",
+    "is_compressed",
+    "naming",
+    "on_disk",
+    "opened",
+    "uncompressed_name",
+]
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
@@ -101,6 +109,11 @@ def _compression(path: PathLike) -> str | None:
     if claimed is not None and found != claimed:
         raise FileError(path, f"is not compressed with {claimed}, in spite of its name")
     return found
+
+
+def is_compressed(path: PathLike) -> bool:
+    """Return whether a file, which has to be there, is compressed."""
+    return _compression(path) is not None
 
 
 def _only_member(path: PathLike, archive: zipfile.ZipFile) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -16,20 +17,113 @@ import polars as pl
 
 from tacit.errors import FileError, InputError
 from tacit.table.files.compressed import first_line
-from tacit.table.files.ragged import Dialect, find_bad_text, survey_lines
+from tacit.table.files.ragged import Dialect, drop_blank_lines, find_bad_text, survey_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from tacit.table.files.compressed import PathLike
 
-__all__ = ["CsvFile"]
+__all__ = ["CsvFile", "CsvForm", "fit_counts", "fitting_types", "wider_types"]
 
 _INFERRED = 10_000  # records that types are inferred from
 _WIDTH = {pl.Boolean: 0, pl.Int64: 0, pl.Float64: 1, pl.String: 2}
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """How the records of CSV text are to be read, wherever in a file they are.
+
+    Attributes
+    ----------
+    separator, eol : str
+    quote : str or None
+    strip : bool
+        Whether white space around values is to be dropped.
+    nulls : tuple of str
+        Texts that mean missing, besides the empty one.
+    names : tuple of str
+        Of all columns.
+    """
+
+    separator: str
+    quote: str | None
+    eol: str
+    strip: bool
+    nulls: tuple[str, ...]
+    names: tuple[str, ...]
+
+    def scan(self, source: Any, **options: Any) -> pl.LazyFrame:
+        """Let Polars scan a file, or text."""
+        return pl.scan_csv(
+            source,
+            separator=self.separator,
+            quote_char=self.quote,
+            eol_char=self.eol,
+            null_values=None if self.strip else list(self.nulls),
+            glob=False,
+            **options,
+        )
+
+    def bare(self, texts: pl.LazyFrame) -> pl.LazyFrame:
+        """Drop white space around values; what is nothing then is missing."""
+        bare = texts.select(pl.all().str.strip_chars(" \t"))
+        null = pl.all().is_in(["", *self.nulls])
+        return bare.select(pl.when(~null).then(pl.all()))
+
+    def typed(self, bare: pl.LazyFrame, types: Mapping[str, Any]) -> pl.LazyFrame:
+        """Turn text that is :meth:`bare` into values."""
+        return bare.select(
+            pl.col(name).str.to_lowercase() == "true"
+            if dtype == pl.Boolean
+            else pl.col(name).cast(dtype)
+            for name, dtype in types.items()
+        )
+
+    def parse(self, data: bytes, types: Mapping[str, Any]) -> pl.DataFrame:
+        """Read the records of a text without a header as some of the columns.
+
+        Parameters
+        ----------
+        data : bytes
+            Begins and ends where records do.
+        types : mapping of str to Polars types
+            Of the columns to read.
+
+        Raises
+        ------
+        RaggedError
+            If a line has too few or too many fields.
+        """
+        last = self.names[-1]  # where it is missing, the line may be short or blank
+        wanted = dict(types) if last in types else {**types, last: pl.String}
+        fine: pl.DataFrame | None = None
+        problem: BaseException | None = None
+        try:
+            fine = self._parse(data, wanted)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            problem = error
+        if len(self.names) > 1 and (fine is None or fine.get_column(last).null_count()):
+            dialect = Dialect(self.separator, self.quote, self.eol)
+            kept = drop_blank_lines(data, dialect, len(self.names))
+            if kept is not data:
+                return self._parse(kept, wanted).select(list(types))
+        if fine is None:
+            assert problem is not None
+            raise problem
+        return fine.select(list(types))
+
+    def _parse(self, data: bytes, types: Mapping[str, Any]) -> pl.DataFrame:
+        if not data:
+            return pl.DataFrame(schema=dict(types))
+        every: dict[str, Any] = dict.fromkeys(self.names, pl.String)
+        if not self.strip:
+            every.update(types)
+        lazy = self.scan(data, has_header=False, schema=every).select(list(types))
+        return (self.typed(self.bare(lazy), types) if self.strip else lazy).collect()
 
 
 class CsvFile:
@@ -63,12 +157,15 @@ class CsvFile:
     ) -> None:
         self.path, self.plain, self._header = path, plain, header
         self._strip = separator[1:] != ""
-        self._nulls = [null_values] if isinstance(null_values, str) else list(null_values or [])
-        self._dialect = self._sniff(separator[0], quote)
+        nulls = [null_values] if isinstance(null_values, str) else list(null_values or [])
+        self.dialect = self._sniff(separator[0], quote)
+        eol = self.dialect.eol
+        self.form = CsvForm(separator[0], quote, eol, self._strip, tuple(nulls), ())
         try:
             found = self._scan(infer_schema_length=_INFERRED).collect_schema()
             self._raw = found.names()
             self.names = self._name(names)
+            self.form = replace(self.form, names=tuple(self.names))
             if self._strip:
                 types = _fit(self._texts().head(_INFERRED), self.names)
             else:  # whole numbers beyond 64 bits are names, not numbers
@@ -93,16 +190,8 @@ class CsvFile:
         return Dialect(separator, quote, eol, blank)
 
     def _scan(self, **options: Any) -> pl.LazyFrame:
-        return pl.scan_csv(
-            self.plain,
-            has_header=self._header,
-            separator=self._dialect.separator,
-            quote_char=self._dialect.quote,
-            eol_char=self._dialect.eol,
-            skip_lines=self._dialect.blank_lines,
-            null_values=None if self._strip else self._nulls,
-            glob=False,
-            **options,
+        return self.form.scan(
+            self.plain, has_header=self._header, skip_lines=self.dialect.blank_lines, **options
         )
 
     def _name(self, names: Sequence[str] | None) -> list[str]:
@@ -125,12 +214,12 @@ class CsvFile:
     def _refuse_repeats(self) -> None:
         """Polars renames a column whose name occurs twice; that is not for us to do in silence."""
         with self.plain.open(encoding="utf-8-sig", newline="") as file:
-            for _ in range(self._dialect.blank_lines):
+            for _ in range(self.dialect.blank_lines):
                 file.readline()
-            quote = self._dialect.quote
+            quote = self.dialect.quote
             lines = csv.reader(
                 file,
-                delimiter=self._dialect.separator,
+                delimiter=self.dialect.separator,
                 quotechar=quote,
                 quoting=csv.QUOTE_NONE if quote is None else csv.QUOTE_MINIMAL,
             )
@@ -148,12 +237,8 @@ class CsvFile:
     def _texts(self) -> pl.LazyFrame:
         """All columns as strings, under their final names."""
         texts = self._scan(infer_schema=False)
-        columns = [pl.col(r).alias(n) for r, n in zip(self._raw, self.names, strict=True)]
-        if not self._strip:
-            return texts.select(columns)
-        bare = texts.select(column.str.strip_chars(" \t") for column in columns)
-        null = pl.all().is_in(["", *self._nulls])
-        return bare.select(pl.when(~null).then(pl.all()))
+        texts = texts.select(pl.col(r).alias(n) for r, n in zip(self._raw, self.names, strict=True))
+        return self.form.bare(texts) if self._strip else texts
 
     def lazy(self) -> pl.LazyFrame:
         """All columns in their types, under their final names."""
@@ -162,12 +247,18 @@ class CsvFile:
             types = {raw: self.schema[name] for raw, name in renamed}
             typed = self._scan(infer_schema=False, schema_overrides=types)
             return typed.select(pl.col(raw).alias(name) for raw, name in renamed)
-        return self._texts().select(
-            pl.col(name).str.to_lowercase() == "true"
-            if dtype == pl.Boolean
-            else pl.col(name).cast(dtype)
-            for name, dtype in self.schema.items()
-        )
+        return self.form.typed(self._texts(), self.schema)
+
+    def silent(self) -> set[str]:
+        """Return the columns that have no value among the records that types were inferred from."""
+        names = [name for name, dtype in self.schema.items() if dtype == pl.String]
+        if not names:
+            return set()
+        try:
+            counts = self._texts().head(_INFERRED).select(pl.col(names).count()).collect()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            self._explain(error)
+        return {name for name in names if not counts.get_column(name).item()}
 
     def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about `size` records at a time; blank lines are no records."""
@@ -191,8 +282,8 @@ class CsvFile:
             raise FileError(self.path, "has quotes that do not pair, so that its lines are unclear")
 
     def _survey(self) -> tuple[int, NDArray[np.int64]]:
-        n_lines, blank = survey_lines(self.path, self.plain, self._dialect, len(self.names))
-        before = self._dialect.blank_lines + self._header
+        n_lines, blank = survey_lines(self.path, self.plain, self.dialect, len(self.names))
+        before = self.dialect.blank_lines + self._header
         blank = blank - before
         return n_lines - before, blank[blank >= 0]
 
@@ -203,7 +294,7 @@ class CsvFile:
             fitting = _fit(self._texts(), narrow) if narrow else {}
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as other:
             self._explain(other)
-        wider = {n: t for n, t in fitting.items() if _WIDTH[t] > _WIDTH[self.schema[n]]}
+        wider = wider_types(self.schema, fitting)
         if not wider and (found := re.search(r"\(column number (\d+)\)", str(error))):
             name = self.names[int(found[1]) - 1]
             if name in narrow:
@@ -216,12 +307,17 @@ class CsvFile:
         """Raise a FileError that says more than Polars does, where more can be found."""
         find_bad_text(self.path, self.plain)
         if (n_fields := len(getattr(self, "_raw", ()))) > 1:
-            survey_lines(self.path, self.plain, self._dialect, n_fields)
+            survey_lines(self.path, self.plain, self.dialect, n_fields)
         raise FileError(self.path, f"cannot be read as CSV: {first_line(error)}") from error
 
 
 def _fit(texts: pl.LazyFrame, names: list[str]) -> dict[str, Any]:
     """Return the narrowest type that all values of each column fit."""
+    return fitting_types(fit_counts(texts, names))
+
+
+def fit_counts(texts: pl.LazyFrame, names: Sequence[str]) -> dict[str, NDArray[np.int64]]:
+    """Count, for each column, its values and those that are flags, whole numbers and numbers."""
     checks = []
     for name in names:
         text = pl.col(name).str.strip_chars_start(" ")  # as Polars does in CSV
@@ -230,9 +326,19 @@ def _fit(texts: pl.LazyFrame, names: list[str]) -> dict[str, Any]:
         flag = text.str.contains(r"^(?i:true|false)$")
         sums = [pl.col(name).is_not_null(), flag, whole, whole | real.fill_null(False)]
         checks.append(pl.struct(x.sum().alias(str(k)) for k, x in enumerate(sums)).alias(name))
+    found = texts.select(checks).collect(engine="streaming").row(0, named=True)
+    return {name: np.array(list(own.values()), np.int64) for name, own in found.items()}
+
+
+def fitting_types(counts: Mapping[str, NDArray[np.int64]]) -> dict[str, Any]:
+    """Return the narrowest type that all values of each column fit."""
     types: dict[str, Any] = {}
-    for name, counts in texts.select(checks).collect(engine="streaming").row(0, named=True).items():
-        n, flags, wholes, numbers = counts.values()
+    for name, (n, flags, wholes, numbers) in counts.items():
         fits = ((flags, pl.Boolean), (wholes, pl.Int64), (numbers, pl.Float64))
         types[name] = next((t for count, t in fits if n and count == n), pl.String)
     return types
+
+
+def wider_types(types: Mapping[str, Any], fitting: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the types of the columns that have to be given wider ones."""
+    return {n: t for n, t in fitting.items() if _WIDTH[t] > _WIDTH[types[n]]}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tacit.table.files.compressed import PathLike
 
-__all__ = ["Dialect", "find_bad_text", "survey_lines"]
+__all__ = ["Dialect", "RaggedError", "drop_blank_lines", "find_bad_text", "survey_lines"]
 
 _BLOCK = 1 << 24
 
@@ -87,6 +87,35 @@ def survey_lines(
             raise FileError(path, _complaint(physical + 1, int(fields[0]), n_fields))
         blank.append(n_lines)
     return n_lines + 1, np.array(blank, np.int64)
+
+
+class RaggedError(ValueError):
+    """A line has too few or too many fields."""
+
+
+def drop_blank_lines(data: bytes, dialect: Dialect, n_fields: int) -> bytes:
+    """Return text, which begins and ends where lines do, without its blank lines.
+
+    It is the same object where there are none.
+
+    Raises
+    ------
+    RaggedError
+        If another line does not have `n_fields` fields; at least 2.
+    """
+    closed = data if data.endswith(dialect.eol.encode()) else data + dialect.eol.encode()
+    ends, fields, _ = _count(closed, dialect)
+    odd = np.flatnonzero(fields != n_fields)
+    if not len(odd):
+        return data
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    for k in odd.tolist():
+        if closed[starts[k] : ends[k]].strip():
+            raise RaggedError(_complaint(k + 1, int(fields[k]), n_fields))
+    kept = np.ones(len(ends), np.bool_)
+    kept[odd] = False
+    spans = zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)
+    return b"".join(closed[a : b + 1] for a, b in spans)
 
 
 def _complaint(line: int, fields: int, n_fields: int) -> str:

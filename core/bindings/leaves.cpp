@@ -1,0 +1,183 @@
+#include "leaf_counts.hpp"
+#include "leaf_splits.hpp"
+#include "tree_arguments.hpp"
+#include "tree_scores.hpp"
+
+namespace tacit::bindings {
+namespace {
+
+// The conditions on the ways to leaves, after checking that they are of the table's ids.
+struct CheckedPaths {
+  std::vector<std::int64_t> out_start{0};
+  LeafPaths paths;
+
+  CheckedPaths(const Ints& start, const Indices& low, const Indices& high, const Flags& inside,
+               const Indices& targets, const Flags& dense, const Ints& offsets) {
+    const std::size_t n_leaves = targets.size();
+    require(dense.size() == n_leaves, "dense must be as many as leaves");
+    require(start.size() == n_leaves + 1 && start.data()[0] == 0,
+            "path_start must be one more than leaves, and begin with 0");
+    for (std::size_t k = 0; k < n_leaves; ++k)
+      require(start.data()[k] <= start.data()[k + 1], "path_start must not fall");
+    const auto n = static_cast<std::size_t>(start.data()[n_leaves]);
+    require(low.size() == n && high.size() == n && inside.size() == n,
+            "low, high and inside must be as many as conditions");
+    const auto n_columns = static_cast<std::int64_t>(offsets.size()) - 1;
+    const std::int64_t n_values = offsets.data()[n_columns];
+    for (std::size_t i = 0; i < n; ++i)
+      require(low.data()[i] >= 0 && low.data()[i] <= high.data()[i] && high.data()[i] <= n_values,
+              "low and high must be ranges of value ids");
+    for (std::size_t k = 0; k < n_leaves; ++k) {
+      const std::int64_t column = targets.data()[k];
+      require(column >= 0 && column < n_columns, "targets must be columns");
+      const std::int64_t arity = offsets.data()[column + 1] - offsets.data()[column] + 1;
+      require(n_values == 0 || arity <= (INT64_MAX / 8 - out_start.back()) / n_values,
+              "there are too many counts");
+      out_start.push_back(out_start.back() + (dense.data()[k] ? arity * n_values : 0));
+    }
+    paths = {static_cast<std::int64_t>(n_leaves), start.data(),   low.data(),   high.data(),
+             inside.data(),                       targets.data(), dense.data(), out_start.data()};
+  }
+};
+
+nb::tuple bind_leaf_counts(const Ints& indptr, const AnyIn& values, const Ints& start,
+                            const Indices& rows, const Ints& offsets, const Ints& defaults,
+                            const std::optional<Ints>& weights, const Ints& path_start,
+                            const Indices& low, const Indices& high, const Flags& inside,
+                            const Indices& targets, const Flags& dense, int n_jobs) {
+  require(offsets.size() > 0, "offsets must not be empty");
+  const std::vector<std::uint8_t> none(offsets.size() - 1, 0);
+  require_columns(offsets, defaults, none);
+  const CheckedPaths checked(path_start, low, high, inside, targets, dense, offsets);
+  Buffer<std::int64_t> out(static_cast<std::size_t>(checked.out_start.back()));
+  SparseCounts rest;
+  with_values(values.dtype(), [&](auto v) {
+    const auto table = as_tree_table<decltype(v)>(indptr, values, start, rows, offsets, defaults,
+                                                  none, weights);
+    run([&] { rest = leaf_counts(table, checked.paths, out.data(), n_jobs, signal_pending); });
+  });
+  const std::size_t size = out.size();
+  return nb::make_tuple(to_numpy(std::move(out), {size}), copy_out(rest.row_start),
+                        copy_out(rest.ids), copy_out(rest.counts));
+}
+
+// Arrays of a thing for each leaf that has n_planes of them.
+struct PlaneStarts {
+  std::vector<std::int64_t> start{0};
+  explicit PlaneStarts(const Ints& n_planes) {
+    for (std::size_t k = 0; k < n_planes.size(); ++k) {
+      require(n_planes.data()[k] >= 1 && n_planes.data()[k] < (std::int64_t{1} << 31),
+              "n_planes must be positive");
+      start.push_back(start.back() + n_planes.data()[k]);
+    }
+  }
+};
+
+TreeRules class_rules(const nb::dict& settings) {
+  const TreeRules rules = as_rules(settings);
+  require(rules.criterion != TreeCriterion::kSquaredError &&
+              rules.criterion != TreeCriterion::kNormal,
+          "leaves must be of classes");
+  return rules;
+}
+
+nb::object bind_worth_splitting(const Ints& n_planes, const Ints& wholes, const Ints& depths,
+                                const nb::dict& settings) {
+  const TreeRules rules = class_rules(settings);
+  const PlaneStarts at(n_planes);
+  const std::size_t n = n_planes.size();
+  require(static_cast<std::int64_t>(wholes.size()) == at.start.back() && depths.size() == n,
+          "wholes and depths must be those of the leaves");
+  Buffer<std::uint8_t> worth(n);
+  for (std::size_t k = 0; k < n; ++k)
+    worth[k] = worth_splitting(rules, n_planes.data()[k], wholes.data() + at.start[k], nullptr,
+                               depths.data()[k]);
+  return nb::cast(to_numpy(std::move(worth), {n}));
+}
+
+nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flags& ordered,
+                           const Ints& n_planes, const Ints& id_start, const Indices& ids,
+                           const Ints& planes, const Ints& wholes,
+                           const In<double>& shares, const Ints& root_weights,
+                           const Indices& targets, const nb::dict& settings, int n_jobs) {
+  const TreeRules rules = class_rules(settings);
+  require_columns(offsets, defaults, ordered);
+  const auto n_columns = static_cast<std::int64_t>(offsets.size()) - 1;
+  const TreeColumns columns(offsets.data(), defaults.data(), ordered.data(), n_columns);
+  const PlaneStarts at(n_planes);
+  const std::size_t n = n_planes.size();
+  require(static_cast<std::int64_t>(wholes.size()) == at.start.back() && shares.size() == n &&
+              root_weights.size() == n && targets.size() == n,
+          "wholes, shares, root_weights and targets must be those of the leaves");
+  require(id_start.size() == n + 1 && id_start.data()[0] == 0 &&
+              id_start.data()[n] == static_cast<std::int64_t>(ids.size()),
+          "id_start must be one more than leaves, and end with ids");
+  std::vector<LeafToSplit> leaves;
+  std::int64_t used = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    require(targets.data()[k] >= 0 && targets.data()[k] < n_columns, "targets must be columns");
+    const std::int64_t begin = id_start.data()[k], end = id_start.data()[k + 1];
+    require(begin <= end, "id_start must not fall");
+    for (std::int64_t i = begin; i < end; ++i)
+      require(ids.data()[i] >= (i > begin ? ids.data()[i - 1] + 1 : 0) &&
+                  ids.data()[i] < columns.n_values,
+              "ids must ascend and be value ids");
+    const std::int64_t wide = begin < end ? end - begin : columns.n_values;
+    leaves.push_back({n_planes.data()[k], wide, begin < end ? ids.data() + begin : nullptr,
+                      planes.data() + used, wholes.data() + at.start[k], shares.data()[k],
+                      root_weights.data()[k], targets.data()[k]});
+    used += n_planes.data()[k] * wide;
+  }
+  require(static_cast<std::int64_t>(planes.size()) == used,
+          "planes must have a count for each plane and value id");
+  std::vector<LeafSplit> found;
+  run([&] { found = leaf_splits(columns, leaves, rules, n_jobs, signal_pending); });
+  const auto array = [&](const auto& part) {
+    std::vector<std::decay_t<decltype(part(found[0]))>> out;
+    for (const LeafSplit& own : found) out.push_back(part(own));
+    return copy_out(out);
+  };
+  return nb::make_tuple(array([](const LeafSplit& own) { return own.split.column; }),
+                        array([](const LeafSplit& own) { return own.split.low; }),
+                        array([](const LeafSplit& own) { return own.split.high; }),
+                        array([](const LeafSplit& own) -> std::uint8_t { return own.split.complete; }),
+                        array([](const LeafSplit& own) { return own.split.left; }),
+                        array([](const LeafSplit& own) { return own.split.right; }),
+                        array([](const LeafSplit& own) { return own.split.gain; }),
+                        array([](const LeafSplit& own) { return own.rank; }),
+                        array([](const LeafSplit& own) { return own.inside_share; }),
+                        array([](const LeafSplit& own) { return own.outside_share; }));
+}
+
+}  // namespace
+
+void register_leaves(nb::module_& m) {
+  m.def("leaf_counts", &bind_leaf_counts, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
+        nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("weights").none(),
+        nb::arg("path_start"), nb::arg("low"), nb::arg("high"), nb::arg("inside"),
+        nb::arg("targets"), nb::arg("dense"), nb::arg("n_jobs"),
+        nb::sig("def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, "
+                "offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: "
+                "Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, n_jobs: int) "
+                "-> tuple[Ints, Ints, Indices, Ints]"),
+        "Count the values of leaves, given by conditions, with the codes of a target's column: all "
+        "counts of dense leaves, then row_start, ids and counts of what is not zero in others.");
+  m.def("worth_splitting", &bind_worth_splitting, nb::arg("n_planes"), nb::arg("wholes"),
+        nb::arg("depths"), nb::arg("settings"),
+        nb::sig("def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: "
+                "dict[str, Any]) -> Flags"),
+        "Say whether leaves could be split at all: deep, small and pure ones cannot.");
+  m.def("leaf_splits", &bind_leaf_splits, nb::arg("offsets"), nb::arg("defaults"),
+        nb::arg("ordered"), nb::arg("n_planes"), nb::arg("id_start"), nb::arg("ids"),
+        nb::arg("planes"), nb::arg("wholes"),
+        nb::arg("shares"), nb::arg("root_weights"), nb::arg("targets"), nb::arg("settings"),
+        nb::arg("n_jobs"),
+        nb::sig("def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, "
+                "id_start: Ints, ids: Indices, planes: Ints, wholes: Ints, shares: Floats, root_weights: Ints, targets: Indices, "
+                "settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]"),
+        "Return the split that grow_tree makes of leaves with counts of these ids, or of all if none "
+        "are given: column (-1 where there "
+        "is none), low, high, complete, left, right, gain, rank and the children's shares.");
+}
+
+}  // namespace tacit::bindings

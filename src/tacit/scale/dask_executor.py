@@ -1,0 +1,329 @@
+"""On a Dask cluster: partitions stay with the workers, and only statistics cross the network.
+
+Every pass is a graph of tasks: one for each block of consecutive partitions, and a tree of mergers.
+Dask decides where they run, and runs them again elsewhere when a worker dies. For that, everything
+that a task needs is the result of a task: loaded partitions, and the statistic that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from importlib import metadata
+from threading import Lock
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tacit.errors import InputError
+from tacit.scale.cost import Cost
+from tacit.scale.dask_tasks import (
+    Block,
+    load_block,
+    map_parts,
+    merge_partials,
+    on_loaded,
+    on_read,
+    pack,
+    reduce_parts,
+    same,
+)
+from tacit.scale.executor import using
+from tacit.scale.partitions import check_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tacit.scale.partitions import Partitions
+    from tacit.scale.statistic import Part, Statistic
+
+__all__ = ["Dask", "on_dask"]
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+_LARGEST_BLOCK = 16  # partitions of a task: what has begun when a pass is cancelled is finished
+_TASKS = 2  # for each thread of the cluster, so that all have work until the end
+_FAN_IN = 8  # partials that are merged at a time
+_SMALL = 1 << 22  # bytes of a partial, of which a few are merged here
+_SENT_ALONG = 1 << 25  # bytes that tasks may take with them, in all
+_SHARE = 0.5  # of the workers' memory, for partitions that are kept
+
+
+class Dask:
+    """Computes on a cluster, where partitions stay in the workers' memory between passes.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    timeout : float
+        Seconds to wait for a first worker.
+
+    Notes
+    -----
+    Partitions are kept as long as they fit into half of the workers' memory; those of other tables
+    make room for the table in use. Files must be found under the same path on all workers.
+    """
+
+    def __init__(self, client: Any, timeout: float = 30.0) -> None:
+        self.client = client
+        self.timeout = timeout
+        self._kept: dict[str, _Kept] = {}  # by key of the partitions, in order of last use
+        self._checked: set[str] = set()
+        self._lock = Lock()
+
+    def __repr__(self) -> str:
+        return f"Dask({self.client!r})"
+
+    def threads(self, n_jobs: int) -> int:
+        """Return how many threads the workers have."""
+        return sum(self.client.nthreads().values())
+
+    def release(self) -> None:
+        """Let the cluster forget all partitions."""
+        self._kept.clear()
+
+    def reduce(
+        self,
+        partitions: Partitions,
+        statistic: Statistic[S],
+        n_jobs: int,
+        report: Callable[[Cost], None],
+    ) -> S | None:
+        """Return the statistic of all records; see :class:`tacit.scale.Executor`."""
+        import distributed
+
+        as_completed: Any = distributed.as_completed  # which has no types
+        n_bytes = getattr(statistic, "n_bytes", 0)
+        with self._passing(partitions, n_bytes, pack(statistic)) as run:
+            work = {run.work(reduce_parts, block): len(block.pieces) for block in run.blocks}
+            waiting = list(work)
+            while len(waiting) > (_FAN_IN if n_bytes <= _SMALL else 1):
+                waiting = [
+                    run.submit(merge_partials, run.asked, waiting[k : k + _FAN_IN])
+                    for k in range(0, len(waiting), _FAN_IN)
+                ]
+            for done in as_completed(list(work), loop=self.client.loop):
+                if done.status != "finished":
+                    done.result()  # raises what the partition raised
+                report(Cost(partitions=work[done]))
+            found: S | None
+            found, cost = merge_partials(run.packed, self.client.gather(waiting))
+            report(replace(cost, partitions=0))
+        return found
+
+    def map(
+        self,
+        partitions: Partitions,
+        function: Callable[[Part], R],
+        n_jobs: int,
+        report: Callable[[Cost], None],
+    ) -> Iterator[R]:
+        """Yield what a function says of each partition; see :class:`tacit.scale.Executor`."""
+        with self._passing(partitions, 0, pack(function)) as run:
+            blocks, running = deque(run.blocks), deque[Any]()
+            while blocks or running:
+                while blocks and len(running) < 2 * run.n_threads:
+                    running.append(run.work(map_parts, blocks.popleft()))
+                found, cost = running.popleft().result()
+                report(cost)
+                yield from found
+
+    @contextmanager
+    def _passing(self, partitions: Partitions, result_bytes: int, asked: bytes) -> Iterator[_Pass]:
+        """Make a pass; when it does not end well, cancel it and forget what it loaded."""
+        workers = self._workers()
+        threads = sum(own["nthreads"] for own in workers.values())
+        limits = [own["memory_limit"] for own in workers.values() if own["memory_limit"]]
+        check_limit(partitions, min(limits, default=None), (_FAN_IN + 1) * result_bytes)
+        kept = self._keep(partitions, sum(limits), threads)
+        run = _Pass(self.client, partitions, threads, kept, asked)
+        try:
+            yield run
+        except BaseException:
+            with self._lock:
+                self._kept.pop(partitions.key, None)
+            loading = list(kept.blocks.values())
+            with suppress(Exception):  # the cluster may be what has failed
+                self.client.cancel([*run.submitted, *loading], force=True)
+            raise
+
+    def _workers(self) -> dict[str, Any]:
+        """Return what the scheduler says of its workers, once it has some of our version."""
+        from distributed import TimeoutError as NoWorker
+
+        try:
+            self.client.wait_for_workers(1, timeout=self.timeout)
+        except NoWorker:
+            raise InputError(
+                f"cluster: no worker came to {self.client.scheduler.address} in "
+                f"{self.timeout:g} seconds"
+            ) from None
+        workers: dict[str, Any] = self.client.scheduler_info(n_workers=-1)["workers"]
+        new = [address for address in workers if address not in self._checked]
+        if new:
+            _check_versions(self.client, new)
+            self._checked.update(new)
+        return workers
+
+    def _keep(self, partitions: Partitions, memory: int, n_threads: int) -> _Kept:
+        """Return where loaded partitions are noted, and make room for them."""
+        if not partitions.keep:
+            return _Kept(0, block_size(len(partitions.pieces), n_threads), room=-1)
+        n_bytes = sum(piece.kept_bytes for piece in partitions.pieces)
+        room = int(memory * _SHARE) if memory else None
+        with self._lock:
+            known = self._kept.pop(partitions.key, None)
+            own = known or _Kept(n_bytes, block_size(len(partitions.pieces), n_threads))
+            own.room = room
+            others = sum(kept.n_bytes for kept in self._kept.values())
+            while room is not None and self._kept and n_bytes + others > room:
+                others -= self._kept.pop(next(iter(self._kept))).n_bytes
+            self._kept[partitions.key] = own
+        return own
+
+
+@dataclass
+class _Kept:
+    """The partitions of a table that are in the workers' memory: futures by block."""
+
+    n_bytes: int
+    block_size: int  # the same in all passes, whoever comes and goes meanwhile
+    room: int | None = None  # for as many of them as fit; below 0 nothing is to be kept
+    blocks: dict[int, Any] = field(default_factory=dict)
+
+
+class _Pass:
+    """The tasks of one pass."""
+
+    def __init__(
+        self, client: Any, partitions: Partitions, n_threads: int, kept: _Kept, packed: bytes
+    ) -> None:
+        self.n_threads = max(1, n_threads)
+        self.submitted: list[Any] = []
+        self.packed = packed
+        self._client = client
+        self._reader: Any = None
+        self._partitions = partitions
+        self._kept = kept
+        self._room = kept.room
+        pieces, firsts, size = partitions.pieces, partitions.firsts, kept.block_size
+        self.blocks = [
+            Block(k, pieces[k : k + size], firsts[k : k + size])
+            for k in range(0, len(pieces), size)
+        ]
+        # What is small is sent along with every task, for that takes least time.
+        small = len(packed) * len(self.blocks) <= _SENT_ALONG
+        self.asked = packed if small else self.submit(same, packed)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return the future of a task."""
+        future = self._client.submit(function, *arguments, pure=False)
+        self.submitted.append(future)
+        return future
+
+    def work(self, function: Callable[..., Any], block: Block) -> Any:
+        """Return the future of work on a block, which is loaded for that if it has to be."""
+        loaded, fits = self._kept.blocks.get(block.first), self._fits(block)
+        if loaded is not None:
+            return self.submit(on_loaded, function, self.asked, loaded, False)
+        if self._reader is None:
+            self._reader = self.submit(same, self._partitions.reader)
+        frames = self._frames(block)
+        if not fits:
+            return self.submit(on_read, function, self.asked, self._reader, block, frames)
+        loaded = self._client.submit(load_block, self._reader, block, frames, pure=False)
+        self._kept.blocks[block.first] = loaded
+        return self.submit(on_loaded, function, self.asked, loaded, True)
+
+    def _fits(self, block: Block) -> bool:
+        """Take room for a block that is to be kept, if there is any."""
+        if self._room is not None:
+            self._room -= sum(piece.kept_bytes for piece in block.pieces)
+        return self._room is None or self._room >= 0
+
+    def _frames(self, block: Block) -> list[Any] | None:
+        """Return futures of frames that the cluster itself makes, where pieces are such."""
+        delayed = [piece.delayed for piece in block.pieces if hasattr(piece, "delayed")]
+        return self._client.compute(delayed) if delayed else None
+
+
+def block_size(n: int, n_threads: int) -> int:
+    """Return how many partitions a task looks at: a power of two, as :class:`MergeTree` merges.
+
+    >>> block_size(16, 2), block_size(1000, 2), block_size(3, 8)
+    (4, 16, 1)
+    """
+    size = 1
+    while size < _LARGEST_BLOCK and -(-n // (2 * size)) >= _TASKS * n_threads:
+        size *= 2
+    return size
+
+
+# Getting at a cluster
+
+
+@contextmanager
+def on_dask(cluster: Any, *, timeout: float = 30.0) -> Iterator[Dask]:
+    """Let a Dask cluster do all passes over partitioned tables inside the block.
+
+    Parameters
+    ----------
+    cluster : distributed.Client or str
+        A client, or the address of a scheduler, such as "tcp://10.0.0.5:8786".
+    timeout : float
+        Seconds to wait for the scheduler, and for its first worker.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from dask.distributed import Client
+    >>> parts = tacit.scale.partition(tacit.datasets.load_visits(), 4)
+    >>> with Client(processes=False, dashboard_address=None) as client:
+    ...     with tacit.scale.on_dask(client):
+    ...         parts.count({"weather": True, "news": True})
+    845
+    """
+    client, own = _connect(cluster, timeout)
+    executor = Dask(client, timeout)
+    try:
+        executor._workers()
+        with using(executor):
+            yield executor
+    finally:
+        executor.release()
+        if own:
+            client.close()
+
+
+def _connect(cluster: Any, timeout: float) -> tuple[Any, bool]:
+    """Return a client, and whether it was made here."""
+    try:
+        from distributed import Client as Typeless
+    except ImportError:
+        raise InputError("dask is not installed: pip install 'tacit[dask]'") from None
+    Client: Any = Typeless
+    if isinstance(cluster, Client):
+        if cluster.asynchronous:
+            raise InputError("cluster: the client is asynchronous; give one that waits")
+        return cluster, False
+    if not isinstance(cluster, str):
+        raise InputError(f"cluster must be a distributed.Client or an address, got {cluster!r}")
+    try:
+        return Client(cluster, timeout=timeout, set_as_default=False), True
+    except (OSError, ValueError) as error:
+        raise InputError(f"cluster: no scheduler answers at {cluster!r}: {error}") from None
+
+
+def _check_versions(client: Any, workers: list[str]) -> None:
+    """Refuse workers that would compute with another version of tacit."""
+    here = metadata.version("tacit")
+    found = client.run(metadata.version, "tacit", workers=workers, on_error="return")
+    for address, there in found.items():
+        if isinstance(there, OSError):  # gone meanwhile
+            continue
+        if there != here:
+            problem = there if isinstance(there, str) else "none that can be found"
+            raise InputError(
+                f"cluster: the worker at {address} has another version of tacit: {problem}, "
+                f"but here it is {here}"
+            )

@@ -1,0 +1,128 @@
+"""Counts of all pairs as a statistic of partitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit import _core, counts
+from tacit.counts.pairs import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from tacit.counts.pairs import Layout
+    from tacit.scale.statistic import Part
+    from tacit.schema import Schema
+    from tacit.table import Table
+
+__all__ = ["PairCounts", "PairTotal"]
+
+_MOST = 2**32 - 1  # records that cells of 32 bits can count
+
+
+@dataclass(frozen=True)
+class PairTotal:
+    """Counts of pairs, of which those in a triangle and those in a matrix add up.
+
+    Attributes
+    ----------
+    total : int or float
+        The (weighted) number of records.
+    triangle : uint32 array or None
+        Of the pairs i <= j of value ids, row after row.
+    matrix : array, csr_array or None
+        Of all pairs.
+    """
+
+    total: int | float = 0
+    triangle: NDArray[np.uint32] | None = None
+    matrix: Any = None
+
+    def __add__(self, other: PairTotal) -> PairTotal:
+        """Add up, in the arrays of the first where that can be."""
+        matrix, own = self.matrix, other.matrix
+        if sparse.issparse(matrix) and not sparse.issparse(own):
+            matrix, own = own, matrix  # the sum of a sparse and a dense matrix is dense
+        return PairTotal(
+            self.total + other.total, _sum(self.triangle, other.triangle), _sum(matrix, own)
+        )
+
+    def pairs(self, schema: Schema, n_jobs: int) -> counts.Pairs:
+        """Return the counts as they are shown."""
+        stored = self.matrix
+        if self.triangle is not None:
+            square = _core.triangle_to_square(self.triangle, schema.n_values, n_jobs)
+            stored = square if stored is None else _sum(square, stored)
+        held = stored.diagonal().astype(stored.dtype)
+        return counts.Pairs(schema, stored, counts.OneWay(schema, held, self.total))
+
+
+def _sum(one: Any, other: Any) -> Any:
+    if one is None or other is None:
+        return one if other is None else other
+    if isinstance(one, np.ndarray) and not sparse.issparse(other) and one.flags.writeable:
+        one += other
+        return one
+    return one + other
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Counts of all pairs of stored values.
+
+    Parameters
+    ----------
+    n_values : int
+        Value ids of the table.
+    n_records : int
+        Of all partitions.
+    weighted : bool
+    given : mapping, optional
+        Count the records that match only.
+    layout : {"auto", "dense", "sparse"}
+    """
+
+    n_values: int
+    n_records: int
+    weighted: bool
+    given: Mapping[str, Any] | None = None
+    layout: Layout = "auto"
+
+    @property
+    def exact(self) -> bool:
+        """Whether sums are of whole numbers, so that records can be added in any order."""
+        return not self.weighted
+
+    @property
+    def n_bytes(self) -> int:
+        """What a partial takes in memory, as far as that is known: the sparse form takes less."""
+        return 8 * self.n_values**2 if self.layout == "dense" else 0
+
+    def partial(self, part: Part) -> PairTotal:
+        """Count the pairs of a part."""
+        return self.accumulate(PairTotal(), part)
+
+    def merge(self, one: PairTotal, other: PairTotal) -> PairTotal:
+        """Add up."""
+        return one + other
+
+    def accumulate(self, total: PairTotal, part: Part) -> PairTotal:
+        """Add the pairs of a part to those of others; uses these up."""
+        table: Table = part.records
+        chosen = None if self.given is None else table.where(self.given)
+        layout, way = plan(table, chosen, self.layout, "auto")
+        if self.weighted or (layout, way) != ("dense", "outer") or self.n_records > _MOST:
+            found = table.pairs(records=chosen, layout=layout, n_jobs=part.n_jobs)
+            return total + PairTotal(found.singles.total, None, found.stored)
+        triangle, n = total.triangle, self.n_values
+        if triangle is None:
+            triangle = np.zeros(n * (n + 1) // 2, np.uint32)
+        _core.pair_triangle(table.indptr, table.values, n, chosen, triangle, part.n_jobs)
+        n_records = table.n_records if chosen is None else len(chosen)
+        return replace(total, total=total.total + n_records, triangle=triangle)

@@ -1,0 +1,87 @@
+"""Counts of one leaf: of all value ids, or of those that occur in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Planes"]
+
+
+@dataclass(frozen=True)
+class Planes:
+    """Counts of a leaf, a row for each plane: all records, then all classes but the base.
+
+    Attributes
+    ----------
+    ids : ndarray of int32 or None
+        The value ids that are counted, ascending; None for all of them.
+    counts : ndarray of int64, shape (n_planes, n_ids)
+    """
+
+    ids: NDArray[np.int32] | None
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of_rows(cls, stored: Any, row: int, n_rows: int) -> Planes:
+        """Return those that are rows of a sparse array; what is in one is in the first."""
+        ends = stored.indptr[row : row + n_rows + 1]
+        begin, first, last = int(ends[0]), int(ends[1]), int(ends[-1])
+        ids = stored.indices[begin:first].astype(np.int32)
+        counts = np.zeros((n_rows, len(ids)), np.int64)
+        counts[0] = stored.data[begin:first]
+        place = np.searchsorted(ids, stored.indices[first:last])
+        counts[np.repeat(np.arange(1, n_rows), np.diff(ends[1:])), place] = stored.data[first:last]
+        return cls(ids, counts)
+
+    @property
+    def nbytes(self) -> int:
+        """What they take in memory."""
+        return self.counts.nbytes + (0 if self.ids is None else self.ids.nbytes)
+
+    @property
+    def flat_ids(self) -> NDArray[np.int32]:
+        """The ids, none for all."""
+        return np.zeros(0, np.int32) if self.ids is None else self.ids
+
+    def own(self) -> Planes:
+        """Return the same in memory of their own, not in that of all leaves of a pass."""
+        return self if self.counts.base is None else Planes(self.ids, self.counts.copy())
+
+    def among(self, low: int, high: int) -> Planes:
+        """Return those of a range of ids."""
+        if self.ids is not None:
+            low, high = np.searchsorted(self.ids, (low, high)).tolist()
+        ids = None if self.ids is None else self.ids[low:high]
+        return Planes(ids, self.counts[:, low:high])
+
+    def each(self, low: int, high: int) -> list[NDArray[np.int64]]:
+        """Return the counts of each id in a range."""
+        found = np.zeros((high - low, len(self.counts)), np.int64)
+        own = self.among(low, high)
+        found[slice(None) if own.ids is None else own.ids - low] = own.counts.T
+        return list(found)
+
+    def less(self, part: Planes) -> Planes:
+        """Return what is left without some of the records; these are changed."""
+        if part.ids is None and self.ids is not None:
+            part = part.compact()
+        if part.ids is None:
+            place: Any = slice(None)
+        else:
+            place = part.ids if self.ids is None else np.searchsorted(self.ids, part.ids)
+        self.counts[:, place] -= part.counts
+        return self
+
+    def compact(self) -> Planes:
+        """Return those of ids that occur."""
+        kept = np.flatnonzero(self.counts[0] > 0)
+        if self.ids is not None and len(kept) == len(self.ids):
+            return self
+        ids = kept.astype(np.int32) if self.ids is None else self.ids[kept]
+        return Planes(ids, self.counts[:, kept])

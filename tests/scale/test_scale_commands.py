@@ -1,0 +1,164 @@
+"""Commands on files in partitions, streamed or on a cluster, print what they print of one file."""
+
+import json
+
+import polars as pl
+import pytest
+from distributed import LocalCluster
+from typer.testing import CliRunner
+
+import tacit
+from tacit.cli import app
+
+
+def run(*arguments):
+    plain = {"FORCE_COLOR": None, "TTY_COMPATIBLE": "0", "NO_COLOR": "1", "COLUMNS": "80"}
+    result = CliRunner(env=plain).invoke(app, [str(x) for x in arguments])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return tacit.datasets.load_visits().to_frame("polars")[:3000]
+
+
+@pytest.fixture(scope="module")
+def folder(frame, tmp_path_factory):
+    path = tmp_path_factory.mktemp("visits")
+    for k, (begin, length) in enumerate(((0, 1000), (1000, 50), (1050, 1950))):
+        frame.slice(begin, length).write_parquet(path / f"{k}.parquet", row_group_size=300)
+    return path
+
+
+@pytest.fixture(scope="module")
+def whole(frame, tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "visits.parquet"
+    frame.write_parquet(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def address():
+    with LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=":0") as cluster:
+        yield cluster.scheduler_address
+
+
+COMMANDS = {
+    "count": (["news", "weather"], ["--json"]),
+    "pairs": ([], ["-n", 5, "--json"]),
+    "table": (["news", "sports"], ["--json"]),
+    "dependency-tree": ([], ["--method", "exact", "--json"]),
+    "cluster": ([], ["-k", 2, "--seed", 0, "--json"]),
+}
+
+
+@pytest.mark.parametrize("where", ["memory", "dask"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_same_as_one_file(folder, whole, address, name, where):
+    columns, options = COMMANDS[name]
+    extra = ["--memory", "200MB"] if where == "memory" else ["--dask", address]
+    one = run(name, whole, *columns, *options)
+    many = run(name, folder / "*.parquet", *columns, *options, *extra)
+    assert one.exit_code == many.exit_code == 0, many.stderr
+    expected, found = json.loads(one.stdout), json.loads(many.stdout)
+    assert shorn(found) == shorn(expected)
+    line = many.stderr.splitlines()[-1]
+    assert "records" in line
+    assert "stored values" in line
+    assert "in kernels" in line
+
+
+def shorn(found):
+    """Leave out what depends on the clock, and round."""
+    if isinstance(found, dict):
+        return {k: shorn(v) for k, v in found.items() if k not in ("seconds", "file", "passes")}
+    if isinstance(found, list):
+        return [shorn(v) for v in found]
+    return float(f"{found:.9g}") if isinstance(found, float) else found
+
+
+def test_summary(folder, whole):
+    one, many = run("summary", whole, "--json"), run("summary", folder / "*.parquet", "--json")
+    expected, found = json.loads(one.stdout), json.loads(many.stdout)
+    assert {k: v for k, v in found.items() if k != "n_bytes"}.items() <= expected.items()
+
+
+def test_convert_then_scan(folder, whole, tmp_path):
+    made = run("convert", folder / "*.parquet", "-o", tmp_path / "kept")
+    assert made.exit_code == 0, made.stderr
+    assert "3,000 records" in made.stdout
+    one, many = run("pairs", whole, "--json"), run("pairs", tmp_path / "kept", "--json")
+    assert json.loads(many.stdout) == json.loads(one.stdout)
+
+
+@pytest.mark.parametrize("extra", [[], ["--dask"]])
+def test_predict(folder, whole, address, tmp_path, extra):
+    model = tmp_path / "mix.tacit"
+    run("cluster", whole, "-k", 3, "--seed", 0, "-o", model)
+    extra = [*extra, address] if extra else []
+    for options in ([], ["--proba"]):
+        one = run("predict", model, whole, *options)
+        many = run("predict", model, folder / "*.parquet", *options, *extra)
+        assert many.exit_code == 0, many.stderr
+        assert many.stdout == one.stdout
+    written = tmp_path / "labels.parquet"
+    run("predict", model, folder / "*.parquet", "-o", written, *extra)
+    assert pl.read_parquet(written)["cluster"].to_list() == [
+        int(line) for line in run("predict", model, whole).stdout.splitlines()[1:]
+    ]
+
+
+def test_predict_what_goes_with_records(folder, whole, tmp_path):
+    model = tmp_path / "web.tacit"
+    made = run("dependency-network", whole, "-o", model)
+    assert made.exit_code == 0, made.stderr
+    one = run("predict", model, whole, "--top", 2)
+    many = run("predict", model, folder / "*.parquet", "--top", 2)
+    assert many.stdout == one.stdout
+
+
+def test_predict_with_columns_that_are_absent(frame, folder, whole, tmp_path):
+    model = tmp_path / "mix.tacit"
+    run("cluster", whole, "-k", 2, "--seed", 0, "-o", model)
+    less = tmp_path / "less"
+    less.mkdir()
+    for k in range(2):
+        frame.drop("news").slice(1500 * k, 1500).write_parquet(less / f"{k}.parquet")
+    refused = run("predict", model, less / "*.parquet")
+    assert refused.exit_code == 1
+    assert "has no column 'news'" in refused.stderr
+    found = run("predict", model, less / "*.parquet", "--absent", "default")
+    assert len(found.stdout.splitlines()) == 3001
+
+
+def test_models_of_numbers_take_no_partitions(folder, frame, tmp_path):
+    numbers = tmp_path / "numbers.parquet"
+    pl.DataFrame({"a": [0.1, 0.4, 0.3, 0.9] * 9, "b": [1.5, 2.5, 9.1, 0.2] * 9}).write_parquet(
+        numbers
+    )
+    model = tmp_path / "tree.tacit"
+    made = run("dependency-tree", numbers, "-o", model)
+    assert made.exit_code == 0, made.stderr
+    refused = run("predict", model, tmp_path / "num*.parquet")
+    assert refused.exit_code == 1
+    assert "about numbers" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["pairs", "{folder}/*.csv"], "no file matches"),
+        (["pairs", "{folder}"], "is a folder, but not one that"),
+        (["pairs", "{folder}/*.parquet", "--memory", "lots"], "memory"),
+        (["pairs", "{folder}/*.parquet", "--memory", "1kB"], "the limit is 1.0 kB"),
+        (["pairs", "{folder}/*.parquet", "--dask", "nowhere"], "no scheduler answers at 'nowhere'"),
+        (["select", "{folder}/*.parquet", "--target", "news"], "takes one file"),
+        (["rules", "{folder}/*.parquet", "--target", "news"], "takes one file"),
+    ],
+)
+def test_bad_words(folder, arguments, message):
+    result = run(*(own.replace("{folder}", str(folder)) for own in arguments))
+    assert result.exit_code != 0
+    assert message in " ".join(result.stderr.split())
