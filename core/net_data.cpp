@@ -25,23 +25,32 @@ std::int64_t NetData::bytes(const NetTable& table) {
   return codes + bits;
 }
 
+NetColumns::NetColumns(std::int64_t n, const std::int64_t* offsets, const std::int64_t* missing) {
+  for (std::int64_t c = 0; c < n; ++c) {
+    arity_.push_back(static_cast<int>(offsets[c + 1] - offsets[c]) + 1);
+    missing_.push_back(static_cast<int>(missing[c]));
+  }
+}
+
+bool NetColumns::all_known() const {
+  return std::all_of(missing_.begin(), missing_.end(), [](int code) { return code < 0; });
+}
+
 NetData::NetData(const NetTable& table)
-    : n_records_(table.n_records), n_words_(words_of(table.n_records)),
+    : columns_(table.n_columns, table.offsets, table.missing), n_records_(table.n_records), n_words_(words_of(table.n_records)),
       heavy_(table.weights ? std::numeric_limits<std::int64_t>::max() : n_words_ / kWordsForOne),
       total_(static_cast<double>(table.n_records)), weights_(table.weights) {
   int slots = 0;
-  for (std::int64_t c = 0; c < table.n_columns; ++c) {
-    arity_.push_back(static_cast<int>(table.offsets[c + 1] - table.offsets[c]) + 1);
-    missing_.push_back(static_cast<int>(table.missing[c]));
+  for (int c = 0; c < n_columns(); ++c) {
     first_.push_back(slots);
-    slots += arity_.back();
+    slots += arity(c);
   }
   bitmaps_.resize(static_cast<std::size_t>(slots), nullptr);
   make_codes(table);
   if (weights_) {
     total_ = 0;
     for (std::int64_t r = 0; r < n_records_; ++r) total_ += weights_[r];
-    common_.assign(arity_.size(), 0);
+    common_.assign(static_cast<std::size_t>(n_columns()), 0);
   } else {
     make_bitmaps();
   }
@@ -49,12 +58,12 @@ NetData::NetData(const NetTable& table)
 
 void NetData::make_codes(const NetTable& table) {
   const auto n = static_cast<std::size_t>(n_records_);
-  codes_ = Buffer<std::uint16_t>(n * arity_.size());
-  for (std::size_t c = 0; c < arity_.size(); ++c) {
-    std::uint16_t* codes = codes_.data() + c * n;
+  codes_ = Buffer<std::uint16_t>(n * static_cast<std::size_t>(n_columns()));
+  for (int c = 0; c < n_columns(); ++c) {
+    std::uint16_t* codes = codes_.data() + static_cast<std::size_t>(c) * n;
     const std::int64_t base = table.defaults[c];
     std::fill_n(codes, n, static_cast<std::uint16_t>(base));
-    for (std::int64_t v = 0; v + 1 < arity_[c]; ++v) {
+    for (std::int64_t v = 0; v + 1 < arity(c); ++v) {
       const auto code = static_cast<std::uint16_t>(v + (v >= base));
       const std::int64_t id = table.offsets[c] + v;
       for (std::int64_t k = table.start[id]; k < table.start[id + 1]; ++k)
@@ -65,7 +74,7 @@ void NetData::make_codes(const NetTable& table) {
 
 void NetData::make_bitmaps() {
   std::size_t slots = 0;
-  for (const int arity : arity_) slots += static_cast<std::size_t>(arity - 1);
+  for (int c = 0; c < n_columns(); ++c) slots += static_cast<std::size_t>(arity(c) - 1);
   words_ = Buffer<std::uint64_t>(slots * static_cast<std::size_t>(n_words_));
   std::fill(words_.begin(), words_.end(), 0);
   std::uint64_t* next = words_.data();
@@ -166,9 +175,13 @@ void NetGroups::split_heavy(const NetGroup& group, int column, std::vector<NetGr
   const std::int64_t n_words = data_.n_words();
   std::vector<std::uint64_t> rest(all, all + n_words), part(rest.size());
   std::int64_t left = group.n;
+  auto place = parts.size();  // of the most common code, which is known last
   for (int code = 0; code < data_.arity(column); ++code) {
     const std::uint64_t* with = data_.bitmap(column, code);
-    if (!with) continue;
+    if (!with) {
+      place = parts.size();
+      continue;
+    }
     for (std::int64_t w = 0; w < n_words; ++w) {
       part[static_cast<std::size_t>(w)] = all[w] & with[w];
       rest[static_cast<std::size_t>(w)] &= ~with[w];
@@ -178,8 +191,9 @@ void NetGroups::split_heavy(const NetGroup& group, int column, std::vector<NetGr
     if (code != data_.missing(column)) add_part(part.data(), n, group.state, code, parts, words, list);
   }
   const int common = data_.common(column);
-  if (common != data_.missing(column))
-    add_part(rest.data(), left, group.state, common, parts, words, list);
+  if (common == data_.missing(column)) return;
+  add_part(rest.data(), left, group.state, common, parts, words, list);
+  std::rotate(parts.begin() + static_cast<std::ptrdiff_t>(place), parts.end() - (left > 0), parts.end());
 }
 
 void NetGroups::split_light(const NetGroup& group, int column, std::vector<NetGroup>& parts,

@@ -26,22 +26,37 @@ struct NetTable {
   const std::int64_t* missing;   // of each column the code that says "not known", or -1
 };
 
-class NetData {
+// What is known of columns without looking at records.
+class NetColumns {
  public:
-  explicit NetData(const NetTable& table);
+  NetColumns(std::int64_t n, const std::int64_t* offsets, const std::int64_t* missing);
 
-  std::int64_t n_records() const { return n_records_; }
-  std::int64_t n_words() const { return n_words_; }
   int n_columns() const { return static_cast<int>(arity_.size()); }
-  double total() const { return total_; }  // of the records' weights
-  const double* weights() const { return weights_; }
   int arity(int column) const { return arity_[static_cast<std::size_t>(column)]; }
   int missing(int column) const { return missing_[static_cast<std::size_t>(column)]; }
-  int common(int column) const { return common_[static_cast<std::size_t>(column)]; }
+  bool all_known() const;
   // States that count: all but the one that says "not known".
   int states(int column) const {
     return arity(column) > 1 ? arity(column) - (missing(column) >= 0) : 1;
   }
+
+ private:
+  std::vector<int> arity_, missing_;
+};
+
+class NetData {
+ public:
+  explicit NetData(const NetTable& table);
+
+  const NetColumns& columns() const { return columns_; }
+  std::int64_t n_records() const { return n_records_; }
+  std::int64_t n_words() const { return n_words_; }
+  int n_columns() const { return columns_.n_columns(); }
+  double total() const { return total_; }  // of the records' weights
+  const double* weights() const { return weights_; }
+  int arity(int column) const { return columns_.arity(column); }
+  int missing(int column) const { return columns_.missing(column); }
+  int common(int column) const { return common_[static_cast<std::size_t>(column)]; }
   const std::uint16_t* codes(int column) const {
     return codes_.data() + static_cast<std::size_t>(column) * static_cast<std::size_t>(n_records_);
   }
@@ -58,10 +73,11 @@ class NetData {
   void make_codes(const NetTable& table);
   void make_bitmaps();
 
+  NetColumns columns_;
   std::int64_t n_records_, n_words_, heavy_;
   double total_;
   const double* weights_;
-  std::vector<int> arity_, missing_, common_, first_;
+  std::vector<int> common_, first_;
   Buffer<std::uint16_t> codes_;
   Buffer<std::uint64_t> words_;
   std::vector<const std::uint64_t*> bitmaps_;
@@ -76,7 +92,9 @@ struct NetGroup {
   bool heavy;
 };
 
-// All groups of a family. Records with a missing code in one of its columns are in none.
+// All groups of a family. Records with a missing code in one of its columns are in none. Parent
+// states ascend by the codes of the first parent, then of the second, …: sums over them do not
+// depend on how common a code is, and so are the same for counts that were merged.
 class NetGroups {
  public:
   NetGroups(const NetData& data, int child, const std::vector<int>& parents);

@@ -86,6 +86,10 @@ Both dirichlet(const double* cells, std::int64_t n, const double* rows, std::int
 
 }  // namespace
 
+double NetScore::price() const {
+  return kind == NetScoreKind::kAic ? 1.0 : 0.5 * std::log(std::fmax(total, 1.0));
+}
+
 double NetScore::operator()(const double* counts, std::int64_t n_rows, int arity, int r, double q,
                             std::vector<double>& room) const {
   room.resize(static_cast<std::size_t>(n_rows));
@@ -100,9 +104,8 @@ double NetScore::operator()(const double* counts, std::int64_t n_rows, int arity
   if (kind == NetScoreKind::kBic || kind == NetScoreKind::kAic ||
       kind == NetScoreKind::kPenalised) {
     const Both sums = likelihood(counts, n, room.data(), n_rows);
-    const double each = kind == NetScoreKind::kAic ? 1.0 : 0.5 * std::log(std::fmax(total, 1.0));
     const double entries = q * (kind == NetScoreKind::kPenalised ? r : r - 1);
-    return sums.cells - sums.rows - each * entries;
+    return sums.cells - sums.rows - price() * entries;
   }
   double of_cell = prior_weight, of_row = prior_weight * r;
   if (kind != NetScoreKind::kK2) {

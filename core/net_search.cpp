@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace tacit {
 namespace {
@@ -40,36 +41,39 @@ struct Place {
   double score;
 };
 
+// What the search does next.
+enum class Stage { kStart, kShake, kClimb, kWalk, kSwap, kBeyond, kDone, kEnd };
+
+// Where the search is: from here, it can go on, and again.
+struct State {
+  Stage stage;
+  Place here, best;
+  Dice dice;
+  std::int64_t restart = 0, fruitless = 0, n_moves = 0;
+  std::vector<NetProgress> trace;
+};
+
 class Search {
  public:
-  Search(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
-         Poll poll, const std::function<void(const NetProgress&)>& tell)
-      : families_(families), rules_(rules), poll_(poll), tell_(tell), watch_(poll),
-        n_(families.data().n_columns()), dice_(rules.seed), begun_(Clock::now()),
-        here_{NetGraph(start), 0}, best_{here_} {
-    const double total = families.data().total();
+  Search(NetFamilies& families, FetchedFamilies* fetched, const std::vector<Parents>& start,
+         const NetRules& rules, Poll poll, const std::function<void(const NetProgress&)>& tell)
+      : families_(families), fetched_(fetched), rules_(rules), poll_(poll), tell_(tell),
+        watch_(poll), n_(families.columns().n_columns()), begun_(Clock::now()),
+        state_{Stage::kStart, {NetGraph(start), 0}, {NetGraph(start), 0}, Dice(rules.seed), 0, 0, 0, {}} {
+    const double total = families.total();
     noise_ = 4e-12 * total * std::log(total + 2.0);
   }
 
   NetFound run() {
     NetFound found;
     try {
-      prepare();
-      here_.score = score_of(here_.graph);
-      best_ = here_;
-      improve();
-      note(0);
-      for (std::int64_t restart = 1; restart <= rules_.restarts; ++restart) {
-        here_ = best_;
-        shake();
-        improve();
-        note(restart);
-      }
+      while (state_.stage != Stage::kEnd) fetched_ ? step_with_fetches() : step();
     } catch (const Interrupted&) {
       found.interrupted = true;
     } catch (const OutOfTime&) {
       found.out_of_time = true;
     }
+    if (fetched_) fetched_->set_mode(FetchedFamilies::Mode::kFetch);
     for (int x = 0; x < n_ && !found.interrupted; ++x)
       found.family_scores.push_back(families_.score(x, best_.graph.parents(x)));
     found.parents = best_.graph.all();
@@ -81,9 +85,116 @@ class Search {
   }
 
  private:
+  void step() {
+    switch (state_.stage) {
+      case Stage::kStart:
+        prepare();
+        here_.score = score_of(here_.graph);
+        best_ = here_;
+        state_.stage = Stage::kClimb;
+        break;
+      case Stage::kShake:
+        here_ = best_;
+        shake();
+        visited_.clear();
+        state_.stage = Stage::kClimb;
+        break;
+      case Stage::kClimb:
+        if (!climb_step()) state_.stage = Stage::kWalk;
+        break;
+      case Stage::kWalk:
+        if (state_.fruitless < rules_.walks)
+          state_.fruitless = walk() ? 0 : state_.fruitless + 1;
+        else
+          state_.stage = Stage::kSwap;
+        break;
+      case Stage::kSwap:
+        go_on_if(rules_.swaps && swap(), Stage::kBeyond);
+        break;
+      case Stage::kBeyond:
+        go_on_if(rules_.tabu > 0 && here_.score >= best_.score - least() && climb_beyond(),
+                 Stage::kDone);
+        break;
+      case Stage::kDone:
+        keep_if_better();
+        families_.forget_if_large();
+        note(state_.restart++);
+        state_.stage = state_.restart <= rules_.restarts ? Stage::kShake : Stage::kEnd;
+        break;
+      case Stage::kEnd:
+        break;
+    }
+    if (state_.stage == Stage::kClimb) state_.fruitless = 0;
+  }
+
+  void go_on_if(bool better, Stage otherwise) {
+    state_.stage = better ? Stage::kWalk : otherwise;
+    state_.fruitless = 0;
+  }
+
+  // A step with what has been fetched; as long as something is missing, the search runs ahead on
+  // guesses to see what else it will want, and all of that is fetched.
+  void step_with_fetches() {
+    const State before = state_;
+    for (;;) {
+      fetched_->set_mode(FetchedFamilies::Mode::kStrict);
+      try {
+        step();
+        return;
+      } catch (const NetMissing&) {
+      }
+      const Place best = best_;  // for sure, if time is up in what follows
+      state_ = before;
+      fetched_->set_mode(FetchedFamilies::Mode::kGuess);
+      try {
+        run_ahead();
+        if (!fetched_->n_noted()) throw std::logic_error("the search wants what it does not ask for");
+        state_ = before;
+        best_ = best;
+        fetched_->fetch_noted();
+        check();
+      } catch (...) {
+        state_ = before;
+        best_ = best;
+        throw;
+      }
+      state_ = before;
+    }
+  }
+
+  void run_ahead() {
+    n_looks_ = 0;
+    n_looks_ahead_ = 0;
+    n_noted_ = 0;
+    visited_.clear();
+    try {
+      while (state_.stage != Stage::kEnd) step();
+    } catch (const NetEnough&) {
+    }
+  }
+
+  // Guessed ways may go round in circles, and known ones may lead nowhere new.
+  void look_ahead() {
+    if (fetched_->n_noted() > n_noted_) n_looks_ = 0;
+    n_noted_ = fetched_->n_noted();
+    const double all = 1.0 * static_cast<double>(++n_looks_ahead_) * n_ * n_;
+    if (++n_looks_ > kMostLooks || all > kMostAhead) throw NetEnough();
+  }
+
+  bool guesses() const { return fetched_ && fetched_->guesses(); }
+  bool knows(int x, const Parents& parents) const {
+    return !guesses() || fetched_->knows(x, parents);
+  }
+
   // Gains below this are rounding: scores are small differences of sums as large as n log n, and
   // what is no gain must not be taken for one, or the search would go round in circles.
   double least() const { return std::fmax(1e-9 * std::fmax(1.0, std::fabs(here_.score)), noise_); }
+
+  // Of moves that are as good as each other, such as adding an arc one way or the other, the first
+  // is taken, however their scores were rounded.
+  bool is_better(const Move& move, const Move& best) const {
+    return best.kind == Kind::kNone ? move.gain > best.gain : move.gain > best.gain + noise_;
+  }
 
   void check() {
     watch_.check();
@@ -106,7 +217,7 @@ class Search {
   void note(std::int64_t restart) {
     const NetProgress now{restart, families_.n_scored(), best_.score, seconds()};
     if (trace_.empty() || now.score > trace_.back().score) trace_.push_back(now);
-    tell_(now);
+    if (!guesses()) tell_(now);
   }
 
   bool may(int from, int to) const {
@@ -124,6 +235,7 @@ class Search {
   // Calls see(move) for every move that is legal from here.
   template <class See>
   void look_around(const See& see) {
+    if (guesses()) look_ahead();
     for (int x = 0; x < n_; ++x) (void)families_.family(x, here_.graph.parents(x));
     for (int to = 0; to < n_; ++to) {
       const Parents& parents = here_.graph.parents(to);
@@ -158,16 +270,31 @@ class Search {
     if (here_.score > best_.score + least()) best_ = here_;
   }
 
+  bool climb_step() {
+    keep_if_better();  // at every step: what is found when time is up is not lost
+    check();
+    Move best;
+    look_around([&](const Move& move) {
+      if (is_better(move, best)) best = move;
+    });
+    if (best.kind == Kind::kNone || best.gain <= least()) return false;
+    make(best);
+    return !guesses() || is_new_here();
+  }
+
+  // Scores that rise at every step lead nowhere twice; guesses of them may.
+  bool is_new_here() {
+    NetKey graph;
+    for (const Parents& own : here_.graph.all()) {
+      graph.push_back(-1);
+      graph.insert(graph.end(), own.begin(), own.end());
+    }
+    return visited_.try_emplace(std::move(graph), true).second;
+  }
+
   void climb() {
-    for (;;) {
-      keep_if_better();  // at every step: what is found when time is up is not lost
-      check();
-      Move best;
-      look_around([&](const Move& move) {
-        if (move.gain > best.gain) best = move;
-      });
-      if (best.kind == Kind::kNone || best.gain <= least()) return;
-      make(best);
+    visited_.clear();
+    while (climb_step()) {
     }
   }
 
@@ -187,7 +314,7 @@ class Search {
       look_around([&](const Move& move) {
         const bool open = closed[pair(move)] < step ||
                           here_.score + move.gain > best_.score + least();
-        if (open && move.gain > best.gain) best = move;
+        if (open && is_better(move, best)) best = move;
       });
       if (best.kind == Kind::kNone) break;
       closed[pair(best)] = step + kTenure + static_cast<std::int64_t>(dice_.below(kTenure));
@@ -231,7 +358,7 @@ class Search {
       for (const int a : Parents(here_.graph.parents(b))) {
         const auto changed = here_.graph.swapped(a, b);
         double gain = 0;
-        bool legal = true;
+        bool legal = true, sure = true;
         for (int x = 0; x < n_ && legal; ++x) {
           const Parents& now = changed[static_cast<std::size_t>(x)];
           if (now == here_.graph.parents(x)) continue;
@@ -239,9 +366,10 @@ class Search {
           for (const int p : here_.graph.parents(x))
             legal = legal && (!must(p, x) || std::binary_search(now.begin(), now.end(), p));
           if (legal) gain += families_.score(x, now) - families_.score(x, here_.graph.parents(x));
+          sure = sure && knows(x, now) && knows(x, here_.graph.parents(x));
         }
         check();
-        if (!legal || gain <= least()) continue;
+        if (!legal || !sure || gain <= least()) continue;  // guesses of it are not good enough
         here_.graph = NetGraph(changed);
         here_.score += gain;
         ++n_moves_;
@@ -249,19 +377,6 @@ class Search {
         return true;
       }
     return false;
-  }
-
-  void improve() {
-    climb();
-    for (;;) {
-      std::int64_t fruitless = 0;
-      while (fruitless < rules_.walks) fruitless = walk() ? 0 : fruitless + 1;
-      if (rules_.swaps && swap()) continue;
-      if (rules_.tabu > 0 && here_.score >= best_.score - least() && climb_beyond()) continue;
-      break;
-    }
-    keep_if_better();
-    families_.forget_if_large();
   }
 
   // Moves at random, whatever they cost.
@@ -300,26 +415,38 @@ class Search {
 
   static constexpr std::int64_t kTenure = 8;
   static constexpr int kMostShaken = 60;
+  static constexpr int kMostLooks = 200;  // ahead, that find nothing to be fetched
+  static constexpr double kMostAhead = 1e9;  // moves that are looked at ahead
 
   NetFamilies& families_;
+  FetchedFamilies* fetched_;  // the same, if counts have to be fetched
   const NetRules& rules_;
   Poll poll_;
   const std::function<void(const NetProgress&)>& tell_;
   Watch watch_;
   int n_;
-  Dice dice_;
   Clock::time_point begun_;
-  Place here_, best_;
+  State state_;
+  Place& here_ = state_.here;
+  Place& best_ = state_.best;
+  Dice& dice_ = state_.dice;
+  std::int64_t& n_moves_ = state_.n_moves;
+  std::vector<NetProgress>& trace_ = state_.trace;
   double noise_;
-  std::int64_t n_moves_ = 0;
-  std::vector<NetProgress> trace_;
+  std::size_t n_noted_ = 0;
+  NetMap<bool> visited_;  // nets that a guessed climb came through
+  int n_looks_ = 0;
+  std::int64_t n_looks_ahead_ = 0;
 };
 
 }  // namespace
 
 NetFound find_net(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
                   Poll poll, const std::function<void(const NetProgress&)>& tell) {
-  return Search(families, start, rules, poll, tell).run();
+  families.set_max_parents(rules.max_parents);
+  auto* const fetched = dynamic_cast<FetchedFamilies*>(&families);
+  if (fetched) fetched->start(start);
+  return Search(families, fetched, start, rules, poll, tell).run();
 }
 
 }  // namespace tacit

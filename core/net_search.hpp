@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "net_families.hpp"
+#include "net_fetched.hpp"
 #include "net_graph.hpp"
 
 namespace tacit {

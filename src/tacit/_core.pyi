@@ -252,13 +252,35 @@ def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, i
     Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's shares.
     """
 
+class NetRequests:
+    """Families of a Bayes net to be counted, for records in parts."""
+
+    def __init__(self, offsets: Ints, missing: Ints, children: Ints, starts: Ints, parents: Ints, begins: Ints, ends: Ints) -> None: ...
+
+    def count(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, rows: Indices, weights: Floats | None, missing: Ints, n_jobs: int) -> tuple[Ints, NDArray[np.uint16], Floats]:
+        """
+        Counts of some records: numbers of parent states, their codes, and a row for each.
+        """
+
+    def merge(self, n_one: Ints, states_one: NDArray[np.uint16], rows_one: Floats, n_other: Ints, states_other: NDArray[np.uint16], rows_other: Floats) -> tuple[Ints, NDArray[np.uint16], Floats]:
+        """Counts of both."""
+
 class NetFamilies:
     """Scores of families of a Bayes net, each worked out once."""
 
     def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, rows: Indices, weights: Floats | None, missing: Ints, score: str, prior_weight: float) -> None: ...
 
+    @staticmethod
+    def fetched(fetch: Any, n_records: int, offsets: Ints, missing: Ints, score: str, prior_weight: float, most_bytes: int, n_jobs: int) -> NetFamilies:
+        """
+        Families whose counts fetch(children, starts, parents, begins, ends, n_bytes) returns, with the sum of all weights first.
+        """
+
     def score(self, child: int, parents: Sequence[int]) -> float:
         """Score of a column and its parents, which ascend."""
+
+    def scores(self, parents: Sequence[Sequence[int]]) -> Floats:
+        """Scores of all columns, each with its parents, which ascend."""
 
     def gains(self, n_jobs: int) -> Floats:
         """What each arc gains over no parents at all: from × to."""

@@ -207,3 +207,31 @@ def test_wrong_options(run, fish_file, options, message):
     result = run("dependency-tree", fish_file, *options)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+@pytest.fixture(scope="module")
+def chain_parts(tmp_path_factory):
+    """Columns of which each depends on the one before, in files, and all of them in one."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (3000, 6))
+    for c in range(1, 6):
+        codes[:, c] = np.where(rng.random(3000) < 0.7, codes[:, c - 1], codes[:, c])
+    frame = pl.DataFrame({f"c{c}": codes[:, c] for c in range(6)})
+    folder = tmp_path_factory.mktemp("chain")
+    for k in range(3):
+        frame[1000 * k : 1000 * (k + 1)].write_parquet(folder / f"chain-{k}.parquet")
+    frame.write_csv(folder / "all.csv")
+    return folder
+
+
+@pytest.mark.parametrize("method", ["exact", "mist"])
+def test_partitions(run, chain_parts, method):
+    options = ["--method", method, "--sample", 200, "--seed", 3, "--json"]
+    whole = run("dependency-tree", chain_parts / "all.csv", *options)
+    found = run("dependency-tree", chain_parts / "chain-*.parquet", *options, "--memory", "50MB")
+    one, other = json.loads(found.stdout), json.loads(whole.stdout)
+    likelihood = other.pop("log_likelihood")
+    assert one.pop("log_likelihood") == pytest.approx(likelihood, rel=1e-12)
+    assert one == other
+    assert {own["from"] + own["to"] for own in one["edges"]} == {f"c{c}c{c + 1}" for c in range(5)}
+    assert "passes: " in found.stderr

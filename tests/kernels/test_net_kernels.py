@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from scripts import run
+from strategies import data
 from tacit import Table, _core
 
 
@@ -186,3 +187,208 @@ INTERRUPTED = """
 
 def test_ctrl_c_returns_the_best_net_so_far():
     assert run(INTERRUPTED) == ["interrupted", "True"]
+
+
+# Counts of families in parts
+
+
+class Asked:
+    """Families that are counted: child, parents, and from which other column up to which."""
+
+    def __init__(self, table, families, missing=None):
+        self.schema = table.schema
+        self.families = families
+        self.missing = np.full(len(table.schema), -1) if missing is None else np.array(missing)
+        starts = np.cumsum([0, *(len(own[1]) for own in families)])
+        parents = [p for own in families for p in own[1]]
+        arrays = [own[0] for own in families], starts, parents
+        arrays += [own[2] for own in families], [own[3] for own in families]
+        self.arrays = [np.array(x, np.int64) for x in arrays]
+        self.kernel = _core.NetRequests(self.schema.offsets, self.missing, *self.arrays)
+
+    def others(self, k):
+        child, parents, begin, end = self.families[k]
+        return [c for c in range(begin, end) if c != child and c not in parents]
+
+    def count(self, table, n_jobs=1):
+        start, rows = table.postings
+        return self.kernel.count(
+            table.n_records, self.schema.offsets, self.schema.defaults, start, rows,
+            table.weights, self.missing, n_jobs,
+        )  # fmt: skip
+
+    def slow(self, table):
+        """Count record by record."""
+        codes = np.stack([table.codes(c) for c in range(table.n_columns)], axis=1)
+        weights = np.ones(len(codes)) if table.weights is None else table.weights
+        sizes, keys, rows = [], [], []
+        for k, (child, parents, *_) in enumerate(self.families):
+            widths = [1, *(self.schema.arities[c] for c in self.others(k))]
+            arity = self.schema.arities[child]
+            found = {} if parents else {(): np.zeros(arity * sum(widths))}
+            for record, weight in zip(codes, weights, strict=True):
+                if any(record[p] == self.missing[p] for p in parents):
+                    continue
+                key = tuple(record[parents].tolist())
+                row = found.setdefault(key, np.zeros(arity * sum(widths)))
+                if record[child] == self.missing[child]:
+                    continue
+                row[record[child]] += weight
+                at = arity
+                for c in self.others(k):
+                    if record[c] != self.missing[c]:
+                        row[at + record[c] * arity + record[child]] += weight
+                    at += arity * self.schema.arities[c]
+            sizes.append(len(found))
+            keys += [code for key in sorted(found) for code in key]
+            rows += [found[key] for key in sorted(found)]
+        return np.array(sizes), np.array(keys), np.concatenate(rows) if rows else np.zeros(0)
+
+
+@st.composite
+def asked(draw):
+    own = draw(data(max_rows=40, max_columns=5, with_chosen=False))
+    table = own.table()
+    n = table.n_columns
+    families = []
+    for _ in range(draw(st.integers(1, 4))):
+        child = draw(st.integers(0, n - 1))
+        parents = sorted(draw(st.sets(st.integers(0, n - 1), max_size=3)) - {child})
+        begin, end = sorted(draw(st.tuples(st.integers(0, n), st.integers(0, n))))
+        families.append((child, parents, begin, end))
+    unknown = [draw(st.integers(-1, int(a) - 1)) for a in table.schema.arities]
+    return table, Asked(table, families, unknown if draw(st.booleans()) else None)
+
+
+@settings(max_examples=150)
+@given(asked(), st.sampled_from([1, 3]))
+def test_families_are_counted_as_by_hand(case, n_jobs):
+    table, wanted = case
+    for found, slow in zip(wanted.count(table, n_jobs), wanted.slow(table), strict=True):
+        np.testing.assert_allclose(found, slow, rtol=1e-12)
+
+
+@settings(max_examples=100)
+@given(asked(), st.data())
+def test_counts_of_parts_are_merged_to_those_of_all(case, draw):
+    table, wanted = case
+    if table.n_records < 2:
+        return
+    cut = draw.draw(st.integers(1, table.n_records - 1))
+    one, other = (
+        wanted.count(table.take(np.arange(*ends))) for ends in ((0, cut), (cut, table.n_records))
+    )
+    for merged in (wanted.kernel.merge(*one, *other), wanted.kernel.merge(*other, *one)):
+        for found, whole in zip(merged, wanted.count(table), strict=True):
+            np.testing.assert_allclose(found, whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_jobs", [2, 5])
+def test_large_families_do_not_depend_on_threads(n_jobs):
+    """Enough records for groups that are bitmaps, and others that are lists."""
+    table = random_table(5000, 12)
+    families_ = [(0, [], 0, 12), (3, [1, 2], 0, 12), (5, [4, 6, 7], 3, 9), (5, [4], 0, 0)]
+    wanted = Asked(table, families_)
+    for found, slow in zip(wanted.count(table, n_jobs), wanted.slow(table), strict=True):
+        assert np.array_equal(found, slow)
+
+
+@settings(max_examples=60)
+@given(asked(), st.sampled_from(["bic", "bdeu", "bds", "k2"]))
+def test_fetched_counts_score_as_records_do(case, score):
+    table, wanted = case
+
+    def fetch(*asked_for):
+        *arrays, n_bytes = asked_for
+        kernel = _core.NetRequests(table.schema.offsets, wanted.missing, *arrays)
+        start, rows = table.postings
+        counts = kernel.count(
+            table.n_records, table.schema.offsets, table.schema.defaults, start, rows,
+            table.weights, wanted.missing, 1,
+        )  # fmt: skip
+        assert n_bytes >= counts[1].nbytes + counts[2].nbytes or len(arrays[0]) > table.n_columns
+        total = table.n_records if table.weights is None else table.weights.sum()
+        return float(total), *counts
+
+    held = families(table, score, weights=table.weights, missing=wanted.missing)
+    fetched = _core.NetFamilies.fetched(
+        fetch, table.n_records, table.schema.offsets, wanted.missing, score, 1.0, 2000, 1
+    )
+    for child, parents, *_ in wanted.families:
+        assert fetched.score(child, parents) == held.score(child, parents)
+    assert np.array_equal(fetched.gains(1), held.gains(1))
+    child, first, *_ = wanted.families[0]
+    parents = [first if c == child else [] for c in range(table.n_columns)]
+    assert np.array_equal(fetched.scores(parents), held.scores(parents))
+
+
+GOOD = ([0], [0, 1], [1], [0], [3])
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({0: [3]}, "child must be a column"),
+        ({2: [0]}, "other columns"),
+        ({2: [-1]}, "numbers of columns"),
+        ({1: [0, 2], 2: [2, 1]}, "ascend"),
+        ({1: [0, 2]}, "starts"),
+        ({1: [1, 1]}, "starts"),
+        ({3: [2], 4: [1]}, "begins and ends"),
+        ({4: [4]}, "begins and ends"),
+        ({4: [1, 2]}, "same requests"),
+    ],
+)
+def test_requests_that_make_no_sense_are_refused(changes, says):
+    schema = random_table(20, 3 + 1).select([0, 1, 2]).schema
+    arrays = [np.array(changes.get(k, own), np.int64) for k, own in enumerate(GOOD)]
+    with pytest.raises(ValueError, match=says):
+        _core.NetRequests(schema.offsets, np.full(3, -1), *arrays)
+
+
+def test_counts_of_something_else_are_refused():
+    table = random_table(50, 4)
+    wanted = Asked(table, [(0, [1], 0, 4)])
+    n_states, states, rows = wanted.count(table)
+    with pytest.raises(ValueError, match="of the requests"):
+        wanted.kernel.merge(n_states[:0], states, rows, n_states, states, rows)
+    with pytest.raises(ValueError, match="rows are too few"):
+        wanted.kernel.merge(n_states + 1, states, rows, n_states, states, rows)
+    with pytest.raises(ValueError, match="those of the requests"):
+        wanted.kernel.merge(n_states, states, rows[:-1].repeat(2), n_states, states, rows)
+    with pytest.raises(ValueError, match="at least -1"):
+        wanted.kernel.merge(n_states * 0 - 2, states, rows, n_states, states, rows)
+    narrow = Asked(table.select([0, 1, 2]), [(0, [1], 0, 3)])
+    narrow.schema, narrow.missing = wanted.schema, wanted.missing
+    with pytest.raises(ValueError, match="requests' columns"):
+        narrow.count(table)
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        ((1.0,), "total, states"),
+        ((1.0, np.zeros(1, int), np.zeros(0, np.uint16), np.zeros(0)), "of the requests"),
+        ((1.0, np.ones(4, int), np.zeros(0, np.uint16), np.zeros(3)), "rows"),
+    ],
+)
+def test_answers_that_do_not_fit_are_refused(answer, says):
+    schema = random_table(20, 4).schema
+    fetched = _core.NetFamilies.fetched(
+        lambda *asked_for: answer, 20, schema.offsets, np.full(4, -1), "bic", 1.0, 1 << 20, 1
+    )
+    with pytest.raises(ValueError, match=says):
+        fetched.gains(1)
+
+
+def test_what_goes_wrong_in_a_fetch_comes_through():
+    schema = random_table(20, 4).schema
+    fetched = _core.NetFamilies.fetched(
+        lambda *asked_for: 1 / 0, 20, schema.offsets, np.full(4, -1), "bic", 1.0, 1 << 20, 1
+    )
+    with pytest.raises(ZeroDivisionError):
+        fetched.gains(1)
+    with pytest.raises(ZeroDivisionError):
+        fetched.score(0, [1])
+    with pytest.raises(ZeroDivisionError):
+        search(fetched, 4)

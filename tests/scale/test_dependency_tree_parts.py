@@ -109,6 +109,9 @@ def test_score_is_one_reduction(visits):
     weights = np.random.default_rng(1).random(visits.n_records)
     table = visits.with_weights(weights)
     assert tree.score(partition(table, 5)) == pytest.approx(tree.score(table), rel=1e-12)
+    assert np.array_equal(tree.score_samples(parts), tree.score_samples(visits))
+    assert np.array_equal(tree.predict(parts, "news"), tree.predict(visits, "news"))
+    assert np.array_equal(tree.predict_proba(parts), tree.predict_proba(visits))
     again = pickle.loads(pickle.dumps(RecordScores(tree)))
     assert again.model.score(visits) == tree.score(visits)
 

@@ -197,7 +197,7 @@ def bayes_net(
         train = found
     scores = {} if train is None else {"train": net.score(train)}
     if test is not None:
-        scores["test"] = net.score(replace(source, path=test).read())
+        scores["test"] = net.score(replace(source, path=test).read_table())
     answers = [net.query(*parse_query(net.schema, text)) for text in query or []]
     for path in output or []:
         if path.suffix.lower() in FRAMES:
@@ -285,6 +285,8 @@ def _facts(
         early = ", interrupted" if report.interrupted else ""
         early = ", out of time" if report.out_of_time else early
         rows.append(("families scored", f"{report.n_evaluated:,}{early}"))
+        if report.n_passes:
+            rows.append(("passes", f"{report.n_passes:,}"))
         rows.append(("time", f"{report.seconds:.2f} s"))
     return rows
 

@@ -59,6 +59,8 @@ class Local:
     def __repr__(self) -> str:
         return f"Local(memory={self.memory})"
 
+    takes_some = True  # of a table's partitions, and knows which it has kept of them
+
     def threads(self, n_jobs: int) -> int:
         """Return how many threads compute at a time."""
         return n_jobs
@@ -127,7 +129,8 @@ class Local:
             records, cost = flight.load(index)
             if records is None:
                 return None, cost + Cost(partitions=1)
-            part = Part(records, index, partitions.firsts[index], flight.jobs_each)
+            number = partitions.identity(index)[1]
+            part = Part(records, number, partitions.firsts[index], flight.jobs_each)
             found, spent = compute(function, part)
             return found, cost + spent
 
@@ -167,8 +170,8 @@ class _Flight:
     ) -> None:
         self._local = local
         self._partitions = partitions
-        pieces, key = partitions.pieces, partitions.key
-        missing = [i for i in range(len(pieces)) if (key, i) not in local._kept]
+        pieces = partitions.pieces
+        missing = [i for i in range(len(pieces)) if partitions.identity(i) not in local._kept]
         self._largest = max((pieces[i].load_bytes for i in missing), default=0)
         waiting = result_bytes * n_waiting
         check_limit(partitions, local.memory, waiting + result_bytes)
@@ -180,7 +183,7 @@ class _Flight:
         if self._room is not None:
             wanted = sum(pieces[i].kept_bytes for i in missing) + threads * self._largest
             if local.kept_bytes + wanted > self._room:  # the table in use comes first
-                local._forget_others(key)
+                local._forget_others(partitions.identity(0)[0])
             each = self._largest + 2 * result_bytes
             if each:
                 threads = min(threads, max(1, (self._room - local.kept_bytes) // each))
@@ -190,7 +193,7 @@ class _Flight:
 
     def load(self, index: int) -> tuple[Any, Cost]:
         """Return a partition that was kept, or load it, and keep it if there is room."""
-        kept = self._local._kept.get((self._partitions.key, index))
+        kept = self._local._kept.get(self._partitions.identity(index))
         if kept is not None:
             return kept[0], Cost()
         piece = self._partitions.pieces[index]
@@ -207,4 +210,4 @@ class _Flight:
             size = records.nbytes
         with local._lock:
             if self._room is None or local.kept_bytes + size + self._in_flight <= self._room:
-                local._kept[self._partitions.key, index] = records, size
+                local._kept[self._partitions.identity(index)] = records, size

@@ -225,6 +225,7 @@ class PartitionedTable:
         statistic: Statistic[S],
         *,
         what: str = "partitions",
+        only: Sequence[int] | None = None,
         n_jobs: int | None = None,
         verbose: int | None = None,
     ) -> S:
@@ -236,12 +237,17 @@ class PartitionedTable:
             Something picklable with ``partial(part)`` and ``merge(one, other)``.
         what : str
             What the progress bar counts.
+        only : sequence of int, optional
+            The partitions that have something to say; others need not be loaded.
         n_jobs : int, optional
             Threads on this machine; the result does not depend on it.
         verbose : int, optional
             1 shows progress on stderr.
         """
-        found = self._run.reduce(self._contents.partitions, statistic, what, n_jobs, verbose)
+        partitions = self._contents.partitions
+        if only is not None and getattr(self._run.executor, "takes_some", False):
+            partitions = partitions.only(only)
+        found = self._run.reduce(partitions, statistic, what, n_jobs, verbose)
         assert found is not None  # contents have at least one record
         return found
 

@@ -10,6 +10,8 @@ from tacit.errors import InputError
 from tacit.machine import human_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.table import Table
 
 __all__ = ["HeldPiece", "HeldReader", "Partitions", "Piece", "Reader", "check_limit"]
@@ -64,6 +66,8 @@ class Partitions:
         What is loaded under one key may be kept and used again.
     keep : bool
         Whether a later pass will want them: not if they are only read to find the schema.
+    home : (str, tuple of int), optional
+        The key of the partitions that these are some of, and which of them.
     """
 
     pieces: tuple[Any, ...]
@@ -71,6 +75,19 @@ class Partitions:
     firsts: tuple[int, ...]
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     keep: bool = True
+    home: tuple[str, tuple[int, ...]] | None = None
+
+    def only(self, numbers: Sequence[int]) -> Partitions:
+        """Return some of the partitions, in their order."""
+        if len(numbers) == len(self.pieces):
+            return self
+        own = tuple(numbers)
+        pieces, firsts = (tuple(x[k] for k in own) for x in (self.pieces, self.firsts))
+        return Partitions(pieces, self.reader, firsts, keep=self.keep, home=(self.key, own))
+
+    def identity(self, index: int) -> tuple[str, int]:
+        """Return under which name a partition may be kept, whichever of them it is with."""
+        return (self.key, index) if self.home is None else (self.home[0], self.home[1][index])
 
     def load(self, index: int, n_jobs: int) -> Any:
         """Load one of them."""

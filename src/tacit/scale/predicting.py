@@ -85,7 +85,8 @@ def predict_parts(
     options : dict, optional
         What else the method takes.
     """
-    check_is_fitted(model)
+    if hasattr(model, "fit"):  # a net has no such state
+        check_is_fitted(model)
     n_jobs, verbose = getattr(model, "n_jobs", None), getattr(model, "verbose", 0) or None
     found = X.map(Predict(model, method, options or {}), n_jobs=n_jobs, verbose=verbose)
     instead = "take it partition by partition, from X.map(tacit.scale.Predict(model))"

@@ -13,13 +13,13 @@ from tacit.network.bif import files
 from tacit.network.bif.bif_reader import Net, read_bif_text
 from tacit.network.bif.bif_writer import bif_text
 from tacit.network.bif.xmlbif import read_xmlbif_bytes, xmlbif_text
-from tacit.network.nets.em import check_tol, fill_in
-from tacit.network.nets.estimate import check_prior, count_families, make_tables
+from tacit.network.nets.em import check_tol
+from tacit.network.nets.estimate import check_prior, make_tables
 from tacit.network.nets.learning import Learning, learn_net, make_net
 from tacit.network.nets.parts import check_labels, check_parents, check_tables, make_schema
 from tacit.network.nets.questions import NetQuestions
-from tacit.network.nets.records import read_records
 from tacit.network.nets.saving import write_net
+from tacit.network.nets.table_counts import count_tables, fill_in_tables
 from tacit.network.nets.text import conditional_frame, net_dot, net_graph, net_line, net_text
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ class BayesNet(NetQuestions):
 
         Parameters
         ----------
-        data : Table, frame, mapping of columns, array or sparse array
+        data : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+            Of records in partitions, families are counted in passes, many of them in each.
         score : {"bic", "aic", "bdeu", "bds", "k2", "penalised"}
             What a net is to have much of; "penalised" is the ADtree paper's, like BIC but with a
             price for every entry of the tables.
@@ -218,7 +219,7 @@ class BayesNet(NetQuestions):
 
         Parameters
         ----------
-        data : Table, frame, mapping of columns, array or sparse array
+        data : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         arcs : sequence of (from, to)
             Columns by name or place.
         parameters, prior_weight, missing, discretise, n_jobs
@@ -257,7 +258,8 @@ class BayesNet(NetQuestions):
 
         Parameters
         ----------
-        data : Table, frame, mapping of columns, array or sparse array
+        data : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+            Of records in partitions, "available" takes one pass, and "em" one for every round.
         parameters : {"bdeu", "k2", "mle"}
             "mle" takes shares of the records; a row of which there is no record is uniform. The
             others add `prior_weight` records, spread over all cells of a table ("bdeu"), or to
@@ -286,14 +288,12 @@ class BayesNet(NetQuestions):
         if missing not in ("available", "em"):
             raise InputError(f"missing must be 'available' or 'em', got {missing!r}")
         rounds, gain = whole(max_iter, "max_iter", 1), check_tol(tol)
-        records = read_records(self.schema, data)
-        arities = self.schema.arities
         if missing == "available":
-            counts = count_families(records, arities, self.parents)
+            counts = count_tables(self.schema, self.parents, data)
             tables = make_tables(counts, parameters, weight)
         else:
-            tables = fill_in(
-                records, arities, self.parents, self.tables, parameters, weight,
+            tables = fill_in_tables(
+                self.schema, self.parents, data, self.tables, parameters, weight,
                 max_iter=rounds, tol=gain,
             ).tables  # fmt: skip
         return self._of(self.schema, self.parents, tuple(tables), self.report_)

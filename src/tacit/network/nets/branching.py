@@ -12,14 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.errors import InputError
 from tacit.machine import count_jobs
 from tacit.network.nets.bayes_net import BayesNet
-from tacit.network.nets.estimate import count_families, make_tables
-from tacit.network.nets.records import read_records
+from tacit.network.nets.estimate import make_tables
 from tacit.network.nets.search import arc_gains, best_branching, network_score
-from tacit.table.features import fit_features, note_features, read_features
+from tacit.network.nets.table_counts import count_tables
+from tacit.network.record_scores import RecordScores
+from tacit.scale import as_partitioned, check_parts, over_parts
+from tacit.table.features import Features, fit_features, note_features, read_features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -98,7 +101,8 @@ class Branching(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
+            A table in partitions takes three passes.
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for.
@@ -111,26 +115,36 @@ class Branching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         if self.unseen not in ("error", "default"):
             raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
         jobs = count_jobs(self.n_jobs)
+        table, features = self._take(X, sample_weight)
+        gains = arc_gains(table, self.criterion, self.prior_weight, jobs)
+        found = best_branching(gains)
+        parents = tuple((p,) if p >= 0 else () for p in found.tolist())
+        prior = "k2" if self.criterion == "k2" else "bdeu"
+        counts = count_tables(table.schema, parents, table)
+        tables = make_tables(counts, prior, self.prior_weight)
+        score = network_score(table, parents, self.criterion, self.prior_weight)
+        self.net_ = BayesNet._of(table.schema, parents, tuple(tables))
+        self.parents_ = found
+        columns = np.arange(len(found))
+        self.gains_ = np.where(found >= 0, gains[found, columns], 0.0)
+        self.score_ = score
+        self._features = features
+        note_features(self, features)
+        return self
+
+    def _take(self, X: Any, sample_weight: Any) -> tuple[Table | PartitionedTable, Features]:
+        """Return the records to fit, and what to remember of their columns."""
+        parts = as_partitioned(X)
+        if parts is not None:
+            check_parts(sample_weight, self.discretise)
+            return parts, Features(parts.schema, {}, "table")
         table, features = fit_features(
             copy(self), X, discretise=self.discretise, sample_weight=sample_weight,
             n_jobs=self.n_jobs,
         )  # fmt: skip
         if table.weights is not None and not table.weights.any():
             raise InputError("sample_weight: all weights are zero")
-        gains = arc_gains(table, self.criterion, self.prior_weight, jobs)
-        found = best_branching(gains)
-        parents = tuple((p,) if p >= 0 else () for p in found.tolist())
-        prior = "k2" if self.criterion == "k2" else "bdeu"
-        counts = count_families(read_records(table.schema, table), table.schema.arities, parents)
-        tables = make_tables(counts, prior, self.prior_weight)
-        self.net_ = BayesNet._of(table.schema, parents, tuple(tables))
-        self.parents_ = found
-        columns = np.arange(len(found))
-        self.gains_ = np.where(found >= 0, gains[found, columns], 0.0)
-        self.score_ = network_score(table, parents, self.criterion, self.prior_weight)
-        self._features = features
-        note_features(self, features)
-        return self
+        return table, features
 
     @property
     def schema_(self) -> Schema:
@@ -142,12 +156,13 @@ class Branching(DensityMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "parents_")
         return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
 
+    @over_parts
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the log-probability of each record, in nats.
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
         """
         return self.net_.score_samples(self._read(X))
 
@@ -156,7 +171,18 @@ class Branching(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
         y : ignored
         """
-        return self.net_.score(self._read(X))
+        parts = as_partitioned(X)
+        if parts is None:
+            return self.net_.score(self._read(X))
+        check_is_fitted(self, "parents_")
+        total, weight = parts.reduce(RecordScores(self), n_jobs=self.n_jobs)
+        if weight == 0:
+            raise InputError("X: all weights are zero")
+        return total / weight
+
+    def _sum_scores(self, X: Any) -> tuple[float, float]:
+        """Return Σ w·log p of records, and Σ w."""
+        return self.net_._sum_scores(self._read(X))

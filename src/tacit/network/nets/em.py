@@ -18,14 +18,14 @@ from tacit.network.nets.estimate import count_families, make_tables, prior_cell
 from tacit.network.nets.junction import JunctionTree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from tacit.network.nets.graph import Parents
     from tacit.network.nets.records import Records
 
-__all__ = ["Filled", "check_tol", "fill_in"]
+__all__ = ["Expected", "Filled", "check_tol", "fill_in"]
 
 _UNIFORM = 1e-3  # share of a uniform table in one with zeros, at the start
 
@@ -59,9 +59,8 @@ def check_tol(tol: Any) -> float:
 
 
 def fill_in(
-    records: Records,
-    arities: NDArray[np.int64],
-    parents: Parents,
+    counts: Tables,
+    expect: Callable[[Tables], tuple[Tables, float]],
     before: Sequence[NDArray[np.float64]],
     kind: str,
     weight: float,
@@ -73,9 +72,11 @@ def fill_in(
 
     Parameters
     ----------
-    records : Records
-    arities : ndarray of int64
-    parents : sequence of sequence of int
+    counts : list of ndarray
+        Of each family, over the records that lack nothing of it.
+    expect : callable
+        Returns expected counts under given tables, and the log-likelihood; as
+        :meth:`Expected.counts`.
     before : sequence of ndarray
         The net's tables until now. Families of which no record knows all begin with theirs: from
         uniform tables, nothing could ever be learnt about a column that is hidden.
@@ -86,12 +87,11 @@ def fill_in(
     tol : float
         What a round has to gain, relative to the log-likelihood, for another one.
     """
-    tables = _start(count_families(records, arities, parents), before, kind, weight)
-    expected = _Expected(records, arities, parents)
+    tables = _start(counts, before, kind, weight)
     trace: list[float] = []
     converged = False
     for _ in range(max_iter):
-        counts, score = expected.counts(tables)
+        counts, score = expect(tables)
         trace.append(score + _log_prior(tables, kind, weight))
         if len(trace) > 1 and trace[-1] - trace[-2] <= tol * (1.0 + abs(trace[-1])):
             converged = True
@@ -126,7 +126,7 @@ def _log_prior(tables: Tables, kind: str, weight: float) -> float:
     )
 
 
-class _Expected:
+class Expected:
     """Expected counts of families under given tables; complete records are counted once."""
 
     def __init__(self, records: Records, arities: NDArray[np.int64], parents: Parents) -> None:

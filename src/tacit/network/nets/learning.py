@@ -11,10 +11,11 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.machine import check_fits
-from tacit.network.nets.estimate import check_prior, count_families, make_tables, table_shapes
+from tacit.network.nets.estimate import check_prior, make_tables, table_shapes
 from tacit.network.nets.graph import check_acyclic
-from tacit.network.nets.records import read_records
 from tacit.network.nets.search import SearchSettings, find_structure
+from tacit.network.nets.table_counts import count_tables
+from tacit.scale import as_partitioned
 from tacit.schema import Labels, Schema
 from tacit.table import Table
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.network.nets.graph import Parents
     from tacit.network.nets.search import Found
+    from tacit.scale import PartitionedTable
 
 __all__ = ["Learning", "Learnt", "check_arcs", "learn_net", "make_net"]
 
@@ -51,6 +53,8 @@ class Learning:
         Whether Ctrl-C ended the search; the net is the best one until then.
     out_of_time : bool
         Whether `max_seconds` did.
+    n_passes : int
+        How often the search went over records in partitions; 0 in memory.
     trace : list of (restart, families scored, score, seconds)
         Each time a restart ended with a better net.
     """
@@ -67,14 +71,16 @@ class Learning:
     interrupted: bool
     out_of_time: bool
     trace: list[tuple[int, int, float, float]]
+    n_passes: int = 0
 
     def __str__(self) -> str:
         early = "interrupted" if self.interrupted else "out of time" if self.out_of_time else ""
         ended = f"; {early}: the best net until then" if early else ""
+        passes = f" and {self.n_passes:,} passes" if self.n_passes else ""
         return (
             f"{self.score_name} {self.score:,.1f}, {self.n_arcs:,} arcs from "
             f"{self.n_records:,} records: {self.n_evaluated:,} families scored in "
-            f"{self.seconds:.2f} s{ended}"
+            f"{self.seconds:.2f} s{passes}{ended}"
         )
 
 
@@ -104,7 +110,7 @@ def learn_net(
     begin = perf_counter()
     weight = check_prior(parameters, prior_weight)
     table = _make_table(data, discretise, n_jobs)
-    if table.weights is not None and not table.weights.any():
+    if isinstance(table, Table) and table.weights is not None and not table.weights.any():
         raise InputError("data: all weights are zero")
     settings = SearchSettings(
         prior_weight=weight,
@@ -142,18 +148,25 @@ def make_net(
 
 
 def _estimate(
-    table: Table, parents: Parents, parameters: str, weight: float, missing: str
+    table: Table | PartitionedTable, parents: Parents, parameters: str, weight: float, missing: str
 ) -> Learnt:
     schema = table.schema if missing == "state" else _without_missing(table.schema)
-    records = read_records(schema, table)
     sizes = (rows * arity for rows, arity in table_shapes(schema.arities, parents))
     check_fits(16 * sum(sizes), "the tables", "allow fewer parents")
-    counts = count_families(records, schema.arities, parents)
+    counts = count_tables(schema, parents, table)
     tables = tuple(make_tables(counts, parameters, weight))
     return Learnt(schema, tuple(map(tuple, parents)), tables)
 
 
-def _make_table(data: Any, discretise: Any, n_jobs: int | None) -> Table:
+def _make_table(data: Any, discretise: Any, n_jobs: int | None) -> Table | PartitionedTable:
+    parts = as_partitioned(data)
+    if parts is not None:
+        if discretise is not None:
+            raise InputError(
+                "discretise: data is in partitions, and its columns are discrete already; give "
+                "discretise= to tacit.scan"
+            )
+        return parts
     if not isinstance(data, Table):
         return Table(data, discretise=discretise, n_jobs=n_jobs)
     if discretise is not None:
@@ -161,7 +174,9 @@ def _make_table(data: Any, discretise: Any, n_jobs: int | None) -> Table:
     return data
 
 
-def _report(table: Table, settings: SearchSettings, found: Found, seconds: float) -> Learning:
+def _report(
+    table: Table | PartitionedTable, settings: SearchSettings, found: Found, seconds: float
+) -> Learning:
     return Learning(
         score_name=settings.score,
         score=float(found.score),
@@ -175,6 +190,7 @@ def _report(table: Table, settings: SearchSettings, found: Found, seconds: float
         interrupted=bool(found.interrupted),
         out_of_time=bool(found.out_of_time),
         trace=list(found.trace),
+        n_passes=found.n_passes,
     )
 
 

@@ -15,7 +15,9 @@ from tacit.network.nets.junction import JunctionTree
 from tacit.network.nets.likelihood import log_probabilities
 from tacit.network.nets.records import Records, make_table, read_records
 from tacit.network.nets.sampling import draw_codes
+from tacit.network.record_scores import RecordScores
 from tacit.parameters import make_generator
+from tacit.scale import as_partitioned, over_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,6 +129,7 @@ class NetQuestions(NetStructure):
             lambda rows: self._tree.log_evidence_many(rows),
         )  # fmt: skip
 
+    @over_parts
     def score_samples(self, data: Any) -> NDArray[np.float64]:
         """Return the natural logarithm of the probability of each record.
 
@@ -134,7 +137,7 @@ class NetQuestions(NetStructure):
 
         Parameters
         ----------
-        data : Table, frame, mapping of columns, array or sparse array
+        data : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         return self._score_records(self._records(data))
 
@@ -143,24 +146,30 @@ class NetQuestions(NetStructure):
 
         Parameters
         ----------
-        data : Table, frame, mapping of columns, array or sparse array
+        data : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
-        return self._sum(self._records(data))[0]
+        return self._sum_all(data)[0]
 
     def score(self, data: Any, y: Any = None) -> float:
         """Return the mean of :meth:`score_samples`, by the records' weights if they have any.
 
         Parameters
         ----------
-        data : Table, frame, mapping of columns, array or sparse array
+        data : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         y : ignored
         """
-        total, weight = self._sum(self._records(data))
+        total, weight = self._sum_all(data)
         if weight == 0:
             raise InputError("data: all weights are zero")
         return total / weight
 
-    def _sum(self, records: Records) -> tuple[float, float]:
+    def _sum_all(self, data: Any) -> tuple[float, float]:
+        parts = as_partitioned(data)
+        return self._sum_scores(data) if parts is None else parts.reduce(RecordScores(self))
+
+    def _sum_scores(self, X: Any) -> tuple[float, float]:
+        """Return Σ w·log p of records, and Σ w."""
+        records = self._records(X)
         scores = self._score_records(records)
         if records.weights is None:
             return float(scores.sum()), float(len(scores))

@@ -87,7 +87,7 @@ class Records:
         return cell, ~lacking
 
 
-def read_records(schema: Schema, data: Any, argument: str = "data") -> Records:
+def read_records(schema: Schema, data: Any, argument: str = "data", first: int = 0) -> Records:
     """Return data as records under a schema.
 
     Columns are found by name, labels by what they are. Labels of a net that are all text, as those
@@ -102,6 +102,8 @@ def read_records(schema: Schema, data: Any, argument: str = "data") -> Records:
         Arrays have the net's columns, in order. Columns that the net does not have are passed over.
     argument : str
         What the caller calls the data.
+    first : int
+        The number of the first record, where these are some of more; for messages.
     """
     table = data if isinstance(data, Table) else _as_table(schema, data, argument)
     check_fits(2 * table.n_records * len(schema), "the codes of all records", "give fewer records")
@@ -115,7 +117,7 @@ def read_records(schema: Schema, data: Any, argument: str = "data") -> Records:
         codes = _match(table.schema.labels[own], schema.labels[place])
         dtype = np.min_scalar_type(-len(schema.labels[place]) - 1)
         column = codes.astype(dtype)[table.codes(own)]
-        _refuse_unknown(table, own, column, schema.column(place), argument)
+        _refuse_unknown(table, own, column, schema.column(place), argument, first)
         column[column < 0] = -1
         columns.append(column)
     return Records(columns, table.weights)
@@ -173,7 +175,7 @@ def _texts(label: Any) -> tuple[str, ...]:
 
 
 def _refuse_unknown(
-    table: Table, own: int, codes: NDArray[Any], column: Column, argument: str
+    table: Table, own: int, codes: NDArray[Any], column: Column, argument: str, first: int
 ) -> None:
     wrong = codes == -2
     if not wrong.any():
@@ -183,8 +185,8 @@ def _refuse_unknown(
     shown = ", ".join(repr(x) for x in column.labels[:8])
     more = f", … ({column.arity} in all)" if column.arity > 8 else ""
     raise InputError(
-        f"{argument}: column {column.name!r} has {label!r} at record {record}, which the net does "
-        f"not know; its labels are {shown}{more}"
+        f"{argument}: column {column.name!r} has {label!r} at record {first + record}, which the "
+        f"net does not know; its labels are {shown}{more}"
     )
 
 

@@ -10,16 +10,18 @@ import numpy as np
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
+from tacit.network.nets.family_counts import Fetcher, unknown_codes
 from tacit.network.nets.graph import cycle_text, find_cycle
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.table import Table
+    from tacit.scale import PartitionedTable
 
 __all__ = [
     "Arc",
@@ -123,6 +125,8 @@ class Found:
     interrupted : bool
         Whether Ctrl-C ended the search; this is then the best net until there.
     out_of_time : bool
+    n_passes : int
+        Over records in partitions, to count families; 0 in memory.
     """
 
     parents: Parents
@@ -133,18 +137,24 @@ class Found:
     trace: list[tuple[int, int, float, float]] = field(default_factory=list)
     interrupted: bool = False
     out_of_time: bool = False
+    n_passes: int = 0
 
 
-def find_structure(table: Table, settings: SearchSettings | None = None) -> Found:
+def find_structure(
+    table: Table | PartitionedTable, settings: SearchSettings | None = None
+) -> Found:
     """Search for the net of the highest score, from one net to the next.
 
     The best of all arcs that can be added, removed or turned round is taken as long as the score
     rises. Then the search walks among nets that say the same but allow other moves, lets
     neighbours change places, and goes on downhill for a while.
 
+    Counts of families are all that is asked of the records. Where those are in partitions, the
+    search first runs ahead to see which it will want, and fetches many of them in one pass.
+
     Parameters
     ----------
-    table : Table
+    table : Table or PartitionedTable
     settings : SearchSettings, optional
 
     Examples
@@ -159,12 +169,14 @@ def find_structure(table: Table, settings: SearchSettings | None = None) -> Foun
     n = table.n_columns
     required = _arc_square(settings.required, n, "required")
     forbidden = _arc_square(settings.forbidden, n, "forbidden")
-    _check_arcs(required, forbidden, settings.max_parents, [c.name for c in table.columns])
-    families = _families(table, settings.score, settings.prior_weight, settings.missing)
+    _check_arcs(required, forbidden, settings.max_parents, table.schema.names)
     jobs = count_jobs(settings.n_jobs)
+    families, fetcher = _families(
+        table, settings.score, settings.prior_weight, settings.missing, jobs
+    )
     start = _start(families, settings, required, forbidden, jobs)
-    for x, first in enumerate(start):
-        if not np.isfinite(families.score(x, first)):
+    if any(start):  # a column alone can always be counted
+        for x in np.flatnonzero(~np.isfinite(families.scores(start))).tolist():
             name = table.schema.names[x]
             raise InputError(f"required gives {name!r} parents with too many values to be counted")
     seed = int(make_generator(settings.random_state).integers(2**63))
@@ -184,7 +196,7 @@ def find_structure(table: Table, settings: SearchSettings | None = None) -> Foun
             jobs,
             tell,
         )
-    own = np.array([families.score(x, p) for x, p in enumerate(parents)], np.float64)
+    own = families.scores(parents)
     return Found(
         tuple(map(tuple, parents)),
         float(own.sum()),
@@ -194,11 +206,12 @@ def find_structure(table: Table, settings: SearchSettings | None = None) -> Foun
         trace,
         interrupted,
         late,
+        0 if fetcher is None else fetcher.n_passes,
     )
 
 
 def family_score(
-    table: Table,
+    table: Table | PartitionedTable,
     child: int,
     parents: Iterable[int],
     score: Score = "bic",
@@ -207,11 +220,11 @@ def family_score(
 ) -> float:
     """Return the score of a column and its parents, all given by position."""
     _check_score(score, prior_weight)
-    return _families(table, score, prior_weight, missing).score(child, sorted(parents))
+    return _families(table, score, prior_weight, missing)[0].score(child, sorted(parents))
 
 
 def network_score(
-    table: Table,
+    table: Table | PartitionedTable,
     parents: Sequence[Iterable[int]],
     score: Score = "bic",
     prior_weight: float = 1.0,
@@ -219,16 +232,19 @@ def network_score(
 ) -> float:
     """Return the score of a whole net: the parents of each column, all given by position."""
     _check_score(score, prior_weight)
-    families = _families(table, score, prior_weight, missing)
-    return float(sum(families.score(x, sorted(p)) for x, p in enumerate(parents)))
+    families, _ = _families(table, score, prior_weight, missing)
+    return float(sum(families.scores([sorted(p) for p in parents]).tolist()))
 
 
 def arc_gains(
-    table: Table, score: Score = "bdeu", prior_weight: float = 1.0, n_jobs: int = 1
+    table: Table | PartitionedTable,
+    score: Score = "bdeu",
+    prior_weight: float = 1.0,
+    n_jobs: int = 1,
 ) -> NDArray[np.float64]:
     """Return what each arc gains over no parents at all, from × to; 0 on the diagonal."""
     _check_score(score, prior_weight)
-    return _families(table, score, prior_weight, "state").gains(n_jobs)
+    return _families(table, score, prior_weight, "state", n_jobs)[0].gains(n_jobs)
 
 
 def best_branching(gains: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -248,23 +264,35 @@ def best_branching(gains: NDArray[np.float64]) -> NDArray[np.int32]:
 _MISSING = ("state", "available")
 
 
-def _families(table: Table, score: Score, prior_weight: float, missing: str) -> _core.NetFamilies:
+def _families(
+    table: Table | PartitionedTable, score: Score, prior_weight: float, missing: str, jobs: int = 1
+) -> tuple[_core.NetFamilies, Fetcher | None]:
+    """Return what scores families, and what fetches their counts if records are in partitions."""
     schema = table.schema
-    n_bytes = table.n_records * (2 * len(schema) + schema.n_values / 8)
-    check_fits(int(n_bytes), "codes and bitmaps of all columns", "select fewer columns")
     widest = int(np.argmax(schema.arities)) if len(schema) else 0
     if len(schema) and schema.arities[widest] > 65_536:
         column = schema.column(widest)
         raise InputError(
             f"column {column.name!r} has {column.arity:,} values; the search takes up to 65,536"
         )
-    unknown = np.full(len(schema), -1, np.int64)
-    if missing == "available":
-        for c, labels in enumerate(schema.labels):
-            if labels.missing is not None:
-                unknown[c] = labels.missing
+    unknown = unknown_codes(schema, missing)
+    if not isinstance(table, Table):
+        fetcher = Fetcher(table, unknown, jobs)
+        families = _core.NetFamilies.fetched(
+            fetcher,
+            table.n_records,
+            schema.offsets,
+            unknown,
+            score,
+            float(prior_weight),
+            fetcher.most_bytes,
+            jobs,
+        )
+        return families, fetcher
+    n_bytes = table.n_records * (2 * len(schema) + schema.n_values / 8)
+    check_fits(int(n_bytes), "codes and bitmaps of all columns", "select fewer columns")
     start, rows = table.postings
-    return _core.NetFamilies(
+    families = _core.NetFamilies(
         table.n_records,
         schema.offsets,
         schema.defaults,
@@ -275,6 +303,7 @@ def _families(table: Table, score: Score, prior_weight: float, missing: str) -> 
         score,
         float(prior_weight),
     )
+    return families, None
 
 
 def _start(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,17 +23,137 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.network.structure.random_order import RowDraw
+    from tacit.schema import Schema
     from tacit.table import Table
 
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.int64]
 
-__all__ = ["DiscretePairs"]
+__all__ = [
+    "DiscretePairs",
+    "PairSource",
+    "TableSource",
+    "sampled_cells",
+    "sampled_square",
+    "value_pairs",
+]
+
+Sample = TypeVar("Sample")
 
 _CELLS = 1 << 22  # cells of two-way tables that are looked at together
 
 
-class DiscretePairs:
+class PairSource(Protocol[Sample]):
+    """Where counts of pairs come from; what a sample is, is up to the source."""
+
+    schema: Schema
+    n_records: int
+
+    def draw(self, n_total: int) -> tuple[Sample, int]:
+        """Draw up to n_total records; return the sample of the new ones, and how many."""
+
+    def rest(self) -> tuple[Sample, int]:
+        """Return all records that were not drawn."""
+
+    def whole(self) -> Ints:
+        """Return the counts of stored values of all records."""
+
+    def square(self, sample: Sample) -> tuple[Ints, Ints]:
+        """Return the counts of stored values in a sample, and those of all pairs of them."""
+
+    def singles(self, sample: Sample) -> Ints:
+        """Return the counts of stored values in a sample."""
+
+    def cells(self, sample: Sample, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Yield pairs of stored values of pairs of columns, and their counts in a sample."""
+
+
+class TableSource:
+    """Counts of the records of a Table; a sample is a list of their numbers.
+
+    Parameters
+    ----------
+    table : Table
+        Without weights.
+    rows : RowDraw
+    n_jobs : int
+    """
+
+    def __init__(self, table: Table, rows: RowDraw, n_jobs: int) -> None:
+        self.schema, self.n_records = table.schema, table.n_records
+        self._table, self._draw, self._n_jobs = table, rows, n_jobs
+
+    def draw(self, n_total: int) -> tuple[Ints, int]:
+        """Draw up to n_total records; return the new ones, and how many."""
+        rows = self._draw.more(n_total - self._draw.n_drawn)
+        return rows, len(rows)
+
+    def rest(self) -> tuple[Ints, int]:
+        """Return all records that were not drawn, and how many."""
+        rows = self._draw.rest()
+        return rows, len(rows)
+
+    def whole(self) -> Ints:
+        """Return the counts of stored values of all records."""
+        return self._table.one_way(n_jobs=self._n_jobs).stored.astype(np.int64)
+
+    def square(self, sample: Ints) -> tuple[Ints, Ints]:
+        """Return the counts of stored values in a sample, and those of all pairs of them."""
+        return sampled_square(self._table, sample, self._n_jobs)
+
+    def singles(self, sample: Ints) -> Ints:
+        """Return the counts of stored values in a sample."""
+        return counts.one_way(self._table, sample, self._n_jobs).stored.astype(np.int64)
+
+    def cells(self, sample: Ints, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Yield pairs of stored values of pairs of columns, and their counts in a sample."""
+        return sampled_cells(self._table, sample, pairs, self._n_jobs)
+
+
+def sampled_square(table: Table, rows: Ints, n_jobs: int) -> tuple[Ints, Ints]:
+    """Return the counts of stored values in some records, and those of all pairs of them."""
+    singles = counts.one_way(table, rows, n_jobs)
+    found = counts.pairs(table, rows, singles, n_jobs, "dense")
+    return singles.stored.astype(np.int64), np.array(found.stored, np.int64)
+
+
+def sampled_cells(
+    table: Table, rows: Ints, pairs: Ints, n_jobs: int
+) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Yield pairs of stored values of pairs of columns, and their counts in some records."""
+    schema = table.schema
+    used = np.isin(schema.value_columns, np.unique(pairs))
+    slots = np.full(schema.n_values, -1, np.int32)
+    n_slots = int(used.sum())
+    slots[used] = np.arange(n_slots)
+    for v, w in value_pairs(schema, pairs):
+        both = np.ascontiguousarray(np.stack([slots[v], slots[w]], axis=1), np.int64)
+        yield (
+            v,
+            w,
+            _core.pair_cells(table.indptr, table.values, rows, slots, n_slots, both, n_jobs),
+        )
+
+
+def value_pairs(schema: Schema, pairs: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield all pairs of stored values of pairs of columns, some at a time."""
+    n_a, n_b = (schema.arities[pairs[:, k]] - 1 for k in (0, 1))
+    sizes = n_a * n_b
+    ends = np.cumsum(sizes)
+    parts = np.searchsorted(ends, np.arange(_CELLS, int(sizes.sum()) + _CELLS, _CELLS))
+    start = 0
+    for stop in np.minimum(parts + 1, len(pairs)).tolist():
+        part = pairs[start:stop]
+        if len(part):
+            size, width = sizes[start:stop], n_b[start:stop]
+            number = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
+            wide = np.repeat(width, size)
+            first_a, first_b = (np.repeat(schema.offsets[part[:, k]], size) for k in (0, 1))
+            yield first_a + number // wide, first_b + number % wide
+        start = max(stop, start)
+
+
+class DiscretePairs(Generic[Sample]):
     """Counts over sampled records for pairs of discrete columns.
 
     One-way counts are those of all records from the start: they cost no more than reading the
@@ -40,89 +161,61 @@ class DiscretePairs:
 
     Parameters
     ----------
-    table : Table
-        Without weights.
-    rows : RowDraw
+    source : PairSource
+        Of records without weights.
     bounded : bool
         Make intervals by Hoeffding's inequality.
-    n_jobs : int
     """
 
-    def __init__(self, table: Table, rows: RowDraw, bounded: bool, n_jobs: int) -> None:
-        schema = table.schema
+    def __init__(self, source: PairSource[Sample], bounded: bool) -> None:
+        schema = source.schema
         check_fits(
             24 * schema.n_values**2 + 8 * len(schema) ** 2,
             f"all pairs of {schema.n_values:,} stored values",
             "select fewer columns, or use method='exact'",
         )
-        self.n_columns, self.n_records = table.n_columns, table.n_records
-        self._table, self._draw, self._bounded, self._n_jobs = table, rows, bounded, n_jobs
+        self.n_columns, self.n_records = len(schema), source.n_records
+        self._source, self._bounded = source, bounded
         self._schema = schema
-        self._whole = table.one_way(n_jobs=n_jobs).stored.astype(np.int64)
         self._cells = np.zeros((0, 0), np.int64)  # of pairs of stored values, above the diagonal
         self._singles: list[Ints] = [np.zeros(schema.n_values, np.int64)]
         self._sizes: list[int] = [0]
         self._level = np.zeros((self.n_columns, self.n_columns), np.int16)
 
+    @cached_property
+    def _whole(self) -> Ints:
+        """Counts of stored values of all records."""
+        return self._source.whole()
+
     # Reading
 
     def read(self, pairs: Ints, n_total: int) -> int:
         """Draw records up to `n_total` and read the new ones for some pairs; return how many."""
-        rows = self._draw.more(n_total - self._draw.n_drawn)
-        self.read_rows(pairs, rows)
-        return len(rows)
+        sample, n_new = self._source.draw(n_total)
+        self.read_sample(pairs, sample, n_new)
+        return n_new
 
-    def read_rows(self, pairs: Ints, rows: Ints) -> None:
+    def read_sample(self, pairs: Ints, sample: Sample, n_new: int) -> None:
         """Read drawn records for some pairs: all pairs the first time, fewer of them later."""
-        table = self._table
-        new = counts.one_way(table, rows, self._n_jobs)
-        self._singles.append(self._singles[-1] + new.stored)
-        self._sizes.append(self._sizes[-1] + len(rows))
         if self._cells.size:
-            self._add(pairs, rows)
+            self._add(pairs, sample)
+            singles = self._source.singles(sample)
         else:
-            found = counts.pairs(table, rows, new, self._n_jobs, "dense")
-            self._cells = np.array(found.stored, np.int64)
+            singles, self._cells = self._source.square(sample)
+        self._singles.append(self._singles[-1] + singles)
+        self._sizes.append(self._sizes[-1] + n_new)
         self._level[pairs[:, 0], pairs[:, 1]] = len(self._sizes) - 1
 
     def finish(self, pairs: Ints) -> int:
         """Read all records that were not drawn for some pairs, and return how many."""
-        rows = self._draw.rest()
-        self._add(pairs, rows)
+        sample, n_left = self._source.rest()
+        self._add(pairs, sample)
         self._level[pairs[:, 0], pairs[:, 1]] = -1
-        return len(rows)
+        return n_left
 
-    def _add(self, pairs: Ints, rows: Ints) -> None:
-        schema = self._schema
-        columns = np.unique(pairs)
-        used = np.isin(schema.value_columns, columns)
-        slots = np.full(schema.n_values, -1, np.int32)
-        n_slots = int(used.sum())
-        slots[used] = np.arange(n_slots)
-        for v, w in self._value_pairs(pairs):
-            both = np.ascontiguousarray(np.stack([slots[v], slots[w]], axis=1), np.int64)
-            new = _core.pair_cells(
-                self._table.indptr, self._table.values, rows, slots, n_slots, both, self._n_jobs
-            )
+    def _add(self, pairs: Ints, sample: Sample) -> None:
+        for v, w, new in self._source.cells(sample, pairs):
             self._cells[v, w] += new
-
-    def _value_pairs(self, pairs: Ints) -> Iterator[tuple[Ints, Ints]]:
-        """Yield all pairs of stored values of pairs of columns, some at a time."""
-        schema = self._schema
-        n_a, n_b = (schema.arities[pairs[:, k]] - 1 for k in (0, 1))
-        sizes = n_a * n_b
-        ends = np.cumsum(sizes)
-        parts = np.searchsorted(ends, np.arange(_CELLS, int(sizes.sum()) + _CELLS, _CELLS))
-        start = 0
-        for stop in np.minimum(parts + 1, len(pairs)).tolist():
-            part = pairs[start:stop]
-            if len(part):
-                size, width = sizes[start:stop], n_b[start:stop]
-                number = np.arange(int(size.sum())) - np.repeat(np.cumsum(size) - size, size)
-                wide = np.repeat(width, size)
-                first_a, first_b = (np.repeat(schema.offsets[part[:, k]], size) for k in (0, 1))
-                yield first_a + number // wide, first_b + number % wide
-            start = max(stop, start)
 
     # What was found
 

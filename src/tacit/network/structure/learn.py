@@ -10,12 +10,13 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.machine import count_jobs, whole
 from tacit.network.structure import chow_liu
-from tacit.network.structure.discrete_pairs import DiscretePairs
+from tacit.network.structure.discrete_pairs import DiscretePairs, TableSource
 from tacit.network.structure.exact import ExactPairs
 from tacit.network.structure.mixed_pairs import MixedPairs
 from tacit.network.structure.numeric_pairs import NumericPairs
 from tacit.network.structure.random_order import ArrayNumbers, FileNumbers, RowDraw
 from tacit.network.structure.rounds import find_tree
+from tacit.network.structure.sampled_parts import PartSource
 from tacit.network.structure.spanning import maximum_spanning_tree, settle
 from tacit.network.structure.statistics import ClassMoments, Moments, PairMoments
 from tacit.parameters import make_generator
@@ -226,10 +227,12 @@ def _make_reader(columns: Columns, settings: Settings) -> PairReader:
     if numbers is not None and not isinstance(numbers, np.ndarray):
         source = FileNumbers(numbers, generator)
         return NumericPairs(source, columns.number_names, bounded, n_jobs)
+    if columns.parts is not None:
+        return DiscretePairs(PartSource(columns.parts, generator, n_jobs), bounded)
     rows = RowDraw(columns.n_records, generator)
     if numbers is None or not numbers.shape[1]:
         assert table is not None
-        return DiscretePairs(table, rows, bounded, n_jobs)
+        return DiscretePairs(TableSource(table, rows, n_jobs), bounded)
     if table is None or not table.n_columns:
         array = ArrayNumbers(numbers, rows, n_jobs)
         return NumericPairs(array, columns.number_names, bounded, n_jobs)

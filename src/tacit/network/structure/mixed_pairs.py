@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from tacit.network.structure.class_pairs import ClassPairs
-from tacit.network.structure.discrete_pairs import DiscretePairs
+from tacit.network.structure.discrete_pairs import DiscretePairs, TableSource
 from tacit.network.structure.numeric_pairs import NumericPairs
 from tacit.network.structure.random_order import ArrayNumbers, RowDraw
 from tacit.network.structure.statistics import PairMoments
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.int64]
-    Part: TypeAlias = "tuple[NumericPairs | DiscretePairs | ClassPairs, NDArray[np.bool_], Ints]"
+    Reader: TypeAlias = "NumericPairs | DiscretePairs[Ints] | ClassPairs"
+    Part: TypeAlias = tuple[Reader, NDArray[np.bool_], Ints]
 
 __all__ = ["MixedPairs"]
 
@@ -45,14 +46,17 @@ class MixedPairs:
         numbers = ArrayNumbers(columns.numbers, rows, n_jobs)
         names = columns.number_names
         self._numeric = NumericPairs(numbers, names, False, n_jobs)
-        self._discrete = DiscretePairs(columns.table, rows, False, n_jobs)
+        self._discrete = DiscretePairs(TableSource(columns.table, rows, n_jobs), False)
         self._classes = ClassPairs(columns.table, numbers, len(names))
 
     def read(self, pairs: Ints, n_total: int) -> int:
         """Draw records up to `n_total` and read the new ones for some pairs; return how many."""
         rows = self._draw.more(n_total - self._draw.n_drawn)
         for reader, _, own in self._parts(pairs):
-            reader.read_rows(own, rows)
+            if isinstance(reader, DiscretePairs):
+                reader.read_sample(own, rows, len(rows))
+            else:
+                reader.read_rows(own, rows)
         return len(rows)
 
     def finish(self, pairs: Ints) -> int:

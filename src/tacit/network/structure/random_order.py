@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +17,91 @@ if TYPE_CHECKING:
 
     from tacit.network.structure.columns import NumberSource
 
-__all__ = ["ArrayNumbers", "FileNumbers", "Numbers", "RowDraw"]
+__all__ = ["ArrayNumbers", "FileNumbers", "Numbers", "RandomOrder", "RowDraw", "draw_key"]
 
 _CELLS = 1 << 22  # numbers of a block
+_LEAST_BITS = 8  # halves of fewer bits could not be mixed well
+_ROUNDS = 8  # of the network that makes a random order
+_STRETCH = 1 << 15  # numbers that are put in order together: they stay in the cache
 _SLICE = 64  # records of a file that are read next to each other in the first rounds
+
+
+@dataclass(frozen=True)
+class RandomOrder:
+    """The numbers 0 … n − 1 in an order that looks random, without a list of them.
+
+    The number at a place, and the place of a number, are worked out from the key alone, by a
+    Feistel network over the next power of two; what falls beyond n goes through it again. So
+    whoever holds some of the records knows which of them come first, and nobody needs to know all.
+
+    Parameters
+    ----------
+    n : int
+        At least 1.
+    key : int
+        Below 2⁶⁴; another key is another order.
+
+    Examples
+    --------
+    >>> order = RandomOrder(1000, 7)
+    >>> some = order.numbers(0, 5)
+    >>> order.places(some).tolist()
+    [0, 1, 2, 3, 4]
+    """
+
+    n: int
+    key: int
+
+    def numbers(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Return what is at the places from `start` to `stop`."""
+        return self._each(np.arange(start, stop, dtype=np.uint64), range(_ROUNDS))
+
+    def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the places of some numbers."""
+        return self._each(numbers.astype(np.uint64), range(_ROUNDS)[::-1])
+
+    def within(self, first: int, last: int, start: int, stop: int) -> NDArray[np.int64]:
+        """Return which numbers from `first` to `last` are at places from `start` to `stop`.
+
+        They ascend. The work is that of the shorter of the two stretches.
+        """
+        if stop - start < last - first:
+            found = self.numbers(start, stop)
+            found = found[(found >= first) & (found < last)]
+            found.sort()
+            return found
+        places = self.places(np.arange(first, last))
+        return first + np.flatnonzero((places >= start) & (places < stop))
+
+    def _each(self, x: NDArray[np.uint64], rounds: range) -> NDArray[np.int64]:
+        for begin in range(0, len(x), _STRETCH):
+            part = x[begin : begin + _STRETCH]
+            part[:] = self._mix(part, rounds)
+            beyond = np.flatnonzero(part >= self.n)
+            while len(beyond):
+                part[beyond] = self._mix(part[beyond], rounds)
+                beyond = beyond[part[beyond] >= self.n]
+        return x.view(np.int64)
+
+    def _mix(self, x: NDArray[np.uint64], rounds: range) -> NDArray[np.uint64]:
+        bits = max(_LEAST_BITS, (self.n - 1).bit_length())
+        low = np.uint64(bits // 2)
+        masks = np.uint64(2 ** (bits - bits // 2) - 1), np.uint64(2 ** (bits // 2) - 1)
+        halves = [x >> low, x & masks[1]]
+        for k in rounds:
+            changed, other = k % 2, 1 - k % 2
+            mixed = _mixed(halves[other], self.key, k)
+            halves[changed] = halves[changed] ^ (mixed & masks[changed])
+        return halves[0] << low | halves[1]
+
+
+def _mixed(x: NDArray[np.uint64], key: int, k: int) -> NDArray[np.uint64]:
+    """Mix numbers with a key and the number of a round (after SplitMix64)."""
+    step = (key + (k + 1) * 0x9E3779B97F4A7C15) % 2**64
+    y: NDArray[np.uint64] = (x + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9) ^ np.uint64(step)
+    y ^= y >> np.uint64(29)
+    y *= np.uint64(0x94D049BB133111EB)
+    return y >> np.uint64(32)
 
 
 class RowDraw:
@@ -35,16 +117,13 @@ class RowDraw:
     def __init__(self, n: int, generator: np.random.Generator) -> None:
         self.n = n
         self.n_drawn = 0
-        self._generator = generator
+        self._order = RandomOrder(n, draw_key(generator))
         self._drawn = np.zeros(n, np.bool_)
 
     def more(self, count: int) -> NDArray[np.int64]:
         """Return so many records that were not drawn before, ascending."""
-        free = np.flatnonzero(~self._drawn) if self.n_drawn else None
-        left = self.n - self.n_drawn
-        ranks = self._generator.choice(left, min(count, left), replace=False, shuffle=False)
-        ranks.sort()
-        rows: NDArray[np.int64] = ranks if free is None else free[ranks]
+        rows = self._order.numbers(self.n_drawn, min(self.n_drawn + count, self.n))
+        rows.sort()
         self._drawn[rows] = True
         self.n_drawn += len(rows)
         return rows
@@ -52,6 +131,11 @@ class RowDraw:
     def rest(self) -> NDArray[np.int64]:
         """Return all records that were not drawn so far, without drawing them."""
         return np.flatnonzero(~self._drawn)
+
+
+def draw_key(generator: np.random.Generator) -> int:
+    """Return a key for a random order."""
+    return int(generator.integers(2**63))
 
 
 class Numbers(ABC):

@@ -28,7 +28,7 @@ from tacit.network.trees.sampling import draw_records
 from tacit.network.trees.saving import write_dependency_tree
 from tacit.network.trees.text import edges_frame, tree_dot, tree_graph, tree_text
 from tacit.parameters import make_generator
-from tacit.scale import as_partitioned
+from tacit.scale import as_partitioned, over_parts
 
 if TYPE_CHECKING:
     import os
@@ -196,9 +196,11 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array, sparse array or path
+        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
             A path is that of any file that :func:`tacit.read` reads. Of Parquet and Arrow files
-            with nothing but numbers, only as much is read as the method needs.
+            with nothing but numbers, only as much is read as the method needs. A table in
+            partitions takes one pass for "exact"; for "mist" a pass or two, mostly, in which most
+            pairs of columns are counted for a sample of the records only.
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for.
@@ -305,6 +307,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._fitted()
         return read_records(self, X, self._layout, unseen=self.unseen, n_jobs=self.n_jobs)
 
+    @over_parts
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of each record's probability, or density if it has numbers.
 
@@ -313,7 +316,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array, sparse array or path
+        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
         """
         return score_records(self._fitted(), self._layout, self._read(X))
 
@@ -322,7 +325,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array, sparse array or path
+        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
         y : ignored
         """
         parts = as_partitioned(X)
@@ -343,12 +346,13 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         held = weights > 0
         return float((weights[held] * scores[held]).sum()), float(weights.sum())
 
+    @over_parts
     def predict_proba(self, X: Any, column: str | int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of a column's labels given each record's other values.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array, sparse array or path
+        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
             With all columns; what it says about this one is not looked at.
         column : str or int, optional
             A discrete column. Without it, all discrete columns are predicted, each from the others.
@@ -371,12 +375,13 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         found = [column_chances(model, self._layout, records, place) for place in places]
         return np.hstack(found) if found else np.zeros((records.n_records, 0))
 
+    @over_parts
     def predict(self, X: Any, column: str | int | None = None) -> NDArray[Any]:
         """Return the most probable label, or the mean of a number, given the other values.
 
         Parameters
         ----------
-        X : Table, frame, mapping of columns, array, sparse array or path
+        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
             With all columns; what it says about this one is not looked at.
         column : str or int, optional
             Without it, all columns are predicted, each from the others.

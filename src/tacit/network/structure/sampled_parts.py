@@ -1,0 +1,227 @@
+"""Counts of sampled records in partitions: every round of MIST is at most one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+import numpy as np
+
+from tacit import counts
+from tacit.network.structure.discrete_pairs import sampled_cells, sampled_square, value_pairs
+from tacit.network.structure.random_order import RandomOrder, draw_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.scale import Part, PartitionedTable
+    from tacit.schema import Schema
+
+    Ints: TypeAlias = NDArray[np.int64]
+    Stretch: TypeAlias = tuple[int, int]  # places in the random order
+
+__all__ = ["FirstSample", "PairSamples", "PartSource"]
+
+_SHARE = 8  # a pass reads ahead until it has read one in so many (record, pair) combinations
+_LISTED = 1 << 20  # records of a sample that are looked up to see which partitions hold them
+
+
+def _rows(order: RandomOrder, part: Part, stretch: Stretch) -> Ints:
+    """Return which records of a part are in a stretch of the random order, ascending."""
+    last = part.first + part.records.n_records
+    return order.within(part.first, last, *stretch) - part.first
+
+
+def _add(one: list[Ints], other: list[Ints]) -> list[Ints]:
+    """Add up, in place."""
+    return [np.add(a, b, out=a) for a, b in zip(one, other, strict=True)]
+
+
+@dataclass(frozen=True)
+class FirstSample:
+    """Counts of stored values of all records, those of a sample, and of all pairs in the sample."""
+
+    exact: ClassVar[bool] = True
+    order: RandomOrder
+    stretch: Stretch
+    n_values: int
+
+    @property
+    def n_bytes(self) -> int:
+        """What a partial takes in memory."""
+        return 8 * self.n_values * (self.n_values + 2)
+
+    def partial(self, part: Part) -> list[Ints]:
+        """Count the records of a part."""
+        table = part.records
+        rows = _rows(self.order, part, self.stretch)
+        whole = table.one_way(n_jobs=part.n_jobs).stored.astype(np.int64)
+        return [whole, *sampled_square(table, rows, part.n_jobs)]
+
+    def merge(self, one: list[Ints], other: list[Ints]) -> list[Ints]:
+        """Add up."""
+        return _add(one, other)
+
+    def accumulate(self, sums: list[Ints], part: Part) -> list[Ints]:
+        """Add what a part has."""
+        return _add(sums, self.partial(part))
+
+
+@dataclass(frozen=True)
+class PairSamples:
+    """For each of some samples the counts of stored values, and of the pairs of some columns."""
+
+    exact: ClassVar[bool] = True
+    order: RandomOrder
+    stretches: tuple[Stretch, ...]
+    pairs: Ints
+    n_cells: int
+    n_values: int
+
+    @property
+    def n_bytes(self) -> int:
+        """What a partial takes in memory."""
+        return 8 * len(self.stretches) * (self.n_cells + self.n_values)
+
+    def partial(self, part: Part) -> list[Ints]:
+        """Count the records of a part."""
+        found = []
+        for stretch in self.stretches:
+            rows = _rows(self.order, part, stretch)
+            singles = counts.one_way(part.records, rows, part.n_jobs).stored.astype(np.int64)
+            each = sampled_cells(part.records, rows, self.pairs, part.n_jobs)
+            cells = [new for _, _, new in each]
+            found += [singles, np.concatenate(cells) if cells else np.zeros(0, np.int64)]
+        return found
+
+    def merge(self, one: list[Ints], other: list[Ints]) -> list[Ints]:
+        """Add up."""
+        return _add(one, other)
+
+    def accumulate(self, sums: list[Ints], part: Part) -> list[Ints]:
+        """Add what a part has."""
+        return _add(sums, self.partial(part))
+
+
+class _Ahead:
+    """What a pass found: counts of some pairs, for one sample after another."""
+
+    def __init__(self, statistic: PairSamples, schema: Schema, found: list[Ints]) -> None:
+        pairs, n = statistic.pairs, len(schema)
+        self._schema = schema
+        self._place = np.full((n, n), -1, np.int32)  # of each pair among those counted
+        self._place[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
+        self._sizes = (schema.arities[pairs] - 1).prod(axis=1)
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        self._singles = dict(zip(statistic.stretches, found[::2], strict=True))
+        self._cells = dict(zip(statistic.stretches, found[1::2], strict=True))
+
+    def singles(self, sample: Stretch) -> Ints | None:
+        """Return counts of stored values, if the sample is among those counted."""
+        return self._singles.get(sample)
+
+    def covers(self, sample: Stretch, pairs: Ints) -> bool:
+        """Say whether some pairs were counted in a sample."""
+        return sample in self._cells and bool((self._place[pairs[:, 0], pairs[:, 1]] >= 0).all())
+
+    def cells(self, sample: Stretch, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Yield pairs of stored values of some pairs that were counted, and their counts."""
+        own = self._place[pairs[:, 0], pairs[:, 1]]
+        sizes = self._sizes[own]
+        shifts = self._starts[own] - (np.cumsum(sizes) - sizes)
+        found = self._cells[sample][np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))]
+        done = 0
+        for v, w in value_pairs(self._schema, pairs):
+            yield v, w, found[done : done + len(v)]
+            done += len(v)
+
+
+class PartSource:
+    """Counts of the records of a partitioned table; a sample is a stretch of their random order.
+
+    The first pass counts the values of all records, and all pairs in the first sample. Each later
+    one counts the pairs that are still open, not only for the next round: as many of the rounds
+    that may follow as cost little, because a pass has to load partitions anyway. Records are the
+    same ones as in memory, and so is all that is found.
+
+    Parameters
+    ----------
+    parts : PartitionedTable
+        Without weights.
+    generator : numpy.random.Generator
+    n_jobs : int
+    """
+
+    def __init__(
+        self, parts: PartitionedTable, generator: np.random.Generator, n_jobs: int
+    ) -> None:
+        self.schema, self.n_records = parts.schema, parts.n_records
+        self._parts, self._n_jobs = parts, n_jobs
+        self._order = RandomOrder(parts.n_records, draw_key(generator))
+        self._drawn = 0
+        self._whole: Ints | None = None
+        self._ahead: list[_Ahead] = []
+
+    def draw(self, n_total: int) -> tuple[Stretch, int]:
+        """Draw up to n_total records; return their stretch, and how many are new."""
+        start, self._drawn = self._drawn, min(n_total, self.n_records)
+        return (start, self._drawn), self._drawn - start
+
+    def rest(self) -> tuple[Stretch, int]:
+        """Return all records that were not drawn, and how many."""
+        return (self._drawn, self.n_records), self.n_records - self._drawn
+
+    def whole(self) -> Ints:
+        """Return the counts of stored values of all records."""
+        if self._whole is None:
+            self._whole = self._parts.one_way(n_jobs=self._n_jobs).stored.astype(np.int64)
+        return self._whole
+
+    def square(self, sample: Stretch) -> tuple[Ints, Ints]:
+        """Return the counts of stored values in a sample, and those of all pairs of them."""
+        statistic = FirstSample(self._order, sample, self.schema.n_values)
+        self._whole, singles, cells = self._parts.reduce(statistic, n_jobs=self._n_jobs)
+        return singles, cells
+
+    def singles(self, sample: Stretch) -> Ints:
+        """Return the counts of stored values in a sample of which cells were asked for."""
+        return next(x for own in self._ahead if (x := own.singles(sample)) is not None)
+
+    def cells(self, sample: Stretch, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Yield pairs of stored values of pairs of columns, and their counts in a sample."""
+        for own in self._ahead:
+            if own.covers(sample, pairs):
+                return own.cells(sample, pairs)
+        n_cells = int((self.schema.arities[pairs] - 1).prod(axis=1).sum())
+        stretches = tuple(self._read_ahead(sample, len(pairs), n_cells))
+        statistic = PairSamples(self._order, stretches, pairs, n_cells, self.schema.n_values)
+        found = self._parts.reduce(statistic, only=self._holding(stretches), n_jobs=self._n_jobs)
+        ahead = _Ahead(statistic, self.schema, found)
+        self._ahead = [own for own in self._ahead if own.singles(sample) is None] + [ahead]
+        return ahead.cells(sample, pairs)
+
+    def _read_ahead(self, sample: Stretch, n_pairs: int, n_cells: int) -> Iterator[Stretch]:
+        """Yield a sample, and those of the next rounds as long as they cost little."""
+        n, n_columns, n_values = self.n_records, len(self.schema), self.schema.n_values
+        first, stop = sample
+        most_reads = n * n_columns * (n_columns - 1) / (2 * _SHARE)
+        most_stretches = n_values**2 // max(1, n_cells + n_values)  # no more than all pairs take
+        for k in range(max(1, most_stretches)):
+            start, stop = sample if k == 0 else (stop, 2 * stop if 2 * stop < n else n)
+            if k and (stop - first) * n_pairs > most_reads:
+                return
+            yield start, stop
+            if stop == n:
+                return
+
+    def _holding(self, stretches: Sequence[Stretch]) -> list[int] | None:
+        """Return which partitions hold records of samples; None for all."""
+        first, last = stretches[0][0], stretches[-1][1]
+        sizes = self._parts.partition_sizes
+        if last - first > _LISTED:
+            return None
+        found = np.searchsorted(np.cumsum(sizes), self._order.numbers(first, last), "right")
+        held: list[int] = np.unique(found).tolist()
+        return held

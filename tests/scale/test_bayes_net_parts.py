@@ -1,0 +1,379 @@
+"""Bayes nets of records in partitions are those of all records in memory."""
+
+import pickle
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tacit
+from net_cases import net_file, sprinkler
+from strategies import JOBS, data
+from tacit.network.nets.family_counts import FamilyCounts
+from tacit.network.nets.search import (
+    SearchSettings,
+    arc_gains,
+    family_score,
+    find_structure,
+    network_score,
+)
+from tacit.network.nets.table_counts import ExpectedTables, FamilyTables
+from tacit.scale import Part, of_tables, partition
+from tacit.scale.partitions import Partitions
+
+SCORES = ["bic", "aic", "bdeu", "bds", "k2", "penalised"]
+
+
+def chained(n_records=900, n=7, arity=3, seed=0, missing=0.0):
+    """Columns that depend on those before them."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, arity, (n_records, n))
+    for c in range(1, n):
+        from_ = codes[:, rng.integers(0, c)] + codes[:, rng.integers(0, c)]
+        codes[:, c] = np.where(rng.random(n_records) < 0.6, from_ % arity, codes[:, c])
+    gone = rng.random(codes.shape) < missing
+    columns = {
+        f"c{c}": [None if lost else int(x) for x, lost in zip(codes[:, c], gone[:, c], strict=True)]
+        for c in range(n)
+    }
+    return tacit.Table(columns)
+
+
+def assert_same(one, other, exact=True):
+    """Compare nets, and how they were found."""
+    assert one.parents == other.parents
+    assert one.schema == other.schema
+    same = np.array_equal if exact else np.allclose
+    assert all(same(a, b) for a, b in zip(one.tables, other.tables, strict=True))
+    if one.report_ is None:
+        return
+    assert same(one.report_.family_scores, other.report_.family_scores)
+    assert one.report_.n_evaluated == other.report_.n_evaluated
+    assert one.report_.n_moves == other.report_.n_moves
+    assert [own[:2] for own in one.report_.trace] == [own[:2] for own in other.report_.trace]
+
+
+def learn(records, **options):
+    return tacit.BayesNet.learn(records, **({"restarts": 2, "random_state": 0} | options))
+
+
+@pytest.fixture(scope="module")
+def table():
+    return chained()
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("n", [1, 4, 13])
+def test_the_same_as_in_memory(table, score, n):
+    parts = partition(table, n)
+    found = learn(parts, score=score)
+    assert_same(found, learn(table, score=score))
+    assert found.report_.n_passes + 1 == parts.cost.passes  # the tables are one more
+    assert found.report_.n_records == table.n_records
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_parents": 1},
+        {"max_parents": 0},
+        {"max_parents": 3, "tabu": 0, "walks": 0},
+        {"swaps": False, "restarts": 0},
+        {"start": "branching"},
+        {"required": [("c0", "c6"), ("c1", "c6"), ("c6", "c3")]},
+        {"forbidden": [("c0", "c1"), ("c1", "c0")], "required": [("c2", "c0")]},
+        {"parameters": "mle"},
+        {"parameters": "k2", "prior_weight": 0.5},
+        {"random_state": 3, "restarts": 5},
+    ],
+    ids=str,
+)
+def test_any_way_of_searching(table, options):
+    assert_same(learn(partition(table, 5), **options), learn(table, **options))
+
+
+@pytest.mark.parametrize("missing", ["state", "available"])
+@pytest.mark.parametrize("score", ["bic", "bdeu"])
+def test_missing_values(missing, score):
+    table = chained(500, 6, missing=0.15, seed=4)
+    options = {"missing": missing, "score": score, "restarts": 1}
+    assert_same(learn(partition(table, 4), **options), learn(table, **options))
+
+
+def test_weights():
+    table = chained(600, 6, seed=2)
+    rng = np.random.default_rng(0)
+    whole = table.with_weights(rng.integers(0, 4, 600).astype(float))
+    assert_same(learn(partition(whole, 5)), learn(whole))
+    shares = table.with_weights(rng.random(600))
+    own, parts = learn(shares), learn(partition(shares, 5))
+    assert parts.report_.score == pytest.approx(own.report_.score, rel=1e-12)
+    assert_same(parts, own, exact=False)
+
+
+@pytest.mark.parametrize("n_jobs", JOBS[1:3])
+def test_threads_make_no_difference(table, n_jobs):
+    assert_same(learn(partition(table, 3), n_jobs=n_jobs), learn(table))
+
+
+@settings(max_examples=30)
+@given(
+    data(max_rows=24, max_columns=4, with_chosen=False),
+    st.sampled_from(SCORES),
+    st.sampled_from(["state", "available"]),
+    st.data(),
+)
+def test_any_cut(own, score, missing, draw):
+    table = own.table()
+    if not own.total():
+        return
+    cuts = draw.draw(st.sets(st.integers(0, table.n_records), max_size=4))
+    ends = sorted({0, table.n_records, *cuts})
+    parts = of_tables([table.take(np.arange(a, b)) for a, b in pairwise(ends)])
+    options = SearchSettings(
+        score=score, restarts=1, max_parents=2, missing=missing, random_state=0
+    )
+    one, other = find_structure(parts, options), find_structure(table, options)
+    assert one.parents == other.parents
+    assert np.array_equal(one.family_scores, other.family_scores)
+    assert one.n_evaluated == other.n_evaluated
+
+
+def test_partitions_of_one_record():
+    table = chained(30, 4)
+    assert_same(learn(partition(table, 30)), learn(table))
+
+
+def test_a_label_that_one_partition_has(table):
+    codes = table.to_numpy()
+    codes[890:, 4] = 9
+    own = tacit.Table(codes)
+    assert_same(learn(partition(own, 9)), learn(own))
+
+
+def test_little_memory_takes_more_passes_to_the_same_net(table):
+    plenty, little = partition(table, 3), partition(table, 3, memory=12_000)
+    assert_same(learn(little), learn(plenty))
+    assert little.cost.passes > 2 * plenty.cost.passes
+
+
+def test_columns_that_do_not_fit_in_one_pass_together():
+    """A family whose counts with all others are too many is counted with some of them at a time."""
+    rng = np.random.default_rng(0)
+    wide = rng.integers(0, 60, 800)
+    noisy = [(wide + rng.integers(0, 30, 800)) // 2 for _ in range(3)]
+    table = tacit.Table(np.column_stack([wide, wide // 12, *noisy]))
+    options = {"max_parents": 2, "restarts": 0, "score": "k2"}
+    asked = []
+    little = partition(table, 3, memory=6_000_000)
+    reduce = little.reduce
+    little.reduce = lambda own, **how: asked.append(own) or reduce(own, **how)
+    assert_same(learn(little, **options), learn(table, **options))
+    parts = [own for own in asked if isinstance(own, FamilyCounts) and (own.begins > 0).any()]
+    assert any(len(own.parents) for own in parts)
+
+
+def test_few_passes_are_enough():
+    net = tacit.BayesNet.read_bif(net_file("alarm"))
+    table = net.sample(2000, random_state=0)
+    parts = partition(table, 4)
+    found = learn(parts, restarts=3)
+    assert_same(found, learn(table, restarts=3))
+    assert found.report_.n_moves > 150
+    assert found.report_.n_passes < found.report_.n_moves / 5
+
+
+def test_scores_of_given_nets(table):
+    parts = partition(table, 4)
+    assert family_score(parts, 3, [1, 0], "bds") == family_score(table, 3, [1, 0], "bds")
+    parents = [(), (0,), (0, 1), (2,), (), (4,), (1, 3, 5)]
+    assert network_score(parts, parents, "k2") == network_score(table, parents, "k2")
+    assert parts.cost.passes == 2
+    assert np.array_equal(arc_gains(parts, "bdeu"), arc_gains(table, "bdeu"))
+    assert parts.cost.passes == 3
+
+
+def test_time_that_is_up_leaves_the_best_net_so_far(table):
+    found = learn(partition(table, 4), restarts=10_000, max_seconds=0.3)
+    assert found.report_.out_of_time
+    assert found.report_.score == pytest.approx(
+        network_score(table, found.parents, "bic"), rel=1e-12
+    )
+
+
+# What goes wrong in a pass
+
+
+@dataclass(frozen=True)
+class BadPiece:
+    """A partition that can be read only so often."""
+
+    table: tacit.Table
+    left: list
+    error: BaseException
+    name: str = "part 1"
+    disk_bytes: int = 0
+    load_bytes: int = 0
+    kept_bytes: int = 1 << 60
+
+
+class BadReader:
+    def load(self, piece, n_jobs):
+        if isinstance(piece, BadPiece):
+            piece.left[0] -= 1
+            if piece.left[0] < 0:
+                raise piece.error
+        return piece.table
+
+
+def failing(table, left, error):
+    """Return two partitions, one of which fails after some passes."""
+    parts = partition(table, 2)
+    held = parts._contents.partitions
+    pieces = (held.pieces[0], BadPiece(held.pieces[1].table, [left], error))
+    again = Partitions(pieces, BadReader(), held.firsts, keep=False)
+    object.__setattr__(parts._contents, "partitions", again)
+    return parts
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+def test_an_error_in_a_pass_comes_as_it_is(table, left):
+    error = tacit.FileError("part-1.parquet", "row group 3 is damaged")
+    with pytest.raises(tacit.FileError, match="row group 3 is damaged"):
+        learn(failing(table, left, error))
+
+
+def test_ctrl_c_in_a_pass_leaves_the_best_net_so_far(table):
+    parts = failing(table, 4, KeyboardInterrupt())
+    found = find_structure(parts, SearchSettings(restarts=50, random_state=0))
+    assert found.interrupted
+    assert sum(map(len, found.parents)) > 0
+    assert found.score == pytest.approx(network_score(table, found.parents, "bic"), rel=1e-12)
+
+
+def test_ctrl_c_in_the_first_pass_leaves_nothing(table):
+    with pytest.raises(KeyboardInterrupt):
+        learn(failing(table, 0, KeyboardInterrupt()))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"discretise": 3}, "discretise: data is in partitions"),
+        ({"score": "best"}, "score must be one of"),
+        ({"required": [("c0", "c9")]}, "required"),
+        ({"required": [("c0", "c1"), ("c1", "c0")]}, "cycle"),
+    ],
+)
+def test_bad_input(table, options, message):
+    with pytest.raises(tacit.InputError, match=message):
+        learn(partition(table, 2), **options)
+
+
+def test_weights_that_are_all_zero(table):
+    parts = partition(table.with_weights(np.zeros(900)), 2)
+    with pytest.raises(tacit.InputError, match="weights: those of all records are zero"):
+        learn(parts)
+    model = tacit.Branching()
+    with pytest.raises(tacit.InputError, match="weights: those of all records are zero"):
+        model.fit(parts)
+    assert not hasattr(model, "net_")
+
+
+# Tables, scores, branchings
+
+
+@pytest.mark.parametrize("parameters", ["bdeu", "k2", "mle"])
+def test_tables_take_one_pass(table, parameters):
+    arcs = [("c0", "c1"), ("c0", "c2"), ("c1", "c2")]
+    parts = partition(table, 5)
+    found = tacit.BayesNet.from_arcs(parts, arcs, parameters=parameters)
+    assert parts.cost.passes == 1
+    whole = tacit.BayesNet.from_arcs(table, arcs, parameters=parameters)
+    assert_same(found, whole)
+    assert_same(whole.fit_parameters(parts, parameters), whole.fit_parameters(table, parameters))
+    assert parts.cost.passes == 2
+
+
+def test_labels_in_another_order():
+    net = sprinkler()
+    drawn = net.sample(300, random_state=1).to_frame()
+    turned = tacit.Table(
+        {name: drawn[name].to_list()[::-1] for name in ("grass", "rain", "sprinkler")}
+    )
+    assert turned.schema.labels != net.schema.labels or turned.schema.names != net.schema.names
+    parts = partition(turned, 3)
+    assert_same(net.fit_parameters(parts), net.fit_parameters(turned))
+    assert net.log_likelihood(parts) == pytest.approx(net.log_likelihood(turned), rel=1e-12)
+    assert np.array_equal(net.score_samples(parts), net.score_samples(turned))
+
+
+@pytest.mark.parametrize("missing", ["available", "em"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_parameters_where_values_are_missing(missing, weighted):
+    table = chained(300, 4, missing=0.2, seed=5)
+    if weighted:
+        table = table.with_weights(np.random.default_rng(1).random(300))
+    columns = {f"c{c}": [0, 1, 2] for c in range(4)}
+    uniform = {"c0": np.ones(3) / 3, "c1": np.ones((3, 3)) / 3, "c2": np.ones((3, 3)) / 3}
+    net = tacit.BayesNet(columns, {"c1": ["c0"], "c2": ["c1"]}, uniform | {"c3": np.ones(3) / 3})
+    parts = partition(table, 4)
+    one = net.fit_parameters(parts, missing=missing, max_iter=5, tol=0.0)
+    other = net.fit_parameters(table, missing=missing, max_iter=5, tol=0.0)
+    for a, b in zip(one.tables, other.tables, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+    assert parts.cost.passes == (1 if missing == "available" else 6)
+    assert one.score(parts) == pytest.approx(one.score(table), rel=1e-12)
+
+
+def test_a_label_that_the_net_does_not_know():
+    table = tacit.Table(
+        {"rain": ["no"] * 6 + ["hail"], "sprinkler": ["off"] * 7, "grass": ["dry"] * 7}
+    )
+    with pytest.raises(tacit.InputError, match="'hail' at record 6"):
+        sprinkler().fit_parameters(partition(table, 3))
+
+
+@pytest.mark.parametrize("criterion", ["bdeu", "bic", "k2"])
+def test_branching(table, criterion):
+    parts = partition(table, 4)
+    found = tacit.Branching(criterion).fit(parts)
+    assert parts.cost.passes == 3
+    whole = tacit.Branching(criterion).fit(table)
+    assert np.array_equal(found.parents_, whole.parents_)
+    assert np.array_equal(found.gains_, whole.gains_)
+    assert found.score_ == whole.score_
+    assert found.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
+    assert_same(found.net_, whole.net_)
+    assert found.score(parts) == pytest.approx(whole.score(table), rel=1e-12)
+    assert np.array_equal(found.score_samples(parts), whole.score_samples(table))
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments", "message"),
+    [
+        ({"discretise": 3}, {}, "discretise"),
+        ({}, {"sample_weight": np.ones(900)}, "sample_weight.*tacit.scan"),
+    ],
+)
+def test_bad_input_of_branchings(table, options, arguments, message):
+    with pytest.raises(tacit.InputError, match=message):
+        tacit.Branching(**options).fit(partition(table, 2), **arguments)
+
+
+def test_statistics_are_small_and_travel(table):
+    schema = table.schema
+    ints = [np.array(x, np.int64) for x in ([3, 0], [0, 2, 2], [0, 5], [0, 2], [7, 4])]
+    families = FamilyCounts(schema.offsets, np.full(7, -1), *ints)
+    tables = FamilyTables(schema, ((), (0,), (), (), (), (), ()))
+    expected = ExpectedTables(schema, tables.parents, tables.partial(Part(table, 0, 0, 1)))
+    for statistic in (families, tables, expected):
+        statistic.partial(Part(table, 0, 0, 1))
+        text = pickle.dumps(statistic)
+        assert len(text) < 6000
+        again = pickle.loads(text)
+        a, b = (own.partial(Part(table, 0, 0, 1)) for own in (statistic, again))
+        assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
