@@ -2,8 +2,8 @@
 More than memory
 ================
 
-A month of visits, a file a day. No pass holds more than a few of them, and the answers are those of one
-table in memory.
+A month of visits, a file a day. No pass holds more than a few of them, and the answers are those of
+one table in memory.
 """
 
 # %%
@@ -31,8 +31,8 @@ logs = tacit.scan(folder / "day-*.parquet", partition_records=2_000, memory="200
 logs
 
 # %%
-# The first question takes a pass that finds labels and defaults, and then one pass of its own. Dictionaries
-# of files may differ; labels are matched by what they are.
+# The first question takes a pass that finds labels and defaults, and then one pass of its own.
+# Dictionaries of files may differ; labels are matched by what they are.
 
 print(logs.summary())
 logs.contingency(["news", "weather"])
@@ -46,8 +46,8 @@ print(mix.to_text(top=3))
 print(kept.cost)
 
 # %%
-# Every step of EM is one pass, shared by all starts, and each pass is a sum over partitions. So a Dask cluster
-# gives the same mixture: ``with tacit.scale.on_dask(client): …``.
+# Every step of EM is one pass, shared by all starts, and each pass is a sum over partitions. So a
+# Dask cluster gives the same mixture: ``with tacit.scale.on_dask(client): …``.
 #
 # What a model says of new records comes partition by partition, too.
 
