@@ -247,7 +247,7 @@ def test_an_error_in_a_pass_comes_as_it_is(table, left):
 
 
 def test_ctrl_c_in_a_pass_leaves_the_best_net_so_far(table):
-    parts = failing(table, 4, KeyboardInterrupt())
+    parts = failing(table, 2, KeyboardInterrupt())
     found = find_structure(parts, SearchSettings(restarts=50, random_state=0))
     assert found.interrupted
     assert sum(map(len, found.parents)) > 0
