@@ -383,7 +383,7 @@ def test_on_a_cluster(table):
     distributed = pytest.importorskip("distributed")
     parts = partition(table, 6)
     with (
-        distributed.Client(processes=False, dashboard_address=None, set_as_default=False) as client,
+        distributed.Client(processes=False, dashboard_address=":0", set_as_default=False) as client,
         tacit.scale.on_dask(client),
     ):
         found, branching = learn(parts), tacit.Branching().fit(parts)

@@ -165,7 +165,7 @@ def test_on_a_cluster(labels):
     distributed = pytest.importorskip("distributed")
     parts = partition(labels, 6)
     with (
-        distributed.Client(processes=False, dashboard_address=None, set_as_default=False) as client,
+        distributed.Client(processes=False, dashboard_address=":0", set_as_default=False) as client,
         tacit.scale.on_dask(client),
     ):
         found = mist(initial_sample=60).fit(parts)
