@@ -380,14 +380,26 @@ const NetFamily& FetchedFamilies::guess(int child, const Parents& parents) {
   for (int x = 0; x < n; ++x) {
     const auto at = static_cast<std::size_t>(x);
     if (x != child && !std::binary_search(parents.begin(), parents.end(), x) &&
-        std::isfinite(gain[at]))
-      family.with[at] = family.own + gain[at];
+        std::isfinite(gain[at])) {
+      const double* own = score_nearby(child, with(parents, x));
+      family.with[at] = own ? *own : family.own + gain[at];
+    }
   }
   for (std::size_t k = 0; k < parents.size(); ++k) {
     const double* own = known_score(key_of(child, without(parents, k)));
     family.without.push_back(own ? *own : guess_score(child, without(parents, k)));
   }
   return *(guesses_[key] = std::make_unique<NetFamily>(std::move(family)));
+}
+
+// A score that is known from the family itself, or from one with a parent less.
+const double* FetchedFamilies::score_nearby(int child, const Parents& parents) const {
+  if (const double* own = known_score(key_of(child, parents))) return own;
+  for (std::size_t k = 0; k < parents.size(); ++k)
+    if (const NetFamily* base = known(key_of(child, without(parents, k))))
+      if (const double& own = base->with[static_cast<std::size_t>(parents[k])]; std::isfinite(own))
+        return &own;
+  return nullptr;
 }
 
 double FetchedFamilies::guess_score(int child, const Parents& parents) {

@@ -79,6 +79,7 @@ class FetchedFamilies final : public NetFamilies {
   void begin(Building& building, const NetRequest& request, const NetCounts& counts) const;
   void extend(Building& building, const NetRequest& request, const NetCounts& counts) const;
   const NetFamily& guess(int child, const Parents& parents);
+  const double* score_nearby(int child, const Parents& parents) const;
   double guess_score(int child, const Parents& parents);
 
   std::int64_t n_records_, most_bytes_;

@@ -236,10 +236,11 @@ class Search {
   template <class See>
   void look_around(const See& see) {
     if (guesses()) look_ahead();
-    for (int x = 0; x < n_; ++x) (void)families_.family(x, here_.graph.parents(x));
+    near_.clear();
+    for (int x = 0; x < n_; ++x) near_.push_back(&families_.family(x, here_.graph.parents(x)));
     for (int to = 0; to < n_; ++to) {
       const Parents& parents = here_.graph.parents(to);
-      const NetFamily& own = families_.family(to, parents);
+      const NetFamily& own = *near_[static_cast<std::size_t>(to)];
       if (has_room(to))
         for (int from = 0; from < n_; ++from)
           if (from != to && may(from, to) && here_.graph.can_add(from, to) &&
@@ -251,7 +252,7 @@ class Search {
         const double loss = own.without[k] - own.own;
         see(Move{Kind::kRemove, from, to, loss});
         if (!may(to, from) || !has_room(from) || !here_.graph.can_turn(from, to)) continue;
-        const NetFamily& other = families_.family(from, here_.graph.parents(from));
+        const NetFamily& other = *near_[static_cast<std::size_t>(from)];
         see(Move{Kind::kTurn, from, to,
                  loss + other.with[static_cast<std::size_t>(to)] - other.own});
       }
@@ -416,7 +417,7 @@ class Search {
   static constexpr std::int64_t kTenure = 8;
   static constexpr int kMostShaken = 60;
   static constexpr int kMostLooks = 200;  // ahead, that find nothing to be fetched
-  static constexpr double kMostAhead = 1e9;  // moves that are looked at ahead
+  static constexpr double kMostAhead = 3e8;  // moves that are looked at ahead
 
   NetFamilies& families_;
   FetchedFamilies* fetched_;  // the same, if counts have to be fetched
@@ -433,6 +434,7 @@ class Search {
   std::int64_t& n_moves_ = state_.n_moves;
   std::vector<NetProgress>& trace_ = state_.trace;
   double noise_;
+  std::vector<const NetFamily*> near_;  // those of the net that is looked at
   std::size_t n_noted_ = 0;
   NetMap<bool> visited_;  // nets that a guessed climb came through
   int n_looks_ = 0;

@@ -247,7 +247,7 @@ def test_an_error_in_a_pass_comes_as_it_is(table, left):
 
 
 def test_ctrl_c_in_a_pass_leaves_the_best_net_so_far(table):
-    parts = failing(table, 4, KeyboardInterrupt())
+    parts = failing(table, 2, KeyboardInterrupt())
     found = find_structure(parts, SearchSettings(restarts=50, random_state=0))
     assert found.interrupted
     assert sum(map(len, found.parents)) > 0
@@ -377,3 +377,17 @@ def test_statistics_are_small_and_travel(table):
         again = pickle.loads(text)
         a, b = (own.partial(Part(table, 0, 0, 1)) for own in (statistic, again))
         assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+
+
+def test_on_a_cluster(table):
+    distributed = pytest.importorskip("distributed")
+    parts = partition(table, 6)
+    with (
+        distributed.Client(processes=False, dashboard_address=":0", set_as_default=False) as client,
+        tacit.scale.on_dask(client),
+    ):
+        found, branching = learn(parts), tacit.Branching().fit(parts)
+        score = found.score(parts)
+    assert_same(found, learn(table))
+    assert_same(branching.net_, tacit.Branching().fit(table).net_)
+    assert score == pytest.approx(found.score(table), rel=1e-12)

@@ -159,3 +159,32 @@ def test_weights_are_refused(binary):
     with pytest.raises(tacit.InputError, match="takes no weights"):
         tree.fit(parts)
     assert not hasattr(tree, "edges_")
+
+
+def test_on_a_cluster(labels):
+    distributed = pytest.importorskip("distributed")
+    parts = partition(labels, 6)
+    with (
+        distributed.Client(processes=False, dashboard_address=":0", set_as_default=False) as client,
+        tacit.scale.on_dask(client),
+    ):
+        found = mist(initial_sample=60).fit(parts)
+    assert_same(found, mist(initial_sample=60).fit(labels))
+
+
+def test_some_of_the_partitions(labels):
+    parts = partition(labels, 5)
+    numbers = parts.reduce(_Indices(), only=[1, 3])
+    assert numbers == [(1, 1600), (3, 4800)]
+    assert parts.cost.partitions == 2
+    some = parts._contents.partitions.only([1, 3])
+    assert [some.identity(k) for k in range(2)] == [(some.home[0], 1), (some.home[0], 3)]
+    assert some.key != some.home[0]
+
+
+class _Indices:
+    def partial(self, part):
+        return [(part.index, part.first)]
+
+    def merge(self, one, other):
+        return one + other
