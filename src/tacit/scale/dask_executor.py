@@ -278,7 +278,7 @@ def on_dask(cluster: Any, *, timeout: float = 30.0) -> Iterator[Dask]:
     >>> import tacit
     >>> from dask.distributed import Client
     >>> parts = tacit.scale.partition(tacit.datasets.load_visits(), 4)
-    >>> with Client(processes=False, dashboard_address=None) as client:
+    >>> with Client(processes=False, dashboard_address=":0") as client:
     ...     with tacit.scale.on_dask(client):
     ...         parts.count({"weather": True, "news": True})
     845
