@@ -27,18 +27,6 @@ class Planes:
     ids: NDArray[np.int32] | None
     counts: NDArray[np.int64]
 
-    @classmethod
-    def of_rows(cls, stored: Any, row: int, n_rows: int) -> Planes:
-        """Return those that are rows of a sparse array; what is in one is in the first."""
-        ends = stored.indptr[row : row + n_rows + 1]
-        begin, first, last = int(ends[0]), int(ends[1]), int(ends[-1])
-        ids = stored.indices[begin:first].astype(np.int32)
-        counts = np.zeros((n_rows, len(ids)), np.int64)
-        counts[0] = stored.data[begin:first]
-        place = np.searchsorted(ids, stored.indices[first:last])
-        counts[np.repeat(np.arange(1, n_rows), np.diff(ends[1:])), place] = stored.data[first:last]
-        return cls(ids, counts)
-
     @property
     def nbytes(self) -> int:
         """What they take in memory."""
@@ -59,6 +47,14 @@ class Planes:
             low, high = np.searchsorted(self.ids, (low, high)).tolist()
         ids = None if self.ids is None else self.ids[low:high]
         return Planes(ids, self.counts[:, low:high])
+
+    def sum(self, low: int, high: int) -> NDArray[np.int64]:
+        """Return the counts of all ids in a range together."""
+        own = self.among(low, high).counts
+        if own.shape[1] == 1:
+            return own[:, 0].copy()
+        total: NDArray[np.int64] = own.sum(axis=1)
+        return total
 
     def each(self, low: int, high: int) -> list[NDArray[np.int64]]:
         """Return the counts of each id in a range."""
