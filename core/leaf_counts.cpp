@@ -368,6 +368,24 @@ TakenLeaves take_atoms(const AtomView& atoms, const std::vector<AtomChoice>& cho
   return all;
 }
 
+bool subtract_planes(std::int64_t n_planes, const LeafCells& leaf, std::int64_t* planes,
+                     const LeafCells& part, const std::int64_t* counts) {
+  std::vector<std::int64_t> place(static_cast<std::size_t>(part.n));
+  for (std::int64_t i = 0, at = 0; i < part.n; ++i) {
+    const std::int64_t id = part.ids ? part.ids[i] : i;
+    if (leaf.ids)
+      while (at < leaf.n && leaf.ids[at] < id) ++at;
+    else
+      at = id;
+    if (at < 0 || at >= leaf.n || (leaf.ids && leaf.ids[at] != id)) return false;
+    place[static_cast<std::size_t>(i)] = at;
+  }
+  for (std::int64_t p = 0; p < n_planes; ++p)
+    for (std::int64_t i = 0; i < part.n; ++i)
+      planes[p * leaf.n + place[static_cast<std::size_t>(i)]] -= counts[p * part.n + i];
+  return true;
+}
+
 #define TACIT_INSTANTIATE(V)                                                                    \
   template AtomCounts leaf_counts(const TreeTable<V>&, const LeafPaths&, std::int64_t*, int, \
                                   Poll);

@@ -86,4 +86,15 @@ struct TakenLeaves {
 TakenLeaves take_atoms(const AtomView& atoms, const std::vector<AtomChoice>& choices,
                        std::int64_t n_values);
 
+// The ids that a leaf has counts of: n ascending ones, or null for all.
+struct LeafCells {
+  const std::int32_t* ids;
+  std::int64_t n;
+};
+
+// planes -= part, for ids that both have; false, and nothing is done, if the part has others.
+// O(planes · ids of the part), and the ids of the leaf where it lists them.
+bool subtract_planes(std::int64_t n_planes, const LeafCells& leaf, std::int64_t* planes,
+                     const LeafCells& part, const std::int64_t* counts);
+
 }  // namespace tacit

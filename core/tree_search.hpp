@@ -51,7 +51,7 @@ class SplitSearch {
     std::vector<Choice> found;
     for (std::int64_t i = 0; i < leaf.n; ++i) {
       const double gain = gains_[static_cast<std::size_t>(i)];
-      if (2 * leaf.planes[i] > leaf.whole[0] || leaf.planes[i] == 0 || !accepts(gain)) continue;
+      if (!accepts(gain) || leaf.planes[i] == 0 || 2 * leaf.planes[i] > leaf.whole[0]) continue;
       const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
       if (has_thresholds(column)) {
         if (column == best.column) continue;

@@ -1,3 +1,5 @@
+#include <nanobind/stl/vector.h>
+
 #include "leaf_counts.hpp"
 #include "leaf_splits.hpp"
 #include "tree_arguments.hpp"
@@ -139,6 +141,35 @@ nb::tuple bind_take_atoms(const Ints& leaf, const Ints& mask, const Ints& start,
                         copy_out(taken.planes));
 }
 
+using Counts = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+void bind_subtract_planes(const Ints& n_planes, const std::vector<Indices>& ids,
+                          const std::vector<Counts>& planes, const std::vector<Indices>& part_ids,
+                          const std::vector<Ints>& parts) {
+  const std::size_t n = n_planes.size();
+  require(ids.size() == n && planes.size() == n && part_ids.size() == n && parts.size() == n,
+          "ids, planes, part_ids and parts must be as many as n_planes");
+  for (std::size_t k = 0; k < n; ++k) {
+    const std::int64_t rows = n_planes.data()[k];
+    require(rows > 0, "n_planes must be positive");
+    const auto wide = static_cast<std::int64_t>(planes[k].size()) / rows;
+    const auto n_part = static_cast<std::int64_t>(parts[k].size()) / rows;
+    require(static_cast<std::int64_t>(planes[k].size()) == rows * wide &&
+                static_cast<std::int64_t>(parts[k].size()) == rows * n_part,
+            "planes and parts must have as many counts in each plane");
+    const bool all = ids[k].size() == 0, every = part_ids[k].size() == 0;
+    require(all || static_cast<std::int64_t>(ids[k].size()) == wide,
+            "planes must have a count for each id");
+    require(every ? n_part == 0 || (all && n_part == wide)
+                  : static_cast<std::int64_t>(part_ids[k].size()) == n_part,
+            "parts must have a count for each id");
+    const LeafCells whole{all ? nullptr : ids[k].data(), wide};
+    const LeafCells part{every ? nullptr : part_ids[k].data(), n_part};
+    require(subtract_planes(rows, whole, planes[k].data(), part, parts[k].data()),
+            "part_ids must be among ids");
+  }
+}
+
 // Arrays of a thing for each leaf that has n_planes of them.
 struct PlaneStarts {
   std::vector<std::int64_t> start{0};
@@ -174,8 +205,8 @@ nb::object bind_worth_splitting(const Ints& n_planes, const Ints& wholes, const 
 }
 
 nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flags& ordered,
-                           const Ints& n_planes, const Ints& id_start, const Indices& ids,
-                           const Ints& planes, const Ints& wholes,
+                           const Ints& n_planes, const std::vector<Indices>& ids,
+                           const std::vector<Ints>& planes, const Ints& wholes,
                            const In<double>& shares, const Ints& root_weights,
                            const Indices& targets, const Ints& n_next, const nb::dict& settings,
                            int n_jobs) {
@@ -188,27 +219,22 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
   require(static_cast<std::int64_t>(wholes.size()) == at.start.back() && shares.size() == n &&
               root_weights.size() == n && targets.size() == n && n_next.size() == n,
           "wholes, shares, root_weights, targets and n_next must be those of the leaves");
-  require(id_start.size() == n + 1 && id_start.data()[0] == 0 &&
-              id_start.data()[n] == static_cast<std::int64_t>(ids.size()),
-          "id_start must be one more than leaves, and end with ids");
+  require(ids.size() == n && planes.size() == n, "ids and planes must be those of the leaves");
   std::vector<LeafToSplit> leaves;
-  std::int64_t used = 0;
   for (std::size_t k = 0; k < n; ++k) {
     require(targets.data()[k] >= 0 && targets.data()[k] < n_columns, "targets must be columns");
-    const std::int64_t begin = id_start.data()[k], end = id_start.data()[k + 1];
-    require(begin <= end, "id_start must not fall");
-    for (std::int64_t i = begin; i < end; ++i)
-      require(ids.data()[i] >= (i > begin ? ids.data()[i - 1] + 1 : 0) &&
-                  ids.data()[i] < columns.n_values,
+    const auto n_ids = static_cast<std::int64_t>(ids[k].size());
+    const std::int32_t* own = ids[k].data();
+    for (std::int64_t i = 0; i < n_ids; ++i)
+      require(own[i] >= (i > 0 ? own[i - 1] + 1 : 0) && own[i] < columns.n_values,
               "ids must ascend and be value ids");
-    const std::int64_t wide = begin < end ? end - begin : columns.n_values;
-    leaves.push_back({n_planes.data()[k], wide, begin < end ? ids.data() + begin : nullptr,
-                      planes.data() + used, wholes.data() + at.start[k], shares.data()[k],
-                      root_weights.data()[k], targets.data()[k], n_next.data()[k]});
-    used += n_planes.data()[k] * wide;
+    const std::int64_t wide = n_ids > 0 ? n_ids : columns.n_values;
+    require(static_cast<std::int64_t>(planes[k].size()) == n_planes.data()[k] * wide,
+            "planes must have a count for each plane and value id");
+    leaves.push_back({n_planes.data()[k], wide, n_ids > 0 ? own : nullptr, planes[k].data(),
+                      wholes.data() + at.start[k], shares.data()[k], root_weights.data()[k],
+                      targets.data()[k], n_next.data()[k]});
   }
-  require(static_cast<std::int64_t>(planes.size()) == used,
-          "planes must have a count for each plane and value id");
   std::vector<LeafSplit> found;
   run([&] { found = leaf_splits(columns, leaves, rules, n_jobs, signal_pending); });
   const auto array = [&](const auto& part) {
@@ -270,17 +296,23 @@ void register_leaves(nb::module_& m) {
                 "tuple[Ints, Ints, Indices, Ints]"),
         "Add up atoms that hold a candidate and none of those used: id_start, plane_start, ids and "
         "planes of each choice.");
+  m.def("subtract_planes", &bind_subtract_planes, nb::arg("n_planes"), nb::arg("ids"),
+        nb::arg("planes"), nb::arg("part_ids"), nb::arg("parts"),
+        nb::sig("def subtract_planes(n_planes: Ints, ids: list[Indices], planes: list[Ints], "
+                "part_ids: list[Indices], parts: list[Ints]) -> None"),
+        "Subtract the counts of parts from those of leaves, in place and one after another; no ids "
+        "stand for all.");
   m.def("worth_splitting", &bind_worth_splitting, nb::arg("n_planes"), nb::arg("wholes"),
         nb::arg("depths"), nb::arg("settings"),
         nb::sig("def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: "
                 "dict[str, Any]) -> Flags"),
         "Say whether leaves could be split at all: deep, small and pure ones cannot.");
   m.def("leaf_splits", &bind_leaf_splits, nb::arg("offsets"), nb::arg("defaults"),
-        nb::arg("ordered"), nb::arg("n_planes"), nb::arg("id_start"), nb::arg("ids"),
+        nb::arg("ordered"), nb::arg("n_planes"), nb::arg("ids"),
         nb::arg("planes"), nb::arg("wholes"), nb::arg("shares"), nb::arg("root_weights"),
         nb::arg("targets"), nb::arg("n_next"), nb::arg("settings"), nb::arg("n_jobs"),
         nb::sig("def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, "
-                "id_start: Ints, ids: Indices, planes: Ints, wholes: Ints, shares: Floats, "
+                "ids: list[Indices], planes: list[Ints], wholes: Ints, shares: Floats, "
                 "root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]"),
         "Return the split that grow_tree makes of leaves with counts of these ids, or of all if none "
         "are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and "

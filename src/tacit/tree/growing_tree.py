@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ahead", "GrowingTree", "Leaf", "Split", "Target"]
 
-FIRST_REACH = 16  # how many splits leaves look ahead at first
+FIRST_REACH = 6  # how many splits leaves look ahead at first
 
 
 @dataclass(frozen=True)

@@ -137,9 +137,7 @@ class Request(NamedTuple):
     planes_of: list[int]
     first: list[int]
 
-    def planes(
-        self, counts: NDArray[np.int64], atoms: Atoms, n_values: int
-    ) -> Iterator[Planes]:
+    def planes(self, counts: NDArray[np.int64], atoms: Atoms, n_values: int) -> Iterator[Planes]:
         """Yield the counts of each leaf: of all records, then of the codes but the default."""
         dense, bits = self.paths.dense.tolist(), (np.diff(self.paths.ahead_start) > 0).tolist()
         ends = np.searchsorted(atoms.leaf, np.arange(len(dense) + 1)).tolist()

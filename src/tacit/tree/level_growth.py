@@ -22,7 +22,7 @@ from tacit import _core
 from tacit.machine import count_jobs
 from tacit.tree.growing_tree import Ahead, GrowingTree, Leaf, Split
 from tacit.tree.leaf_counting import LeafCounts
-from tacit.tree.leaf_planes import Planes
+from tacit.tree.leaf_planes import Planes, subtract
 from tacit.tree.leaf_requests import Chain, Family, lay_out, take
 from tacit.tree.settings import even_scale
 
@@ -224,19 +224,15 @@ class LevelGrowth:
             roots = [(family.tree, next(each)) for family in families]
             found = self._begin(roots, total, n_counting)
         else:
-            found = []
-            for family in families:
-                found += self._share_out(family, each)
+            found = self._share_out(families, each)
         self._find_splits([own for own in found if not own[1].looked])
         self._follow(asked.chains(families, atoms), atoms)
 
     def _follow(self, chains: list[Chain], atoms: Atoms) -> None:
         """Split what is left of leaves for as long as it was looked ahead at."""
         while chains := [chain for chain in chains if chain.goes_on()]:
-            found: list[Counted] = []
             each = take(atoms, [chain.choice() for chain in chains], self._n_ids)
-            for chain in chains:
-                found += self._share_out(chain.advance(), each)
+            found = self._share_out([chain.advance() for chain in chains], each)
             self._find_splits([own for own in found if not own[1].looked])
 
     def _begin(
@@ -255,23 +251,31 @@ class LevelGrowth:
         self._see_which_are_worth([tree.root for tree, _ in roots])
         return found
 
-    def _share_out(self, family: Family, each: Iterator[Planes]) -> list[Counted]:
-        """Give leaves their counts, and an heir what is left of its parent's."""
-        tree, parent, counted, heir = family[:4]
-        rest = None
-        if heir is not None and parent is not None and parent.planes is not None:
-            rest, parent.planes = parent.planes, None
-            self._room += rest.nbytes
+    def _share_out(self, families: list[Family], each: Iterator[Planes]) -> list[Counted]:
+        """Give leaves their counts, and heirs what is left of their parents'."""
         found: list[Counted] = []
-        for leaf in counted:
-            own = tree.target.based(next(each))
-            found.append((tree, leaf, own))
-            if rest is not None:
-                rest = rest.less(own)
-        if heir is not None and rest is not None:
+        heirs: list[int] = []
+        wholes: list[Planes] = []
+        parts: list[Planes] = []
+        for tree, parent, counted, heir, *_ in families:
+            rest = None
+            if heir is not None and parent is not None and parent.planes is not None:
+                rest, parent.planes = parent.planes, None
+                self._room += rest.nbytes
+            for leaf in counted:
+                own = tree.target.based(next(each))
+                found.append((tree, leaf, own))
+                if rest is not None:
+                    wholes.append(rest)
+                    parts.append(own)
+            if heir is not None and rest is not None:
+                heirs.append(len(found))
+                found.append((tree, heir, rest))
+        subtract(wholes, parts)
+        for place in heirs:
+            tree, heir, rest = found[place]
             if rest.ids is None and not self._is_dense(tree.target, heir):
-                rest = rest.compact()
-            found.append((tree, heir, rest))
+                found[place] = tree, heir, rest.compact()
         return found
 
     def _find_splits(self, found: list[Counted]) -> None:
@@ -286,9 +290,8 @@ class LevelGrowth:
             self._schema.defaults,
             self._ordered,
             np.array([len(planes.counts) for _, _, planes in found], np.int64),
-            np.cumsum([0, *(len(planes.flat_ids) for _, _, planes in found)]),
-            np.concatenate([planes.flat_ids for _, _, planes in found]),
-            np.concatenate([planes.counts.reshape(-1) for _, _, planes in found]),
+            [planes.flat_ids for _, _, planes in found],
+            [planes.counts.reshape(-1) for _, _, planes in found],
             np.concatenate([leaf.whole for _, leaf, _ in found]),
             np.array([leaf.share for _, leaf, _ in found]),
             np.array([tree.root.whole[0] for tree, _, _ in found], np.int64),
