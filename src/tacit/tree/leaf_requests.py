@@ -63,9 +63,9 @@ def take(atoms: Atoms, choices: list[Choice], n_values: int) -> Iterator[Planes]
     """Yield the counts of chosen atoms."""
     if not choices:
         return
-    columns = np.array(choices, np.int64).T
+    begin, end, bit, used, n_planes = np.array(choices, np.int64).T.copy()
     id_start, plane_start, ids, planes = _core.take_atoms(
-        *atoms, *map(np.ascontiguousarray, columns), n_values
+        *atoms, begin, end, bit, used, n_planes, n_values
     )
     ends, plane_ends = id_start.tolist(), plane_start.tolist()
     for k, own in enumerate(choices):
@@ -84,11 +84,10 @@ class Chain:
     """
 
     def __init__(self, family: Family, begin: int, end: int) -> None:
-        parent, ahead = family.parent, family.parent and family.parent.ahead
-        assert parent is not None
-        assert parent.split is not None
-        assert ahead is not None
+        assert family.parent is not None
         assert family.heir is not None
+        ahead = family.parent.ahead
+        assert ahead is not None
         self._family, self._leaf = family, family.heir
         self._begin, self._end = begin, end
         self._used, self._bit, self._n_used = 1, 0, 1
@@ -177,7 +176,8 @@ def lay_out(families: list[Family], is_dense: Callable[[Target, Leaf], bool]) ->
     start, ahead_start = [0], [0]
     lows: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
     highs: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
-    targets, dense, in_order, planes_of, first = [], [], [], [], []
+    targets: list[int] = []
+    dense, in_order, planes_of, first = [], [], [], []
     for tree, parent, counted, _, _, n_ahead, ordered in families:
         first.append(len(targets))
         for leaf in counted:

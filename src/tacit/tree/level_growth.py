@@ -285,7 +285,7 @@ class LevelGrowth:
         found = [own for own in found if own[2].counts.size]  # else records hold nothing at all
         if not found:
             return
-        arrays = _core.leaf_splits(
+        *arrays, start, low, high, weight = _core.leaf_splits(
             self._schema.offsets,
             self._schema.defaults,
             self._ordered,
@@ -300,7 +300,6 @@ class LevelGrowth:
             self._settings,
             count_jobs(self._n_jobs),
         )
-        *arrays, start, low, high, weight = arrays
         ends = start.tolist()
         splits = zip(*(own.tolist() for own in arrays), strict=True)
         children: list[Leaf] = []
