@@ -275,7 +275,12 @@ AtomCounts leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::i
         counter.count(k, parts[static_cast<std::size_t>(block)]);
     }
   });
+  if (n_blocks == 1) return std::move(parts[0]);
   AtomCounts all;
+  std::size_t n_cells = 0;
+  for (const AtomCounts& part : parts) n_cells += part.cells.size();
+  all.cells.reserve(n_cells);
+  all.counts.reserve(n_cells);
   const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
   for (const AtomCounts& part : parts) {
     const auto before = static_cast<std::int64_t>(all.cells.size());

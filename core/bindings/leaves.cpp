@@ -1,5 +1,9 @@
 #include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "leaf_counts.hpp"
 #include "leaf_splits.hpp"
 #include "tree_arguments.hpp"
@@ -61,9 +65,23 @@ struct CheckedPaths {
   }
 };
 
-nb::tuple atoms_out(const AtomCounts& atoms) {
-  return nb::make_tuple(copy_out(atoms.leaf), copy_out(atoms.mask), copy_out(atoms.start),
-                        copy_out(atoms.cells), copy_out(atoms.counts));
+// Hands a vector to NumPy without copying it.
+template <class T>
+Array<T> move_out(std::vector<T>&& from) {
+  auto own = std::make_unique<std::vector<T>>(std::move(from));
+  T* const data = own->data();
+  const std::size_t size = own->size();
+  if (size == 0) return copy_out(*own);
+  const nb::capsule owner(own.get(),
+                          [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  own.release();
+  return Array<T>(data, {size}, owner);
+}
+
+nb::tuple atoms_out(AtomCounts&& atoms) {
+  return nb::make_tuple(move_out(std::move(atoms.leaf)), move_out(std::move(atoms.mask)),
+                        move_out(std::move(atoms.start)), move_out(std::move(atoms.cells)),
+                        move_out(std::move(atoms.counts)));
 }
 
 nb::tuple bind_leaf_counts(const Ints& indptr, const AnyIn& values, const Ints& start,
@@ -86,7 +104,7 @@ nb::tuple bind_leaf_counts(const Ints& indptr, const AnyIn& values, const Ints& 
     run([&] { rest = leaf_counts(table, checked.paths, out.data(), n_jobs, signal_pending); });
   });
   const std::size_t size = out.size();
-  return nb::make_tuple(to_numpy(std::move(out), {size}), atoms_out(rest));
+  return nb::make_tuple(to_numpy(std::move(out), {size}), atoms_out(std::move(rest)));
 }
 
 // Atoms as they are given, after checking that they are of leaves and in order.
@@ -111,7 +129,7 @@ nb::tuple bind_add_atoms(const Ints& leaf, const Ints& mask, const Ints& start, 
       as_atoms(other_leaf, other_mask, other_start, other_cells, other_counts);
   AtomCounts all;
   run([&] { all = add_atoms(one, other); });
-  return atoms_out(all);
+  return atoms_out(std::move(all));
 }
 
 nb::tuple bind_take_atoms(const Ints& leaf, const Ints& mask, const Ints& start, const Ints& cells,
@@ -137,8 +155,9 @@ nb::tuple bind_take_atoms(const Ints& leaf, const Ints& mask, const Ints& start,
   }
   TakenLeaves taken;
   run([&] { taken = take_atoms(atoms, choices, n_values); });
-  return nb::make_tuple(copy_out(taken.id_start), copy_out(taken.plane_start), copy_out(taken.ids),
-                        copy_out(taken.planes));
+  return nb::make_tuple(move_out(std::move(taken.id_start)),
+                        move_out(std::move(taken.plane_start)), move_out(std::move(taken.ids)),
+                        move_out(std::move(taken.planes)));
 }
 
 using Counts = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

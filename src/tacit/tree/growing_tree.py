@@ -66,7 +66,8 @@ class Target:
 
     def based(self, planes: Planes) -> Planes:
         """Return the counts of a leaf as trees have them."""
-        return Planes(planes.ids, self.planes(planes.counts))
+        counts = self.planes(planes.counts)
+        return planes if counts is planes.counts else Planes(planes.ids, counts)
 
     def classes(self, wholes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the counts of all classes in order, from those of leaves: a row for each."""
