@@ -345,9 +345,10 @@ TakenLeaves take_atoms(const AtomView& atoms, const std::vector<AtomChoice>& cho
     const auto begin = static_cast<std::ptrdiff_t>(all.ids.size());
     for (std::int64_t i = own.begin; i < own.end; ++i) {
       if (!chosen(i)) continue;
-      for (std::int64_t c = atoms.start[i]; c < atoms.start[i + 1] && atoms.cells[c] < n_values; ++c) {
-        std::int64_t& at = place[static_cast<std::size_t>(atoms.cells[c])];
-        if (at < 0) all.ids.push_back(static_cast<std::int32_t>(atoms.cells[c]));
+      for (std::int64_t c = atoms.start[i]; c < atoms.start[i + 1]; ++c) {
+        const std::int64_t id = atoms.cells[c] % n_values;
+        std::int64_t& at = place[static_cast<std::size_t>(id)];
+        if (at < 0) all.ids.push_back(static_cast<std::int32_t>(id));
         at = 0;
       }
     }

@@ -270,6 +270,7 @@ def test_atoms_that_make_no_sense(name):
     arguments = atoms | {"counts": one(5), "begin": one(0), "end": one(1), "bit": one(0)}
     arguments |= {"used": one(0), "n_planes": one(2), "n_values": 6}
     assert _core.take_atoms(**arguments)[3].tolist() == [5, 0]
+    assert _core.take_atoms(**arguments | {"cells": one(9)})[3].tolist() == [0, 5]
     with pytest.raises(ValueError, match="must"):
         _core.take_atoms(**arguments | {name: BAD_ATOMS[name]})
 
