@@ -45,13 +45,31 @@ class LeafView {
   std::vector<std::int32_t> plane_;
 };
 
+std::int64_t weight_inside(const LeafToSplit& leaf, const TreeSplit& split) {
+  std::int64_t first = split.low, last = split.high, weight = 0;
+  if (leaf.ids) {
+    first = std::lower_bound(leaf.ids, leaf.ids + leaf.n, split.low) - leaf.ids;
+    last = std::lower_bound(leaf.ids, leaf.ids + leaf.n, split.high) - leaf.ids;
+  }
+  for (std::int64_t p = 0; p < leaf.n_planes; ++p)
+    for (std::int64_t i = first; i < last; ++i) weight += leaf.planes[p * leaf.n + i];
+  return weight;
+}
+
 LeafSplit best_split(const TreeColumns& columns, const LeafToSplit& leaf, const TreeRules& rules) {
   const TreeScore score(rules, leaf.n_planes, leaf.root_weight);
   const std::vector<std::int64_t> excluded{leaf.target};
   SplitSearch<std::int64_t> search(columns, score, rules.binary, rules.complete, excluded);
   const LeafView counted(leaf);
-  LeafSplit found{search.best(counted.view())};
+  LeafSplit found;
+  found.split = search.best(counted.view());
   if (found.split.column < 0 || !score.accepts(found.split.gain, leaf.whole[0])) return {};
+  if (leaf.n_next > 0)
+    found.next = search.others(counted.view(), found.split, leaf.n_next, [&](double gain) {
+      return score.accepts(gain, leaf.whole[0]);
+    });
+  for (const TreeSplit& split : found.next)
+    found.next_weight.push_back(weight_inside(leaf, split));
   found.rank = TreeStep::rank_of(found.split.gain);
   found.inside_share = columns.part_of_share(found.split, true) * leaf.share;
   found.outside_share = columns.part_of_share(found.split, false) * leaf.share;

@@ -20,12 +20,15 @@ struct LeafToSplit {
   double share;               // of the prior's weight
   std::int64_t root_weight;   // of all records of its tree
   std::int64_t target;        // a column that is not asked about
+  std::int64_t n_next;        // how many other splits to list
 };
 
 struct LeafSplit {
   TreeSplit split;           // its column is -1 where no split is worth making
   std::uint64_t rank = 0;    // of its gain: larger ones are made first
   double inside_share = 0, outside_share = 0;  // of the children; of each one for complete splits
+  std::vector<TreeSplit> next;  // other splits that are worth making: SplitSearch::others
+  std::vector<std::int64_t> next_weight;  // the sum of all planes inside each of them
 };
 
 // The split that grow_tree would make of each leaf. O(n · planes) a leaf.

@@ -1,6 +1,8 @@
 // Finding the best split of a leaf from its counts.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -39,6 +41,39 @@ class SplitSearch {
 
   // The best split; its column is -1 if there is none at all. O(n · planes).
   TreeSplit best(const CountedLeaf<T>& leaf);
+
+  // After best(): no more than `most` other binary splits, the best first, that `accepts` (a
+  // function of the gain) and that have no more than half of the leaf inside. Of a column with
+  // thresholds only the best one is given, and none if the leaf's best split is of that column.
+  template <class F>
+  std::vector<TreeSplit> others(const CountedLeaf<T>& leaf, const TreeSplit& best, std::int64_t most,
+                                F accepts) const {
+    std::vector<Choice> found;
+    for (std::int64_t i = 0; i < leaf.n; ++i) {
+      const double gain = gains_[static_cast<std::size_t>(i)];
+      if (!accepts(gain) || leaf.planes[i] == 0 || 2 * leaf.planes[i] > leaf.whole[0]) continue;
+      const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
+      if (has_thresholds(column)) {
+        if (column == best.column) continue;
+        if (!found.empty() && found.back().column == column) {
+          if (gain > found.back().gain) found.back() = {gain, column, 0, i};
+          continue;
+        }
+      } else if (!best.complete && leaf.id(i) == best.low && best.high == best.low + 1) {
+        continue;
+      }
+      found.push_back({gain, column, 0, i});
+    }
+    const auto better = [](const Choice& a, const Choice& b) {
+      return a.gain != b.gain ? a.gain > b.gain : a.place < b.place;
+    };
+    const auto n = std::min<std::size_t>(found.size(), static_cast<std::size_t>(most));
+    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n), found.end(),
+                      better);
+    std::vector<TreeSplit> splits;
+    for (std::size_t k = 0; k < n; ++k) splits.push_back(describe(leaf, found[k]));
+    return splits;
+  }
 
  private:
   struct Run {  // the places of one column's ids

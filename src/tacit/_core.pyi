@@ -237,9 +237,22 @@ def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, offset
     Grow a tree for each target column given all others; the trees follow each other. Where settings has timed, a pair: the trees and the seconds spent on counting.
     """
 
-def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, n_jobs: int) -> tuple[Ints, Ints, Indices, Ints]:
+def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, ahead_start: Ints, ahead_low: Indices, ahead_high: Indices, in_order: Flags, n_jobs: int) -> tuple[Ints, tuple[Ints, Ints, Ints, Ints, Ints]]:
     """
-    Count the values of leaves, given by conditions, with the codes of a target's column: all counts of dense leaves, then row_start, ids and counts of what is not zero in others.
+    Count the values of leaves, given by conditions, with the codes of a target's column: all counts of dense leaves, then atoms (leaf, mask, start, cells, counts) of others.
+    """
+
+def add_atoms(leaf: Ints, mask: Ints, start: Ints, cells: Ints, counts: Ints, other_leaf: Ints, other_mask: Ints, other_start: Ints, other_cells: Ints, other_counts: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Return the atoms of two sets of records together."""
+
+def take_atoms(leaf: Ints, mask: Ints, start: Ints, cells: Ints, counts: Ints, begin: Ints, end: Ints, bit: Ints, used: Ints, n_planes: Ints, n_values: int) -> tuple[Ints, Ints, Indices, Ints]:
+    """
+    Add up atoms that hold a candidate and none of those used: id_start, plane_start, ids and planes of each choice.
+    """
+
+def subtract_planes(n_planes: Ints, ids: list[Indices], planes: list[Ints], part_ids: list[Indices], parts: list[Ints]) -> None:
+    """
+    Subtract the counts of parts from those of leaves, in place and one after another; no ids stand for all.
     """
 
 def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: dict[str, Any]) -> Flags:
@@ -247,9 +260,9 @@ def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: dict[s
     Say whether leaves could be split at all: deep, small and pure ones cannot.
     """
 
-def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, id_start: Ints, ids: Indices, planes: Ints, wholes: Ints, shares: Floats, root_weights: Ints, targets: Indices, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
+def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, ids: list[Indices], planes: list[Ints], wholes: Ints, shares: Floats, root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
     """
-    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's shares.
+    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's shares; then next_start, next_low, next_high and the weight of all planes inside of the splits that come next, no more than n_next of each leaf.
     """
 
 class NetRequests:

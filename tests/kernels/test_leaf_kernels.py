@@ -1,6 +1,6 @@
 """Counts of leaves, and the splits that are found from them, against slow and obvious versions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
 from tacit import _core
+from tacit.tree.leaf_counting import Atoms
 from tree_cases import PLAIN, random_case, rules
 
 NO_IDS = np.zeros(0, np.int32)
@@ -21,33 +22,33 @@ class Leaves:
     paths: list[list[tuple[int, int, int]]]
     targets: list[int]
     dense: list[int] | None = None
+    ahead: list[list[tuple[int, int]]] | None = None
+    in_order: list[int] | None = None
+
+    @property
+    def flags(self):
+        return self.dense or [1] * len(self.targets)
+
+    @property
+    def candidates(self):
+        return self.ahead or [[] for _ in self.targets]
 
     @property
     def arrays(self):
         flat = np.array([c for path in self.paths for c in path], np.int32).reshape(-1, 3)
+        ahead = np.array([c for own in self.candidates for c in own], np.int32).reshape(-1, 2)
         return (
             np.cumsum([0, *map(len, self.paths)]).astype(np.int64),
             flat[:, 0].copy(),
             flat[:, 1].copy(),
             flat[:, 2].astype(np.uint8),
             np.array(self.targets, np.int32),
-            np.array(self.dense or [1] * len(self.targets), np.uint8),
+            np.array(self.flags, np.uint8),
+            np.cumsum([0, *map(len, self.candidates)]).astype(np.int64),
+            ahead[:, 0].copy(),
+            ahead[:, 1].copy(),
+            np.array(self.in_order or [0] * len(self.targets), np.uint8),
         )
-
-    def split(self, counts, own):
-        """Return counts of dense leaves, and others as row_start, ids and counts."""
-        dense, start, ids, rest = [np.zeros(0, np.int64)], [0], [], []
-        for target, flag in zip(self.targets, self.arrays[-1], strict=True):
-            size = own.arities[target] * own.n_values
-            found, counts = counts[:size], counts[size:]
-            if flag:
-                dense.append(found)
-                continue
-            for plane in found.reshape(own.arities[target], -1):
-                ids += np.flatnonzero(plane).tolist()
-                rest += plane[plane > 0].tolist()
-                start.append(len(ids))
-        return np.concatenate(dense).tolist(), start, ids, rest
 
 
 def table_of(own, dtype):
@@ -62,38 +63,72 @@ def table_of(own, dtype):
 
 
 def count_leaves(own, leaves, weights):
-    """Count one record and one value after another."""
+    """Count one record and one value after another: dense counts, then atoms."""
     offsets = np.concatenate(([0], np.cumsum(np.array(own.arities) - 1)))
-    found = []
-    for path, target in zip(leaves.paths, leaves.targets, strict=True):
+    every, atoms = [], Atoms([], [], [0], [], [])
+    for k, (path, target) in enumerate(zip(leaves.paths, leaves.targets, strict=True)):
         first, last = offsets[target], offsets[target + 1]
-        counts = np.zeros((own.arities[target], own.n_values), np.int64)
+        found = {}
         for r, held in enumerate(own.lists):
             if any(any(low <= v < high for v in held) != bool(i) for low, high, i in path):
                 continue
+            mask = 0
+            for bit, (low, high) in enumerate(leaves.candidates[k]):
+                mask |= any(low <= v < high for v in held) << bit
+            if leaves.candidates[k] and not mask:
+                continue
+            if leaves.in_order and leaves.in_order[k]:
+                mask &= -mask
+            counts = found.setdefault(mask, np.zeros((own.arities[target], own.n_values), np.int64))
             plane = next((v - first + 1 for v in held if first <= v < last), 0)
             for v in held:
                 counts[0, v] += weights[r]
                 if plane:
                     counts[plane, v] += weights[r]
-        found.append(counts.reshape(-1))
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+        if leaves.flags[k]:
+            none = np.zeros(own.arities[target] * own.n_values, np.int64)
+            every += found.get(0, none).reshape(-1).tolist()
+            continue
+        for mask in sorted(found):
+            counts = found[mask].reshape(-1)
+            if not counts.any():
+                continue
+            atoms.leaf.append(k)
+            atoms.mask.append(mask)
+            atoms.cells.extend(np.flatnonzero(counts).tolist())
+            atoms.counts.extend(counts[counts > 0].tolist())
+            atoms.start.append(len(atoms.cells))
+    return every, atoms
+
+
+def as_lists(found):
+    dense, atoms = found
+    assert all(x.dtype == np.int64 for x in (dense, *atoms))
+    return dense.tolist(), Atoms(*(x.tolist() for x in atoms))
+
+
+def as_arrays(atoms):
+    return [np.array(x, np.int64) for x in atoms]
 
 
 @st.composite
 def leaves_of(draw, own):
     offsets = np.concatenate(([0], np.cumsum(np.array(own.arities) - 1))).tolist()
-    paths, targets = [], []
-    for _ in range(draw(st.integers(0, 6))):
-        path = []
-        for _ in range(draw(st.integers(0, 5))):
-            column = draw(st.integers(0, len(own.arities) - 1))
-            low = draw(st.integers(offsets[column], offsets[column + 1]))
-            high = draw(st.integers(low, offsets[column + 1]))
-            path.append((low, high, draw(st.integers(0, 1))))
-        paths.append(path)
-        targets.append(draw(st.integers(0, len(own.arities) - 1)))
-    return Leaves(paths, targets, [draw(st.integers(0, 1)) for _ in targets])
+
+    def ranges():
+        column = draw(st.integers(0, len(own.arities) - 1))
+        low = draw(st.integers(offsets[column], offsets[column + 1]))
+        return low, draw(st.integers(low, offsets[column + 1]))
+
+    n = draw(st.integers(0, 6))
+    paths = [
+        [(*ranges(), draw(st.integers(0, 1))) for _ in range(draw(st.integers(0, 5)))]
+        for _ in range(n)
+    ]
+    targets = [draw(st.integers(0, len(own.arities) - 1)) for _ in range(n)]
+    dense = [draw(st.integers(0, 1)) for _ in range(n)]
+    ahead = [[] if own else [ranges() for _ in range(draw(st.integers(0, 5)))] for own in dense]
+    return Leaves(paths, targets, dense, ahead, [draw(st.integers(0, 1)) for _ in range(n)])
 
 
 @settings(max_examples=150)
@@ -108,10 +143,14 @@ def test_leaf_counts(own, draw):
     for dtype in VALUE_TYPES:
         table = table_of(own, dtype)
         found = for_all_jobs(
-            lambda n_jobs, table=table: _core.leaf_counts(*table, units, *leaves.arrays, n_jobs)
+            lambda n_jobs, table=table: flat_counts(*table, units, *leaves.arrays, n_jobs)
         )
-        assert [x.dtype for x in found] == [np.int64, np.int64, np.int32, np.int64]
-        assert tuple(x.tolist() for x in found) == leaves.split(expected, own)
+        assert as_lists((found[0], found[1:])) == expected
+
+
+def flat_counts(*arguments):
+    dense, atoms = _core.leaf_counts(*arguments)
+    return dense, *atoms
 
 
 def test_many_leaves_of_long_records():
@@ -121,11 +160,119 @@ def test_many_leaves_of_long_records():
     paths = [
         [(k % 80, k % 80 + 1, k % 3 > 0), ((k + 7) % 80, (k + 7) % 80 + 1, 0)] for k in range(600)
     ]
-    leaves = Leaves(paths, rng.integers(0, 80, 600).tolist(), rng.integers(0, 2, 600).tolist())
+    dense = rng.integers(0, 2, 600).tolist()
+    ahead = [[] if dense[k] or k % 5 else [(v, v + 1) for v in range(62)] for k in range(600)]
+    leaves = Leaves(paths, rng.integers(0, 80, 600).tolist(), dense, ahead)
     table = table_of(own, np.uint16)
-    found = for_all_jobs(lambda n_jobs: _core.leaf_counts(*table, None, *leaves.arrays, n_jobs))
-    expected = count_leaves(own, leaves, [1] * 300)
-    assert tuple(x.tolist() for x in found) == leaves.split(expected, own)
+    found = for_all_jobs(lambda n_jobs: flat_counts(*table, None, *leaves.arrays, n_jobs))
+    assert as_lists((found[0], found[1:])) == count_leaves(own, leaves, [1] * 300)
+
+
+@settings(max_examples=100)
+@given(data(weights=None, with_chosen=False), st.data())
+def test_atoms_of_parts_make_those_of_all(own, draw):
+    leaves = draw.draw(leaves_of(own))
+    m = len(own.rows)
+    first = np.array(draw.draw(st.lists(st.integers(0, 1), min_size=m, max_size=m)))
+    parts = [count_leaves(own, leaves, own_weights)[1] for own_weights in (first, 1 - first)]
+    _, whole = count_leaves(own, leaves, [1] * m)
+    found = _core.add_atoms(*as_arrays(parts[0]), *as_arrays(parts[1]))
+    assert Atoms(*(x.tolist() for x in found)) == whole
+
+
+@settings(max_examples=100)
+@given(data(weights=None, with_chosen=False), st.data())
+def test_splits_by_candidates_follow_from_atoms(own, draw):
+    """Whatever the order of splits is, atoms have the counts of what goes inside."""
+    leaves = draw.draw(leaves_of(own))
+    n_values, ones = own.n_values, [1] * len(own.rows)
+    _, atoms = count_leaves(own, replace(leaves, in_order=None), ones)
+    for k, target in enumerate(leaves.targets):
+        if leaves.flags[k] or not n_values:
+            continue
+        order = draw.draw(st.permutations(range(len(leaves.candidates[k]))))
+        used, path = 0, list(leaves.paths[k])
+        for bit in order or [-1]:
+            inside = [] if bit < 0 else [(*leaves.candidates[k][bit], 1)]
+            counts, _ = count_leaves(own, Leaves([[*path, *inside]], [target]), ones)
+            counts = np.array(counts, np.int64).reshape(own.arities[target], -1)
+            ends = np.searchsorted(atoms.leaf, [k, k + 1])
+            choice = [ends[0], ends[1], bit, used, own.arities[target]]
+            id_start, plane_start, ids, planes = _core.take_atoms(
+                *as_arrays(atoms), *(np.array([x], np.int64) for x in choice), n_values
+            )
+            assert ids.tolist() == np.flatnonzero(counts[0]).tolist()
+            assert planes.tolist() == counts[:, ids].reshape(-1).tolist()
+            assert id_start.tolist() == [0, len(ids)]
+            assert plane_start.tolist() == [0, planes.size]
+            used |= 1 << max(bit, 0)
+            path += [(low, high, 0) for low, high, _ in inside]
+
+
+def test_subtraction():
+    rng = np.random.default_rng(0)
+    for n_planes in (1, 2, 5):
+        whole = rng.integers(5, 9, (n_planes, 12))
+        for listed in (NO_IDS, np.array([0, 2, 3, 7, 11], np.int32)):
+            for chosen in (NO_IDS, np.array([2, 11], np.int32), np.array([7], np.int32)):
+                own = whole[:, listed] if len(listed) else whole
+                place = np.searchsorted(listed, chosen) if len(listed) else chosen
+                if not len(chosen):
+                    place = np.arange(0 if len(listed) else 12)
+                part = rng.integers(0, 5, (n_planes, len(place)))
+                expected = own.copy()
+                expected[:, place] -= part
+                found = np.ascontiguousarray(own).reshape(-1).copy()
+                _core.subtract_planes(
+                    np.array([n_planes]), [listed], [found], [chosen], [part.reshape(-1)]
+                )
+                assert found.tolist() == expected.reshape(-1).tolist()
+
+
+BAD_PARTS = {
+    "ids that the leaf lacks": {"part_ids": [np.array([1], np.int32)]},
+    "fewer leaves": {"planes": []},
+    "fewer counts": {"parts": [np.zeros(1, np.int64)]},
+    "ids that are not there": {"ids": [NO_IDS], "part_ids": [np.array([-1], np.int32)]},
+    "no planes": {"n_planes": np.zeros(1, np.int64)},
+}
+
+
+@pytest.mark.parametrize("change", BAD_PARTS.values(), ids=BAD_PARTS)
+def test_parts_that_make_no_sense(change):
+    arguments = {
+        "n_planes": np.array([2]), "ids": [np.array([0, 2], np.int32)],
+        "planes": [np.ones(4, np.int64)], "part_ids": [np.array([2], np.int32)],
+        "parts": [np.ones(2, np.int64)],
+    }  # fmt: skip
+    _core.subtract_planes(**arguments)
+    assert arguments["planes"][0].tolist() == [1, 0, 1, 0]
+    with pytest.raises(ValueError, match="must"):
+        _core.subtract_planes(**arguments | change)
+
+
+BAD_ATOMS = {
+    "mask": np.zeros(2, np.int64),
+    "start": np.array([0, 2], np.int64),
+    "cells": np.array([12], np.int64),
+    "counts": np.zeros(0, np.int64),
+    "end": np.array([2], np.int64),
+    "bit": np.array([62], np.int64),
+    "used": np.zeros(0, np.int64),
+    "n_planes": np.zeros(1, np.int64),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ATOMS)
+def test_atoms_that_make_no_sense(name):
+    one = lambda x: np.array([x], np.int64)  # noqa: E731
+    atoms = {"leaf": one(0), "mask": one(1), "start": np.array([0, 1]), "cells": one(3)}
+    arguments = atoms | {"counts": one(5), "begin": one(0), "end": one(1), "bit": one(0)}
+    arguments |= {"used": one(0), "n_planes": one(2), "n_values": 6}
+    assert _core.take_atoms(**arguments)[3].tolist() == [5, 0]
+    assert _core.take_atoms(**arguments | {"cells": one(9)})[3].tolist() == [0, 5]
+    with pytest.raises(ValueError, match="must"):
+        _core.take_atoms(**arguments | {name: BAD_ATOMS[name]})
 
 
 BAD = {
@@ -143,9 +290,17 @@ BAD = {
     "no offsets": {"offsets": np.zeros(0, np.int64)},
     "start of another table": {"start": np.zeros(2, np.int64)},
     "fewer flags": {"dense": np.ones(1, np.uint8)},
+    "fewer orders": {"in_order": np.ones(1, np.uint8)},
+    "candidates that are not there": {"ahead_start": np.array([0, 0, 1], np.int64)},
+    "candidates of dense leaves": {
+        "ahead_start": np.array([0, 0, 1], np.int64),
+        "ahead_low": np.zeros(1, np.int32),
+        "ahead_high": np.ones(1, np.int32),
+    },
 }
 NAMES = ["indptr", "values", "start", "rows", "offsets", "defaults", "weights", "path_start", "low"]
-NAMES += ["high", "inside", "targets", "dense", "n_jobs"]
+NAMES += ["high", "inside", "targets", "dense", "ahead_start", "ahead_low", "ahead_high"]
+NAMES += ["in_order", "n_jobs"]
 
 
 @pytest.mark.parametrize("change", BAD.values(), ids=BAD)
@@ -169,12 +324,12 @@ def root_of(case, target):
     return arity, counts, np.concatenate([[total], counts[: case.n_values][own]])
 
 
-def split_root(case, target, n_jobs, ids=NO_IDS, counts=None):
+def split_root(case, target, n_jobs, ids=NO_IDS, counts=None, n_next=5):
     arity, every, whole = root_of(case, target)
     counts = every if counts is None else counts
     return _core.leaf_splits(
-        *case.table()[4:], np.array([arity]), np.array([0, len(ids)]), ids, counts.reshape(-1),
-        whole, np.ones(1), whole[:1], np.array([target], np.int32), case.settings, n_jobs,
+        *case.table()[4:], np.array([arity]), [ids], [counts.reshape(-1)], whole, np.ones(1),
+        whole[:1], np.array([target], np.int32), np.array([n_next]), case.settings, n_jobs,
     )  # fmt: skip
 
 
@@ -196,7 +351,7 @@ def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
         few = split_root(case, target, 1, some, np.ascontiguousarray(held[:, some]))
         for one, other in zip(found, few, strict=True):
             assert_identical(one, other)
-    column, low, high, complete, left, right, gain, _, inside, outside = (x[0] for x in found)
+    column, low, high, complete, left, right, gain, _, inside, outside = (x[0] for x in found[:10])
     *_, grown = _forest(case, target)
     if not worth[0] or column < 0:
         assert grown["column"][0] == -1
@@ -226,15 +381,40 @@ def test_ranks_have_the_order_of_gains_without_their_last_bits():
     assert [ranks[gain] for gain in sorted(ranks)] == sorted(ranks.values())
 
 
+def test_the_splits_that_come_next_are_good_ones():
+    """Each one is the best when the columns of all before it are left out."""
+    rng = np.random.default_rng(7)
+    case = random_case(7, 400, [2] * 9, 2, 0.2).ruled(kappa=1.0)
+    target = int(rng.integers(0, 9))
+    *_, start, low, high, weight = split_root(case, target, 1, n_next=62)
+    arity, counts, _ = root_of(case, target)
+    planes = counts.reshape(arity, -1)
+    assert start.tolist() == [0, len(low)]
+    assert high.tolist() == (low + 1).tolist()
+    assert weight.tolist() == planes[:, low].sum(axis=0).tolist()
+    left = planes.copy()
+    first = int(split_root(case, target, 1)[1][0])
+    for own in low.tolist():
+        left[:, first] = 0  # nothing inside: no split
+        found = split_root(case, target, 1, counts=left)
+        assert found[1][0] == own
+        first = own
+    left[:, first] = 0
+    last = split_root(case, target, 1, counts=left)
+    few = split_root(case, target, 1, n_next=2)
+    assert few[11].tolist() == low[:2].tolist()
+    assert last[0][0] < 0 or 2 * planes[0, last[1][0]] > len(case.codes)
+
+
 BAD_SPLITS = {
-    "planes": np.zeros(5, np.int64),
+    "planes": [np.zeros(5, np.int64)],
     "wholes": np.zeros(1, np.int64),
     "shares": np.ones(2),
     "root_weights": np.zeros(0, np.int64),
     "n_planes": np.zeros(1, np.int64),
     "targets": np.array([9], np.int32),
-    "ids": np.array([3, 3], np.int32),
-    "id_start": np.array([0, 1]),
+    "ids": [np.array([3, 3], np.int32)],
+    "n_next": np.zeros(0, np.int64),
 }
 
 
@@ -243,9 +423,9 @@ def test_splits_that_make_no_sense(name):
     case = random_case(1, 30, [2, 3, 4], 3, 0.5)
     arity, counts, whole = root_of(case, 1)
     arguments = {
-        "n_planes": np.array([arity]), "planes": counts, "wholes": whole, "shares": np.ones(1),
-        "id_start": np.array([0, 0]), "ids": NO_IDS, "root_weights": whole[:1],
-        "targets": np.array([1], np.int32),
+        "n_planes": np.array([arity]), "planes": [counts], "wholes": whole, "shares": np.ones(1),
+        "ids": [NO_IDS], "root_weights": whole[:1], "targets": np.array([1], np.int32),
+        "n_next": np.zeros(1, np.int64),
     }  # fmt: skip
     _core.leaf_splits(*case.table()[4:], **arguments, settings=PLAIN, n_jobs=1)
     with pytest.raises(ValueError, match="must"):

@@ -51,7 +51,8 @@ def test_all_trees_share_passes(visits, network):
     parts = partition(visits, 4)
     assert_same(DependencyNetwork().fit(parts), network)
     deepest = max(network.tree(name).depth_ for name in visits.schema.names)
-    assert parts.cost.passes == deepest + 1
+    assert deepest > 20
+    assert parts.cost.passes <= deepest // 2
 
 
 def test_sparse_counts(visits, network):

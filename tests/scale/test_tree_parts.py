@@ -15,8 +15,9 @@ from strategies import JOBS, assert_identical
 from tacit import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor, InputError
 from tacit.scale import Predict, partition
 from tacit.tree import level_growth
+from tacit.tree.growing_tree import GrowingTree, Target
 from tacit.tree.leaf_counting import LeafCounts, LookAt, Weighing
-from tacit.tree.level_growth import GrowingTree, Target
+from tacit.tree.leaf_requests import Family, lay_out
 from tacit.tree.settings import exact_total, float_total
 
 TARGET = "news"
@@ -71,13 +72,53 @@ def test_any_cut_gives_the_same_tree(own, how, draw):
 
 
 @pytest.mark.parametrize("n", [1, 3, 16])
-def test_levels_are_passes(visits, n):
+def test_passes_are_fewer_than_levels(visits, n):
     parts = partition(visits, n)
     found = DecisionTreeClassifier().fit(parts, TARGET)
     whole = DecisionTreeClassifier().fit(visits, TARGET)
     assert_same(found, whole)
     assert whole.depth_ > 10
-    assert parts.cost.passes == whole.depth_ + 1  # the last one finds no split
+    assert parts.cost.passes <= whole.depth_ * 2 // 3
+
+
+def chain_table(n_items, n_records=6000):
+    """Rare items, all of which make the target more likely, some of them together."""
+    rng = np.random.default_rng(0)
+    held = rng.random((n_records, n_items)) < 0.02
+    held[:, 1] |= held[:, 0] & (rng.random(n_records) < 0.5)
+    likely = rng.random(n_records) < np.where(held.any(axis=1), 0.8, 0.05)
+    columns = {f"item {k}": held[:, k].tolist() for k in range(n_items)}
+    return tacit.Table({**columns, "bought": likely.tolist()})
+
+
+@pytest.mark.parametrize("reach", [0, 3, 30])
+def test_chains_are_looked_ahead_at(monkeypatch, reach):
+    table = chain_table(30)
+    whole = DecisionTreeClassifier().fit(table, "bought")
+    assert whole.depth_ >= 30
+    monkeypatch.setattr(level_growth, "MOST_AHEAD", reach)
+    for n_partitions in (1, 5):
+        parts = partition(table, n_partitions)
+        assert_same(DecisionTreeClassifier().fit(parts, "bought"), whole)
+        assert parts.cost.passes == whole.depth_ + 1 or reach > 0
+        assert parts.cost.passes <= {0: 31, 3: 16, 30: 6}[reach]
+
+
+def test_looking_ahead_with_little_room(monkeypatch):
+    """Few bytes for each leaf: candidates are counted in order, or not at all."""
+    table = chain_table(30)
+    whole = DecisionTreeClassifier().fit(table, "bought")
+    seen, lay_out = set(), level_growth.lay_out
+
+    def note(families, is_dense):
+        seen.update((family.in_order, family.n_ahead > 0) for family in families)
+        return lay_out(families, is_dense)
+
+    monkeypatch.setattr(level_growth, "lay_out", note)
+    for room in (600, 6_000, 12_000, 60_000):
+        monkeypatch.setattr(level_growth, "MOST_BYTES", room)
+        assert_same(DecisionTreeClassifier().fit(partition(table, 3), "bought"), whole)
+    assert seen == {(False, False), (False, True), (True, True)}
 
 
 @pytest.mark.parametrize("most", [2, 5, 40])
@@ -139,7 +180,7 @@ def test_counts_that_do_not_fit_take_more_passes(monkeypatch, bytes_, splits):
     whole = make().fit(plain, "kind")
     monkeypatch.setattr(level_growth, "MOST_BYTES", bytes_)
     assert_same(make().fit(tight, "kind"), whole)
-    assert tight.cost.passes > plain.cost.passes
+    assert tight.cost.passes >= plain.cost.passes + (bytes_ <= 2000)
     with counting(sparse=True):
         assert_same(make().fit(sparse, "kind"), whole)
 
@@ -260,7 +301,8 @@ def test_prediction(visits):
 
 def test_statistics_can_be_sent(visits):
     n_values, target = visits.schema.n_values, Target.of(visits.schema, 3)
-    paths = level_growth._paths([(target, GrowingTree(target, -1).root)], [True])
+    root = Family(tree := GrowingTree(target, -1), None, [tree.root], None)
+    paths = lay_out([root], lambda *_: True).paths
     sent = pickle.dumps(LeafCounts(paths, Weighing(), 8 * target.arity * n_values))
     assert len(sent) < 2000
     counts, _, total, n_counting = partition(visits, 2).reduce(pickle.loads(sent))

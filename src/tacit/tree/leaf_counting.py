@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from tacit import _core
 from tacit.tree.settings import exact_total, in_units
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.scale import Part
     from tacit.table import Table
 
-__all__ = ["LeafCounts", "Look", "LookAt", "Paths", "Weighing"]
+__all__ = ["Atoms", "LeafCounts", "Look", "LookAt", "Paths", "Weighing"]
 
 
 @dataclass(frozen=True)
@@ -150,6 +149,13 @@ class Paths(NamedTuple):
         The column that each leaf's tree predicts.
     dense : ndarray of uint8
         Whether to return all counts, not only those that are not zero.
+    ahead_start : ndarray of int64
+        Where the candidates of each leaf begin, and where the last one's end. Where there are
+        some, records are counted by which of them they hold, if any.
+    ahead_low, ahead_high : ndarray of int32
+        Ranges of value ids.
+    in_order : ndarray of uint8
+        Whether records are only counted with the first candidate that they hold.
     """
 
     start: NDArray[np.int64]
@@ -158,14 +164,41 @@ class Paths(NamedTuple):
     inside: NDArray[np.uint8]
     targets: NDArray[np.int32]
     dense: NDArray[np.uint8]
+    ahead_start: NDArray[np.int64]
+    ahead_low: NDArray[np.int32]
+    ahead_high: NDArray[np.int32]
+    in_order: NDArray[np.uint8]
+
+
+class Atoms(NamedTuple):
+    """Counts that are not zero, of all leaves that are not dense; see core/leaf_counts.hpp.
+
+    Attributes
+    ----------
+    leaf : ndarray of int64
+        Which leaf an atom is part of, ascending.
+    mask : ndarray of int64
+        The candidates that its records hold, as bits.
+    start : ndarray of int64
+        Where the counts of each atom begin, and where the last one's end.
+    cells : ndarray of int64
+        What is counted: a plane times the number of value ids, and a value id.
+    counts : ndarray of int64
+    """
+
+    leaf: NDArray[np.int64]
+    mask: NDArray[np.int64]
+    start: NDArray[np.int64]
+    cells: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class LeafCounts:
     """Counts of all values with the target's codes in some leaves, of one tree or of many.
 
-    It is a list: the counts of dense leaves, a sparse array with a row for each plane of the
-    others, the weight of all records in units, and how many have one.
+    It is a list: the counts of dense leaves, the atoms of the others, the weight of all records in
+    units, and how many have one.
 
     Attributes
     ----------
@@ -183,18 +216,17 @@ class LeafCounts:
         """Count the records of a part."""
         table: Table = part.records
         schema, (start, rows), units = table.schema, table.postings, self.weighing.units(table)
-        dense, row_start, ids, counts = _core.leaf_counts(
+        dense, atoms = _core.leaf_counts(
             table.indptr, table.values, start, rows, schema.offsets, schema.defaults, units,
             *self.paths, part.n_jobs,
         )  # fmt: skip
-        shape = (len(row_start) - 1, schema.n_values)
-        stored = sparse.csr_array((counts, ids, row_start), shape=shape)
         if units is None:
-            return [dense, stored, table.n_records, table.n_records]
-        return [dense, stored, int(units.sum()), int(np.count_nonzero(units))]
+            return [dense, Atoms(*atoms), table.n_records, table.n_records]
+        return [dense, Atoms(*atoms), int(units.sum()), int(np.count_nonzero(units))]
 
     def merge(self, one: list[Any], other: list[Any]) -> list[Any]:
         """Add up."""
         dense = one[0]
         dense = np.add(dense, other[0], out=dense if dense.flags.writeable else None)
-        return [dense, *(a + b for a, b in zip(one[1:], other[1:], strict=True))]
+        atoms = Atoms(*_core.add_atoms(*one[1], *other[1]))
+        return [dense, atoms, one[2] + other[2], one[3] + other[3]]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from tacit import _core
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Planes"]
+__all__ = ["Planes", "subtract"]
+
+NO_IDS = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True)
@@ -27,18 +31,6 @@ class Planes:
     ids: NDArray[np.int32] | None
     counts: NDArray[np.int64]
 
-    @classmethod
-    def of_rows(cls, stored: Any, row: int, n_rows: int) -> Planes:
-        """Return those that are rows of a sparse array; what is in one is in the first."""
-        ends = stored.indptr[row : row + n_rows + 1]
-        begin, first, last = int(ends[0]), int(ends[1]), int(ends[-1])
-        ids = stored.indices[begin:first].astype(np.int32)
-        counts = np.zeros((n_rows, len(ids)), np.int64)
-        counts[0] = stored.data[begin:first]
-        place = np.searchsorted(ids, stored.indices[first:last])
-        counts[np.repeat(np.arange(1, n_rows), np.diff(ends[1:])), place] = stored.data[first:last]
-        return cls(ids, counts)
-
     @property
     def nbytes(self) -> int:
         """What they take in memory."""
@@ -47,11 +39,13 @@ class Planes:
     @property
     def flat_ids(self) -> NDArray[np.int32]:
         """The ids, none for all."""
-        return np.zeros(0, np.int32) if self.ids is None else self.ids
+        return NO_IDS if self.ids is None else self.ids
 
     def own(self) -> Planes:
         """Return the same in memory of their own, not in that of all leaves of a pass."""
-        return self if self.counts.base is None else Planes(self.ids, self.counts.copy())
+        if self.counts.base is None and self.counts.flags.c_contiguous:
+            return self
+        return Planes(self.ids, self.counts.copy())
 
     def among(self, low: int, high: int) -> Planes:
         """Return those of a range of ids."""
@@ -60,6 +54,14 @@ class Planes:
         ids = None if self.ids is None else self.ids[low:high]
         return Planes(ids, self.counts[:, low:high])
 
+    def sum(self, low: int, high: int) -> NDArray[np.int64]:
+        """Return the counts of all ids in a range together."""
+        own = self.among(low, high).counts
+        if own.shape[1] == 1:
+            return own[:, 0].copy()
+        total: NDArray[np.int64] = own.sum(axis=1)
+        return total
+
     def each(self, low: int, high: int) -> list[NDArray[np.int64]]:
         """Return the counts of each id in a range."""
         found = np.zeros((high - low, len(self.counts)), np.int64)
@@ -67,21 +69,26 @@ class Planes:
         found[slice(None) if own.ids is None else own.ids - low] = own.counts.T
         return list(found)
 
-    def less(self, part: Planes) -> Planes:
-        """Return what is left without some of the records; these are changed."""
-        if part.ids is None and self.ids is not None:
-            part = part.compact()
-        if part.ids is None:
-            place: Any = slice(None)
-        else:
-            place = part.ids if self.ids is None else np.searchsorted(self.ids, part.ids)
-        self.counts[:, place] -= part.counts
-        return self
-
     def compact(self) -> Planes:
         """Return those of ids that occur."""
         kept = np.flatnonzero(self.counts[0] > 0)
         if self.ids is not None and len(kept) == len(self.ids):
             return self
         ids = kept.astype(np.int32) if self.ids is None else self.ids[kept]
-        return Planes(ids, self.counts[:, kept])
+        return Planes(ids, self.counts.take(kept, axis=1))
+
+
+def subtract(wholes: list[Planes], parts: list[Planes]) -> None:
+    """Take parts off leaves, in place and one after another."""
+    pairs = [
+        (whole, part.compact() if part.ids is None and whole.ids is not None else part)
+        for whole, part in zip(wholes, parts, strict=True)
+        if part.counts.size
+    ]
+    _core.subtract_planes(
+        np.array([len(whole.counts) for whole, _ in pairs], np.int64),
+        [whole.flat_ids for whole, _ in pairs],
+        [whole.counts.reshape(-1) for whole, _ in pairs],
+        [part.flat_ids for _, part in pairs],
+        [part.counts.reshape(-1) for _, part in pairs],
+    )

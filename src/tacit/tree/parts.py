@@ -11,8 +11,9 @@ from tacit.errors import InputError
 from tacit.scale import Predict
 from tacit.tree.coding import ordered_columns
 from tacit.tree.forest import Forest, join_forests
+from tacit.tree.growing_tree import Target
 from tacit.tree.leaf_counting import LookAt, Weighing
-from tacit.tree.level_growth import LevelGrowth, Target
+from tacit.tree.level_growth import LevelGrowth
 from tacit.tree.nodes import Nodes
 from tacit.tree.sample import note_target
 from tacit.tree.settings import fixed_leaf, float_total, weight_unit
