@@ -176,7 +176,8 @@ class LevelGrowth:
             return family
         cells = 16 * tree.target.arity * self._n_ids
         first = int(2 * 16 * self._n_values(counted[0]))
-        each = 16 * self._n_stored / max(self._total, 1) * leaf.ahead.weight
+        # Twice the mean, as above: records that hold a value may hold more of others than most do.
+        each = 2 * 16 * self._n_stored / max(self._total, 1) * leaf.ahead.weight
         apart, in_order = np.cumsum(each), np.cumsum(np.minimum(each, cells))
         n = int(np.searchsorted(apart, room - first, "right"))
         n_in_order = int(np.searchsorted(in_order, room - min(first, cells), "right"))
