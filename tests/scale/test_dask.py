@@ -13,10 +13,13 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from distributed import Client, LocalCluster
+from scipy import sparse
 
 import tacit
-from tacit.scale import Dask, Local, on_dask
+from tacit.scale import Cost, Dask, Local, on_dask
 from tacit.scale.dask_executor import block_size
+from tacit.scale.dask_tasks import merge_partials, pack
+from tacit.scale.pair_counting import PairCounts, PairTotal
 from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
 from tacit.scale.partitions import Partitions
 
@@ -215,6 +218,55 @@ def test_a_closed_map_reads_no_further(client, tmp_path):
     assert len(list((tmp_path / "made").iterdir())) < 150
 
 
+def test_a_pass_that_is_closed_does_no_harm_to_another(client, tmp_path):
+    partitions, executor = made(tmp_path / "made", 60), Dask(client)
+    one = executor.map(partitions, Sizes().partial, 1, silent)
+    found = [next(one)]
+    other = executor.map(partitions, Sizes().partial, 1, silent)
+    next(other)
+    other.close()
+    found += list(one)
+    assert [own for each in found for own in each] == Local().reduce(partitions, Sizes(), 1, silent)
+    kept = executor._kept[partitions.key].blocks
+    assert kept  # what was loaded is there for the next pass
+    assert all(block.status == "finished" for block in kept.values())
+
+
+@pytest.mark.parametrize("parts", [["a", "b", "c", "d"], [None, "b", None, "d"], [None, None, "c"]])
+def test_merging_again_gives_the_same(parts):
+    """A worker that dies may have merged already; then the same inputs are merged once more."""
+    forms = {
+        "a": PairTotal(1, np.ones(3, np.uint32), None),
+        "b": PairTotal(1, None, np.ones((2, 2), np.int64)),
+        "c": PairTotal(1, np.ones(3, np.uint32), sparse.csr_array(np.eye(2, dtype=np.int64))),
+        "d": PairTotal(1, np.ones(3, np.uint32), np.ones((2, 2), np.int64)),
+    }
+    partials = [(None if own is None else forms[own], Cost()) for own in parts]
+    asked = pack(PairCounts(2, 9, False))
+    schema = tacit.Table({"a": [0, 1], "b": [0, 1]}).schema
+    first, again = (merge_partials(asked, partials)[0].pairs(schema, 1) for _ in range(2))
+    assert np.array_equal(first.stored, again.stored)
+    assert first.singles.total == again.singles.total == sum(own is not None for own in parts)
+
+
+def test_large_statistics_of_trees_come_in_batches(tmp_path):
+    """What a worker can hold sets how much is counted at a time, not what this machine can."""
+    rng = np.random.default_rng(0)
+    table = tacit.Table(rng.random((400, 60)) < 0.2, defaults=False)
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="400MB"
+        ) as own,
+        Client(own, set_as_default=False) as client,
+    ):
+        parts = tacit.scale.partition(table, 2)
+        assert parts.statistic_bytes is None
+        with on_dask(client):
+            assert parts.statistic_bytes == 400_000_000 // 36
+            found = tacit.DependencyNetwork().fit(parts)
+    assert found.score(table) == tacit.DependencyNetwork().fit(table).score(table)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_blocks_are_powers_of_two_and_enough(threads):
     for n in range(1, 80):
@@ -342,7 +394,7 @@ def test_ctrl_c_frees_the_cluster(client, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         executor.reduce(partitions, Slow(), 1, silent)
     assert time.monotonic() - begin < 10  # all of it would take twenty seconds
-    assert not executor._kept
+    executor.release()
     wait_until(lambda: not tasks_of(client))
     assert executor.reduce(made(tmp_path / "more", 2), Sizes(), 1, silent)
 

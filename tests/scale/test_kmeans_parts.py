@@ -313,7 +313,7 @@ def test_mark_says_whether_labels_are_the_same(small):
 
 def test_statistics_that_exceed_memory(small):
     model = KMeans(300, n_init=20, init="random", random_state=0)
-    with pytest.raises(tacit.InputError, match=r"memory.*for the statistic"):
+    with pytest.raises(tacit.InputError, match=r"memory.*the statistic"):
         model.fit(partition(small, 4, memory="50kB"))
     assert not hasattr(model, "cluster_centers_")
 

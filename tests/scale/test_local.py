@@ -1,5 +1,6 @@
 """Counts of partitions on this machine are those of the whole, whatever the partitioning."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy import sparse
 import tacit
 from strategies import JOBS
 from tacit.counts.pairs import plan
-from tacit.scale import Local, MergeTree
+from tacit.scale import Local, MergeTree, using
 from tacit.scale.pair_counting import PairTotal
 from tacit.scale.partitions import Partitions
 
@@ -177,6 +178,9 @@ def test_statistics_count_towards_the_limit():
     class Large(Sizes):
         n_bytes = HELD
 
+    partitions, local, _ = made(2, int(2.5 * HELD))
+    with pytest.raises(tacit.InputError, match=r"the statistic that is asked for needs about 3\.2"):
+        local.reduce(partitions, Large(), 1, lambda cost: None)
     partitions, local, _ = made(2, int(3.5 * HELD))
     with pytest.raises(tacit.InputError, match=r"besides 3\.2 kB for the statistic"):
         local.reduce(partitions, Large(), 1, lambda cost: None)
@@ -198,6 +202,26 @@ def test_a_closed_map_reads_no_further():
     next(found)
     found.close()
     assert len(log) < 10
+
+
+def test_threads_may_share_a_table(visits):
+    parts = tacit.scale.partition(visits, 4)
+    expected = parts.pairs().stored
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda k: parts.pairs(n_jobs=1 + k % 2).stored, range(12)))
+    assert all(np.array_equal(own, expected) for own in found)
+    assert parts.cost.records == 13 * visits.n_records
+
+
+def test_who_computes_is_settled_when_a_map_is_made(visits):
+    class Other(Local):
+        def map(self, *args):
+            yield "other"
+
+    parts = tacit.scale.partition(visits, 2)
+    with using(Other()):
+        found = parts.map(Sizes().partial)
+    assert list(found) == ["other"]
 
 
 def test_cost_adds_up(visits):
@@ -289,6 +313,7 @@ def test_weights(visits):
         (lambda parts: parts.take([99_999]), "records: 99999"),
         (lambda parts: parts.take([]), "records: there must be"),
         (lambda parts: parts.select("news"), "columns must be a list"),
+        (lambda parts: parts.select([]), "columns: there must be at least one"),
         (lambda parts: parts.count({"nowhere": 1}), "nowhere"),
     ],
 )

@@ -339,7 +339,7 @@ def test_merging_does_not_change_the_later_part(small):
 def test_statistics_that_exceed_memory(small):
     parts = partition(small, 4, memory="20kB")
     mix = NaiveBayesMixture(200, n_init=20, random_state=0)
-    with pytest.raises(tacit.InputError, match=r"memory.*for the statistic"):
+    with pytest.raises(tacit.InputError, match=r"memory.*the statistic"):
         mix.fit(parts)
     assert not hasattr(mix, "expected_")
 

@@ -321,6 +321,9 @@ class Broken:
     def threads(self, n_jobs):
         return n_jobs
 
+    def statistic_bytes(self, n_partitions):
+        return None
+
     def reduce(self, partitions, statistic, n_jobs, report):
         self.passes += 1
         if self.passes > 2:

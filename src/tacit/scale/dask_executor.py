@@ -78,6 +78,14 @@ class Dask:
         """Return how many threads the workers have."""
         return sum(self.client.nthreads().values())
 
+    def statistic_bytes(self, n_partitions: int) -> int | None:
+        """Return how large a partial may be, by the smallest worker."""
+        least = min(self._limits(self._workers()), default=None)
+        return None if least is None else least // (4 * (_FAN_IN + 1))
+
+    def _limits(self, workers: dict[str, Any]) -> list[int]:
+        return [own["memory_limit"] for own in workers.values() if own["memory_limit"]]
+
     def release(self) -> None:
         """Let the cluster forget all partitions."""
         self._kept.clear()
@@ -130,21 +138,19 @@ class Dask:
 
     @contextmanager
     def _passing(self, partitions: Partitions, result_bytes: int, asked: bytes) -> Iterator[_Pass]:
-        """Make a pass; when it does not end well, cancel it and forget what it loaded."""
+        """Make a pass; when it does not come to its end, cancel it, and only it."""
         workers = self._workers()
         threads = sum(own["nthreads"] for own in workers.values())
-        limits = [own["memory_limit"] for own in workers.values() if own["memory_limit"]]
+        limits = self._limits(workers)
         check_limit(partitions, min(limits, default=None), (_FAN_IN + 1) * result_bytes)
         kept = self._keep(partitions, sum(limits), threads)
         run = _Pass(self.client, partitions, threads, kept, asked)
         try:
             yield run
         except BaseException:
-            with self._lock:
-                self._kept.pop(partitions.key, None)
-            loading = list(kept.blocks.values())
+            run.forget_unloaded()
             with suppress(Exception):  # the cluster may be what has failed
-                self.client.cancel([*run.submitted, *loading], force=True)
+                self.client.cancel(run.submitted, force=True)
             raise
 
     def _workers(self) -> dict[str, Any]:
@@ -235,6 +241,12 @@ class _Pass:
         self._kept.blocks[block.first] = loaded
         return self.submit(on_loaded, function, self.asked, loaded, True)
 
+    def forget_unloaded(self) -> None:
+        """Let go of blocks that are not in memory; who else waits for one still gets it."""
+        for first, loaded in list(self._kept.blocks.items()):
+            if loaded.status != "finished":
+                self._kept.blocks.pop(first, None)
+
     def _fits(self, block: Block) -> bool:
         """Take room for a block that is to be kept, if there is any."""
         if self._room is not None:
@@ -265,6 +277,8 @@ def block_size(n: int, n_threads: int) -> int:
 @contextmanager
 def on_dask(cluster: Any, *, timeout: float = 30.0) -> Iterator[Dask]:
     """Let a Dask cluster do all passes over partitioned tables inside the block.
+
+    Threads that are started inside the block do not know of it; let them enter one themselves.
 
     Parameters
     ----------

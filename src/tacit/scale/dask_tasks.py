@@ -165,8 +165,9 @@ def merge_partials(
     tree, total = MergeTree(statistic.merge, len(partials)), Cost()
     for place, (found, cost) in enumerate(partials):
         # Merging may change the earlier one, which is another task's result and may be asked for
-        # again.
-        tree.put(place, found if place & 1 else deepcopy(found))
+        # again. Where there is none before it, a later one is the earlier one.
+        later = place & 1 and partials[place - 1][0] is not None
+        tree.put(place, found if later else deepcopy(found))
         total += cost
     return tree.result, total
 

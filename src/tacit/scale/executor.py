@@ -1,8 +1,7 @@
 """Who computes: the one interface between statistics and machines.
 
-Everything that runs over partitions calls :meth:`Executor.reduce` or :meth:`Executor.map`. An
-implementation decides where partitions are loaded, how many at a time and for how long they stay;
-:func:`compute` is the unit of work that it has to get done. :class:`tacit.scale.Local` is one,
+An implementation decides where partitions are loaded, how many at a time and how long they stay;
+:func:`compute` is the work that it has to get done. :class:`tacit.scale.Local` is one,
 :class:`tacit.scale.Dask` another; for a third engine, write a third.
 """
 
@@ -37,6 +36,9 @@ class Executor(Protocol):
     def threads(self, n_jobs: int) -> int:
         """Return how many threads compute at a time, where the caller asks for `n_jobs`."""
 
+    def statistic_bytes(self, n_partitions: int) -> int | None:
+        """Return how large a partial of so many partitions may be; None if there is no limit."""
+
     def reduce(
         self,
         partitions: Partitions,
@@ -48,8 +50,7 @@ class Executor(Protocol):
 
         Parameters
         ----------
-        partitions : Partitions
-        statistic : Statistic
+        partitions, statistic
         n_jobs : int
             Threads, where the caller's machine computes.
         report : callable
@@ -57,7 +58,7 @@ class Executor(Protocol):
 
         Returns
         -------
-        The statistic, or None where no partition has a record.
+        The statistic; None where no partition has a record.
         """
 
     def map(

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.machine import available_memory, parse_bytes
@@ -54,7 +54,7 @@ class Local:
     def __init__(self, memory: int | str | None = None) -> None:
         self.memory = parse_bytes(str(memory), "memory") if memory is not None else None
         self._kept: dict[tuple[str, int], tuple[Any, int]] = {}  # records and their bytes
-        self._lock = Lock()
+        self._lock = RLock()
 
     def __repr__(self) -> str:
         return f"Local(memory={self.memory})"
@@ -65,17 +65,25 @@ class Local:
         """Return how many threads compute at a time."""
         return n_jobs
 
+    def statistic_bytes(self, n_partitions: int) -> int | None:
+        """Return how large a partial may be: a quarter of the memory for all that wait."""
+        return None if self.memory is None else self.memory // (4 * (n_partitions.bit_length() + 2))
+
     def release(self) -> None:
         """Forget partitions that were kept."""
-        self._kept.clear()
+        with self._lock:
+            self._kept.clear()
 
     @property
     def kept_bytes(self) -> int:
         """What the partitions that are kept take."""
-        return sum(size for _, size in self._kept.values())
+        with self._lock:
+            return sum(size for _, size in self._kept.values())
 
     def _forget_others(self, key: str) -> None:
-        self._kept = {own: kept for own, kept in self._kept.items() if own[0] == key}
+        with self._lock:
+            for own in [own for own in self._kept if own[0] != key]:
+                del self._kept[own]
 
     def reduce(
         self,

@@ -46,11 +46,13 @@ class PairTotal:
 
     def __add__(self, other: PairTotal) -> PairTotal:
         """Add up, in the arrays of the first where that can be."""
-        matrix, own = self.matrix, other.matrix
-        if sparse.issparse(matrix) and not sparse.issparse(own):
-            matrix, own = own, matrix  # the sum of a sparse and a dense matrix is dense
+        matrix: Any = self.matrix
+        if isinstance(matrix, sparse.csr_array) and isinstance(other.matrix, np.ndarray):
+            matrix = matrix.toarray()  # the sum of a sparse and a dense matrix is dense
         return PairTotal(
-            self.total + other.total, _sum(self.triangle, other.triangle), _sum(matrix, own)
+            self.total + other.total,
+            _sum(self.triangle, other.triangle),
+            _sum(matrix, other.matrix),
         )
 
     def pairs(self, schema: Schema, n_jobs: int) -> counts.Pairs:
@@ -64,12 +66,16 @@ class PairTotal:
 
 
 def _sum(one: Any, other: Any) -> Any:
-    if one is None or other is None:
-        return one if other is None else other
-    if isinstance(one, np.ndarray) and not sparse.issparse(other) and one.flags.writeable:
+    """Return the sum, which may be in the array of the first, but never in that of the other."""
+    if other is None:
+        return one
+    if one is None:
+        return other.copy()
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.flags.writeable:
         one += other
         return one
-    return one + other
+    found = one + other
+    return np.asarray(found) if isinstance(one, np.ndarray) else found
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import numpy as np
@@ -73,6 +75,7 @@ class Run:
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cost = Cost()
+        self._lock = Lock()
 
     @property
     def memory(self) -> int | None:
@@ -95,13 +98,13 @@ class Run:
         """Return the statistic of all partitions."""
         jobs = count_jobs(self.n_jobs if n_jobs is None else n_jobs)
         shown = bool(self.verbose if verbose is None else verbose)
-        begin = time.perf_counter()
+        begin, executor = time.perf_counter(), self.executor
         try:
             with show_progress(what, len(partitions.pieces), shown, passing=True) as advance:
                 report = partial(self._note, advance)
-                return self.executor.reduce(partitions, statistic, jobs, report)
+                return executor.reduce(partitions, statistic, jobs, report)
         finally:
-            self._end_pass(begin, jobs)
+            self._end_pass(executor, begin, jobs)
 
     def map(
         self,
@@ -114,21 +117,39 @@ class Run:
         """Yield what a function says of each partition."""
         jobs = count_jobs(self.n_jobs if n_jobs is None else n_jobs)
         shown = bool(self.verbose if verbose is None else verbose)
+        # Who computes is settled now, not when the first result is asked for.
+        return self._mapped(self.executor, partitions, function, what, jobs, shown)
+
+    def _mapped(
+        self,
+        executor: Executor,
+        partitions: Partitions,
+        function: Callable[[Part], R],
+        what: str,
+        jobs: int,
+        shown: bool,
+    ) -> Iterator[R]:
         begin = time.perf_counter()
         try:
             with show_progress(what, len(partitions.pieces), shown, passing=True) as advance:
                 report = partial(self._note, advance)
-                yield from self.executor.map(partitions, function, jobs, report)
+                yield from executor.map(partitions, function, jobs, report)
         finally:
-            self._end_pass(begin, jobs)
+            self._end_pass(executor, begin, jobs)
 
-    def _end_pass(self, begin: float, n_jobs: int) -> None:
-        seconds, threads = time.perf_counter() - begin, self.executor.threads(n_jobs)
-        self.cost += Cost(passes=1, seconds=seconds, thread_seconds=seconds * threads)
+    def _end_pass(self, executor: Executor, begin: float, n_jobs: int) -> None:
+        seconds, threads = time.perf_counter() - begin, 1
+        with suppress(Exception):  # a cluster that is gone has been said already
+            threads = executor.threads(n_jobs)
+        self._add(Cost(passes=1, seconds=seconds, thread_seconds=seconds * threads))
 
     def _note(self, advance: Callable[[int], None], cost: Cost) -> None:
-        self.cost += cost
+        self._add(cost)
         advance(cost.partitions)
+
+    def _add(self, cost: Cost) -> None:
+        with self._lock:
+            self.cost += cost
 
 
 class PartitionedTable:
@@ -159,11 +180,13 @@ class PartitionedTable:
         self._run = run
         self._origin = origin
         self._known: Contents | None = None
+        self._finding = RLock()
 
     @property
     def _contents(self) -> Contents:
-        if self._known is None:
-            self._known = self._find(self._run)
+        with self._finding:
+            if self._known is None:
+                self._known = self._find(self._run)
         return self._known
 
     # What it holds
@@ -212,6 +235,11 @@ class PartitionedTable:
     def memory(self) -> int | None:
         """The limit of memory on this machine, if there is one."""
         return self._run.memory
+
+    @property
+    def statistic_bytes(self) -> int | None:
+        """How large a statistic of a partition may be where passes run, if there is a limit."""
+        return self._run.executor.statistic_bytes(self.n_partitions)
 
     @property
     def cost(self) -> Cost:
@@ -415,6 +443,8 @@ class PartitionedTable:
             raise InputError(f"columns must be a list of column names, got {columns!r}")
         contents = self._contents
         places = [contents.schema.position(c, "columns") for c in columns]
+        if not places:
+            raise InputError("columns: there must be at least one")
 
         def find(run: Run) -> Contents:
             narrowed = Narrowed.of(contents.partitions.reader, contents.schema, places)

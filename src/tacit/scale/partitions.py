@@ -99,6 +99,12 @@ def check_limit(partitions: Partitions, memory: int | None, reserved: int = 0) -
     if memory is None or not partitions.pieces:
         return
     largest = max(partitions.pieces, key=lambda piece: piece.load_bytes)
+    if reserved > memory:
+        raise InputError(
+            f"memory: the statistic that is asked for needs about {human_bytes(reserved)} with its "
+            f"merging, but the limit is {human_bytes(memory)}; raise the limit, or ask for less: "
+            "fewer columns, clusters or starts"
+        )
     if largest.load_bytes + reserved > memory:
         beside = f", besides {human_bytes(reserved)} for the statistic" if reserved else ""
         raise InputError(

@@ -82,9 +82,9 @@ class LevelGrowth:
         self._settings = self._given = settings
         self._n_jobs, self._verbose = n_jobs, verbose
         self._pass_bytes = self._kept_bytes = MOST_BYTES
-        if parts.memory is not None:  # results of partitions wait for their siblings
-            waiting = parts.n_partitions.bit_length() + 2
-            self._pass_bytes = min(MOST_BYTES, parts.memory // (4 * waiting))
+        if parts.statistic_bytes is not None:
+            self._pass_bytes = min(MOST_BYTES, parts.statistic_bytes)
+        if parts.memory is not None:
             self._kept_bytes = min(MOST_BYTES, parts.memory // 8)
         self._keepers: list[Leaf] = []
         self._room = self._total = 0

@@ -124,8 +124,8 @@ class Fetcher:
     @property
     def most_bytes(self) -> int:
         """How many bytes of counts a pass may ask for: with merging, a quarter of the memory."""
-        memory, at_once = self._parts.memory, self._parts.n_partitions.bit_length() + 2
-        return _PASS if memory is None else max(1, min(_PASS, memory // (4 * at_once)))
+        most = self._parts.statistic_bytes
+        return _PASS if most is None else max(1, min(_PASS, most))
 
     def __call__(self, *requests: Any) -> Found:
         """Count families in one pass; of arrays of requests, and the bytes that counts may take."""

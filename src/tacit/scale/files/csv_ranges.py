@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 _BLOCK = 1 << 20
-_HEAD = 1 << 22  # of a compressed file, to see what it holds
+_HEAD = 1 << 22  # bytes of a file, to see what it holds
 _SAMPLE = 1 << 16
 
 
@@ -128,14 +128,12 @@ class TextFile:
         self.path = path
         self.version = Version.of(path)
         self.compressed = is_compressed(path)
-        if not self.compressed:
-            with Path(path).open("rb") as file:
-                self._look(Path(path), file, options)
-            return
+        # Polars would read far ahead of the records that it is asked for.
         with opened(path) as file:
             head = file.read(_HEAD)
-            if file.read(1):
-                head = _whole_lines(head, options["quote"]) or head + file.read()
+            rest = file.read(1)
+            if rest:
+                head = _whole_lines(head, options["quote"]) or head + rest + file.read()
         with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
             plain = Path(folder) / "head"
             plain.write_bytes(head)

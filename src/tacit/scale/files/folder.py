@@ -140,7 +140,10 @@ def _prepare(target: Path, overwrite: bool) -> tuple[bool, list[str]]:
     if not target.is_dir():
         if not target.parent.is_dir():
             raise InputError(f"folder: there is no folder {str(target.parent)!r} to make it in")
-        target.mkdir()
+        try:
+            target.mkdir()
+        except OSError as error:
+            raise InputError(f"folder: {target} cannot be made: {error.strerror}") from None
         return True, []
     held = sorted(os.listdir(target))  # noqa: PTH208
     if held and not overwrite:

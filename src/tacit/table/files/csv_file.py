@@ -234,9 +234,9 @@ class CsvFile:
         if twice is not None:
             raise FileError(self.path, f"the header names column {twice!r} twice; give names=…")
 
-    def _texts(self) -> pl.LazyFrame:
-        """All columns as strings, under their final names."""
-        texts = self._scan(infer_schema=False)
+    def _texts(self, n_rows: int | None = None) -> pl.LazyFrame:
+        """All columns as strings, under their final names; of the first records, if so many."""
+        texts = self._scan(infer_schema=False, n_rows=n_rows)
         texts = texts.select(pl.col(r).alias(n) for r, n in zip(self._raw, self.names, strict=True))
         return self.form.bare(texts) if self._strip else texts
 
@@ -255,7 +255,7 @@ class CsvFile:
         if not names:
             return set()
         try:
-            counts = self._texts().head(_INFERRED).select(pl.col(names).count()).collect()
+            counts = self._texts(_INFERRED).select(pl.col(names).count()).collect()
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             self._explain(error)
         return {name for name in names if not counts.get_column(name).item()}
