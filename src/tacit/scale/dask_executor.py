@@ -31,7 +31,7 @@ from tacit.scale.executor import using
 from tacit.scale.partitions import check_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from tacit.scale.partitions import Partitions
     from tacit.scale.statistic import Part, Statistic
@@ -103,17 +103,15 @@ class Dask:
         as_completed: Any = distributed.as_completed  # which has no types
         n_bytes = getattr(statistic, "n_bytes", 0)
         with self._passing(partitions, n_bytes, pack(statistic)) as run:
-            work = {run.work(reduce_parts, block): len(block.pieces) for block in run.blocks}
-            waiting = list(work)
+            waiting = work = run.work(reduce_parts, run.blocks)
             while len(waiting) > (_FAN_IN if n_bytes <= _SMALL else 1):
-                waiting = [
-                    run.submit(merge_partials, run.asked, waiting[k : k + _FAN_IN])
-                    for k in range(0, len(waiting), _FAN_IN)
-                ]
-            for done in as_completed(list(work), loop=self.client.loop):
+                groups = [waiting[k : k + _FAN_IN] for k in range(0, len(waiting), _FAN_IN)]
+                waiting = run.submit(merge_partials, *((run.asked, own) for own in groups))
+            sizes = dict(zip(work, (len(block.pieces) for block in run.blocks), strict=True))
+            for done in as_completed(work, loop=self.client.loop):
                 if done.status != "finished":
                     done.result()  # raises what the partition raised
-                report(Cost(partitions=work[done]))
+                report(Cost(partitions=sizes[done]))
             found: S | None
             found, cost = merge_partials(run.packed, self.client.gather(waiting))
             report(replace(cost, partitions=0))
@@ -128,11 +126,12 @@ class Dask:
     ) -> Iterator[R]:
         """Yield what a function says of each partition; see :class:`tacit.scale.Executor`."""
         with self._passing(partitions, 0, pack(function)) as run:
-            blocks, running = deque(run.blocks), deque[Any]()
-            while blocks or running:
-                while blocks and len(running) < 2 * run.n_threads:
-                    running.append(run.work(map_parts, blocks.popleft()))
+            ahead, done = 2 * run.n_threads, 0
+            running = deque(run.work(map_parts, run.blocks[:ahead]))
+            while running:
                 found, cost = running.popleft().result()
+                done += 1
+                running += run.work(map_parts, run.blocks[ahead + done - 1 : ahead + done])
                 report(cost)
                 yield from found
 
@@ -217,29 +216,49 @@ class _Pass:
             Block(k, pieces[k : k + size], firsts[k : k + size])
             for k in range(0, len(pieces), size)
         ]
-        # What is small is sent along with every task, for that takes least time.
+        self.asked = self._sent(packed)
+
+    def submit(self, function: Callable[..., Any], *rows: Sequence[Any]) -> list[Any]:
+        """Return the futures of tasks, given by their arguments; all of them are one graph."""
+        futures = self._map(function, *rows)
+        self.submitted += futures
+        return futures
+
+    def _map(self, function: Callable[..., Any], *rows: Sequence[Any]) -> list[Any]:
+        columns = map(list, zip(*rows, strict=True))
+        return self._client.map(function, *columns, pure=False) if rows else []
+
+    def _sent(self, packed: bytes) -> Any:
+        """Return bytes as all tasks get them.
+
+        What is small is sent along with every task. That takes least time, and tasks that load are
+        not drawn to the worker which has what all of them need.
+        """
         small = len(packed) * len(self.blocks) <= _SENT_ALONG
-        self.asked = packed if small else self.submit(same, packed)
+        return packed if small else self.submit(same, [packed])[0]
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return the future of a task."""
-        future = self._client.submit(function, *arguments, pure=False)
-        self.submitted.append(future)
-        return future
-
-    def work(self, function: Callable[..., Any], block: Block) -> Any:
-        """Return the future of work on a block, which is loaded for that if it has to be."""
-        loaded, fits = self._kept.blocks.get(block.first), self._fits(block)
-        if loaded is not None:
-            return self.submit(on_loaded, function, self.asked, loaded, False)
-        if self._reader is None:
-            self._reader = self.submit(same, self._partitions.reader)
-        frames = self._frames(block)
-        if not fits:
-            return self.submit(on_read, function, self.asked, self._reader, block, frames)
-        loaded = self._client.submit(load_block, self._reader, block, frames, pure=False)
-        self._kept.blocks[block.first] = loaded
-        return self.submit(on_loaded, function, self.asked, loaded, True)
+    def work(self, function: Callable[..., Any], blocks: Sequence[Block]) -> list[Any]:
+        """Return the futures of work on blocks, which are loaded for that if they have to be."""
+        held, fit = self._kept.blocks, {block.first: self._fits(block) for block in blocks}
+        lacking = [block for block in blocks if block.first not in held]
+        if lacking and self._reader is None:
+            self._reader = self._sent(pack(self._partitions.reader))
+        frames = {block.first: self._frames(block) for block in lacking}
+        fresh = [block for block in lacking if fit[block.first]]
+        loading = [(self._reader, block, frames[block.first]) for block in fresh]
+        futures = self._map(load_block, *loading)
+        held |= {block.first: own for block, own in zip(fresh, futures, strict=True)}
+        there = [block for block in blocks if block.first in held]
+        rest = [block for block in lacking if not fit[block.first]]
+        done = self.submit(
+            on_loaded,
+            *((function, self.asked, held[own.first], own in fresh) for own in there),
+        ) + self.submit(
+            on_read,
+            *((function, self.asked, self._reader, own, frames[own.first]) for own in rest),
+        )
+        order = {block.first: own for block, own in zip([*there, *rest], done, strict=True)}
+        return [order[block.first] for block in blocks]
 
     def forget_unloaded(self) -> None:
         """Let go of blocks that are not in memory; who else waits for one still gets it."""

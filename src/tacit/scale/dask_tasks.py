@@ -63,7 +63,7 @@ class Loaded:
     firsts: tuple[int, ...]
     records: list[Any]
     cost: Cost
-    source: tuple[Any, Block] | None = None  # the reader and the block of what is mapped
+    source: tuple[bytes, Block] | None = None  # the reader and the block of what is mapped
 
     def __sizeof__(self) -> int:
         held = 0 if self.source else sum(getattr(own, "nbytes", 0) for own in self.records)
@@ -85,18 +85,19 @@ def _part(records: Any, index: int, first: int) -> Part | None:
     return None if records is None else Part(records, index, first, 1)
 
 
-def _read_parts(reader: Any, block: Block, frames: Any) -> Iterator[tuple[Part | None, Cost]]:
+def _read_parts(reader: bytes, block: Block, frames: Any) -> Iterator[tuple[Part | None, Cost]]:
     """Load one partition after another."""
+    load = unpack(reader).load
     for place, piece in enumerate(block.pieces):
         if frames is not None:
             piece = replace(piece, delayed=frames[place])
         begin = time.perf_counter()
-        records = reader.load(piece, 1)
+        records = load(piece, 1)
         cost = Cost.of_load(piece.disk_bytes, time.perf_counter() - begin)
         yield _part(records, block.first + place, block.firsts[place]), cost
 
 
-def load_block(reader: Any, block: Block, frames: Any = None) -> Loaded:
+def load_block(reader: bytes, block: Block, frames: Any = None) -> Loaded:
     """Load a block that is to be kept."""
     records, total = [], Cost()
     for part, cost in _read_parts(reader, block, frames):
@@ -111,7 +112,9 @@ def on_loaded(work: Callable[..., Any], asked: bytes, loaded: Loaded, fresh: boo
     return work(asked, loaded.parts(fresh), len(loaded.records))
 
 
-def on_read(work: Callable[..., Any], asked: bytes, reader: Any, block: Block, frames: Any) -> Any:
+def on_read(
+    work: Callable[..., Any], asked: bytes, reader: bytes, block: Block, frames: Any
+) -> Any:
     """Do work on a block that is read for this pass only."""
     return work(asked, _read_parts(reader, block, frames), len(block.pieces))
 
