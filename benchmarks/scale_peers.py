@@ -98,6 +98,6 @@ def peers(section: Section, folder: Path) -> None:
     who = ("tacit, from files", "tacit, kept", "Polars", "DuckDB")
     rows = []
     for name, works in questions.items():
-        took = race(dict(zip(who, works, strict=True)), 3)
+        took = race(dict(zip(who, works, strict=True)), 1, warm_up=False)
         rows.append((name, *(milliseconds(took[one]) for one in who)))
     section.table(("question", *who), rows)
