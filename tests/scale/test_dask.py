@@ -218,6 +218,15 @@ def test_a_closed_map_reads_no_further(client, tmp_path):
     assert len(list((tmp_path / "made").iterdir())) < 150
 
 
+def test_results_of_a_map_do_not_pile_up(client, tmp_path):
+    partitions, executor = made(tmp_path / "made", 320), Dask(client)
+    left = []
+    for _ in executor.map(partitions, Sizes().partial, 1, silent):
+        kept = executor._kept[partitions.key].blocks
+        left.append(len(client.futures) - len(kept))
+    assert max(left) <= 6  # twice the threads, and those that are just being let go of
+
+
 def test_a_pass_that_is_closed_does_no_harm_to_another(client, tmp_path):
     partitions, executor = made(tmp_path / "made", 60), Dask(client)
     one = executor.map(partitions, Sizes().partial, 1, silent)

@@ -129,7 +129,10 @@ class Dask:
             ahead, done = 2 * run.n_threads, 0
             running = deque(run.work(map_parts, run.blocks[:ahead]))
             while running:
-                found, cost = running.popleft().result()
+                future = running.popleft()
+                found, cost = future.result()
+                run.submitted.remove(future)  # nobody holds it any more: workers let go of it
+                del future
                 done += 1
                 running += run.work(map_parts, run.blocks[ahead + done - 1 : ahead + done])
                 report(cost)
