@@ -1,8 +1,8 @@
-#include "arrange.hpp"
+#include "table/arrange.hpp"
 
 #include <nanobind/stl/vector.h>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -1,8 +1,8 @@
-#include "block_grid.hpp"
+#include "near/block_grid.hpp"
 
 #include <algorithm>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

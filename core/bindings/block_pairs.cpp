@@ -1,6 +1,6 @@
-#include "block_pairs.hpp"
+#include "near/block_pairs.hpp"
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

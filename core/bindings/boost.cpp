@@ -1,4 +1,4 @@
-#include "boost_rules.hpp"
+#include "rule/boost_rules.hpp"
 
 #include <nanobind/stl/string.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common.hpp"
-#include "rule_arrays.hpp"
+#include "bindings/common.hpp"
+#include "bindings/rule_arrays.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -1,6 +1,6 @@
-#include "check.hpp"
+#include "table/check.hpp"
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

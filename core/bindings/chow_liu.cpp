@@ -1,12 +1,12 @@
-#include "chow_liu.hpp"
+#include "dependency/chow_liu.hpp"
 
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
-#include "branching.hpp"
-#include "common.hpp"
-#include "pair_counts.hpp"
+#include "dependency/branching.hpp"
+#include "bindings/common.hpp"
+#include "count/pair_counts.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "parallel.hpp"
-#include "records.hpp"
+#include "base/parallel.hpp"
+#include "base/records.hpp"
 
 namespace nb = nanobind;
 

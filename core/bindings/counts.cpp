@@ -1,9 +1,9 @@
 #include <nanobind/stl/vector.h>
 
-#include "all_tables.hpp"
-#include "common.hpp"
-#include "one_way.hpp"
-#include "pair_counts.hpp"
+#include "count/all_tables.hpp"
+#include "bindings/common.hpp"
+#include "count/one_way.hpp"
+#include "count/pair_counts.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -1,12 +1,12 @@
-#include "cover_rules.hpp"
+#include "rule/cover_rules.hpp"
 
 #include <nanobind/stl/string.h>
 
 #include <array>
 #include <string>
 
-#include "common.hpp"
-#include "rule_arrays.hpp"
+#include "bindings/common.hpp"
+#include "bindings/rule_arrays.hpp"
 
 namespace tacit::bindings {
 namespace {

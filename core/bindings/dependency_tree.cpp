@@ -1,10 +1,10 @@
 #include <vector>
 
-#include "binary_table.hpp"
-#include "common.hpp"
-#include "pair_cells.hpp"
-#include "pair_products.hpp"
-#include "rooted_tree.hpp"
+#include "dependency/binary_table.hpp"
+#include "bindings/common.hpp"
+#include "dependency/pair_cells.hpp"
+#include "dependency/pair_products.hpp"
+#include "dependency/rooted_tree.hpp"
 
 namespace tacit::bindings {
 namespace {

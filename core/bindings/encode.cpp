@@ -1,4 +1,4 @@
-#include "encode.hpp"
+#include "table/encode.hpp"
 
 #include <nanobind/stl/pair.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 // The Arrow C stream interface: these layouts are fixed by the Arrow specification.
 extern "C" {

@@ -1,10 +1,10 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
-#include "adtree.hpp"
-#include "bitmaps.hpp"
-#include "common.hpp"
-#include "scan.hpp"
+#include "engine/adtree.hpp"
+#include "engine/bitmaps.hpp"
+#include "bindings/common.hpp"
+#include "engine/scan.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -1,6 +1,6 @@
-#include "information.hpp"
+#include "count/information.hpp"
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

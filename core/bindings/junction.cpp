@@ -1,8 +1,8 @@
-#include "junction.hpp"
+#include "junction/junction.hpp"
 
 #include <algorithm>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

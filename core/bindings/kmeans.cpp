@@ -1,6 +1,6 @@
-#include "kmeans.hpp"
+#include "kmeans/assign.hpp"
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

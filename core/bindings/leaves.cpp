@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "leaf_counts.hpp"
-#include "leaf_splits.hpp"
-#include "tree_arguments.hpp"
-#include "tree_scores.hpp"
+#include "tree/leaf_counts.hpp"
+#include "tree/leaf_splits.hpp"
+#include "bindings/tree_arguments.hpp"
+#include "tree/scores.hpp"
 
 namespace tacit::bindings {
 namespace {

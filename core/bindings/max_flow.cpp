@@ -1,7 +1,7 @@
-#include "cut_path.hpp"
+#include "cut/cut_path.hpp"
 
-#include "common.hpp"
-#include "strongest.hpp"
+#include "bindings/common.hpp"
+#include "tree/strongest.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -1,5 +1,5 @@
-#include "common.hpp"
-#include "em_step.hpp"
+#include "bindings/common.hpp"
+#include "em/step.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -1,4 +1,4 @@
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 

@@ -1,8 +1,8 @@
-#include "near_neighbours.hpp"
+#include "near/neighbours.hpp"
 
 #include <memory>
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
-#include "common.hpp"
-#include "net_search.hpp"
+#include "bindings/common.hpp"
+#include "net/search.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -1,8 +1,8 @@
 // Columns of numbers as Python hands them over; checked, as a wrong offset would be followed.
 #pragma once
 
-#include "common.hpp"
-#include "rule_coding.hpp"
+#include "bindings/common.hpp"
+#include "rule/coding.hpp"
 
 namespace tacit::bindings {
 

@@ -1,6 +1,6 @@
-#include "common.hpp"
-#include "group_means.hpp"
-#include "sparse_product.hpp"
+#include "bindings/common.hpp"
+#include "near/group_means.hpp"
+#include "near/sparse_product.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "common.hpp"
-#include "rule_columns.hpp"
+#include "bindings/common.hpp"
+#include "rule/columns.hpp"
 
 namespace tacit::bindings {
 

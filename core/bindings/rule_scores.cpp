@@ -1,7 +1,7 @@
-#include "rule_scores.hpp"
+#include "rule/predict.hpp"
 
-#include "common.hpp"
-#include "number_columns.hpp"
+#include "bindings/common.hpp"
+#include "bindings/number_columns.hpp"
 
 namespace tacit::bindings {
 namespace {

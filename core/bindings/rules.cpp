@@ -1,8 +1,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
-#include "common.hpp"
-#include "find_rules.hpp"
+#include "bindings/common.hpp"
+#include "rule/find_rules.hpp"
 
 namespace tacit::bindings {
 namespace {

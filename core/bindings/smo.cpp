@@ -1,6 +1,6 @@
-#include "smo.hpp"
+#include "svm/smo.hpp"
 
-#include "common.hpp"
+#include "bindings/common.hpp"
 
 namespace tacit::bindings {
 namespace {

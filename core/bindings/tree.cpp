@@ -1,8 +1,8 @@
-#include "tree.hpp"
+#include "tree/tree.hpp"
 
 #include <algorithm>
 
-#include "tree_arguments.hpp"
+#include "bindings/tree_arguments.hpp"
 
 namespace tacit::bindings {
 namespace {

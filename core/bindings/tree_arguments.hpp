@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "common.hpp"
-#include "tree.hpp"
+#include "bindings/common.hpp"
+#include "tree/tree.hpp"
 
 namespace tacit::bindings {
 

@@ -1,7 +1,7 @@
-#include "tree_walk.hpp"
+#include "tree/walk.hpp"
 
-#include "common.hpp"
-#include "forest_walk.hpp"
+#include "bindings/common.hpp"
+#include "tree/forest_walk.hpp"
 
 namespace tacit::bindings {
 namespace {

@@ -1,0 +1,221 @@
+#include "engine/bitmaps.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "engine/axes.hpp"
+#include "base/bits.hpp"
+
+namespace tacit {
+namespace {
+
+// Below one record for this many words a list of the records is quicker than their bitmap.
+constexpr std::int64_t kWordsForOne = 2;
+
+template <class Count>
+class Counting {
+ public:
+  Counting(const Bitmaps& bitmaps, const Tally<Count>& tally, std::vector<Axis> axes, Watch& watch)
+      : bitmaps_(bitmaps), store_(bitmaps.store()), tally_(tally), axes_(std::move(axes)),
+        watch_(watch), and_popcount_(and_popcount()) {
+    const auto words = static_cast<std::size_t>(bitmaps.n_words());
+    for (std::size_t k = 0; k <= axes_.size(); ++k) room_.emplace_back(words);
+    full_ = Buffer<std::uint64_t>(words);
+    std::fill(full_.begin(), full_.end(), 0);
+    for (std::int64_t r = 0; r < store_.n_records(); r += 64)
+      full_[static_cast<std::size_t>(r / 64)] =
+          ~std::uint64_t{0} >> std::max<std::int64_t>(0, 64 - (store_.n_records() - r));
+  }
+
+  // Fills the block of axes k, k + 1, … for the records in `set`, of which there are n.
+  void fill(std::size_t k, const std::uint64_t* set, std::int64_t n, Count* out) {
+    if (k == axes_.size()) {
+      *out = count(set, n);
+      return;
+    }
+    const Axis& axis = axes_[k];
+    const std::int64_t size = axis.block * (axis.asked ? axis.arity : 1);
+    if (n == 0) {
+      std::fill_n(out, size, Count{0});
+      return;
+    }
+    if (n * kWordsForOne < bitmaps_.n_words() && axis.code < 0) {
+      list(k, set, n, out, size);
+      return;
+    }
+    if (++steps_ % 64 == 0) watch_.check();
+    if (axis.code >= 0) {
+      if (axis.asked) std::fill_n(out, size, Count{0});
+      const std::int64_t left = keep(axis, axis.code, set, room_[k].data());
+      fill(k + 1, room_[k].data(), left, out + (axis.asked ? axis.code * axis.block : 0));
+      return;
+    }
+    const std::int64_t common = bitmaps_.common(axis.column);
+    Count* rest = out + common * axis.block;
+    fill(k + 1, set, n, rest);
+    for (std::int64_t code = 0; code < axis.arity; ++code) {
+      if (code == common) continue;
+      Count* part = out + code * axis.block;
+      if (k + 1 == axes_.size() && sizeof(Count) < sizeof(Int128)) {
+        *part = static_cast<Count>(
+            and_popcount_(set, bitmaps_.bitmap(axis.column, code), bitmaps_.n_words()));
+      } else {
+        const std::int64_t left = keep(axis, code, set, room_[k].data());
+        fill(k + 1, room_[k].data(), left, part);
+      }
+      for (std::int64_t x = 0; x < axis.block; ++x) rest[x] -= part[x];
+    }
+  }
+
+  const std::uint64_t* all() const { return full_.data(); }
+
+ private:
+  // result = the records of `set` with a code; returns how many.
+  std::int64_t keep(const Axis& axis, std::int64_t code, const std::uint64_t* set,
+                    std::uint64_t* result) {
+    const std::int64_t n_words = bitmaps_.n_words();
+    if (code != bitmaps_.common(axis.column)) {
+      const std::uint64_t* with = bitmaps_.bitmap(axis.column, code);
+      for (std::int64_t w = 0; w < n_words; ++w) result[w] = set[w] & with[w];
+    } else {
+      std::copy_n(set, n_words, result);
+      for (std::int64_t other = 0; other < axis.arity; ++other) {
+        if (other == code) continue;
+        const std::uint64_t* without = bitmaps_.bitmap(axis.column, other);
+        for (std::int64_t w = 0; w < n_words; ++w) result[w] &= ~without[w];
+      }
+    }
+    return and_popcount_(result, result, n_words);
+  }
+
+  void records(const std::uint64_t* set, std::int64_t n) {
+    records_.clear();
+    records_.reserve(static_cast<std::size_t>(n));
+    for (std::int64_t w = 0; w < bitmaps_.n_words(); ++w)
+      for (std::uint64_t bits = set[w]; bits; bits &= bits - 1)
+        records_.push_back(static_cast<std::int32_t>(64 * w + std::countr_zero(bits)));
+  }
+
+  Count count(const std::uint64_t* set, std::int64_t n) {
+    if constexpr (sizeof(Count) == sizeof(Int128)) {
+      records(set, n);
+      Count sum = 0;
+      for (const std::int32_t r : records_) sum += tally_.of(r);
+      return sum;
+    } else {
+      (void)set;
+      return static_cast<Count>(n);
+    }
+  }
+
+  void list(std::size_t k, const std::uint64_t* set, std::int64_t n, Count* out,
+            std::int64_t size) {
+    records(set, n);
+    for (std::size_t later = k; later < axes_.size(); ++later)  // conditions still to be met
+      if (axes_[later].code >= 0)
+        records_.resize(static_cast<std::size_t>(keep_code(
+            store_.column(axes_[later].column),
+            {records_.data(), static_cast<std::int64_t>(records_.size())}, axes_[later].code,
+            records_.data())));
+    std::vector<std::int64_t> columns, strides;
+    for (std::size_t later = k; later < axes_.size(); ++later) {
+      if (!axes_[later].asked) continue;
+      columns.push_back(axes_[later].column);
+      strides.push_back(axes_[later].block);
+    }
+    std::fill_n(out, size, Count{0});
+    tally_records(store_, {records_.data(), static_cast<std::int64_t>(records_.size())}, tally_,
+                  columns, strides, out);
+  }
+
+  const Bitmaps& bitmaps_;
+  const ColumnStore& store_;
+  const Tally<Count>& tally_;
+  std::vector<Axis> axes_;
+  Watch& watch_;
+  AndPopcount and_popcount_;
+  std::vector<Buffer<std::uint64_t>> room_;  // the records of the path, one set for each axis
+  Buffer<std::uint64_t> full_;
+  std::vector<std::int32_t> records_;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace
+
+Bitmaps::Bitmaps(std::shared_ptr<const ColumnStore> store) : Engine(std::move(store)) {
+  const std::int64_t words = (store_->n_records() + 63) / 64;
+  n_words_ = (words + kPopcountWords - 1) / kPopcountWords * kPopcountWords;
+  std::int64_t slots = 0;
+  for (std::int64_t c = 0; c < store_->n_columns(); ++c) {
+    common_.push_back(store_->common_code(c));
+    first_.push_back(slots);
+    slots += store_->arity(c);
+  }
+  words_.resize(static_cast<std::size_t>(slots));
+  ready_.reset(new std::atomic<bool>[static_cast<std::size_t>(slots)]());
+}
+
+const std::uint64_t* Bitmaps::bitmap(std::int64_t column, std::int64_t code) const {
+  const auto slot = static_cast<std::size_t>(first_[static_cast<std::size_t>(column)] + code);
+  if (!ready_[slot].load(std::memory_order_acquire)) {
+    const std::lock_guard lock(making_);
+    if (!ready_[slot].load(std::memory_order_relaxed)) {
+      Buffer<std::uint64_t> words(static_cast<std::size_t>(n_words_));
+      make(column, code, words);
+      words_[slot] = std::move(words);
+      bytes_ += n_words_ * static_cast<std::int64_t>(sizeof(std::uint64_t));
+      ready_[slot].store(true, std::memory_order_release);
+    }
+  }
+  return words_[slot].data();
+}
+
+void Bitmaps::make(std::int64_t c, std::int64_t code, Buffer<std::uint64_t>& words) const {
+  const Column& column = store_->peek(c);
+  const bool is_default = code == column.default_code;
+  std::fill(words.begin(), words.end(), 0);
+  if (is_default)
+    for (std::int64_t r = 0; r < store_->n_records(); ++r)
+      words[static_cast<std::size_t>(r / 64)] |= std::uint64_t{1} << (r % 64);
+  for (std::int64_t v = 0; v < column.n_values(); ++v) {
+    if (!is_default && column.code_of(v) != code) continue;
+    for (const std::int32_t* r = column.begin(v); r != column.begin(v + 1); ++r)
+      words[static_cast<std::size_t>(*r / 64)] ^= std::uint64_t{1} << (*r % 64);
+  }
+}
+
+void Bitmaps::dense(const Question& question, Result out, Poll poll) {
+  // Columns of few values first: the last one needs no set of its own, only counts. Conditions
+  // before all others, since they leave less to do.
+  const auto is_given = [&](std::int64_t column) {
+    return std::any_of(question.given.begin(), question.given.end(),
+                       [&](const Condition& condition) { return condition.column == column; });
+  };
+  const auto axes = order_axes(*store_, question, [&](std::int64_t a, std::int64_t b) {
+    const bool given_a = is_given(a), given_b = is_given(b);
+    if (given_a != given_b) return given_a;
+    return std::pair(store_->arity(a), a) < std::pair(store_->arity(b), b);
+  });
+  with_tally(*store_, [&](const auto& tally) {
+    using Count = decltype(tally.of(0));
+    std::vector<Count> cells(static_cast<std::size_t>(count_cells(*store_, question.columns)));
+    Watch watch(poll);
+    Counting<Count> counting(*this, tally, axes, watch);
+    counting.fill(0, counting.all(), store_->n_records(), cells.data());
+    write_cells(tally, axes, cells.data(), out);
+  });
+}
+
+SparseCells Bitmaps::sparse(const Question& question, Poll) {
+  // Tables of very many cells hold few records each: their list is what bitmaps would come down to.
+  std::vector<std::int32_t> room;
+  const Some some = matching(*store_, question.given, room);
+  return with_tally(*store_, [&](const auto& tally) {
+    std::vector<Entry<decltype(tally.of(0))>> entries;
+    tally_records(*store_, some, tally, question.columns, c_strides(*store_, question.columns),
+                  entries);
+    return to_cells(tally, entries);
+  });
+}
+
+}  // namespace tacit

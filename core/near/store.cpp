@@ -1,0 +1,319 @@
+#include "near/store.hpp"
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+#include "base/lanes.hpp"
+
+namespace tacit {
+namespace {
+
+template <class X>
+double scale_for(const X* numbers, std::int64_t n) {
+  X most = 0;
+  for (std::int64_t i = 0; i < n; ++i) most = std::max(most, std::abs(numbers[i]));
+  if (most == 0) return 1.0;
+  return std::ldexp(1.0, -std::clamp(std::ilogb(static_cast<double>(most)), -1000, 1000));
+}
+
+// The limit of a sum from the limit of a squared distance, rounded up. Nothing is beyond infinity but
+// padding.
+float sum_limit(double limit, double norm, const NearError& error) {
+  if (!(norm < kNearTooFar)) return FLT_MAX;
+  const double sum = limit - (1 - error.share) * norm + error.rest;
+  if (!(sum < FLT_MAX)) return FLT_MAX;
+  const auto rounded = static_cast<float>(sum);
+  return static_cast<double>(rounded) < sum
+             ? std::nextafter(rounded, std::numeric_limits<float>::infinity())
+             : rounded;
+}
+
+NearBounds bounds_of(std::int32_t query, std::int64_t place, float sum, double norm,
+                     double own_norm, const NearError& error) {
+  if (!(norm < kNearTooFar)) return {query, place, 0.0, std::numeric_limits<double>::infinity()};
+  const double low = (1 - error.share) * norm + static_cast<double>(sum) - error.rest;
+  const double width = 2.01 * (error.share * (norm + own_norm) + error.rest);
+  return {query, place, low, low + width};
+}
+
+}  // namespace
+
+template <class X>
+double near_scale(const DenseNumbers<X>& rows) {
+  return scale_for(rows.numbers, rows.n_rows * rows.width);
+}
+
+template <class X>
+double near_scale(const SparseNumbers<X>& rows) {
+  return scale_for(rows.numbers, rows.indptr[rows.n_rows]);
+}
+
+template <class X>
+double near_square(const DenseNumbers<X>& a, std::int64_t i, const DenseNumbers<X>& b,
+                   std::int64_t j, double scale) {
+  const X* const x = a.numbers + i * a.width;
+  const X* const y = b.numbers + j * b.width;
+  Double4 sums{};
+  std::int64_t c = 0;
+  for (; c + 4 <= a.width; c += 4) {
+    Double4 off;
+    for (int u = 0; u < 4; ++u)
+      off[u] = static_cast<double>(x[c + u]) * scale - static_cast<double>(y[c + u]) * scale;
+    sums += off * off;
+  }
+  double sum = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+  for (; c < a.width; ++c) {
+    const double off = static_cast<double>(x[c]) * scale - static_cast<double>(y[c]) * scale;
+    sum += off * off;
+  }
+  return sum;
+}
+
+template <class X>
+double near_square(const SparseNumbers<X>& a, std::int64_t i, const SparseNumbers<X>& b,
+                   std::int64_t j, double scale) {
+  std::int64_t u = a.indptr[i], v = b.indptr[j];
+  const std::int64_t end = a.indptr[i + 1], other_end = b.indptr[j + 1];
+  double sum = 0;
+  while (u < end || v < other_end) {
+    const std::int32_t left = u < end ? a.indices[u] : std::numeric_limits<std::int32_t>::max();
+    const std::int32_t right =
+        v < other_end ? b.indices[v] : std::numeric_limits<std::int32_t>::max();
+    const double x = left <= right ? static_cast<double>(a.numbers[u++]) : 0.0;
+    const double y = right <= left ? static_cast<double>(b.numbers[v++]) : 0.0;
+    const double off = x * scale - y * scale;
+    sum += off * off;
+  }
+  return sum;
+}
+
+// Dense rows
+
+template <class X>
+DenseStore<X>::DenseStore(const Rows& rows, const NearOrder& order, double scale, int n_jobs,
+                          Poll poll)
+    : size_(order.size()),
+      width_(rows.width),
+      scale_(scale),
+      error_(rows.width),
+      centres_(static_cast<std::size_t>(order.n_branches() * rows.width)),
+      tiles_(static_cast<std::size_t>(order.n_leaves() * kNearLeaf * rows.width)),
+      norms_(static_cast<std::size_t>(order.n_leaves() * kNearLeaf)),
+      bases_(static_cast<std::size_t>(order.n_leaves() * kNearLeaf)) {
+  for_blocks(order.n_branches(), n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+    copy_branch(rows, order, b);
+    pulse.beat();
+  });
+}
+
+template <class X>
+void DenseStore<X>::copy_branch(const Rows& rows, const NearOrder& order, std::int64_t branch) {
+  const std::int64_t begin = order.branch(branch).begin * kNearLeaf;
+  const std::int64_t filled = order.branch(branch).end * kNearLeaf;
+  const std::int64_t end = std::min(filled, size_);
+  const std::int32_t* const objects = order.objects().data();
+  double* const centre = centres_.data() + branch * width_;
+  std::fill_n(centre, width_, 0.0);
+  const double share = scale_ / static_cast<double>(end - begin);
+  for (std::int64_t p = begin; p < end; ++p) {
+    const X* const x = rows.numbers + objects[p] * width_;
+    for (std::int64_t j = 0; j < width_; ++j) centre[j] += static_cast<double>(x[j]) * share;
+  }
+  for (std::int64_t p = begin; p < filled; ++p) {
+    float* const tile = tiles_.data() + p / kNearTile * kNearTile * width_ + p % kNearTile;
+    double norm = 0;
+    if (p < end) {
+      const X* const x = rows.numbers + objects[p] * width_;
+      for (std::int64_t j = 0; j < width_; ++j) {
+        const double off = static_cast<double>(x[j]) * scale_ - centre[j];
+        tile[j * kNearTile] = static_cast<float>(off);
+        norm += off * off;
+      }
+    } else {  // padding, which is near nothing
+      for (std::int64_t j = 0; j < width_; ++j) tile[j * kNearTile] = 0;
+      norm = std::numeric_limits<double>::infinity();
+    }
+    norms_[static_cast<std::size_t>(p)] = static_cast<float>(norm);
+    bases_[static_cast<std::size_t>(p)] = static_cast<float>((1 - error_.share) * norm);
+  }
+}
+
+template <class X>
+DenseStore<X>::Probe::Probe(const DenseStore& store, const Rows& queries)
+    : store_(store),
+      queries_(queries),
+      lanes_(static_cast<std::size_t>(kGroup * store.width_)),
+      norms_(kGroup),
+      centred_at_(kGroup),
+      hits_(static_cast<std::size_t>(kGroup * kNearLeaf)) {}
+
+template <class X>
+void DenseStore<X>::Probe::begin(const std::int64_t* queries, int) {
+  group_ = queries;
+  std::fill(centred_at_.begin(), centred_at_.end(), -1);
+}
+
+template <class X>
+void DenseStore<X>::Probe::centre(int query, std::int64_t branch) {
+  const std::int64_t width = store_.width_;
+  const X* const x = queries_.numbers + group_[query] * width;
+  const double* const centre = store_.centres_.data() + branch * width;
+  float* const lane = lanes_.data() + query * width;
+  const double scale = store_.scale_;
+  double norm = 0;
+  for (std::int64_t j = 0; j < width; ++j) {
+    const double off = static_cast<double>(x[j]) * scale - centre[j];
+    lane[j] = static_cast<float>(-2 * off);
+    norm += off * off;
+  }
+  if (!(norm < kNearTooFar)) std::fill_n(lane, width, 0.0F);
+  norms_[static_cast<std::size_t>(query)] = norm;
+  centred_at_[static_cast<std::size_t>(query)] = branch;
+}
+
+template <class X>
+const std::vector<NearBounds>& DenseStore<X>::Probe::leaf(std::int64_t leaf, const int* active,
+                                                          int n_active, const double* limits) {
+  const float* rows[kGroup];
+  float sums[kGroup];
+  for (int i = 0; i < n_active; ++i) {
+    const auto q = static_cast<std::size_t>(active[i]);
+    if (centred_at_[q] != leaf / kNearBranch) centre(active[i], leaf / kNearBranch);
+    rows[i] = lanes_.data() + active[i] * store_.width_;
+    sums[i] = sum_limit(limits[q], norms_[q], store_.error_);
+  }
+  const std::int64_t first = leaf * kNearLeaf;
+  const std::int64_t n_tiles =
+      (std::min(kNearLeaf, store_.size_ - first) + kNearTile - 1) / kNearTile;
+  const int n_hits =
+      filter_tiles(store_.tiles_.data() + first * store_.width_, store_.bases_.data() + first,
+                   n_tiles, store_.width_, rows, sums, n_active, hits_.data());
+  found_.clear();
+  for (int h = 0; h < n_hits; ++h) {
+    const NearHit& hit = hits_[static_cast<std::size_t>(h)];
+    const std::int32_t query = active[hit.query];
+    const std::int64_t place = first + hit.place;
+    if (place < store_.size_)
+      found_.push_back(bounds_of(query, place, hit.sum, norms_[static_cast<std::size_t>(query)],
+                                 store_.norms_[static_cast<std::size_t>(place)], store_.error_));
+  }
+  return found_;
+}
+
+// Sparse rows
+
+template <class X>
+std::int64_t SparseStore<X>::longest(const Rows& rows) {
+  std::int64_t most = 0;
+  for (std::int64_t r = 0; r < rows.n_rows; ++r)
+    most = std::max(most, rows.indptr[r + 1] - rows.indptr[r]);
+  return most;
+}
+
+template <class X>
+double squared_norm(const SparseNumbers<X>& rows, std::int64_t r, double scale) {
+  double norm = 0;
+  for (std::int64_t i = rows.indptr[r]; i < rows.indptr[r + 1]; ++i) {
+    const double x = static_cast<double>(rows.numbers[i]) * scale;
+    norm += x * x;
+  }
+  return norm;
+}
+
+template <class X>
+SparseStore<X>::SparseStore(const Rows& rows, const NearOrder& order, double scale, int n_jobs,
+                            Poll poll)
+    : rows_(rows),
+      order_(order),
+      scale_(scale),
+      error_(longest(rows)),
+      norms_(static_cast<std::size_t>(order.size())),
+      bases_(static_cast<std::size_t>(order.size())) {
+  for_blocks(order.n_branches(), n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+    const Range leaves = order.branch(b);
+    const std::int64_t end = std::min(leaves.end * kNearLeaf, order.size());
+    for (std::int64_t p = leaves.begin * kNearLeaf; p < end; ++p) {
+      const auto place = static_cast<std::size_t>(p);
+      const double norm = squared_norm(rows, order.objects()[place], scale);
+      norms_[place] = static_cast<float>(norm);
+      bases_[place] = static_cast<float>((1 - error_.share) * norm);
+    }
+    pulse.beat();
+  });
+}
+
+template <class X>
+SparseStore<X>::Probe::Probe(const SparseStore& store, const Rows& queries)
+    : store_(store),
+      queries_(queries),
+      lanes_(static_cast<std::size_t>(queries.width * kNearLanes)),
+      norms_(kGroup),
+      hits_(static_cast<std::size_t>(kGroup * kNearLeaf)) {
+  std::fill(lanes_.begin(), lanes_.end(), 0.0F);
+}
+
+template <class X>
+void SparseStore<X>::Probe::scatter(int n_queries, bool clear) {
+  for (int q = 0; q < n_queries; ++q) {
+    const std::int64_t r = group_[static_cast<std::size_t>(q)];
+    const bool zero = clear || !(norms_[static_cast<std::size_t>(q)] < kNearTooFar);
+    for (std::int64_t i = queries_.indptr[r]; i < queries_.indptr[r + 1]; ++i) {
+      const double x = static_cast<double>(queries_.numbers[i]) * store_.scale_;
+      lanes_[static_cast<std::size_t>(queries_.indices[i]) * kNearLanes +
+             static_cast<std::size_t>(q)] = zero ? 0.0F : static_cast<float>(-2 * x);
+    }
+  }
+}
+
+template <class X>
+void SparseStore<X>::Probe::begin(const std::int64_t* queries, int n_queries) {
+  scatter(static_cast<int>(group_.size()), true);
+  group_.assign(queries, queries + n_queries);
+  for (int q = 0; q < n_queries; ++q)
+    norms_[static_cast<std::size_t>(q)] = squared_norm(queries_, queries[q], store_.scale_);
+  scatter(n_queries, false);
+}
+
+template <class X>
+const std::vector<NearBounds>& SparseStore<X>::Probe::leaf(std::int64_t leaf, const int* active,
+                                                           int n_active, const double* limits) {
+  float sums[kNearLanes];
+  std::fill_n(sums, kNearLanes, -std::numeric_limits<float>::infinity());
+  for (int i = 0; i < n_active; ++i) {
+    const auto q = static_cast<std::size_t>(active[i]);
+    sums[q] = sum_limit(limits[q], norms_[q], store_.error_);
+  }
+  const Range places = store_.order_.leaf(leaf);
+  const SparseNumbers<X>& rows = store_.rows_;
+  const int n_hits =
+      filter_rows(rows.indptr, rows.indices, rows.numbers,
+                  store_.order_.objects().data() + places.begin,
+                  store_.bases_.data() + places.begin, places.end - places.begin, store_.scale_,
+                  lanes_.data(), sums, hits_.data());
+  found_.clear();
+  for (int h = 0; h < n_hits; ++h) {
+    const NearHit& hit = hits_[static_cast<std::size_t>(h)];
+    const std::int64_t place = places.begin + hit.place;
+    found_.push_back(bounds_of(hit.query, place, hit.sum,
+                               norms_[static_cast<std::size_t>(hit.query)],
+                               store_.norms_[static_cast<std::size_t>(place)], store_.error_));
+  }
+  return found_;
+}
+
+#define TACIT_INSTANTIATE(X)                                                                      \
+  template double near_scale(const DenseNumbers<X>&);                                             \
+  template double near_scale(const SparseNumbers<X>&);                                            \
+  template double near_square(const DenseNumbers<X>&, std::int64_t, const DenseNumbers<X>&,       \
+                              std::int64_t, double);                                              \
+  template double near_square(const SparseNumbers<X>&, std::int64_t, const SparseNumbers<X>&,     \
+                              std::int64_t, double);                                              \
+  template class DenseStore<X>;                                                                   \
+  template class SparseStore<X>;
+TACIT_INSTANTIATE(float)
+TACIT_INSTANTIATE(double)
+#undef TACIT_INSTANTIATE
+
+}  // namespace tacit

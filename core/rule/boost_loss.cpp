@@ -1,0 +1,307 @@
+#include "rule/boost_loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "rule/logistic_pairs.hpp"
+
+namespace tacit {
+namespace {
+
+// Floats hold 24 bits; a step below leaves room for rounding.
+constexpr int kGridBits = 22;
+
+double power_above(double x) { return std::ldexp(1.0, std::ilogb(std::max(x, 1e-290)) + 1); }
+
+double to_grid(double x, double step) {
+  const double shift = 0x1.8p52 * step;
+  return (x + shift) - shift;
+}
+
+}  // namespace
+
+ExactSum::ExactSum(double largest, double n_terms) {
+  const int bits = 61 - std::ilogb(power_above(std::max(n_terms, 1.0)));
+  scale_ = std::ldexp(1.0, std::min(bits - std::ilogb(power_above(largest)), 1000));
+}
+
+BoostLoss::BoostLoss(LossKind kind, BoostTargets targets, std::int64_t n_outputs,
+                     std::int64_t n_records, const double* weights, const float* units,
+                     const double* held_weights, bool joint)
+    : kind_(kind),
+      targets_(targets),
+      n_outputs_(n_outputs),
+      m_(n_records),
+      weights_(weights),
+      units_(units),
+      held_weights_(held_weights),
+      joint_(joint),
+      default_(static_cast<std::size_t>(n_outputs), 0.0),
+      scores_(static_cast<std::size_t>(n_outputs * n_records), 0.0),
+      stats_(static_cast<std::size_t>(n_outputs * n_records)),
+      totals_(static_cast<std::size_t>(n_outputs)),
+      grids_(static_cast<std::size_t>(n_outputs)) {
+  for (std::int64_t i = 0; i < m_; ++i) {
+    n_units_ += units ? static_cast<double>(units[i]) : 1;
+    if (weights) heaviest_ = i == 0 ? weights[0] : std::max(heaviest_, weights[i]);
+  }
+  if (joint) rows_.assign(static_cast<std::size_t>(joint_stats().width() * m_), 0.0f);
+  if (!decomposable()) {
+    shift_.resize(static_cast<std::size_t>(m_));
+    denominator_.resize(static_cast<std::size_t>(m_));
+  }
+}
+
+GradientPair BoostLoss::decomposed(double f, double y) const {
+  switch (kind_) {
+    case LossKind::squared:
+      return {f - y, 1};
+    default:  // squared hinge: max(0, 1 − f)² of what is relevant, max(0, f)² of the rest
+      if (y > 0.5) return f < 1 ? GradientPair{-2 * (1 - f), 2} : GradientPair{0, 0};
+      return f > 0 ? GradientPair{2 * f, 2} : GradientPair{0, 0};
+  }
+}
+
+GradientPair BoostLoss::coupled(std::int64_t output, std::int64_t record) const {
+  const std::int64_t i = output * m_ + record;
+  const auto r = static_cast<std::size_t>(record);
+  const double f = scores_[static_cast<std::size_t>(i)], y = targets_.at(i);
+  const bool soft = kind_ == LossKind::softmax;
+  const double exponent = soft ? f : y > 0.5 ? -f : f;
+  const double p = std::exp(exponent - shift_[r]) / denominator_[r];
+  // diag(p) − p pᵀ is at most diag(p): heads of several outputs never overshoot.
+  return {soft ? p - y : y > 0.5 ? -p : p, joint_ ? p : p * (1 - p)};
+}
+
+template <class Body>
+void BoostLoss::for_pairs(std::int64_t output, const std::int32_t* records, std::int64_t n,
+                          const Body& body) const {
+  constexpr int kBlock = 256;
+  double f[kBlock], y[kBlock], g[kBlock], h[kBlock];
+  const double* const scores = scores_.data() + output * m_;
+  for (std::int64_t begin = 0; begin < n; begin += kBlock) {
+    const int size = static_cast<int>(std::min<std::int64_t>(kBlock, n - begin));
+    const auto record = [&](int k) {
+      return records ? records[begin + k] : static_cast<std::int32_t>(begin + k);
+    };
+    if (decomposable())
+      for (int k = 0; k < size; ++k) {
+        f[k] = scores[record(k)];
+        y[k] = targets_.at(output * m_ + record(k));
+      }
+    if (kind_ == LossKind::logistic) {
+      logistic_pairs(f, y, size, g, h);
+    } else {
+      for (int k = 0; k < size; ++k) {
+        const GradientPair own = decomposable() ? decomposed(f[k], y[k]) : coupled(output, record(k));
+        g[k] = own.g;
+        h[k] = own.h;
+      }
+    }
+    for (int k = 0; k < size; ++k) {
+      const double w = weights_ ? weights_[record(k)] : 1;
+      body(record(k), GradientPair{w * g[k], w * h[k]});
+    }
+  }
+}
+
+void BoostLoss::find_denominators(const std::vector<std::int32_t>& records) {
+  const bool soft = kind_ == LossKind::softmax;
+  const auto exponent = [&](std::int64_t o, std::int64_t r) {
+    const std::int64_t i = o * m_ + r;
+    const double f = scores_[static_cast<std::size_t>(i)];
+    return soft || targets_.at(i) < 0.5 ? f : -f;
+  };
+  for (const std::int32_t record : records) {
+    const auto r = static_cast<std::size_t>(record);
+    double most = soft ? -std::numeric_limits<double>::infinity() : 0;
+    for (std::int64_t o = 0; o < n_outputs_; ++o) most = std::max(most, exponent(o, record));
+    double sum = soft ? 0 : std::exp(-most);
+    for (std::int64_t o = 0; o < n_outputs_; ++o) sum += std::exp(exponent(o, record) - most);
+    shift_[r] = most;
+    denominator_[r] = sum;
+  }
+}
+
+void BoostLoss::set_grid(std::int64_t output, double largest_g, double largest_h) {
+  // Sums of all records must be exact in a double, too.
+  const int bits = std::min(kGridBits, 52 - std::ilogb(power_above(std::max(n_units_, 1.0))));
+  grids_[static_cast<std::size_t>(output)] = {
+      largest_g, largest_h, std::ldexp(power_above(largest_g), -bits),
+      std::ldexp(power_above(largest_h), -bits), 0};
+}
+
+double BoostLoss::largest_gradient(std::int64_t output) const {
+  double largest = 0;
+  for_pairs(output, nullptr, m_, [&](std::int32_t, const GradientPair& own) {
+    largest = std::max(largest, std::abs(own.g));
+  });
+  return largest;
+}
+
+void BoostLoss::renew_all(std::int64_t output) {
+  const double largest_h = kind_ == LossKind::squared_hinge ? 2 : bounded() && !joint_ ? 0.25 : 1;
+  // Where gradients have no bound, those twice as large still fit.
+  set_grid(output, bounded() ? heaviest_ : 2 * largest_gradient(output), largest_h * heaviest_);
+  const Grid& grid = grids_[static_cast<std::size_t>(output)];
+  StatSums& totals = totals_[static_cast<std::size_t>(output)] = {};
+  for_pairs(output, nullptr, m_, [&](std::int32_t record, const GradientPair& own) {
+    const double g = to_grid(own.g, grid.step_g), h = to_grid(own.h, grid.step_h);
+    const double units = units_ ? static_cast<double>(units_[record]) : 1;
+    totals.first += units * g;
+    totals.second += units * h;
+    set(output, record, g, h);
+  });
+}
+
+void BoostLoss::set(std::int64_t output, std::int32_t record, double g, double h) {
+  const StatPair own{static_cast<float>(g), static_cast<float>(h)};
+  stats_[static_cast<std::size_t>(output * m_ + record)] = own;
+  if (!joint_) return;
+  const std::int64_t place = joint_stats().width() * record + JointStats::place(output);
+  rows_[static_cast<std::size_t>(place)] = own.first;
+  rows_[static_cast<std::size_t>(place + 4)] = own.second;
+}
+
+bool BoostLoss::renew(std::int64_t output, const std::vector<std::int32_t>& records,
+                      StatPair* changes) {
+  const Grid grid = grids_[static_cast<std::size_t>(output)];
+  const StatPair* const stats = stats_.data() + output * m_;
+  StatSums& totals = totals_[static_cast<std::size_t>(output)];
+  bool fits = true;
+  std::size_t i = 0;
+  const auto n = static_cast<std::int64_t>(records.size());
+  for_pairs(output, records.data(), n, [&](std::int32_t record, const GradientPair& own) {
+    fits = fits && std::abs(own.g) <= grid.largest_g;
+    const double g = to_grid(own.g, grid.step_g), h = to_grid(own.h, grid.step_h);
+    const double dg = g - static_cast<double>(stats[record].first);
+    const double dh = h - static_cast<double>(stats[record].second);
+    const double units = units_ ? static_cast<double>(units_[record]) : 1;
+    totals.first += units * dg;
+    totals.second += units * dh;
+    if (changes) changes[i++] = {static_cast<float>(dg), static_cast<float>(dh)};
+    set(output, record, g, h);
+  });
+  // A grid that has become too small, or much too large for what is left, is set anew.
+  int& n_renewed = grids_[static_cast<std::size_t>(output)].n_renewed;
+  if (fits && !bounded() && ++n_renewed == 64) {
+    n_renewed = 0;
+    fits = largest_gradient(output) > grid.largest_g / 32;
+  }
+  if (!fits) renew_all(output);
+  return fits;
+}
+
+StatSums BoostLoss::sums(std::int64_t output, const std::vector<std::int32_t>& records) const {
+  const Grid& grid = grids_[static_cast<std::size_t>(output)];
+  ExactSum g(grid.largest_g, n_units_), h(grid.largest_h, n_units_);
+  const auto n = static_cast<std::int64_t>(records.size());
+  for_pairs(output, records.data(), n, [&](std::int32_t record, const GradientPair& own) {
+    const double units = units_ ? static_cast<double>(units_[record]) : 1;
+    g.add(own.g * units);
+    h.add(own.h * units);
+  });
+  return {g.value(), h.value()};
+}
+
+bool BoostLoss::add(const std::vector<std::int32_t>& records,
+                    const std::vector<std::int32_t>& outputs, const std::vector<double>& scores,
+                    std::vector<StatPair>* changes) {
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    double* const own = scores_.data() + outputs[k] * m_;
+    for (const std::int32_t record : records) own[record] += scores[k];
+  }
+  bool fits = true;
+  if (decomposable()) {
+    if (changes) changes->resize(records.size());
+    for (const std::int32_t output : outputs)
+      fits = renew(output, records, changes ? changes->data() : nullptr) && fits;
+    return fits;
+  }
+  find_denominators(records);
+  for (std::int64_t output = 0; output < n_outputs_; ++output) renew(output, records, nullptr);
+  return false;
+}
+
+void BoostLoss::start_example_logistic() {
+  // Newton's steps with the bound diag(p): each lowers the loss.
+  std::vector<std::int32_t> all(static_cast<std::size_t>(m_));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
+  const bool joint = joint_;
+  joint_ = true;
+  for (int step = 0; step < 10; ++step) {
+    find_denominators(all);
+    for (std::int64_t o = 0; o < n_outputs_; ++o) {
+      set_grid(o, heaviest_, heaviest_);
+      const StatSums s = sums(o, all);
+      default_[static_cast<std::size_t>(o)] -= s.first / (s.second + weight_unit_);
+    }
+    for (std::int64_t o = 0; o < n_outputs_; ++o)
+      std::fill_n(scores_.begin() + o * m_, m_, default_[static_cast<std::size_t>(o)]);
+  }
+  joint_ = joint;
+}
+
+void BoostLoss::start(bool optimal) {
+  double all = 0;
+  const double half = 0.5 * weight_unit_;
+  std::vector<double> hits(static_cast<std::size_t>(n_outputs_), 0.0);
+  for (std::int64_t r = 0; r < m_; ++r) {
+    const double w = (weights_ ? weights_[r] : 1) * (units_ ? static_cast<double>(units_[r]) : 1);
+    all += w;
+    for (std::int64_t o = 0; o < n_outputs_; ++o)
+      hits[static_cast<std::size_t>(o)] += w * targets_.at(o * m_ + r);
+  }
+  if (optimal && kind_ == LossKind::example_logistic) {
+    start_example_logistic();
+  } else if (optimal) {
+    for (std::size_t o = 0; o < hits.size(); ++o) {
+      const double share = all > 0 ? hits[o] / all : 0;
+      // Half a record on either side keeps the odds of constant labels finite.
+      const double odds = (hits[o] + half) / (all - hits[o] + half);
+      if (kind_ == LossKind::logistic)
+        default_[o] = std::log(odds);
+      else if (kind_ == LossKind::softmax)
+        default_[o] = std::log((hits[o] + half) / (all + half * static_cast<double>(n_outputs_)));
+      else
+        default_[o] = share;
+    }
+  }
+  for (std::int64_t o = 0; o < n_outputs_; ++o)
+    std::fill_n(scores_.begin() + o * m_, m_, default_[static_cast<std::size_t>(o)]);
+  if (!decomposable()) {
+    std::vector<std::int32_t> every(static_cast<std::size_t>(m_));
+    for (std::size_t i = 0; i < every.size(); ++i) every[i] = static_cast<std::int32_t>(i);
+    find_denominators(every);
+  }
+  for (std::int64_t o = 0; o < n_outputs_; ++o) renew_all(o);
+}
+
+double BoostLoss::loss(const std::vector<std::int32_t>& records) const {
+  double sum = 0;
+  for (const std::int32_t record : records) {
+    const auto r = static_cast<std::size_t>(record);
+    double own = 0;
+    for (std::int64_t o = 0; o < n_outputs_; ++o) {
+      const std::int64_t i = o * m_ + record;
+      const double f = scores_[static_cast<std::size_t>(i)], y = targets_.at(i);
+      if (kind_ == LossKind::logistic) {
+        const double margin = y > 0.5 ? f : -f;
+        own += margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
+      } else if (kind_ == LossKind::squared) {
+        own += 0.5 * (f - y) * (f - y);
+      } else if (kind_ == LossKind::squared_hinge) {
+        const double gap = y > 0.5 ? std::max(0.0, 1 - f) : std::max(0.0, f);
+        own += gap * gap;
+      } else if (kind_ == LossKind::softmax && y > 0.5) {
+        own -= f;
+      }
+    }
+    if (!decomposable()) own += shift_[r] + std::log(denominator_[r]);
+    sum += (held_weights_ ? held_weights_[record] : 1) * own;
+  }
+  return sum;
+}
+
+}  // namespace tacit

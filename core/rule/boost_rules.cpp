@@ -1,0 +1,387 @@
+#include "rule/boost_rules.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "rule/over_columns.hpp"
+
+namespace tacit {
+RuleBooster::RuleBooster(const RuleColumns& columns, BoostTargets targets, std::int64_t n_outputs,
+                         const BoostSettings& settings, const float* units, const double* weights,
+                         const double* held_weights, const std::int32_t* strata)
+    : settings_(settings),
+      n_outputs_(n_outputs),
+      units_(units),
+      loss_(settings.loss, targets, n_outputs, columns.n_records, weights, units,
+            held_weights, settings.heads != HeadKind::single),
+      search_(columns, units),
+      sampler_(settings.sample, settings.sample_share, columns.n_records, units, strata,
+               settings.seed),
+      lazy_(settings.heads == HeadKind::single && settings.sample == SampleKind::none &&
+            loss_.decomposable()),
+      bounds_(lazy_ ? n_outputs : 0, columns.n_columns, settings.score),
+      known_best_(static_cast<std::size_t>(n_outputs)),
+      known_(static_cast<std::size_t>(n_outputs), 0) {
+  loss_.set_weight_unit(settings.weight_unit);
+  loss_.start(settings.default_rule);
+  if (draws_columns())
+    search_.expect(static_cast<double>(settings.n_features) / static_cast<double>(columns.n_columns));
+  all_outputs_.resize(static_cast<std::size_t>(n_outputs));
+  std::iota(all_outputs_.begin(), all_outputs_.end(), 0);
+  row_length_ = static_cast<double>(columns.n_stored()) /
+                static_cast<double>(std::max<std::int64_t>(columns.n_records, 1));
+  if (lazy_ && RuleHistograms::suit(columns, n_outputs)) {
+    histograms_ = std::make_unique<RuleHistograms>(columns, units, n_outputs);
+    search_.walk_rows(false);
+  }
+  for (std::int64_t c = 0; c < columns.n_columns; ++c)
+    column_sizes_.push_back(static_cast<std::int32_t>(
+        columns.run_start[columns.column_runs[c + 1]] - columns.run_start[columns.column_runs[c]]));
+  if (bounds_.kept() && targets.flags && !units && !weights) start_bounds(targets);
+  if (units)
+    for (std::int64_t r = 0; r < columns.n_records; ++r)
+      if (!(units[r] > 0)) held_out_.push_back(static_cast<std::int32_t>(r));
+  rules_.start_loss = best_loss_ = loss_.loss(held_out_);
+}
+
+// Records without a label begin with the same statistics. So only the rows of those with it need to
+// be walked to bound what any column holds: that is little, if a label is rare.
+void RuleBooster::start_bounds(const BoostTargets& targets) {
+  constexpr std::int64_t kWalkCost = 4;
+  std::vector<std::int32_t> relevant;
+  for (const std::int32_t output : all_outputs_) {
+    const std::uint8_t* const own = targets.flags + output * n_records();
+    relevant.clear();
+    std::int32_t other = -1;
+    for (std::int32_t r = 0; r < n_records(); ++r)
+      if (own[r])
+        relevant.push_back(r);
+      else
+        other = r;
+    if (other < 0 || static_cast<std::int64_t>(relevant.size()) * kWalkCost > n_records()) continue;
+    const StatPair* const stats = loss_.stats(output);
+    OutputBounds bounds = bounds_.of(output);
+    bounds.start(stats[other], search_.columns(), column_sizes_);
+    widener_.widen(bounds, relevant, search_.rows(), [&](std::size_t k) {
+      const StatPair& with = stats[relevant[k]];
+      return StatSums{static_cast<double>(with.first) - static_cast<double>(stats[other].first),
+                      static_cast<double>(with.second) - static_cast<double>(stats[other].second)};
+    });
+  }
+}
+
+std::int64_t RuleBooster::grow(std::int64_t n, std::int64_t patience, int n_jobs, Poll poll) {
+  Watch watch(poll);
+  std::int64_t added = 0;
+  while (added < n && !done_) {
+    watch.check();
+    if (!add_rule(n_jobs, poll)) {
+      done_ = true;
+      break;
+    }
+    ++added;
+    if (held_out_.empty()) continue;
+    const double loss = loss_.loss(held_out_);
+    rules_.losses.push_back(loss);
+    if (loss < best_loss_) {
+      best_loss_ = loss;
+      best_size_ = rules_.size();
+    }
+    done_ = patience > 0 && rules_.size() - best_size_ >= patience;
+  }
+  return added;
+}
+
+StatSums RuleBooster::totals(std::int64_t output) const {
+  const StatPair* const stats = loss_.stats(output);
+  const float* const units = search_.units();
+  StatSums sum;
+  search_.mask().for_each([&](std::int32_t record) {
+    const double own = units ? static_cast<double>(units[record]) : 1;
+    sum.first += own * static_cast<double>(stats[record].first);
+    sum.second += own * static_cast<double>(stats[record].second);
+  });
+  return sum;
+}
+
+const std::vector<std::int32_t>& RuleBooster::draw_columns() {
+  const auto n = static_cast<std::size_t>(settings_.n_features);
+  const std::vector<std::int32_t>& active = search_.active();
+  const auto n_columns = static_cast<std::size_t>(search_.columns().n_columns);
+  if (n == 0 || n >= n_columns) return active;
+  if (shuffled_.empty()) {
+    shuffled_.resize(n_columns);
+    std::iota(shuffled_.begin(), shuffled_.end(), 0);
+  }
+  sampler_.draw(shuffled_, n, drawn_columns_);
+  std::erase_if(drawn_columns_, [&](std::int32_t c) {
+    return !std::binary_search(active.begin(), active.end(), c);
+  });
+  return drawn_columns_;
+}
+
+RuleCandidate RuleBooster::best_single(const std::vector<std::int32_t>& columns,
+                                       const std::vector<std::int32_t>& outputs,
+                                       const std::vector<StatSums>& sums,
+                                       const RuleCandidate& floor, int n_jobs, Poll poll) {
+  const bool of_all = histograms_ && search_.mask().n_conditions() == 0;
+  if (of_all)
+    for (const std::int32_t output : outputs) histograms_->prepare(output, loss_.stats(output));
+  return best_of_columns(search_, columns, floor, n_jobs, poll,
+                         [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
+    if (of_all) {
+      for (std::size_t k = 0; k < outputs.size(); ++k) {
+        histograms_->scan_root(outputs[k], c, sums[k], scan);
+        best_condition(scan, c, outputs[k], settings_.score, best);
+      }
+      return;
+    }
+    search_.list(c, scan);
+    if (scan.size() == 0) return;
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      scan.sum(loss_.stats(outputs[k]), sums[k]);
+      best_condition(scan, c, outputs[k], settings_.score, best);
+    }
+  });
+}
+
+RuleCandidate RuleBooster::best_by_bounds(OutputBounds bounds, std::int32_t output,
+                                          const StatSums& totals,
+                                          const std::vector<std::int32_t>& columns,
+                                          const RuleCandidate& floor, int n_jobs, Poll poll) {
+  const bool of_all = search_.mask().n_conditions() == 0 && histograms_;
+  if (of_all) histograms_->prepare(output, loss_.stats(output));
+  const auto look = [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
+    if (bounds.most(c, totals) < best.score) return;
+    if (of_all) {
+      histograms_->scan_root(output, c, totals, scan);
+    } else {
+      search_.list(c, scan);
+      scan.sum(loss_.stats(output), totals);
+    }
+    best_condition(scan, c, output, settings_.score, best);
+    bounds.learn(c, scan);
+  };
+  // The most promising column sets the mark; few others reach it.
+  RuleCandidate best = floor;
+  most_.clear();
+  for (const std::int32_t c : columns) most_.push_back(bounds.most(c, totals));
+  const auto highest = std::max_element(most_.begin(), most_.end());
+  if (highest == most_.end() || *highest < floor.score) return best;
+  const auto first = static_cast<std::size_t>(highest - most_.begin());
+  look(scan_, columns[first], best);
+  reaching_.clear();
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (i != first && most_[i] >= best.score) reaching_.push_back(columns[i]);
+  return best_of_columns(search_, reaching_, best, n_jobs, poll, look);
+}
+
+RuleCandidate RuleBooster::best_first(const std::vector<std::int32_t>& columns, int n_jobs,
+                                      Poll poll) {
+  RuleCandidate nothing;
+  nothing.score = 0;
+  const auto total = [&](std::int32_t output) {
+    return settings_.sample == SampleKind::none ? loss_.totals(output) : totals(output);
+  };
+  if (!lazy_ || (draws_columns() && !bounds_.kept())) {
+    std::vector<StatSums> sums;
+    for (const std::int32_t output : all_outputs_) sums.push_back(total(output));
+    return best_single(columns, all_outputs_, sums, nothing, n_jobs, poll);
+  }
+  const auto best_of = [&](std::int32_t output, const RuleCandidate& floor) {
+    if (!bounds_.kept()) return best_single(columns, {output}, {total(output)}, floor, n_jobs, poll);
+    return best_by_bounds(bounds_.of(output), output, total(output), columns, floor, n_jobs, poll);
+  };
+  RuleCandidate best = nothing;
+  if (draws_columns()) {
+    // The most promising outputs first: few others reach them.
+    std::vector<std::pair<double, std::int32_t>> order;
+    for (const std::int32_t output : all_outputs_) {
+      const OutputBounds own = bounds_.of(output);
+      double most = 0;
+      for (const std::int32_t c : columns) most = std::max(most, own.most(c, total(output)));
+      order.emplace_back(-most, output);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [most, output] : order)
+      if (-most >= best.score) best = best_of(output, best);
+    return best;
+  }
+  for (const std::int32_t output : all_outputs_) {
+    RuleCandidate& own = known_best_[static_cast<std::size_t>(output)];
+    if (!known_[static_cast<std::size_t>(output)]) {
+      own = best_of(output, nothing);
+      known_[static_cast<std::size_t>(output)] = 1;
+    }
+    if (own.found() && own.better(best)) best = own;
+  }
+  return best;
+}
+
+// While a rule covers nearly all, bounds hold for what it covers: those dropped count as changed.
+bool RuleBooster::narrow_bounds(std::int32_t output) {
+  constexpr std::int64_t kWalkCost = 6;
+  const std::vector<std::int32_t>& dropped = search_.mask().dropped();
+  if (!bounds_.kept() || search_.mask().listed() ||
+      static_cast<std::int64_t>(dropped.size()) * kWalkCost > n_records())
+    return false;
+  if (search_.mask().n_conditions() == 1)
+    rule_bounds_ = bounds_.copy(output);
+  else if (!bounded_)
+    return false;
+  const StatPair* const stats = loss_.stats(output);
+  widener_.widen(rule_bounds_, dropped, search_.rows(), [&](std::size_t k) {
+    const std::int32_t record = dropped[k];
+    const double units = units_ ? static_cast<double>(units_[record]) : 1;
+    return StatSums{-units * static_cast<double>(stats[record].first),
+                    -units * static_cast<double>(stats[record].second)};
+  });
+  return true;
+}
+
+RuleCandidate RuleBooster::best_next(const RuleCandidate& current, int n_jobs, Poll poll) {
+  const std::vector<std::int32_t>& columns = draw_columns();
+  RuleCandidate floor;  // a longer rule must be better by its score
+  floor.score = current.score;
+  if (histograms_) {
+    histograms_->narrow(current.output, loss_.stats(current.output), search_.mask(), search_.rows());
+    return best_of_columns(search_, columns, floor, n_jobs, poll,
+                           [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
+      histograms_->scan_rule(c, search_.n_covered(), current.covered, scan);
+      best_condition(scan, c, current.output, settings_.score, best);
+    });
+  }
+  bounded_ = narrow_bounds(current.output);
+  if (bounded_)
+    return best_by_bounds(rule_bounds_, current.output, current.covered, columns, floor, n_jobs,
+                          poll);
+  return best_single(columns, {current.output}, {current.covered}, floor, n_jobs, poll);
+}
+
+bool RuleBooster::grow_single(Growing& rule, int n_jobs, Poll poll) {
+  RuleCandidate current;
+  current.score = 0;
+  for (int k = 0; k < settings_.max_conditions; ++k) {
+    const RuleCandidate best =
+        k == 0 ? best_first(draw_columns(), n_jobs, poll) : best_next(current, n_jobs, poll);
+    if (!best.found() || !(best.score > current.score)) break;
+    current = best;
+    rule.conditions.push_back(best.condition);
+    rule.heads.push_back({settings_.score.head(best.covered)});
+    search_.add(best.condition, best.n_covered);
+  }
+  rule.outputs = {current.output};
+  return !rule.conditions.empty();
+}
+
+// Keeps the conditions after which the rule does best on records that were not drawn.
+void RuleBooster::prune(Growing& rule) {
+  const float* const drawn = search_.units();
+  double best = 0;
+  std::size_t kept = 1;
+  search_.mask().reset();
+  for (std::size_t k = 0; k < rule.conditions.size(); ++k) {
+    search_.mask().add(search_.columns(), rule.conditions[k]);
+    double change = 0;
+    for (std::size_t j = 0; j < rule.outputs.size(); ++j) {
+      const StatPair* const stats = loss_.stats(rule.outputs[j]);
+      StatSums sum;
+      search_.mask().for_each([&](std::int32_t record) {
+        if (drawn[record] > 0) return;
+        const double own = units_ ? static_cast<double>(units_[record]) : 1;
+        sum.first += own * static_cast<double>(stats[record].first);
+        sum.second += own * static_cast<double>(stats[record].second);
+      });
+      const double head = rule.heads[k][j];
+      change += sum.first * head + 0.5 * sum.second * head * head;
+    }
+    if (k == 0 || change < best) {
+      best = change;
+      kept = k + 1;
+    }
+  }
+  if (kept == rule.conditions.size()) return;
+  rule.conditions.resize(kept);
+  search_.mask().reset();
+  for (const RuleCondition& condition : rule.conditions)
+    search_.mask().add(search_.columns(), condition);
+}
+
+// Widens the bounds of the output that changed, or forgets them if that takes as long as looking.
+void RuleBooster::note_changes(std::int32_t output, double step, bool only_covered) {
+  if (!lazy_) return;
+  known_[static_cast<std::size_t>(output)] = 0;
+  if (histograms_) {
+    if (only_covered)
+      histograms_->change(output, covered_, changes_, search_.rows());
+    else
+      histograms_->forget(output);
+  }
+  if (!bounds_.kept()) return;
+  constexpr std::int64_t kWalkCost = 3;
+  OutputBounds own = bounds_.of(output);
+  // With sums of runs at hand, looking at all columns may cost less than walking rows.
+  const double walk = static_cast<double>(covered_.size()) * row_length_;
+  if (!only_covered || (histograms_ && walk > static_cast<double>(histograms_->n_runs())))
+    own.forget();
+  else if (static_cast<std::int64_t>(covered_.size()) * kWalkCost < n_records())
+    widener_.widen(own, covered_, search_.rows(), [&](std::size_t k) {
+      const double units = units_ ? static_cast<double>(units_[covered_[k]]) : 1;
+      return StatSums{units * static_cast<double>(changes_[k].first),
+                      units * static_cast<double>(changes_[k].second)};
+    });
+  else if (loss_.smooth())
+    own.widen_all(step, loss_.grid(output) * (units_ ? 16 : 1), column_sizes_);
+  else
+    own.forget();
+}
+
+// Sets the head by all records that count and are covered, drawn or not, and applies it to all.
+void RuleBooster::finish(Growing& rule) {
+  covered_.clear();
+  std::vector<std::int32_t> counted;
+  double support = 0;
+  search_.mask().for_each([&](std::int32_t record) {
+    covered_.push_back(record);
+    if (!units_) return;
+    if (units_[record] > 0) counted.push_back(record);
+    support += static_cast<double>(units_[record]);
+  });
+  if (!units_) support = static_cast<double>(covered_.size());
+  std::vector<double> head;
+  double gain = 0;
+  for (const std::int32_t output : rule.outputs) {
+    const StatSums sum = loss_.sums(output, units_ ? counted : covered_);
+    head.push_back(settings_.learning_rate * settings_.score.head(sum));
+    gain += settings_.score(sum) / 2;
+  }
+  const bool only_covered =
+      loss_.add(covered_, rule.outputs, head, lazy_ ? &changes_ : nullptr);
+  note_changes(rule.outputs[0], head[0], only_covered);
+  rules_.conditions.insert(rules_.conditions.end(), rule.conditions.begin(), rule.conditions.end());
+  rules_.rule_conditions.push_back(static_cast<std::int64_t>(rules_.conditions.size()));
+  rules_.outputs.insert(rules_.outputs.end(), rule.outputs.begin(), rule.outputs.end());
+  rules_.scores.insert(rules_.scores.end(), head.begin(), head.end());
+  rules_.rule_heads.push_back(static_cast<std::int64_t>(rules_.outputs.size()));
+  rules_.support.push_back(support);
+  rules_.gain.push_back(gain);
+}
+
+bool RuleBooster::add_rule(int n_jobs, Poll poll) {
+  // Where records or columns are drawn, finding nothing may be bad luck.
+  const bool luck = settings_.sample != SampleKind::none || draws_columns();
+  for (int tries = luck ? 50 : 1; tries > 0; --tries) {
+    const float* const drawn = sampler_.draw_records();
+    search_.begin(drawn, sampler_.n_units());
+    Growing rule;
+    const bool found = settings_.heads == HeadKind::single ? grow_single(rule, n_jobs, poll)
+                                                           : grow_joint(rule, n_jobs, poll);
+    if (!found) continue;
+    if (settings_.prune && drawn) prune(rule);
+    finish(rule);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace tacit

@@ -1,0 +1,123 @@
+// Gradient boosting with rules: each one a conjunction of conditions that adds scores to some
+// outputs of the records it covers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "rule/boost_bounds.hpp"
+#include "rule/boost_loss.hpp"
+#include "rule/boost_sample.hpp"
+#include "rule/joint_scan.hpp"
+#include "rule/newton_score.hpp"
+#include "base/parallel.hpp"
+#include "rule/histograms.hpp"
+#include "rule/search.hpp"
+
+namespace tacit {
+
+enum class HeadKind { single, partial, complete };
+
+struct BoostSettings {
+  LossKind loss = LossKind::logistic;
+  HeadKind heads = HeadKind::single;
+  std::int64_t head_size = 1;       // outputs of a partial head
+  double learning_rate = 0.3;
+  NewtonScore score;
+  int max_conditions = 4;
+  bool default_rule = true;
+  SampleKind sample = SampleKind::none;
+  double sample_share = 1;
+  std::int64_t n_features = 0;      // columns tried for each condition; 0: all
+  bool prune = false;
+  std::uint64_t seed = 0;
+  double weight_unit = 1;  // what a weight of 1 has become: weights and penalties may be scaled
+};
+
+struct BoostedRules {
+  std::vector<std::int64_t> rule_conditions{0}, rule_heads{0};
+  std::vector<RuleCondition> conditions;
+  std::vector<std::int32_t> outputs;
+  std::vector<double> scores, support, gain, losses;
+  double start_loss = 0;  // before the first rule
+  std::int64_t size() const { return static_cast<std::int64_t>(support.size()); }
+};
+
+class RuleBooster {
+ public:
+  RuleBooster(const RuleColumns& columns, BoostTargets targets, std::int64_t n_outputs,
+              const BoostSettings& settings, const float* units, const double* weights,
+              const double* held_weights, const std::int32_t* strata);
+
+  // Adds up to n rules; fewer if no rule lowers the loss, or if the held-out loss has not improved
+  // for `patience` rules (0: never).
+  std::int64_t grow(std::int64_t n, std::int64_t patience, int n_jobs, Poll poll);
+
+  const BoostedRules& rules() const { return rules_; }
+  const BoostLoss& loss() const { return loss_; }
+  std::int64_t n_records() const { return search_.columns().n_records; }
+  std::int64_t n_outputs() const { return n_outputs_; }
+
+ private:
+  struct Growing {
+    std::vector<RuleCondition> conditions;
+    std::vector<std::int32_t> outputs;
+    std::vector<std::vector<double>> heads;  // after each condition, of each output
+  };
+  bool add_rule(int n_jobs, Poll poll);
+  bool grow_single(Growing& rule, int n_jobs, Poll poll);
+  bool grow_joint(Growing& rule, int n_jobs, Poll poll);
+  // The best first condition of any output, by bounds and by what is still known of other outputs.
+  RuleCandidate best_first(const std::vector<std::int32_t>& columns, int n_jobs, Poll poll);
+  RuleCandidate best_by_bounds(OutputBounds bounds, std::int32_t output, const StatSums& totals,
+                               const std::vector<std::int32_t>& columns, const RuleCandidate& floor,
+                               int n_jobs, Poll poll);
+  void start_bounds(const BoostTargets& targets);
+  RuleCandidate best_next(const RuleCandidate& current, int n_jobs, Poll poll);
+  bool narrow_bounds(std::int32_t output);
+  bool draws_columns() const {
+    return settings_.n_features > 0 && settings_.n_features < search_.columns().n_columns;
+  }
+  const std::vector<std::int32_t>& draw_columns();
+  StatSums totals(std::int64_t output) const;
+  void note_changes(std::int32_t output, double step, bool only_covered);
+  void prune(Growing& rule);
+  void finish(Growing& rule);
+  RuleCandidate best_single(const std::vector<std::int32_t>& columns,
+                            const std::vector<std::int32_t>& outputs,
+                            const std::vector<StatSums>& sums, const RuleCandidate& floor,
+                            int n_jobs, Poll poll);
+  JointSums joint_totals() const;
+  std::vector<float> chosen_rows(const std::vector<std::int32_t>& outputs) const;
+  RuleCandidate best_joint(const JointStats& stats, const JointSums& totals,
+                           const RuleCandidate& floor, int n_jobs, Poll poll);
+
+  BoostSettings settings_;
+  std::int64_t n_outputs_;
+  const float* units_;
+  BoostLoss loss_;
+  RuleSearch search_;
+  RuleSampler sampler_;
+  BoostedRules rules_;
+  std::vector<std::int32_t> held_out_, covered_, drawn_columns_, shuffled_, all_outputs_;
+  bool lazy_ = false;  // whether outputs that did not change need not be looked at again
+  ColumnBounds bounds_;
+  std::vector<RuleCandidate> known_best_;  // of each output, if known_
+  std::vector<char> known_;
+  std::vector<StatPair> changes_;
+  std::vector<std::int32_t> reaching_;
+  std::vector<double> most_;  // of the columns that are looked at
+  double row_length_ = 0;  // stored values of a record, on average
+  std::vector<std::int32_t> column_sizes_;  // stored values of each column
+  BoundsWidener widener_;
+  OutputBounds rule_bounds_;  // of the rule that grows, while bounded_
+  bool bounded_ = false;
+  std::unique_ptr<RuleHistograms> histograms_;  // null where they do not suit
+  ColumnScan scan_;
+  double best_loss_ = 0;
+  std::int64_t best_size_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace tacit

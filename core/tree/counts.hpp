@@ -1,0 +1,327 @@
+// Counts of a leaf's stored values against the target: all ids for large leaves, by subtraction
+// where a sibling is counted, and only the ids that occur for small ones.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tree/members.hpp"
+#include "tree/search.hpp"
+
+namespace tacit {
+
+template <class V, class T>
+class TreeCounts {
+ public:
+  TreeCounts(const TreeTable<V>& table, const TreeTarget& target, std::int64_t n_planes,
+             const std::int64_t* pairs, bool timed, TreeScratch& scratch, Meter& meter)
+      : table_(table),
+        target_(target),
+        pairs_(pairs),
+        s_(scratch),
+        meter_(meter),
+        timed_(timed),
+        n_values_(table.records.n_values),
+        n_planes_(n_planes),
+        stride_((n_values_ + 3) / 4 * 4) {
+    const std::int64_t m = table.records.n_records;
+    mean_length_ = m ? static_cast<double>(table.records.indptr[m]) / static_cast<double>(m) : 0.0;
+    if (static_cast<std::int64_t>(s_.slot_of.size()) < n_values_)
+      s_.slot_of.assign(static_cast<std::size_t>(n_values_), -1);
+  }
+
+  // Planes of all ids, zero at first.
+  struct Planes {
+    std::unique_ptr<T[]> data;
+    explicit operator bool() const { return static_cast<bool>(data); }
+  };
+  bool entries() const { return n_planes_ > kMostPlanes; }
+  // Whether sweeping over all ids costs no more than a few times the leaf's own values.
+  bool large(std::int64_t n_records) const {
+    if (entries()) return false;
+    const double cells = static_cast<double>(n_values_ * n_planes_);
+    return cells <= std::max(2048.0, 4.0 * mean_length_ * static_cast<double>(n_records));
+  }
+
+  Planes make() {
+    if (free_.empty()) {
+      Planes planes{std::make_unique<T[]>(size())};
+      return planes;
+    }
+    Planes planes{std::move(free_.back())};
+    free_.pop_back();
+    std::fill(planes.data.get(), planes.data.get() + size(), T{0});
+    return planes;
+  }
+  void release(Planes& planes) {
+    if (planes) free_.push_back(std::move(planes.data));
+  }
+
+  // The planes of the root: one-way counts are the lengths of the postings.
+  Planes count_root(const LeafMembers& leaf, std::int64_t target_column) {
+    const Timer timer(*this);
+    Planes planes = make();
+    T* out = planes.data.get();
+    if (table_.weights)
+      for (std::int64_t r = 0; r < table_.records.n_records; ++r)
+        add(r, static_cast<T>(table_.weights[r]), out);
+    else
+      for (std::int64_t v = 0; v < n_values_; ++v)
+        out[v] = static_cast<T>(table_.start[v + 1] - table_.start[v]);
+    meter_.spend(n_values_);
+    if (pairs_ && target_column >= 0)
+      add_target_pairs(target_column, out);
+    else
+      add_telling<1, false>(leaf, out);
+    return planes;
+  }
+
+  // `quiet` are the leaf's records that are not telling, here and below.
+  Planes count(const LeafMembers& leaf, const RecordList& quiet) {
+    const Timer timer(*this);
+    Planes planes = make();
+    add_records<1>(quiet, planes.data.get());
+    add_telling<1, true>(leaf, planes.data.get());
+    return planes;
+  }
+
+  // The same for a leaf's records that hold [low, high): all that do, by the pair counts, less
+  // those of other leaves.
+  Planes count_by_pairs(const LeafMembers& leaf, std::int64_t low, std::int64_t high,
+                        const RecordList& others) {
+    const Timer timer(*this);
+    Planes planes = make();
+    T* out = planes.data.get();
+    for (std::int64_t v = low; v < high; ++v) add_row(v, out);
+    add_records<-1>(others, out);
+    add_telling<1, false>(leaf, out);
+    return planes;
+  }
+  bool has_pairs() const { return pairs_ != nullptr; }
+
+  void subtract(const Planes& part, Planes& from) {
+    const Timer timer(*this);
+    const T* own = part.data.get();
+    T* out = from.data.get();
+    for (std::size_t i = 0; i < size(); ++i) out[i] -= own[i];
+  }
+  void subtract(const LeafMembers& leaf, const RecordList& quiet, Planes& from) {
+    const Timer timer(*this);
+    add_records<-1>(quiet, from.data.get());
+    add_telling<-1, true>(leaf, from.data.get());
+  }
+
+  CountedLeaf<T> view(const Planes& planes, const std::int64_t* whole, double share) const {
+    return {planes.data.get(), stride_, n_values_, nullptr, whole, share};
+  }
+
+  // Counts a small leaf; the view lasts until the next one is counted.
+  CountedLeaf<T> count_small(const LeafMembers& leaf, const RecordList& quiet,
+                             const std::int64_t* whole, double share) {
+    const Timer timer(*this);
+    find_ids(leaf, quiet);
+    CountedLeaf<T> view{nullptr, (static_cast<std::int64_t>(ids_.size()) + 3) / 4 * 4,
+                        static_cast<std::int64_t>(ids_.size()), ids_.data(), whole, share};
+    if (entries())
+      count_entries(leaf, view);
+    else
+      count_planes(leaf, view);
+    for (const std::int32_t id : ids_) s_.slot_of[static_cast<std::size_t>(id)] = -1;
+    view.planes = small_.data();
+    return view;
+  }
+
+  double seconds() const { return seconds_; }
+
+ private:
+  struct Timer {
+    using Clock = std::chrono::steady_clock;
+    explicit Timer(TreeCounts& counts) : counts_(counts) {
+      if (counts.timed_) began_ = Clock::now();
+    }
+    ~Timer() {
+      if (counts_.timed_)
+        counts_.seconds_ += std::chrono::duration<double>(Clock::now() - began_).count();
+    }
+    TreeCounts& counts_;
+    Clock::time_point began_;
+  };
+
+  std::size_t size() const { return static_cast<std::size_t>(stride_ * n_planes_); }
+
+  void add(std::int64_t r, T weight, T* plane) const {
+    for (const V *v = table_.records.begin(r), *end = table_.records.end(r); v < end; ++v)
+      plane[*v] += weight;
+  }
+
+  // Records of a leaf lie anywhere in a table: what comes soon is asked for early.
+  void prefetch(std::int64_t soon, std::int64_t later) const {
+    const V* values = table_.records.values + table_.records.indptr[soon];
+    __builtin_prefetch(values);
+    __builtin_prefetch(values + 64 / sizeof(V));
+    __builtin_prefetch(table_.records.indptr + later);
+  }
+  static constexpr std::int64_t kSoon = 8, kLater = 24;
+
+  template <int kSign>
+  void add_records(const RecordList& list, T* out) {
+    const std::int32_t* records = list.data();
+    const auto n = static_cast<std::int64_t>(list.size());
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i + kLater < n) prefetch(records[i + kSoon], records[i + kLater]);
+      const std::int64_t r = records[i];
+      add(r, static_cast<T>(table_.weights ? kSign * table_.weights[r] : kSign), out);
+    }
+    meter_.spend(n * (4 + static_cast<std::int64_t>(mean_length_)));
+  }
+
+  // Adds telling records to the planes of their target, and to the first one if kAll.
+  template <int kSign, bool kAll>
+  void add_telling(const LeafMembers& leaf, T* out) {
+    const TellingRecord* own = s_.telling.data() + leaf.telling_begin;
+    const std::int64_t n = leaf.n_telling();
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i + kLater < n) prefetch(own[i + kSoon].record, own[i + kLater].record);
+      const std::int64_t r = own[i].record;
+      const T weight = static_cast<T>(table_.weights ? kSign * table_.weights[r] : kSign);
+      const V *v = table_.records.begin(r), *end = table_.records.end(r);
+      if (target_.first_moments) {
+        const T first = static_cast<T>(kSign * target_.first_moments[r]);
+        const T second = static_cast<T>(kSign * target_.second_moments[r]);
+        for (; v < end; ++v) {
+          if (kAll) out[*v] += weight;
+          out[stride_ + *v] += first;
+          out[2 * stride_ + *v] += second;
+        }
+      } else {
+        T* plane = out + own[i].plane * stride_;
+        for (; v < end; ++v) {
+          if (kAll) out[*v] += weight;
+          plane[*v] += weight;
+        }
+      }
+    }
+    meter_.spend(n * (4 + static_cast<std::int64_t>(mean_length_)));
+  }
+
+  void add_row(std::int64_t v, T* plane) const {
+    const std::int64_t* row = pairs_ + v * n_values_;
+    for (std::int64_t u = 0; u < n_values_; ++u) plane[u] += static_cast<T>(row[u]);
+  }
+
+  void add_target_pairs(std::int64_t column, T* out) const {
+    std::int64_t plane = 1;
+    for (std::int64_t v = table_.offsets[column]; v < table_.offsets[column + 1]; ++v)
+      add_row(v, out + plane++ * stride_);
+  }
+
+  // ids_: those of the leaf, ascending; slot_of: their places; totals in small_.
+  void find_ids(const LeafMembers& leaf, const RecordList& quiet) {
+    ids_.clear();
+    totals_.clear();
+    const auto n = static_cast<std::int64_t>(quiet.size());
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (i + kLater < n)
+        prefetch(quiet[static_cast<std::size_t>(i + kSoon)],
+                 quiet[static_cast<std::size_t>(i + kLater)]);
+      note_ids(quiet[static_cast<std::size_t>(i)]);
+    }
+    for (std::int64_t i = leaf.telling_begin; i < leaf.telling_end; ++i)
+      note_ids(s_.telling[static_cast<std::size_t>(i)].record);
+    std::sort(ids_.begin(), ids_.end());
+    const std::size_t stride = (ids_.size() + 3) / 4 * 4;
+    small_.assign(stride * static_cast<std::size_t>(entries() ? 1 : n_planes_), T{0});
+    for (std::size_t k = 0; k < ids_.size(); ++k) {
+      std::int32_t& slot = s_.slot_of[static_cast<std::size_t>(ids_[k])];
+      small_[k] = totals_[static_cast<std::size_t>(slot)];
+      slot = static_cast<std::int32_t>(k);
+    }
+    meter_.spend(leaf.size() * (4 + 4 * static_cast<std::int64_t>(mean_length_)));
+  }
+
+  void note_ids(std::int64_t r) {
+    const T weight = static_cast<T>(table_.weights ? table_.weights[r] : 1);
+    for (const V *v = table_.records.begin(r), *end = table_.records.end(r); v < end; ++v) {
+      std::int32_t& slot = s_.slot_of[*v];
+      if (slot < 0) {
+        slot = static_cast<std::int32_t>(ids_.size());
+        ids_.push_back(static_cast<std::int32_t>(*v));
+        totals_.push_back(T{0});
+      }
+      totals_[static_cast<std::size_t>(slot)] += weight;
+    }
+  }
+
+  template <class Body>  // body(place of the id, record, plane)
+  void for_telling(const LeafMembers& leaf, const Body& body) const {
+    for (std::int64_t i = leaf.telling_begin; i < leaf.telling_end; ++i) {
+      const TellingRecord own = s_.telling[static_cast<std::size_t>(i)];
+      const std::int64_t r = own.record;
+      for (const V *v = table_.records.begin(r), *end = table_.records.end(r); v < end; ++v)
+        body(static_cast<std::size_t>(s_.slot_of[*v]), r, own.plane);
+    }
+  }
+
+  void count_planes(const LeafMembers& leaf, const CountedLeaf<T>& view) {
+    const auto stride = static_cast<std::size_t>(view.stride);
+    T* out = small_.data();
+    for_telling(leaf, [&](std::size_t at, std::int64_t r, std::int32_t plane) {
+      if (target_.first_moments) {
+        out[stride + at] += static_cast<T>(target_.first_moments[r]);
+        out[2 * stride + at] += static_cast<T>(target_.second_moments[r]);
+      } else {
+        out[static_cast<std::size_t>(plane) * stride + at] +=
+            static_cast<T>(table_.weights ? table_.weights[r] : 1);
+      }
+    });
+  }
+
+  void count_entries(const LeafMembers& leaf, CountedLeaf<T>& view) {
+    keyed_.clear();
+    for_telling(leaf, [&](std::size_t at, std::int64_t r, std::int32_t plane) {
+      keyed_.push_back({static_cast<std::uint64_t>(at) << 32 | static_cast<std::uint32_t>(plane),
+                        static_cast<T>(table_.weights ? table_.weights[r] : 1)});
+    });
+    std::sort(keyed_.begin(), keyed_.end(),
+              [](const Keyed& a, const Keyed& b) { return a.key < b.key; });
+    entry_start_.assign(ids_.size() + 1, 0);
+    entry_plane_.clear();
+    entry_count_.clear();
+    for (std::size_t i = 0; i < keyed_.size(); ++i) {
+      if (i == 0 || keyed_[i].key != keyed_[i - 1].key) {
+        entry_plane_.push_back(static_cast<std::int32_t>(keyed_[i].key & 0xffffffff));
+        entry_count_.push_back(T{0});
+        ++entry_start_[static_cast<std::size_t>(keyed_[i].key >> 32) + 1];
+      }
+      entry_count_.back() += keyed_[i].count;
+    }
+    for (std::size_t k = 0; k < ids_.size(); ++k) entry_start_[k + 1] += entry_start_[k];
+    view.entry_start = entry_start_.data();
+    view.entry_plane = entry_plane_.data();
+    view.entry_count = entry_count_.data();
+  }
+
+  struct Keyed {
+    std::uint64_t key;  // place of the id, plane
+    T count;
+  };
+
+  const TreeTable<V>& table_;
+  const TreeTarget& target_;
+  const std::int64_t* pairs_;
+  TreeScratch& s_;
+  Meter& meter_;
+  bool timed_;
+  std::int64_t n_values_, n_planes_, stride_;
+  double mean_length_ = 0.0, seconds_ = 0.0;
+  std::vector<std::unique_ptr<T[]>> free_;
+  std::vector<std::int32_t> ids_, entry_plane_;
+  std::vector<T> totals_, small_, entry_count_;
+  std::vector<std::int64_t> entry_start_;
+  std::vector<Keyed> keyed_;
+};
+
+}  // namespace tacit

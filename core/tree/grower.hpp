@@ -1,0 +1,288 @@
+// Grows one tree, best leaf first.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <queue>
+#include <vector>
+
+#include "base/fast_log.hpp"
+#include "tree/counts.hpp"
+
+namespace tacit {
+
+// What there is to do next: split a leaf, or (in graphs) merge it with another.
+struct TreeStep {
+  std::uint64_t rank;  // of its gain, rounded: rounding errors must not decide an order
+  std::int32_t node, other;  // other is -1 for a split
+
+  bool operator<(const TreeStep& step) const {
+    if (rank != step.rank) return rank < step.rank;
+    return node != step.node ? node > step.node : other > step.other;
+  }
+  static std::uint64_t rank_of(double gain) {
+    constexpr int kBits = 24;  // dropped of 52
+    return gain > 1e-9 ? (bits_of(gain) + (std::uint64_t{1} << (kBits - 1))) >> kBits : 0;
+  }
+};
+
+template <class V, class T>
+class TreeGrower {
+ public:
+  // Telling records are in scratch.telling; `target_column` is the column they come from, or -1.
+  TreeGrower(const TreeTable<V>& table, const TreeColumns& columns, const TreeTarget& target,
+             std::int64_t n_planes, std::int64_t whole, const std::vector<std::int64_t>& excluded,
+             const std::int64_t* pairs, std::int64_t target_column, const TreeRules& rules,
+             TreeScratch& scratch, Meter& meter)
+      : table_(table),
+        columns_(columns),
+        target_(target),
+        rules_(rules),
+        n_planes_(n_planes),
+        target_column_(target_column),
+        score_(rules, n_planes, whole),
+        members_(table, pairs != nullptr, scratch, meter),
+        counts_(table, target, n_planes, pairs, rules.timed, scratch, meter),
+        search_(columns, score_, rules.binary, rules.complete, excluded),
+        meter_(meter) {}
+
+  void grow() {
+    const auto room = 2 * static_cast<std::size_t>(std::min<std::int64_t>(most_leaves(), 32));
+    for (auto* ints : {&tree_.column, &tree_.low, &tree_.high, &tree_.first, &tree_.left,
+                       &tree_.right, &tree_.children})
+      ints->reserve(room);
+    leaves_.reserve(room);
+    tree_.stats.reserve(room * static_cast<std::size_t>(n_planes_));
+    add_root();
+    while (!steps_.empty() && n_leaves_ < most_leaves()) {
+      const std::int32_t node = steps_.top().node;
+      steps_.pop();
+      const Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
+      if (n_leaves_ - 1 + n_children(leaf.split) > most_leaves()) continue;
+      split(node);
+    }
+  }
+
+  // What makes a graph of the tree: see tree_graph.hpp.
+  void merge();
+
+  GrownTree take_tree() {
+    tree_.n_stats = n_planes_;
+    if (!rules_.merge) order_children();
+    tree_.counting_seconds = counts_.seconds();
+    return std::move(tree_);
+  }
+
+ private:
+  struct Leaf {
+    LeafMembers members;
+    std::int64_t depth = 0;
+    typename TreeCounts<V, T>::Planes planes;
+    TreeSplit split;
+    bool alive = true;  // not split and not merged
+  };
+
+  static constexpr double kLeastGain = 1e-9;  // less is rounding, and might go on for ever
+
+  void join(std::int32_t a, std::int32_t b);
+  void renumber();
+
+  // Children lie in the order of their parents, not in that of the splits.
+  void order_children() {
+    std::vector<std::int32_t> ordered;
+    for (std::size_t node = 0; node < tree_.column.size(); ++node) {
+      if (tree_.column[node] < 0) continue;
+      const std::int32_t* own = tree_.children.data() + tree_.first[node];
+      tree_.first[node] = static_cast<std::int32_t>(ordered.size());
+      const std::int64_t many = tree_.complete[node] ? tree_.high[node] - tree_.low[node] + 1 : 2;
+      ordered.insert(ordered.end(), own, own + many);
+    }
+    tree_.children = std::move(ordered);
+  }
+
+  std::int64_t most_leaves() const {
+    return rules_.max_leaves < 0 ? std::int64_t{1} << 31 : rules_.max_leaves;
+  }
+  static std::int64_t n_children(const TreeSplit& split) {
+    return split.complete ? split.high - split.low + 1 : 2;
+  }
+  std::int64_t* stats(std::int32_t node) {
+    return tree_.stats.data() + static_cast<std::int64_t>(node) * n_planes_;
+  }
+  double share(std::int32_t node) const { return tree_.share[static_cast<std::size_t>(node)]; }
+  double score_of(std::int32_t node) { return score_.leaf(stats(node), share(node)); }
+
+  std::int32_t add_node(double own_share) {
+    const auto node = static_cast<std::int32_t>(tree_.column.size());
+    tree_.column.push_back(-1);
+    for (auto* ints : {&tree_.low, &tree_.high, &tree_.first}) ints->push_back(0);
+    tree_.left.push_back(-1);
+    tree_.right.push_back(-1);
+    tree_.complete.push_back(0);
+    tree_.gain.push_back(0.0);
+    tree_.share.push_back(own_share);
+    tree_.stats.resize(tree_.stats.size() + static_cast<std::size_t>(n_planes_), 0);
+    leaves_.emplace_back();
+    return node;
+  }
+
+  void add_root() {
+    const std::int32_t node = add_node(1.0);
+    Leaf& leaf = leaves_[0];
+    leaf.members = members_.root();
+    std::int64_t* own = stats(node);
+    if (table_.weights)
+      for (std::int64_t r = 0; r < table_.records.n_records; ++r) own[0] += table_.weights[r];
+    else
+      own[0] = table_.records.n_records;
+    add_telling(leaf.members, own);
+    n_leaves_ = 1;
+    if (!worth_counting(node)) return;
+    if (counts_.large(leaf.members.size()))
+      leaf.planes = counts_.count_root(leaf.members, target_column_);
+    evaluate(node);
+  }
+
+  void add_telling(const LeafMembers& leaf, std::int64_t* own) const {
+    const TellingRecord* telling = members_.telling(leaf);
+    const std::int64_t n = leaf.telling_end - leaf.telling_begin;
+    for (std::int64_t i = 0; i < n; ++i) {
+      const std::int64_t r = telling[i].record;
+      if (target_.first_moments) {
+        own[1] += target_.first_moments[r];
+        own[2] += target_.second_moments[r];
+      } else {
+        own[telling[i].plane] += table_.weights ? table_.weights[r] : 1;
+      }
+    }
+  }
+
+  void add_records(LeafMembers& leaf, std::int64_t* own) {
+    if (!table_.weights) {
+      own[0] += leaf.size();
+      return;
+    }
+    for (const std::int32_t r : members_.quiet(leaf)) own[0] += table_.weights[r];
+    const TellingRecord* telling = members_.telling(leaf);
+    for (std::int64_t i = 0; i < leaf.n_telling(); ++i) own[0] += table_.weights[telling[i].record];
+  }
+
+  bool worth_counting(std::int32_t node) {
+    const Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
+    return worth_splitting(rules_, n_planes_, stats(node), stats(0), leaf.depth);
+  }
+
+  // Finds the best split of a leaf, from its planes or by counting it, and queues it if it pays.
+  void evaluate(std::int32_t node) {
+    Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
+    if (leaf.planes) {
+      leaf.split = search_.best(counts_.view(leaf.planes, stats(node), share(node)));
+    } else {
+      leaf.split = search_.best(counts_.count_small(leaf.members, members_.quiet(leaf.members),
+                                                    stats(node), share(node)));
+    }
+    if (leaf.split.column >= 0 && score_.accepts(leaf.split.gain, stats(node)[0])) {
+      steps_.push({TreeStep::rank_of(leaf.split.gain), node, -1});
+      return;
+    }
+    leaf.split = {};
+    counts_.release(leaf.planes);
+  }
+
+  // Makes the children of a leaf, shares its counts out among them, and looks at each.
+  void split(std::int32_t node) {
+    const TreeSplit split = leaves_[static_cast<std::size_t>(node)].split;
+    auto parts = members_.split(leaves_[static_cast<std::size_t>(node)].members, split.low,
+                                split.high, split.complete);
+    const auto first = static_cast<std::int32_t>(leaves_.size());
+    const std::size_t n_parts = parts.size();
+    note_split(node, split, std::move(parts));
+    const bool go_on = rules_.merge || n_leaves_ < most_leaves();  // merging makes room again
+    Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
+    if (go_on && leaf.planes) share_out(node, split, first, n_parts);
+    counts_.release(leaf.planes);
+    for (std::size_t k = 0; k < n_parts; ++k) {
+      const std::int32_t child = first + static_cast<std::int32_t>(k);
+      if (go_on && worth_counting(child))
+        evaluate(child);
+      else
+        counts_.release(leaves_[static_cast<std::size_t>(child)].planes);
+    }
+  }
+
+  void note_split(std::int32_t node, const TreeSplit& split, std::vector<LeafMembers> parts) {
+    const auto at = static_cast<std::size_t>(node);
+    tree_.column[at] = split.column;
+    tree_.low[at] = split.low;
+    tree_.high[at] = split.high;
+    tree_.left[at] = split.left;
+    tree_.right[at] = split.right;
+    tree_.complete[at] = split.complete;
+    tree_.gain[at] = split.gain;
+    tree_.first[at] = static_cast<std::int32_t>(tree_.children.size());
+    leaves_[at].alive = false;
+    const std::int64_t depth = leaves_[at].depth + 1;
+    std::vector<std::int64_t> rest(stats(node), stats(node) + n_planes_);
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      const std::int32_t child = add_node(columns_.part_of_share(split, k == 0) * share(node));
+      tree_.children.push_back(child);
+      Leaf& own = leaves_.back();
+      own.members = std::move(parts[k]);
+      own.depth = depth;
+      std::int64_t* planes = stats(child);
+      if (k + 1 < parts.size()) {
+        add_records(own.members, planes);
+        add_telling(own.members, planes);
+        for (std::int64_t p = 0; p < n_planes_; ++p) rest[static_cast<std::size_t>(p)] -= planes[p];
+      } else {
+        std::copy(rest.begin(), rest.end(), planes);
+      }
+    }
+    n_leaves_ += static_cast<std::int64_t>(parts.size()) - 1;
+  }
+
+  // The largest child inherits the planes, less those of the others.
+  void share_out(std::int32_t node, const TreeSplit& split, std::int32_t first,
+                 std::size_t n_parts) {
+    const auto child_at = leaves_.begin() + first;
+    const auto larger = [](const Leaf& a, const Leaf& b) { return a.members.size() < b.members.size(); };
+    const auto heir = std::max_element(child_at, child_at + static_cast<std::int64_t>(n_parts), larger);
+    if (!counts_.large(heir->members.size())) return;
+    auto planes = std::move(leaves_[static_cast<std::size_t>(node)].planes);
+    for (std::size_t k = 0; k < n_parts; ++k) {
+      const std::int32_t child = first + static_cast<std::int32_t>(k);
+      Leaf& own = leaves_[static_cast<std::size_t>(child)];
+      if (&own == &*heir) continue;
+      const auto& quiet = members_.quiet(own.members);
+      if (!counts_.large(own.members.size()) || !worth_counting(child)) {
+        counts_.subtract(own.members, quiet, planes);
+        continue;
+      }
+      const auto* others = members_.others();
+      const bool by_pairs = counts_.has_pairs() && !split.complete && k == 0 && others &&
+                            static_cast<std::int64_t>(others->size()) < own.members.size();
+      own.planes = by_pairs ? counts_.count_by_pairs(own.members, split.low, split.high, *others)
+                            : counts_.count(own.members, quiet);
+      counts_.subtract(own.planes, planes);
+    }
+    heir->planes = std::move(planes);
+  }
+
+  const TreeTable<V>& table_;
+  const TreeColumns& columns_;
+  const TreeTarget& target_;
+  const TreeRules& rules_;
+  std::int64_t n_planes_, target_column_;
+  TreeScore score_;
+  TreeMembers<V> members_;
+  TreeCounts<V, T> counts_;
+  SplitSearch<T> search_;
+  Meter& meter_;
+  GrownTree tree_;
+  std::vector<Leaf> leaves_;
+  std::priority_queue<TreeStep> steps_;
+  std::int64_t n_leaves_ = 0;
+};
+
+}  // namespace tacit

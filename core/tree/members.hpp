@@ -1,0 +1,276 @@
+// Which records are in which leaf, and how a split moves them.
+//
+// Every record carries the tag of its leaf. A split goes through the postings of its range and
+// gives the records that it finds in the leaf a tag of their own; the rest, usually the larger
+// part, keeps the tag and is not touched. A leaf remembers the records it began with, and forgets
+// those that have gone once they are the larger half. Telling records are kept apart: they are
+// counted with the target, the others without.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "tree/tree.hpp"
+
+namespace tacit {
+
+// A vector that does not fill what it grows by: lists are written once, in full.
+template <class T>
+struct Unfilled : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unfilled<U>;
+  };
+  template <class U>
+  void construct(U* at) {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* at, Args&&... args) {
+    ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+  }
+};
+using RecordList = std::vector<std::int32_t, Unfilled<std::int32_t>>;
+
+// A record that says something about the target: one that is not of the base class.
+struct TellingRecord {
+  std::int32_t record;
+  std::int32_t plane;  // which plane it adds to
+};
+
+struct LeafMembers {
+  std::int32_t tag = 0;  // even; that of its telling records is one more
+  std::int64_t n_quiet = 0;
+  bool everything = false;          // began as all records, which are not listed
+  RecordList began;  // its quiet records, and some that other leaves have now
+  std::int64_t telling_begin = 0, telling_end = 0;
+
+  std::int64_t n_telling() const { return telling_end - telling_begin; }
+  std::int64_t size() const { return n_quiet + n_telling(); }
+};
+
+// What lasts from one tree to the next on a thread, so that it is not allocated anew.
+struct TreeScratch {
+  std::vector<std::int32_t> tags;
+  RecordList others;  // records of a range that are not in the leaf
+  std::vector<TellingRecord> telling, spare;
+  std::vector<std::int32_t> slot_of;  // by value id, for small leaves; -1 between leaves
+};
+
+template <class V>
+class TreeMembers {
+ public:
+  // Only with `others` is it noted which records of a range are in other leaves.
+  TreeMembers(const TreeTable<V>& table, bool others, TreeScratch& scratch, Meter& meter)
+      : table_(table), s_(scratch), meter_(meter), wants_others_(others) {
+    s_.tags.assign(static_cast<std::size_t>(table.records.n_records), 0);
+    for (const TellingRecord& one : s_.telling) tag(one.record) = 1;
+  }
+
+  LeafMembers root() const {
+    LeafMembers leaf;
+    leaf.everything = true;
+    leaf.telling_end = static_cast<std::int64_t>(s_.telling.size());
+    leaf.n_quiet = table_.records.n_records - leaf.telling_end;
+    return leaf;
+  }
+
+  const TellingRecord* telling(const LeafMembers& leaf) const {
+    return s_.telling.data() + leaf.telling_begin;
+  }
+
+  // The leaf's records that are not telling.
+  const RecordList& quiet(LeafMembers& leaf) {
+    if (leaf.everything) {
+      leaf.began.resize(s_.tags.size());
+      std::iota(leaf.began.begin(), leaf.began.end(), 0);
+      leaf.everything = false;
+    }
+    if (static_cast<std::int64_t>(leaf.began.size()) != leaf.n_quiet) forget(leaf);
+    return leaf.began;
+  }
+
+  // Sends the leaf's records that hold low + k to part k (or all of the range to part 0 if not
+  // `each`), and the rest to the last part. The leaf is used up.
+  std::vector<LeafMembers> split(LeafMembers& leaf, std::int64_t low, std::int64_t high,
+                                 bool each) {
+    std::vector<LeafMembers> parts(static_cast<std::size_t>(each ? high - low + 1 : 2));
+    const std::int32_t first_tag = next_tag_;
+    for (std::size_t p = 0; p + 1 < parts.size(); ++p) parts[p].tag = new_tag();
+    const bool listed = by_postings(leaf, low, high);
+    others_known_ = listed && wants_others_;
+    if (others_known_)
+      take<true>(leaf.tag, low, high, each, parts);
+    else if (listed)
+      take<false>(leaf.tag, low, high, each, parts);
+    else
+      look_up_all(leaf, low, high, each, parts);
+    tell(leaf, first_tag, parts);
+    LeafMembers& rest = parts.back();
+    rest.tag = leaf.tag;
+    rest.n_quiet = leaf.n_quiet;
+    for (std::size_t p = 0; p + 1 < parts.size(); ++p) {
+      parts[p].n_quiet = static_cast<std::int64_t>(parts[p].began.size());
+      rest.n_quiet -= parts[p].n_quiet;
+    }
+    rest.everything = leaf.everything;
+    rest.began = std::move(leaf.began);
+    if (!rest.everything && static_cast<std::int64_t>(rest.began.size()) > 2 * rest.n_quiet)
+      forget(rest);
+    return parts;
+  }
+
+  // The records of the last range that were in other leaves, if the postings were asked.
+  const RecordList* others() const { return others_known_ ? &s_.others : nullptr; }
+
+  // Puts the records of two leaves side by side.
+  LeafMembers join(LeafMembers& a, LeafMembers& b) {
+    LeafMembers both;
+    both.tag = new_tag();
+    both.n_quiet = a.n_quiet + b.n_quiet;
+    both.telling_begin = static_cast<std::int64_t>(s_.telling.size());
+    for (LeafMembers* leaf : {&a, &b}) {
+      for (const std::int32_t r : quiet(*leaf)) {
+        tag(r) = both.tag;
+        both.began.push_back(r);
+      }
+      for (std::int64_t i = leaf->telling_begin; i < leaf->telling_end; ++i) {
+        const TellingRecord one = s_.telling[static_cast<std::size_t>(i)];
+        tag(one.record) = both.tag + 1;
+        s_.telling.push_back(one);
+      }
+      leaf->began.clear();
+    }
+    both.telling_end = static_cast<std::int64_t>(s_.telling.size());
+    meter_.spend(both.size());
+    return both;
+  }
+
+ private:
+  std::int32_t& tag(std::int32_t r) { return s_.tags[static_cast<std::size_t>(r)]; }
+  std::int32_t new_tag() { return (next_tag_ += 2) - 2; }
+
+  void forget(LeafMembers& leaf) {
+    const auto gone = [&](std::int32_t r) { return tag(r) != leaf.tag; };
+    meter_.spend(static_cast<std::int64_t>(leaf.began.size()));
+    leaf.began.erase(std::remove_if(leaf.began.begin(), leaf.began.end(), gone), leaf.began.end());
+  }
+
+  // A posting is a step; to look a record up costs about as much as eight of them.
+  bool by_postings(const LeafMembers& leaf, std::int64_t low, std::int64_t high) const {
+    const auto own = static_cast<std::int64_t>(leaf.began.size()) + leaf.n_telling();
+    return leaf.everything || table_.start[high] - table_.start[low] <= 8 * own;
+  }
+
+  template <bool kOthers>
+  void take(std::int32_t own, std::int64_t low, std::int64_t high, bool each,
+            std::vector<LeafMembers>& parts) {
+    const std::int64_t n = table_.start[high] - table_.start[low];
+    if (kOthers) s_.others.resize(static_cast<std::size_t>(n) + 1);
+    std::int32_t* other = s_.others.data();
+    for (std::int64_t v = low; v < high; ++v) {
+      LeafMembers& part = parts[each ? static_cast<std::size_t>(v - low) : 0];
+      const std::size_t before = part.began.size();
+      part.began.resize(before + static_cast<std::size_t>(table_.start[v + 1] - table_.start[v] + 1));
+      std::int32_t* mine = part.began.data() + before;
+      for (std::int64_t i = table_.start[v]; i < table_.start[v + 1]; ++i) {
+        const std::int32_t r = table_.rows[i];
+        std::int32_t& current = tag(r);
+        const std::int32_t off = current - own;  // 0 quiet, 1 telling, else another leaf's
+        // Written to both, kept by one at most: which it is cannot be guessed.
+        *mine = r;
+        current = (off >> 1) == 0 ? part.tag + off : current;
+        mine += off == 0;
+        if (kOthers) {
+          *other = r;
+          other += (off >> 1) != 0;
+        }
+      }
+      part.began.resize(static_cast<std::size_t>(mine - part.began.data()));
+    }
+    if (kOthers) s_.others.resize(static_cast<std::size_t>(other - s_.others.data()));
+    meter_.spend(n);
+  }
+
+  void look_up_all(const LeafMembers& leaf, std::int64_t low, std::int64_t high, bool each,
+                   std::vector<LeafMembers>& parts) {
+    const auto part_of = [&](std::int32_t r) -> LeafMembers* {
+      const std::int64_t v = find(r, low, high);
+      return v < 0 ? nullptr : &parts[each ? static_cast<std::size_t>(v - low) : 0];
+    };
+    for (const std::int32_t r : leaf.began) {
+      if (tag(r) != leaf.tag) continue;
+      LeafMembers* part = part_of(r);
+      if (!part) continue;
+      part->began.push_back(r);
+      tag(r) = part->tag;
+    }
+    for (std::int64_t i = leaf.telling_begin; i < leaf.telling_end; ++i) {
+      const std::int32_t r = s_.telling[static_cast<std::size_t>(i)].record;
+      if (const LeafMembers* part = part_of(r)) tag(r) = part->tag + 1;
+    }
+    meter_.spend(8 * (static_cast<std::int64_t>(leaf.began.size()) + leaf.n_telling()));
+  }
+
+  // The id in [low, high) that a record holds, or -1.
+  std::int64_t find(std::int32_t r, std::int64_t low, std::int64_t high) const {
+    const V* end = table_.records.end(r);
+    const V* at = std::lower_bound(table_.records.begin(r), end, low, [](V id, std::int64_t x) {
+      return static_cast<std::int64_t>(id) < x;
+    });
+    return at < end && static_cast<std::int64_t>(*at) < high ? static_cast<std::int64_t>(*at) : -1;
+  }
+
+  // Sorts the leaf's telling records by part, keeping their order within each.
+  void tell(const LeafMembers& leaf, std::int32_t first_tag, std::vector<LeafMembers>& parts) {
+    const std::int64_t n = leaf.n_telling();
+    TellingRecord* own = s_.telling.data() + leaf.telling_begin;
+    meter_.spend(2 * n);
+    if (parts.size() == 2) {  // by far the most common
+      s_.spare.resize(static_cast<std::size_t>(n) + 1);
+      TellingRecord *inside = own, *rest = s_.spare.data();
+      for (std::int64_t i = 0; i < n; ++i) {
+        const TellingRecord one = own[i];
+        const bool stays = tag(one.record) == leaf.tag + 1;
+        *inside = *rest = one;  // written to both, kept by one
+        inside += !stays;
+        rest += stays;
+      }
+      std::copy(s_.spare.data(), rest, inside);
+      parts[0].telling_begin = leaf.telling_begin;
+      parts[0].telling_end = parts[1].telling_begin = leaf.telling_begin + (inside - own);
+      parts[1].telling_end = leaf.telling_end;
+      return;
+    }
+    s_.spare.assign(own, own + n);
+    const std::size_t last = parts.size() - 1;
+    const auto part = [&](const TellingRecord& one) {
+      const std::int32_t own_tag = tag(one.record);
+      return own_tag == leaf.tag + 1 ? last : static_cast<std::size_t>(own_tag - first_tag) / 2;
+    };
+    for (LeafMembers& one : parts) one.telling_end = 0;
+    for (const TellingRecord& one : s_.spare) ++parts[part(one)].telling_end;
+    std::int64_t begin = leaf.telling_begin;
+    for (LeafMembers& one : parts) {
+      const std::int64_t size = one.telling_end;
+      one.telling_begin = one.telling_end = begin;
+      begin += size;
+    }
+    for (const TellingRecord& one : s_.spare)
+      s_.telling[static_cast<std::size_t>(parts[part(one)].telling_end++)] = one;
+  }
+
+  const TreeTable<V>& table_;
+  TreeScratch& s_;
+  Meter& meter_;
+  std::int32_t next_tag_ = 2;
+  bool wants_others_, others_known_ = false;
+};
+
+}  // namespace tacit

@@ -1,0 +1,355 @@
+#include "tree/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace tacit {
+namespace {
+
+constexpr double kNoGain = -std::numeric_limits<double>::infinity();
+
+std::int64_t whole_vectors(std::int64_t n) { return (n + 3) / 4 * 4; }
+
+}  // namespace
+
+template <class T>
+void SplitSearch<T>::find_runs(const CountedLeaf<T>& leaf) {
+  runs_.clear();
+  rests_.clear();
+  for (std::int64_t i = 0; i < leaf.n;) {
+    const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
+    const std::int64_t past = columns_.offsets[column + 1];
+    std::int64_t end = i + 1;
+    if (!leaf.ids)
+      end = past;
+    else
+      while (end < leaf.n && leaf.ids[end] < past) ++end;
+    if (columns_.arity(column) > 2 && !columns_.is_ordered(column))
+      rests_.push_back(static_cast<std::int64_t>(runs_.size()));
+    runs_.push_back({column, i, end});
+    i = end;
+  }
+}
+
+template <class T>
+std::int64_t SplitSearch<T>::first_above_default(const CountedLeaf<T>& leaf, const Run& run) const {
+  const std::int64_t bound = columns_.offsets[run.column] + columns_.defaults[run.column];
+  std::int64_t i = run.begin;
+  while (i < run.end && leaf.id(i) < bound) ++i;
+  return i;
+}
+
+template <class T>
+double SplitSearch<T>::fraction(std::int64_t column, bool rest) const {
+  if (columns_.is_ordered(column)) return 0.5;
+  const double arity = static_cast<double>(columns_.arity(column));
+  return rest ? (arity - 1.0) / arity : 1.0 / arity;
+}
+
+// Lays out what goes inside for each candidate: first one for each id, then the rests. Below the
+// default a threshold's inside are all lower codes too, above it all higher ones.
+template <class T>
+void SplitSearch<T>::gather_sides(const CountedLeaf<T>& leaf) {
+  const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
+  const std::int64_t stride = whole_vectors(n);
+  const std::int64_t n_planes = leaf.entry_start ? 1 : score_.n_planes();
+  sides_.assign(static_cast<std::size_t>(stride * n_planes), T{0});
+  for (std::int64_t p = 0; p < n_planes; ++p) {
+    const T* from = leaf.planes + p * leaf.stride;
+    T* to = sides_.data() + p * stride;
+    std::copy(from, from + leaf.n, to);
+    for (const Run& run : runs_) {
+      if (!has_thresholds(run.column)) continue;
+      const std::int64_t middle = first_above_default(leaf, run);
+      for (std::int64_t i = run.begin + 1; i < middle; ++i) to[i] += to[i - 1];
+      for (std::int64_t i = run.end - 2; i >= middle; --i) to[i] += to[i + 1];
+    }
+    for (std::size_t e = 0; e < rests_.size(); ++e) {
+      const Run& run = runs_[static_cast<std::size_t>(rests_[e])];
+      T sum{0};
+      for (std::int64_t i = run.begin; i < run.end; ++i) sum += from[i];
+      to[leaf.n + static_cast<std::int64_t>(e)] = sum;
+    }
+  }
+  if (!score_.bdeu()) return;
+  fractions_.assign(static_cast<std::size_t>(stride), 0.5);
+  for (const Run& run : runs_)
+    std::fill(fractions_.begin() + run.begin, fractions_.begin() + run.end,
+              fraction(run.column, false));
+  for (std::size_t e = 0; e < rests_.size(); ++e)
+    fractions_[static_cast<std::size_t>(leaf.n) + e] =
+        fraction(runs_[static_cast<std::size_t>(rests_[e])].column, true);
+}
+
+// With very many classes a candidate costs as much as the classes that occur inside: sums over all
+// classes are corrected where a class has changed sides.
+template <class T>
+void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
+  const auto n_planes = static_cast<std::size_t>(score_.n_planes());
+  const double scale = score_.scale();
+  const double before = score_.leaf(leaf.whole, leaf.share);
+  std::vector<std::int64_t> inside(n_planes, 0);  // [0] is the base class here
+  std::vector<std::int32_t> touched;
+  std::int64_t base = leaf.whole[0];
+  for (std::size_t p = 1; p < n_planes; ++p) base -= leaf.whole[p];
+  const auto of_leaf = [&](std::size_t p) { return p ? leaf.whole[p] : base; };
+
+  double part = 0.5, sum_in = 0.0, sum_out = 0.0;
+  std::int64_t weight = 0;
+  const auto term_in = [&](std::int64_t c) {
+    return score_.term(static_cast<double>(c) * scale, leaf.share * part);
+  };
+  const auto term_out = [&](std::int64_t c) {
+    return score_.term(static_cast<double>(c) * scale, leaf.share * (1.0 - part));
+  };
+  double known_part = -1.0, whole_out = 0.0;
+  const auto restart = [&](double fraction_inside) {
+    part = fraction_inside;
+    if (part != known_part) {
+      known_part = part;
+      whole_out = 0.0;
+      for (std::size_t p = 0; p < n_planes; ++p) whole_out += term_out(of_leaf(p));
+    }
+    for (const std::int32_t p : touched) inside[static_cast<std::size_t>(p)] = 0;
+    touched.clear();
+    sum_in = 0.0;
+    sum_out = whole_out;
+    weight = 0;
+  };
+  const auto add = [&](std::size_t p, std::int64_t count) {
+    if (count == 0) return;
+    std::int64_t& own = inside[p];
+    if (own == 0) touched.push_back(static_cast<std::int32_t>(p));
+    sum_in += term_in(own + count) - (own ? term_in(own) : 0.0);
+    sum_out += term_out(of_leaf(p) - own - count) - term_out(of_leaf(p) - own);
+    own += count;
+  };
+  const auto add_id = [&](std::int64_t i) {
+    std::int64_t rest = leaf.planes[i];
+    weight += rest;
+    for (std::int64_t e = leaf.entry_start[i]; e < leaf.entry_start[i + 1]; ++e) {
+      add(static_cast<std::size_t>(leaf.entry_plane[e]), leaf.entry_count[e]);
+      rest -= leaf.entry_count[e];
+    }
+    add(0, rest);
+  };
+  const auto gain = [&] {
+    if (weight < score_.min_leaf() || leaf.whole[0] - weight < score_.min_leaf()) return kNoGain;
+    const double own = static_cast<double>(weight) * scale;
+    const double other = static_cast<double>(leaf.whole[0] - weight) * scale;
+    return score_.close(sum_in, own, leaf.share * part) +
+           score_.close(sum_out, other, leaf.share * (1.0 - part)) - before + score_.per_leaf();
+  };
+
+  gains_.assign(static_cast<std::size_t>(leaf.n) + rests_.size(), kNoGain);
+  std::size_t e = 0;
+  for (std::size_t k = 0; k < runs_.size(); ++k) {
+    const Run& run = runs_[k];
+    if (has_thresholds(run.column)) {
+      const std::int64_t middle = first_above_default(leaf, run);
+      restart(0.5);
+      for (std::int64_t i = run.begin; i < middle; ++i) {
+        add_id(i);
+        gains_[static_cast<std::size_t>(i)] = gain();
+      }
+      restart(0.5);
+      for (std::int64_t i = run.end - 1; i >= middle; --i) {
+        add_id(i);
+        gains_[static_cast<std::size_t>(i)] = gain();
+      }
+      continue;
+    }
+    for (std::int64_t i = run.begin; i < run.end; ++i) {
+      restart(fraction(run.column, false));
+      add_id(i);
+      gains_[static_cast<std::size_t>(i)] = gain();
+    }
+    if (e < rests_.size() && rests_[e] == static_cast<std::int64_t>(k)) {
+      restart(fraction(run.column, true));
+      for (std::int64_t i = run.begin; i < run.end; ++i) add_id(i);
+      gains_[static_cast<std::size_t>(leaf.n) + e++] = gain();
+    }
+  }
+}
+
+template <class T>
+bool SplitSearch<T>::is_excluded(std::int32_t column) const {
+  return std::find(excluded_.begin(), excluded_.end(), column) != excluded_.end();
+}
+
+template <class T>
+void SplitSearch<T>::exclude(const CountedLeaf<T>& leaf) {
+  for (const std::int64_t column : excluded_) {
+    std::int64_t begin = columns_.offsets[column], end = columns_.offsets[column + 1];
+    if (leaf.ids) {
+      begin = std::lower_bound(leaf.ids, leaf.ids + leaf.n, begin) - leaf.ids;
+      end = std::lower_bound(leaf.ids, leaf.ids + leaf.n, end) - leaf.ids;
+    }
+    std::fill(gains_.begin() + begin, gains_.begin() + end, kNoGain);
+  }
+  for (std::size_t e = 0; e < rests_.size(); ++e)
+    if (is_excluded(runs_[static_cast<std::size_t>(rests_[e])].column))
+      gains_[static_cast<std::size_t>(leaf.n) + e] = kNoGain;
+}
+
+// A complete split of two codes is the binary one, which therefore stays.
+template <class T>
+void SplitSearch<T>::drop_binary(const CountedLeaf<T>& leaf) {
+  for (const Run& run : runs_)
+    if (columns_.arity(run.column) > 2 && !columns_.is_number(run.column))
+      std::fill(gains_.begin() + run.begin, gains_.begin() + run.end, kNoGain);
+  std::fill(gains_.begin() + leaf.n, gains_.end(), kNoGain);
+}
+
+template <class T>
+double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run) {
+  const std::int64_t arity = columns_.arity(run.column);
+  const double share = leaf.share / static_cast<double>(arity);
+  const auto n_planes = static_cast<std::size_t>(score_.n_planes());
+  std::vector<std::int64_t> rest(leaf.whole, leaf.whole + n_planes), child(n_planes);
+  double gain = static_cast<double>(arity - 1) * score_.per_leaf() -
+                score_.leaf(leaf.whole, leaf.share);
+  std::int64_t n_filled = 0;
+  const auto add = [&](const std::vector<std::int64_t>& planes) {
+    if (planes[0] == 0) return true;
+    ++n_filled;
+    gain += score_.leaf(planes.data(), share);
+    return planes[0] >= score_.min_leaf();
+  };
+  for (std::int64_t i = run.begin; i < run.end; ++i) {
+    std::fill(child.begin(), child.end(), 0);
+    child[0] = leaf.planes[i];
+    if (leaf.entry_start)
+      for (std::int64_t e = leaf.entry_start[i]; e < leaf.entry_start[i + 1]; ++e)
+        child[static_cast<std::size_t>(leaf.entry_plane[e])] = leaf.entry_count[e];
+    else
+      for (std::size_t p = 1; p < n_planes; ++p)
+        child[p] = leaf.planes[static_cast<std::int64_t>(p) * leaf.stride + i];
+    for (std::size_t p = 0; p < n_planes; ++p) rest[p] -= child[p];
+    if (!add(child)) return kNoGain;
+  }
+  return add(rest) && n_filled > 1 ? gain : kNoGain;
+}
+
+template <class T>
+void SplitSearch<T>::find_complete(const CountedLeaf<T>& leaf) {
+  complete_choices_.clear();
+  if (!complete_) return;
+  for (std::size_t k = 0; k < runs_.size(); ++k) {
+    const Run& run = runs_[k];
+    if (columns_.arity(run.column) <= 2 || is_excluded(run.column)) continue;
+    if (columns_.is_number(run.column)) continue;
+    complete_choices_.push_back(
+        {complete_gain(leaf, run), run.column, 2, static_cast<std::int64_t>(k)});
+  }
+}
+
+template <class T>
+TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
+  const bool plain = columns_.all_binary && !leaf.entry_start;
+  rests_.clear();
+  if (!plain) find_runs(leaf);
+  if (leaf.entry_start) {
+    find_entry_gains(leaf);
+  } else {
+    SplitJob<T> job{&score_, leaf.planes, leaf.stride, leaf.n, leaf.whole, leaf.share, nullptr};
+    if (!plain) {
+      gather_sides(leaf);
+      job.n = leaf.n + static_cast<std::int64_t>(rests_.size());
+      job.inside = sides_.data();
+      job.stride = whole_vectors(job.n);
+      job.fractions = score_.bdeu() ? fractions_.data() : nullptr;
+    }
+    gains_.resize(static_cast<std::size_t>(whole_vectors(job.n)));
+    job.evaluate(gains_.data());
+  }
+  exclude(leaf);
+  complete_choices_.clear();
+  if (!plain) find_complete(leaf);
+  if (!plain && !binary_) drop_binary(leaf);
+
+  const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
+  double most = kNoGain;
+  for (std::int64_t i = 0; i < n; ++i) most = std::max(most, gains_[static_cast<std::size_t>(i)]);
+  for (const Choice& own : complete_choices_) most = std::max(most, own.gain);
+  if (!(most > kNoGain)) return {};
+
+  // The first of all that are as good as the best: rounding decides nothing.
+  const double enough = most - 1e-9 * std::max(1.0, std::fabs(most));
+  Choice first{most};
+  const auto consider = [&](const Choice& own) {
+    if (own.gain < enough) return;
+    if (first.column < 0 || own.column < first.column ||
+        (own.column == first.column && own.kind < first.kind))
+      first = own;
+  };
+  for (std::int64_t i = 0; i < leaf.n; ++i)
+    if (gains_[static_cast<std::size_t>(i)] >= enough) {
+      consider({gains_[static_cast<std::size_t>(i)],
+                columns_.column_of[static_cast<std::size_t>(leaf.id(i))], 0, i});
+      break;
+    }
+  for (std::size_t e = 0; e < rests_.size(); ++e)
+    consider({gains_[static_cast<std::size_t>(leaf.n) + e],
+              runs_[static_cast<std::size_t>(rests_[e])].column, 1, 0});
+  for (const Choice& own : complete_choices_) consider(own);
+  return describe(leaf, first);
+}
+
+template <class T>
+TreeSplit SplitSearch<T>::describe(const CountedLeaf<T>& leaf, const Choice& choice) const {
+  TreeSplit split;
+  split.gain = choice.gain;
+  split.column = choice.column;
+  split.low = static_cast<std::int32_t>(columns_.offsets[choice.column]);
+  split.high = static_cast<std::int32_t>(columns_.offsets[choice.column + 1]);
+  split.complete = choice.kind == 2;
+  if (choice.kind > 0) return split;
+  if (columns_.is_ordered(choice.column)) {
+    describe_threshold(leaf, choice.place, split);
+  } else {
+    split.low = static_cast<std::int32_t>(leaf.id(choice.place));
+    split.high = split.low + 1;
+  }
+  return split;
+}
+
+// Thresholds lie right above the last code that occurs on the lower side, however the counts came.
+template <class T>
+void SplitSearch<T>::describe_threshold(const CountedLeaf<T>& leaf, std::int64_t place,
+                                        TreeSplit& split) const {
+  const std::int64_t column = split.column, usual = columns_.defaults[column];
+  const std::int64_t code = columns_.code(column, leaf.id(place));
+  const std::int64_t bound = code < usual ? code : code - 1;  // the highest code below
+  const auto in_column = [&](std::int64_t i) {
+    return i >= 0 && i < leaf.n && columns_.column_of[static_cast<std::size_t>(leaf.id(i))] == column;
+  };
+  std::int64_t begin = place, end = place + 1, left = -1, right = columns_.arity(column);
+  while (in_column(begin - 1)) --begin;
+  while (in_column(end)) ++end;
+  std::int64_t rest = leaf.whole[0];
+  const auto note = [&](std::int64_t own) {
+    if (own <= bound)
+      left = std::max(left, own);
+    else
+      right = std::min(right, own);
+  };
+  for (std::int64_t i = begin; i < end; ++i) {
+    if (leaf.planes[i] > 0) note(columns_.code(column, leaf.id(i)));
+    rest -= leaf.planes[i];
+  }
+  if (rest > 0) note(usual);
+  split.left = static_cast<std::int32_t>(left);
+  split.right = static_cast<std::int32_t>(right);
+  const auto cut = static_cast<std::int32_t>(columns_.id_from(column, left + 1));
+  if (usual <= left)
+    split.low = cut;
+  else
+    split.high = cut;
+}
+
+template class SplitSearch<std::int32_t>;
+template class SplitSearch<std::int64_t>;
+
+}  // namespace tacit
