@@ -34,8 +34,8 @@ inline __attribute__((always_inline)) void index_body(const std::uint8_t* const*
   }
 }
 template <std::size_t kColumns>
-void index_plain(const std::uint8_t* const* codes, const std::uint16_t* strides,
-                 std::uint16_t base, std::int64_t n, std::uint16_t* cells) {
+void index_plain(const std::uint8_t* const* codes, const std::uint16_t* strides, std::uint16_t base,
+                 std::int64_t n, std::uint16_t* cells) {
   index_body<kColumns>(codes, strides, base, n, cells);
 }
 
@@ -63,8 +63,7 @@ TACIT_AVX2 __m256i count_lanes(__m256i v) {
                                          1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
   const __m256i mask = _mm256_set1_epi8(15);
   const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(v, mask));
-  const __m256i high =
-      _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), mask));
+  const __m256i high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(v, 4), mask));
   return _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256());
 }
 
@@ -142,8 +141,7 @@ inline __attribute__((always_inline)) std::uint64_t pack_rest(const std::uint8_t
 std::uint64_t pack_plain(const std::uint8_t* rows, std::int64_t n_rows, std::int64_t stride,
                          std::int64_t width, std::uint64_t* words) {
   std::uint64_t seen = 0;
-  for (std::int64_t r = 0; r < n_rows; ++r)
-    words[r] = pack_rest(rows + r * stride, 0, width, seen);
+  for (std::int64_t r = 0; r < n_rows; ++r) words[r] = pack_rest(rows + r * stride, 0, width, seen);
   return seen;
 }
 
@@ -224,8 +222,9 @@ TACIT_WIDE std::int64_t list_avx2(std::uint64_t* words, std::int64_t n, std::uin
     const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + k));
     const __m256i empty = _mm256_cmpeq_epi64(four, zero);
     const int mask = 15 ^ _mm256_movemask_pd(_mm256_castsi256_pd(empty));
-    const __m128i place = _mm_add_epi32(_mm_set1_epi32(static_cast<int>(k)),
-                                        _mm_load_si128(reinterpret_cast<const __m128i*>(which[mask])));
+    const __m128i place =
+        _mm_add_epi32(_mm_set1_epi32(static_cast<int>(k)),
+                      _mm_load_si128(reinterpret_cast<const __m128i*>(which[mask])));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(hit + n_hit), place);
     n_hit += __builtin_popcount(static_cast<unsigned>(mask));
   }
@@ -234,9 +233,8 @@ TACIT_WIDE std::int64_t list_avx2(std::uint64_t* words, std::int64_t n, std::uin
     n_hit += words[k] != 0;
   }
   const auto popcount = [](std::uint64_t b) TACIT_WIDE { return __builtin_popcountll(b); };
-  const auto first = [](std::uint64_t b) TACIT_WIDE {
-    return static_cast<std::uint32_t>(_tzcnt_u64(b));
-  };
+  const auto first = [](std::uint64_t b)
+                         TACIT_WIDE { return static_cast<std::uint32_t>(_tzcnt_u64(b)); };
   // Where few words are hit, most of them are hit once or twice.
   return (n_hit * 2 < n ? list_hits<2>(words, n_hit, hit, places, popcount, first)
                         : list_hits<4>(words, n_hit, hit, places, popcount, first)) -

@@ -20,8 +20,8 @@ using ListBits = std::int64_t (*)(std::uint64_t* words, std::int64_t n, std::uin
 constexpr std::int64_t kListSlack = 4;
 ListBits list_bits();
 
-// cells[k] = base + Σ strides[c] · codes[c][k] for k in [0, n), modulo 2^16. The function is for one
-// number of columns, from 1 to kMostIndexed.
+// cells[k] = base + Σ strides[c] · codes[c][k] for k in [0, n), modulo 2^16. The function is for
+// one number of columns, from 1 to kMostIndexed.
 using IndexBytes = void (*)(const std::uint8_t* const* codes, const std::uint16_t* strides,
                             std::uint16_t base, std::int64_t n, std::uint16_t* cells);
 constexpr std::size_t kMostIndexed = 4;

@@ -64,8 +64,8 @@ TACIT_INLINE D fast_log(D x) {
 template <class D>
 TACIT_INLINE D log_gamma(D x) {
   const D y = x + 8.0;
-  const D product = (x * (x + 1.0)) * ((x + 2.0) * (x + 3.0)) * ((x + 4.0) * (x + 5.0)) *
-                    ((x + 6.0) * (x + 7.0));
+  const D product =
+      (x * (x + 1.0)) * ((x + 2.0) * (x + 3.0)) * ((x + 4.0) * (x + 5.0)) * ((x + 6.0) * (x + 7.0));
   const D r = 1.0 / y;
   const D q = r * r;
   D series = q * (1.0 / 1188.0) - 1.0 / 1680.0;

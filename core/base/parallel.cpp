@@ -111,8 +111,7 @@ class Crew {
 
 }  // namespace
 
-void for_blocks(std::int64_t n_blocks, int n_jobs, Poll poll,
-                const Body& body) {
+void for_blocks(std::int64_t n_blocks, int n_jobs, Poll poll, const Body& body) {
   Crew crew(n_blocks, poll, body);
   const std::int64_t helpers = std::min<std::int64_t>(n_jobs, n_blocks) - 1;
   std::vector<std::thread> threads;

@@ -61,9 +61,9 @@ class Meter {
   std::int64_t left_ = kSteps;
 };
 
-// Runs body(0, pulse), …, body(n_blocks - 1, pulse), each once, on at most n_jobs threads. The first
-// exception thrown by a block stops the rest and is rethrown here; Interrupted is thrown when poll
-// says so.
+// Runs body(0, pulse), …, body(n_blocks - 1, pulse), each once, on at most n_jobs threads. The
+// first exception thrown by a block stops the rest and is rethrown here; Interrupted is thrown when
+// poll says so.
 void for_blocks(std::int64_t n_blocks, int n_jobs, Poll poll,
                 const std::function<void(std::int64_t, Pulse&)>& body);
 

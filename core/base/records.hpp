@@ -17,8 +17,8 @@ struct Records {
   const std::int64_t* indptr;  // n_records + 1 offsets into values
   const V* values;             // value ids, strictly ascending within a record
   std::int64_t n_records;
-  std::int64_t n_values;              // ids are in [0, n_values)
-  const std::int64_t* chosen;         // records to look at, or null for all of them
+  std::int64_t n_values;       // ids are in [0, n_values)
+  const std::int64_t* chosen;  // records to look at, or null for all of them
   std::int64_t n_chosen;
   const double* weights;  // one for each of the n_records, or null where each counts 1
 

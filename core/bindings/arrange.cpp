@@ -12,7 +12,8 @@ using Ids = std::vector<In<std::int32_t>>;
 
 std::vector<CodeColumn> as_columns(const Codes& codes, const Ids& ids) {
   std::vector<CodeColumn> columns;
-  for (std::size_t c = 0; c < codes.size(); ++c) columns.push_back({codes[c].data(), ids[c].data()});
+  for (std::size_t c = 0; c < codes.size(); ++c)
+    columns.push_back({codes[c].data(), ids[c].data()});
   return columns;
 }
 
@@ -30,9 +31,7 @@ void bind_stored_values(const Codes& codes, const Ids& ids, const In<std::int64_
   const auto n_records = static_cast<std::int64_t>(indptr.size()) - 1;
   with_values(out.dtype(), [&](auto v) {
     auto* data = static_cast<decltype(v)*>(out.data());
-    run([&] {
-      stored_values(columns, n_records, indptr.data(), data, n_jobs, signal_pending);
-    });
+    run([&] { stored_values(columns, n_records, indptr.data(), data, n_jobs, signal_pending); });
   });
 }
 
@@ -44,14 +43,12 @@ Recoding as_recoding(const In<std::int64_t>& ids, const In<std::int64_t>& first,
 
 Array<std::int64_t> bind_recoded_lengths(const In<std::int64_t>& indptr, const AnyIn& values,
                                          const std::optional<In<std::int64_t>>& chosen,
-                                         const In<std::int64_t>& ids,
-                                         const In<std::int64_t>& first,
-                                         const In<std::int64_t>& last,
-                                         const In<std::int64_t>& fill, int n_jobs) {
+                                         const In<std::int64_t>& ids, const In<std::int64_t>& first,
+                                         const In<std::int64_t>& last, const In<std::int64_t>& fill,
+                                         int n_jobs) {
   return with_values(values.dtype(), [&](auto v) {
-    const auto records = as_records<decltype(v)>(indptr, values,
-                                                 static_cast<std::int64_t>(ids.size()), chosen,
-                                                 std::nullopt);
+    const auto records = as_records<decltype(v)>(
+        indptr, values, static_cast<std::int64_t>(ids.size()), chosen, std::nullopt);
     Buffer<std::int64_t> lengths(static_cast<std::size_t>(records.size()));
     run([&] {
       recoded_lengths(records, as_recoding(ids, first, last, fill), lengths.data(), n_jobs,
@@ -62,15 +59,14 @@ Array<std::int64_t> bind_recoded_lengths(const In<std::int64_t>& indptr, const A
 }
 
 void bind_recoded_values(const In<std::int64_t>& indptr, const AnyIn& values,
-                         const std::optional<In<std::int64_t>>& chosen,
-                         const In<std::int64_t>& ids, const In<std::int64_t>& first,
-                         const In<std::int64_t>& last, const In<std::int64_t>& fill,
-                         const In<std::int64_t>& new_indptr, const AnyOut& out, int n_jobs) {
+                         const std::optional<In<std::int64_t>>& chosen, const In<std::int64_t>& ids,
+                         const In<std::int64_t>& first, const In<std::int64_t>& last,
+                         const In<std::int64_t>& fill, const In<std::int64_t>& new_indptr,
+                         const AnyOut& out, int n_jobs) {
   with_values(values.dtype(), [&](auto v) {
     with_values(out.dtype(), [&](auto w) {
-      const auto records = as_records<decltype(v)>(indptr, values,
-                                                   static_cast<std::int64_t>(ids.size()), chosen,
-                                                   std::nullopt);
+      const auto records = as_records<decltype(v)>(
+          indptr, values, static_cast<std::int64_t>(ids.size()), chosen, std::nullopt);
       auto* data = static_cast<decltype(w)*>(out.data());
       run([&] {
         recoded_values(records, as_recoding(ids, first, last, fill), new_indptr.data(), data,
@@ -95,11 +91,12 @@ Array<std::int32_t> bind_postings(const In<std::int64_t>& indptr, const AnyIn& v
 }  // namespace
 
 void register_arrange(nb::module_& m) {
-  m.def("stored_lengths", bind_stored_lengths, nb::arg("codes"), nb::arg("ids"),
-        nb::arg("n_records"), nb::arg("n_jobs"),
-        nb::sig("def stored_lengths(codes: Sequence[Codes], ids: Sequence[Indices], n_records: int, "
-                "n_jobs: int) -> Ints"),
-        "Count the codes of each record whose id is not -1.");
+  m.def(
+      "stored_lengths", bind_stored_lengths, nb::arg("codes"), nb::arg("ids"), nb::arg("n_records"),
+      nb::arg("n_jobs"),
+      nb::sig("def stored_lengths(codes: Sequence[Codes], ids: Sequence[Indices], n_records: int, "
+              "n_jobs: int) -> Ints"),
+      "Count the codes of each record whose id is not -1.");
   m.def("stored_values", bind_stored_values, nb::arg("codes"), nb::arg("ids"), nb::arg("indptr"),
         nb::arg("out"), nb::arg("n_jobs"),
         nb::sig("def stored_values(codes: Sequence[Codes], ids: Sequence[Indices], indptr: Ints, "

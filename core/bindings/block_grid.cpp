@@ -60,18 +60,17 @@ nb::tuple bind_sort(const In<std::int64_t>& keys) {
 }
 
 nb::tuple bind_ranges(const In<std::int64_t>& row_keys, const In<std::int64_t>& column_keys,
-                      const In<std::int64_t>& column_starts,
-                      const In<std::int64_t>& resolution) {
+                      const In<std::int64_t>& column_starts, const In<std::int64_t>& resolution) {
   if (column_starts.size() != column_keys.size() + 1)
     throw std::invalid_argument("column_starts must be one more than column_keys");
   if (resolution.size() < 1 || resolution.size() > static_cast<std::size_t>(kMostDimensions))
     throw std::invalid_argument("resolution must have one entry a dimension");
   NearRanges near;
   run([&] {
-    near = near_ranges(row_keys.data(), static_cast<std::int64_t>(row_keys.size()),
-                       column_keys.data(), column_starts.data(),
-                       static_cast<std::int64_t>(column_keys.size()), resolution.data(),
-                       static_cast<int>(resolution.size()));
+    near =
+        near_ranges(row_keys.data(), static_cast<std::int64_t>(row_keys.size()), column_keys.data(),
+                    column_starts.data(), static_cast<std::int64_t>(column_keys.size()),
+                    resolution.data(), static_cast<int>(resolution.size()));
   });
   return nb::make_tuple(copied(near.pointer), copied(near.first), copied(near.last));
 }

@@ -28,9 +28,9 @@ NearBlocks as_near(const NearArrays& arrays, int which) {
     throw std::invalid_argument("near: starts and pointer, first and last must be equally long");
   if (which < 0 || which > 3) throw std::invalid_argument("which must be from 0 to 3");
   const auto n_columns = static_cast<std::int64_t>(arrays.column_order.size());
-  return {arrays.starts.data(),  static_cast<std::int64_t>(arrays.starts.size()) - 1,
-          arrays.row_order.data(), arrays.pointer.data(),
-          arrays.first.data(),     arrays.last.data(),
+  return {arrays.starts.data(),       static_cast<std::int64_t>(arrays.starts.size()) - 1,
+          arrays.row_order.data(),    arrays.pointer.data(),
+          arrays.first.data(),        arrays.last.data(),
           arrays.column_order.data(), n_columns,
           static_cast<Near>(which)};
 }
@@ -64,8 +64,7 @@ nb::tuple written(NearBlocks blocks, std::size_t n_rows, bool values, int n_jobs
       blocks.list_starts = lists.starts.data();
       blocks.lists = lists.ids.data();
     }
-    near_offsets(blocks, static_cast<std::int64_t>(n_rows), offsets.data(), n_jobs,
-                 signal_pending);
+    near_offsets(blocks, static_cast<std::int64_t>(n_rows), offsets.data(), n_jobs, signal_pending);
   });
   const auto fill = [&](const auto& out) { write(blocks, out); };
   if (offsets[n_rows] >= std::int64_t{1} << 31)
@@ -146,7 +145,8 @@ nb::tuple bind_sparse(const nb::tuple& near, int which, const nb::tuple& rows,
   const auto column_squares = nb::cast<In<double>>(part(columns, 3));
   check_rows(row_squares.size(), column_squares.size(), arrays);
   const auto own = as_sparse(row_indptr, row_indices, row_numbers, row_squares, width);
-  const auto other = as_sparse(column_indptr, column_indices, column_numbers, column_squares, width);
+  const auto other =
+      as_sparse(column_indptr, column_indices, column_numbers, column_squares, width);
   const Measure kind = as_measure(measure);
   const auto write = [&](const NearBlocks& listed, const auto& out) {
     sparse_similarities(listed, own, other, kind, scale, out, n_jobs, signal_pending);
@@ -161,11 +161,12 @@ nb::tuple bind_sparse(const nb::tuple& near, int which, const nb::tuple& rows,
 void register_block_pairs(nb::module_& m) {
   m.def("dense_similarities", bind_dense, nb::arg("near"), nb::arg("which"), nb::arg("rows"),
         nb::arg("columns").none(), nb::arg("row_norms").none(), nb::arg("column_norms").none(),
-        nb::arg("centre").none(), nb::arg("measure"), nb::arg("scale"), nb::arg("values"), nb::arg("single"),
-        nb::arg("n_jobs"),
+        nb::arg("centre").none(), nb::arg("measure"), nb::arg("scale"), nb::arg("values"),
+        nb::arg("single"), nb::arg("n_jobs"),
         nb::sig("def dense_similarities(near: tuple[Any, ...], which: int, rows: Any, "
                 "columns: Any | None, row_norms: Floats | None, column_norms: Floats | None, "
-                "centre: Floats | None, measure: int, scale: float, values: bool, single: bool, n_jobs: int) "
+                "centre: Floats | None, measure: int, scale: float, values: bool, single: bool, "
+                "n_jobs: int) "
                 "-> tuple[Any, Any, Any]"),
         "Compare near objects given as rows of numbers: a CSR array's offsets, indices, values.");
   m.def("sparse_similarities", bind_sparse, nb::arg("near"), nb::arg("which"), nb::arg("rows"),

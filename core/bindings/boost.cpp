@@ -1,5 +1,3 @@
-#include "rule/boost_rules.hpp"
-
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "bindings/common.hpp"
 #include "bindings/rule_arrays.hpp"
+#include "rule/boost_rules.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -18,7 +17,8 @@ namespace {
 template <class Value>
 Value one_of(const std::map<std::string, Value>& known, const std::string& name, const char* what) {
   const auto place = known.find(name);
-  if (place == known.end()) throw std::invalid_argument(std::string(what) + " is not known: " + name);
+  if (place == known.end())
+    throw std::invalid_argument(std::string(what) + " is not known: " + name);
   return place->second;
 }
 
@@ -54,10 +54,10 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
                   const std::string& loss, const std::string& heads, std::int64_t head_size,
                   double learning_rate, double l1, double l2, int max_conditions,
                   double min_support, bool default_rule, std::optional<In<float>> units,
-                  std::optional<In<double>> weights, const std::string& sample,
-                  double sample_share, std::optional<In<std::int32_t>> strata,
-                  std::int64_t n_features, bool prune, const std::string& search,
-                  std::uint64_t seed, std::optional<In<double>> held_weights) {
+                  std::optional<In<double>> weights, const std::string& sample, double sample_share,
+                  std::optional<In<std::int32_t>> strata, std::int64_t n_features, bool prune,
+                  const std::string& search, std::uint64_t seed,
+                  std::optional<In<double>> held_weights) {
   const auto& arrays = nb::cast<const RuleArrays&>(columns_object);
   const RuleColumns& columns = arrays.columns;
   const auto m = static_cast<std::size_t>(columns.n_records);
@@ -91,8 +91,8 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
   one_of<int>({{"exact", 0}, {"histogram", 1}}, search, "search");
   settings.head_size = std::min(head_size, static_cast<std::int64_t>(targets.shape(0)));
   settings.learning_rate = learning_rate;
-  // Statistics are kept in single precision: the heaviest record is made to weigh about 1. Scores of
-  // rules grow in proportion if penalties do, and heads are the same.
+  // Statistics are kept in single precision: the heaviest record is made to weigh about 1. Scores
+  // of rules grow in proportion if penalties do, and heads are the same.
   std::vector<double> scaled;
   double scale = 1;
   if (weights) {
@@ -118,8 +118,7 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
   self->booster = std::make_unique<RuleBooster>(
       columns, given, static_cast<std::int64_t>(targets.shape(0)), settings,
       units ? units->data() : nullptr, weights ? self->weights.data() : nullptr,
-      held_weights ? held_weights->data() : nullptr,
-      strata ? strata->data() : nullptr);
+      held_weights ? held_weights->data() : nullptr, strata ? strata->data() : nullptr);
 }
 
 std::int64_t grow(OwnedBooster& self, std::int64_t n_rules, std::int64_t patience, int n_jobs) {
@@ -161,7 +160,9 @@ Array<double> scores_of(const OwnedBooster& self) {
 }
 
 // A mask as Python uses it: whole lists at once.
-Array<std::uint8_t> mask_values(const CoverMask& mask) { return copied<std::uint8_t>(mask.values()); }
+Array<std::uint8_t> mask_values(const CoverMask& mask) {
+  return copied<std::uint8_t>(mask.values());
+}
 
 void check_listed(const CoverMask& mask, const In<std::int32_t>& listed) {
   for (std::size_t i = 0; i < listed.size(); ++i)

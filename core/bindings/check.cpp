@@ -14,7 +14,8 @@ template <class... Types, class Body>
 Finding with_type(const AnyIn& array, const char* name, const Body& body) {
   Finding finding;
   const bool known = ((array.dtype() == nb::dtype<Types>() &&
-                       (finding = body(static_cast<const Types*>(array.data())), true)) || ...);
+                       (finding = body(static_cast<const Types*>(array.data())), true)) ||
+                      ...);
   if (!known) throw nb::type_error(name);
   return finding;
 }
@@ -50,10 +51,11 @@ nb::tuple bind_check_columns(const In<std::int64_t>& indptr, const AnyIn& values
 }  // namespace
 
 void register_check(nb::module_& m) {
-  m.def("check_sparse", bind_check_sparse, nb::arg("indptr"), nb::arg("indices"), nb::arg("n"),
-        nb::sig("def check_sparse(indptr: Ints | Indices, indices: Ints | Indices | Values, n: int) "
-                "-> tuple[int, int, int]"),
-        "Look for the first fault of a compressed sparse structure: (fault, row, index).");
+  m.def(
+      "check_sparse", bind_check_sparse, nb::arg("indptr"), nb::arg("indices"), nb::arg("n"),
+      nb::sig("def check_sparse(indptr: Ints | Indices, indices: Ints | Indices | Values, n: int) "
+              "-> tuple[int, int, int]"),
+      "Look for the first fault of a compressed sparse structure: (fault, row, index).");
   m.def("check_columns", bind_check_columns, nb::arg("indptr"), nb::arg("values"),
         nb::arg("offsets"),
         nb::sig("def check_columns(indptr: Ints, values: Values, offsets: Ints) "

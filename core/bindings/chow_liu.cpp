@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "dependency/branching.hpp"
 #include "bindings/common.hpp"
 #include "count/pair_counts.hpp"
+#include "dependency/branching.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -60,8 +60,7 @@ nb::object bind_pair_counts_bytes(const Bytes& x, int n_jobs) {
   bool binary = true;
   run([&] {
     binary = pair_counts_bytes(x.data(), static_cast<std::int64_t>(x.shape(0)),
-                               static_cast<std::int64_t>(n), square.data(), n_jobs,
-                               signal_pending);
+                               static_cast<std::int64_t>(n), square.data(), n_jobs, signal_pending);
   });
   if (!binary) return nb::none();
   return nb::cast(to_numpy(std::move(square), {n, n}));
@@ -110,7 +109,9 @@ nb::tuple bind_sparse_spanning_tree(const Ints& indptr, const In<std::int32_t>& 
 Array<std::int32_t> bind_max_branching(const Weights& weights) {
   require(weights.shape(0) == weights.shape(1), "weights must be square");
   std::vector<std::int32_t> parents;
-  run([&] { parents = max_branching(weights.data(), static_cast<std::int64_t>(weights.shape(0))); });
+  run([&] {
+    parents = max_branching(weights.data(), static_cast<std::int64_t>(weights.shape(0)));
+  });
   Buffer<std::int32_t> result(parents.size());
   std::copy(parents.begin(), parents.end(), result.begin());
   return to_numpy(std::move(result), {parents.size()});

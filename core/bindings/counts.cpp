@@ -1,7 +1,7 @@
 #include <nanobind/stl/vector.h>
 
-#include "count/all_tables.hpp"
 #include "bindings/common.hpp"
+#include "count/all_tables.hpp"
 #include "count/one_way.hpp"
 #include "count/pair_counts.hpp"
 
@@ -88,8 +88,9 @@ nb::object bind_sparse(const Indptr& indptr, const AnyIn& values, std::int64_t n
   return counted(indptr, values, n_values, chosen, weights, [&](const auto& records, auto count) {
     SparsePairs<decltype(count)> pairs;
     run([&] {
-      pairs = pair_counts_sparse<std::remove_const_t<std::remove_pointer_t<decltype(records.values)>>,
-                                 decltype(count)>(records, n_jobs, signal_pending);
+      pairs =
+          pair_counts_sparse<std::remove_const_t<std::remove_pointer_t<decltype(records.values)>>,
+                             decltype(count)>(records, n_jobs, signal_pending);
     });
     const auto n = static_cast<std::size_t>(n_values);
     const auto stored = static_cast<std::size_t>(pairs.indptr[n]);
@@ -127,12 +128,13 @@ void register_counts(nb::module_& m) {
         nb::sig("def one_way(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, "
                 "weights: Floats | None, n_jobs: int) -> Counts"),
         "Count every stored value.");
-  m.def("two_way", bind_two_way, nb::arg("indptr"), nb::arg("values"), nb::arg("n_values"),
-        nb::arg("first"), nb::arg("n_states"), nb::arg("chosen").none(), nb::arg("weights").none(),
-        nb::arg("n_jobs"),
-        nb::sig("def two_way(indptr: Ints, values: Values, n_values: int, first: int, n_states: int, "
-                "chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts"),
-        "Count every stored value together with each of a target's n_states values.");
+  m.def(
+      "two_way", bind_two_way, nb::arg("indptr"), nb::arg("values"), nb::arg("n_values"),
+      nb::arg("first"), nb::arg("n_states"), nb::arg("chosen").none(), nb::arg("weights").none(),
+      nb::arg("n_jobs"),
+      nb::sig("def two_way(indptr: Ints, values: Values, n_values: int, first: int, n_states: int, "
+              "chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts"),
+      "Count every stored value together with each of a target's n_states values.");
   m.def("pair_counts_outer", bind_outer, nb::arg("indptr"), nb::arg("values"), nb::arg("n_values"),
         nb::arg("chosen").none(), nb::arg("weights").none(), nb::arg("n_jobs"),
         nb::sig("def pair_counts_outer(indptr: Ints, values: Values, n_values: int, "
@@ -158,11 +160,12 @@ void register_counts(nb::module_& m) {
                 "chosen: Ints | None, weights: Floats | None, n_jobs: int) "
                 "-> tuple[Ints, Indices, Counts]"),
         "Count all pairs of stored values into a symmetric CSR matrix: indptr, indices, counts.");
-  m.def("all_tables", bind_all_tables, nb::arg("indptr"), nb::arg("values"), nb::arg("offsets"),
-        nb::arg("defaults"), nb::arg("columns"), nb::arg("target"), nb::arg("size"),
-        nb::sig("def all_tables(indptr: Ints, values: Values, offsets: Ints, defaults: Ints, "
-                "columns: Sequence[int], target: int, size: int) -> Ints"),
-        "Count the tables of all sets of `size` ascending columns with a target, one after another.");
+  m.def(
+      "all_tables", bind_all_tables, nb::arg("indptr"), nb::arg("values"), nb::arg("offsets"),
+      nb::arg("defaults"), nb::arg("columns"), nb::arg("target"), nb::arg("size"),
+      nb::sig("def all_tables(indptr: Ints, values: Values, offsets: Ints, defaults: Ints, "
+              "columns: Sequence[int], target: int, size: int) -> Ints"),
+      "Count the tables of all sets of `size` ascending columns with a target, one after another.");
 }
 
 }  // namespace tacit::bindings

@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "dependency/binary_table.hpp"
 #include "bindings/common.hpp"
+#include "dependency/binary_table.hpp"
 #include "dependency/pair_cells.hpp"
 #include "dependency/pair_products.hpp"
 #include "dependency/rooted_tree.hpp"
@@ -78,16 +78,13 @@ nb::object bind_covered_links(const Pairs2& links, const Pairs2& pairs) {
   return nb::cast(to_numpy(std::move(covered), {tree.size()}));
 }
 
-void bind_pair_products(const Numbers2& block, const Pairs2& pairs, const Sums2& sums,
-                        int n_jobs) {
+void bind_pair_products(const Numbers2& block, const Pairs2& pairs, const Sums2& sums, int n_jobs) {
   const NumberBlock columns{block.data(), signed_size(block.shape(0)), signed_size(block.shape(1))};
   const std::int64_t n_pairs =
       count_pairs(pairs, columns.n_columns, "pairs must be two columns of the block each");
   if (sums.shape(0) != pairs.shape(0) || sums.shape(1) != 4)
     throw std::invalid_argument("sums must be four for each pair");
-  run([&] {
-    pair_products(columns, pairs.data(), n_pairs, sums.data(), n_jobs, signal_pending);
-  });
+  run([&] { pair_products(columns, pairs.data(), n_pairs, sums.data(), n_jobs, signal_pending); });
 }
 
 nb::object bind_gather_columns(const AnyGrid& numbers, const Rows& rows, const Rows& columns,
@@ -125,8 +122,8 @@ nb::object bind_pair_cells(const Rows& indptr, const AnyIn& values, const Rows& 
     if (slots.data()[v] >= n_slots) throw std::invalid_argument("slots must be below n_slots");
   Buffer<std::int64_t> counts(pairs.shape(0));
   with_values(values.dtype(), [&](auto v) {
-    const auto records = as_records<decltype(v)>(indptr, values, signed_size(slots.size()), chosen,
-                                                 std::nullopt);
+    const auto records =
+        as_records<decltype(v)>(indptr, values, signed_size(slots.size()), chosen, std::nullopt);
     run([&] {
       const ValueBits bits = value_bits(records, slots.data(), n_slots, n_jobs, signal_pending);
       pair_cells(bits, pairs.data(), n_pairs, counts.data(), n_jobs, signal_pending);

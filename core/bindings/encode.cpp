@@ -78,11 +78,10 @@ void read_stream(const nb::capsule& capsule, Source& source) {
       throw std::runtime_error("the Arrow stream broke off");
     if (!chunk->release) break;
     const bool any_missing = chunk->null_count != 0 && chunk->buffers[0];
-    source.views.push_back({static_cast<const std::uint8_t*>(chunk->buffers[1]),
-                            any_missing ? static_cast<const std::uint8_t*>(chunk->buffers[0])
-                                        : nullptr,
-                            chunk->buffers + 2, chunk->n_buffers - 3, chunk->offset,
-                            chunk->length});
+    source.views.push_back(
+        {static_cast<const std::uint8_t*>(chunk->buffers[1]),
+         any_missing ? static_cast<const std::uint8_t*>(chunk->buffers[0]) : nullptr,
+         chunk->buffers + 2, chunk->n_buffers - 3, chunk->offset, chunk->length});
     source.length += chunk->length;
     source.chunks.push_back(std::move(chunk));
   }
@@ -128,9 +127,9 @@ nb::list bind_encode_columns(const nb::list& columns, int n_jobs) {
   };
   nb::list result;
   for (std::size_t c = 0; c < sources.size(); ++c)
-    result.append(nb::make_tuple(
-        to_numpy(std::move(codes[c]), {static_cast<std::size_t>(sources[c].length)}),
-        copy(encodings[c].first), copy(encodings[c].counts), encodings[c].missing));
+    result.append(
+        nb::make_tuple(to_numpy(std::move(codes[c]), {static_cast<std::size_t>(sources[c].length)}),
+                       copy(encodings[c].first), copy(encodings[c].counts), encodings[c].missing));
   return result;
 }
 

@@ -1,9 +1,9 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings/common.hpp"
 #include "engine/adtree.hpp"
 #include "engine/bitmaps.hpp"
-#include "bindings/common.hpp"
 #include "engine/scan.hpp"
 
 namespace tacit::bindings {
@@ -22,7 +22,8 @@ Question as_question(Places columns, const Places& given, const Places& codes) {
 // quickest way, and the array is NumPy's own.
 template <class T>
 std::pair<nb::object, T*> empty_array(const nb::object& shape) {
-  static PyObject* const empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+  static PyObject* const empty =
+      nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
   static PyObject* const type = nb::module_::import_("numpy")
                                     .attr("dtype")(std::is_same_v<T, double> ? "f8" : "i8")
                                     .release()
@@ -65,9 +66,8 @@ nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& found) {
 
 nb::object dense(Engine& engine, Places columns, const Places& given, const Places& codes) {
   const Question question = as_question(std::move(columns), given, codes);
-  return filled(engine.store(), shape_of(engine.store(), question.columns), [&](Result out) {
-    run([&] { engine.dense(question, out, signal_pending); });
-  });
+  return filled(engine.store(), shape_of(engine.store(), question.columns),
+                [&](Result out) { run([&] { engine.dense(question, out, signal_pending); }); });
 }
 
 nb::object sparse(Engine& engine, Places columns, const Places& given, const Places& codes) {
@@ -77,8 +77,8 @@ nb::object sparse(Engine& engine, Places columns, const Places& given, const Pla
   return cells_to_numpy(engine.store(), std::move(found));
 }
 
-// Tables of many sets of columns one after another: set k is columns[starts[k] … starts[k + 1]), its
-// table counts[offsets[k] … offsets[k + 1]).
+// Tables of many sets of columns one after another: set k is columns[starts[k] … starts[k + 1]),
+// its table counts[offsets[k] … offsets[k + 1]).
 nb::object dense_many(Engine& engine, const In<std::int64_t>& columns,
                       const In<std::int64_t>& starts, const In<std::int64_t>& offsets,
                       const Places& given, const Places& codes) {
@@ -158,9 +158,14 @@ void tree_restore(Tree& tree, const Places& order, const Words& nodes, const Wor
       slots.shape(1) != 1 || lists.shape(1) != 1 || sums.has_value() != weighted ||
       (sums && (sums->shape(0) != nodes.shape(0) || sums->shape(1) != 2)))
     throw std::invalid_argument("its arrays have the wrong shapes");
-  const TreeArrays arrays{reinterpret_cast<const Node*>(nodes.data()), nodes.shape(0),
-                          reinterpret_cast<const Vary*>(varies.data()), varies.shape(0),
-                          slots.data(), slots.shape(0), lists.data(), lists.shape(0),
+  const TreeArrays arrays{reinterpret_cast<const Node*>(nodes.data()),
+                          nodes.shape(0),
+                          reinterpret_cast<const Vary*>(varies.data()),
+                          varies.shape(0),
+                          slots.data(),
+                          slots.shape(0),
+                          lists.data(),
+                          lists.shape(0),
                           sums ? sums->data() : nullptr};
   const char* problem = nullptr;
   run([&] { problem = check_tree(tree.store(), order, arrays); });
@@ -199,8 +204,9 @@ void register_engines(nb::module_& m) {
                                    weights ? weights->data() : nullptr);
           },
           nb::arg("n_records"), nb::arg("offsets").noconvert(), nb::arg("defaults").noconvert(),
-          nb::arg("start").noconvert(), nb::arg("rows").noconvert(), nb::arg("weights").none(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(),
-          nb::keep_alive<1, 5>(), nb::keep_alive<1, 6>(),
+          nb::arg("start").noconvert(), nb::arg("rows").noconvert(), nb::arg("weights").none(),
+          nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(),
+          nb::keep_alive<1, 6>(),
           nb::sig("def __init__(self, n_records: int, offsets: Ints, defaults: Ints, start: Ints, "
                   "rows: Indices, weights: Floats | None) -> None"))
       .def_prop_ro("nbytes", &ColumnStore::bytes);
@@ -222,9 +228,11 @@ void register_engines(nb::module_& m) {
   nb::class_<Scan, Engine>(m, "Scan", "Counts records.")
       .def(nb::init<Store, int>(), nb::arg("store"), nb::arg("n_jobs"),
            nb::sig("def __init__(self, store: ColumnStore, n_jobs: int) -> None"))
-      .def("some", scan_some, nb::arg("columns"), nb::arg("chosen"), nb::arg("as_cells"),
-           nb::sig("def some(self, columns: Sequence[int], chosen: Indices, as_cells: bool) -> Any"),
-           "The table of some ascending records: every cell, or numbers and counts of non-zero ones.");
+      .def(
+          "some", scan_some, nb::arg("columns"), nb::arg("chosen"), nb::arg("as_cells"),
+          nb::sig("def some(self, columns: Sequence[int], chosen: Indices, as_cells: bool) -> Any"),
+          "The table of some ascending records: every cell, or numbers and counts of non-zero "
+          "ones.");
   nb::class_<Bitmaps, Engine>(m, "Bitmaps", "Counts bits.")
       .def(nb::init<Store>(), nb::arg("store"),
            nb::sig("def __init__(self, store: ColumnStore) -> None"));
@@ -243,9 +251,11 @@ void register_engines(nb::module_& m) {
            nb::sig("def bounded(self, columns: Sequence[int], given: Sequence[int], "
                    "codes: Sequence[int]) -> tuple[Ints, Ints, Ints]"),
            "Estimates, lower and upper bounds of every cell.")
-      .def("build", [](Tree& tree) { run([&] { tree.build(signal_pending); }); },
-           "Build everything.")
-      .def("clear", [](Tree& tree) { run([&] { tree.clear(); }); }, "Forget all but the root.")
+      .def(
+          "build", [](Tree& tree) { run([&] { tree.build(signal_pending); }); },
+          "Build everything.")
+      .def(
+          "clear", [](Tree& tree) { run([&] { tree.clear(); }); }, "Forget all but the root.")
       .def("sizes", tree_sizes, nb::sig("def sizes(self) -> tuple[int, int, int, int, int]"),
            "Nodes, Varies, listed records, bytes, evictions.")
       .def("arrays", tree_arrays,

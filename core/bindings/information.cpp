@@ -11,7 +11,8 @@ struct Results {
   Entropies out() { return {rows.data(), target.data(), n_rows.data(), n_cells.data()}; }
   nb::tuple to_python() {
     return nb::make_tuple(to_numpy(std::move(rows), {size}), to_numpy(std::move(target), {size}),
-                          to_numpy(std::move(n_rows), {size}), to_numpy(std::move(n_cells), {size}));
+                          to_numpy(std::move(n_rows), {size}),
+                          to_numpy(std::move(n_cells), {size}));
   }
 
   Buffer<double> rows, target;
@@ -33,8 +34,7 @@ void with_counts(const AnyIn& counts, const Body& body) {
 nb::tuple bind_table_entropies(const AnyIn& counts, const In<std::int64_t>& offsets,
                                const In<std::int64_t>& arities, int n_jobs) {
   const std::size_t n = arities.size();
-  if (offsets.size() != n + 1)
-    throw std::invalid_argument("offsets must be one more than arities");
+  if (offsets.size() != n + 1) throw std::invalid_argument("offsets must be one more than arities");
   if (offsets.data()[n] > static_cast<std::int64_t>(counts.size()))
     throw std::invalid_argument("offsets must not pass the end of counts");
   Results results(n);
@@ -60,12 +60,13 @@ nb::tuple bind_cell_entropies(const In<std::int64_t>& cells, const AnyIn& counts
 }  // namespace
 
 void register_information(nb::module_& m) {
-  m.def("table_entropies", bind_table_entropies, nb::arg("counts"), nb::arg("offsets"),
-        nb::arg("arities"), nb::arg("n_jobs"),
-        nb::sig("def table_entropies(counts: Counts, offsets: Ints, arities: Ints, n_jobs: int) "
-                "-> tuple[Floats, Floats, Ints, Ints]"),
-        "Measure tables whose last axis is a target: the entropy of their rows, that of the target\n"
-        "given the row (both in bits), and how many rows and cells occur.");
+  m.def(
+      "table_entropies", bind_table_entropies, nb::arg("counts"), nb::arg("offsets"),
+      nb::arg("arities"), nb::arg("n_jobs"),
+      nb::sig("def table_entropies(counts: Counts, offsets: Ints, arities: Ints, n_jobs: int) "
+              "-> tuple[Floats, Floats, Ints, Ints]"),
+      "Measure tables whose last axis is a target: the entropy of their rows, that of the target\n"
+      "given the row (both in bits), and how many rows and cells occur.");
   m.def("cell_entropies", bind_cell_entropies, nb::arg("cells"), nb::arg("counts"),
         nb::arg("arity"),
         nb::sig("def cell_entropies(cells: Ints, counts: Counts, arity: int) "

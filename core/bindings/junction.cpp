@@ -17,7 +17,8 @@ JunctionNet as_net(const In<std::int64_t>& arities, const In<std::int64_t>& pare
   if (n == 0 || n > INT32_MAX) throw std::invalid_argument("a net has columns");
   if (parent_starts.size() != n + 1 || parent_starts.data()[0] != 0 ||
       parent_starts.data()[n] != static_cast<std::int64_t>(parents.size()))
-    throw std::invalid_argument("parent_starts must be one more than arities, and end with parents");
+    throw std::invalid_argument(
+        "parent_starts must be one more than arities, and end with parents");
   JunctionNet net;
   net.starts = net.values = {0};
   const double most = static_cast<double>(tables.size());
@@ -65,7 +66,8 @@ const std::int32_t* checked(const JunctionNet& net, const Codes& codes) {
   return codes.data();
 }
 
-std::vector<std::uint32_t> checked_targets(const JunctionNet& net, const In<std::int64_t>& targets) {
+std::vector<std::uint32_t> checked_targets(const JunctionNet& net,
+                                           const In<std::int64_t>& targets) {
   std::vector<std::uint32_t> found;
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const std::int64_t c = targets.data()[k];
@@ -112,8 +114,9 @@ double ask_tree(JunctionTree& tree, JunctionTask task, const std::int32_t* codes
 nb::tuple bind_marginals(JunctionTree& tree, const Codes& given) {
   const std::int32_t* const codes = checked(tree.net(), given);
   Buffer<double> out(tree.net().values.back());
-  const double log_evidence = ask_tree(tree, JunctionTask::kPosterior, codes, {},
-                                       [&](JunctionRun& r) { return r.marginals(codes, out.data()); });
+  const double log_evidence =
+      ask_tree(tree, JunctionTask::kPosterior, codes, {},
+               [&](JunctionRun& r) { return r.marginals(codes, out.data()); });
   const std::size_t n = out.size();
   return nb::make_tuple(to_numpy(std::move(out), {n}), log_evidence);
 }
@@ -162,10 +165,9 @@ nb::tuple bind_sample(JunctionTree& tree, const Codes& given, std::uint64_t seed
   const std::size_t n = tree.net().n_columns();
   Buffer<std::int32_t> out(n_records * n);
   std::fill_n(out.data(), out.size(), -1);
-  const double log_evidence =
-      ask_tree(tree, JunctionTask::kSample, codes, {}, [&](JunctionRun& r) {
-        return r.sample(codes, seed, n_records, out.data(), n_jobs, signal_pending);
-      });
+  const double log_evidence = ask_tree(tree, JunctionTask::kSample, codes, {}, [&](JunctionRun& r) {
+    return r.sample(codes, seed, n_records, out.data(), n_jobs, signal_pending);
+  });
   return nb::make_tuple(to_numpy(std::move(out), {n_records, n}), log_evidence);
 }
 
@@ -184,7 +186,8 @@ nb::tuple bind_evidence_many(JunctionTree& tree, const Square& records,
                        families ? sums.data() : nullptr, n_jobs, signal_pending);
   });
   const std::size_t n_sums = sums.size();
-  return nb::make_tuple(to_numpy(std::move(log_evidence), {n}), to_numpy(std::move(sums), {n_sums}));
+  return nb::make_tuple(to_numpy(std::move(log_evidence), {n}),
+                        to_numpy(std::move(sums), {n_sums}));
 }
 
 nb::tuple tree_needs(const JunctionTree& tree) {

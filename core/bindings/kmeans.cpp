@@ -1,6 +1,5 @@
-#include "kmeans/assign.hpp"
-
 #include "bindings/common.hpp"
+#include "kmeans/assign.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -90,8 +89,7 @@ nb::object bind_distances(const Indptr& indptr, const AnyIn& values, const std::
   with_points(indptr, values, x, norms, static_cast<std::int64_t>(corrections.shape(1)),
               [&](const auto& points) {
                 run([&] {
-                  kmeans_distances(points, centres, out.data(),
-                                   closest ? closest->data() : nullptr,
+                  kmeans_distances(points, centres, out.data(), closest ? closest->data() : nullptr,
                                    weights ? weights->data() : nullptr, potentials.data(), n_jobs,
                                    signal_pending);
                 });
@@ -100,9 +98,9 @@ nb::object bind_distances(const Indptr& indptr, const AnyIn& values, const std::
 }
 
 nb::object bind_own_distances(const Indptr& indptr, const AnyIn& values,
-                              const std::optional<AnyIn>& x,
-                              const std::optional<In<double>>& norms, const In<double>& base,
-                              const Square& corrections, const Labels& labels, int n_jobs) {
+                              const std::optional<AnyIn>& x, const std::optional<In<double>>& norms,
+                              const In<double>& base, const Square& corrections,
+                              const Labels& labels, int n_jobs) {
   const Centres centres = as_centres(base, corrections);
   check_length(labels.size(), indptr, "labels must be as many as records");
   const std::size_t m = labels.size();

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/tree_arguments.hpp"
 #include "tree/leaf_counts.hpp"
 #include "tree/leaf_splits.hpp"
-#include "bindings/tree_arguments.hpp"
 #include "tree/scores.hpp"
 
 namespace tacit::bindings {
@@ -34,7 +34,8 @@ struct CheckedPaths {
     const std::size_t n_leaves = targets.size();
     require(dense.size() == n_leaves && ordered.size() == n_leaves,
             "dense and ordered must be as many as leaves");
-    require_starts(start, n_leaves, "path_start must be one more than leaves, begin with 0 and not fall");
+    require_starts(start, n_leaves,
+                   "path_start must be one more than leaves, begin with 0 and not fall");
     require_starts(ahead_start, n_leaves,
                    "ahead_start must be one more than leaves, begin with 0 and not fall");
     const auto n = static_cast<std::size_t>(start.data()[n_leaves]);
@@ -50,7 +51,8 @@ struct CheckedPaths {
                    "ahead_low and ahead_high must be ranges of value ids");
     for (std::size_t k = 0; k < n_leaves; ++k) {
       const std::int64_t n_own = ahead_start.data()[k + 1] - ahead_start.data()[k];
-      require(n_own <= (dense.data()[k] ? 0 : kMostCandidates), "there must not be more candidates");
+      require(n_own <= (dense.data()[k] ? 0 : kMostCandidates),
+              "there must not be more candidates");
       const std::int64_t column = targets.data()[k];
       require(column >= 0 && column < n_columns, "targets must be columns");
       const std::int64_t arity = offsets.data()[column + 1] - offsets.data()[column] + 1;
@@ -58,10 +60,18 @@ struct CheckedPaths {
               "there are too many counts");
       out_start.push_back(out_start.back() + (dense.data()[k] ? arity * n_values : 0));
     }
-    paths = {static_cast<std::int64_t>(n_leaves), start.data(),      low.data(),
-             high.data(),                         inside.data(),     targets.data(),
-             dense.data(),                        ahead_start.data(), ahead_low.data(),
-             ahead_high.data(),                   ordered.data(),    out_start.data()};
+    paths = {static_cast<std::int64_t>(n_leaves),
+             start.data(),
+             low.data(),
+             high.data(),
+             inside.data(),
+             targets.data(),
+             dense.data(),
+             ahead_start.data(),
+             ahead_low.data(),
+             ahead_high.data(),
+             ordered.data(),
+             out_start.data()};
   }
 };
 
@@ -85,22 +95,22 @@ nb::tuple atoms_out(AtomCounts&& atoms) {
 }
 
 nb::tuple bind_leaf_counts(const Ints& indptr, const AnyIn& values, const Ints& start,
-                            const Indices& rows, const Ints& offsets, const Ints& defaults,
-                            const std::optional<Ints>& weights, const Ints& path_start,
-                            const Indices& low, const Indices& high, const Flags& inside,
-                            const Indices& targets, const Flags& dense, const Ints& ahead_start,
-                            const Indices& ahead_low, const Indices& ahead_high,
-                            const Flags& in_order, int n_jobs) {
+                           const Indices& rows, const Ints& offsets, const Ints& defaults,
+                           const std::optional<Ints>& weights, const Ints& path_start,
+                           const Indices& low, const Indices& high, const Flags& inside,
+                           const Indices& targets, const Flags& dense, const Ints& ahead_start,
+                           const Indices& ahead_low, const Indices& ahead_high,
+                           const Flags& in_order, int n_jobs) {
   require(offsets.size() > 0, "offsets must not be empty");
   const std::vector<std::uint8_t> none(offsets.size() - 1, 0);
   require_columns(offsets, defaults, none);
-  const CheckedPaths checked(path_start, low, high, inside, targets, dense, ahead_start,
-                             ahead_low, ahead_high, in_order, offsets);
+  const CheckedPaths checked(path_start, low, high, inside, targets, dense, ahead_start, ahead_low,
+                             ahead_high, in_order, offsets);
   Buffer<std::int64_t> out(static_cast<std::size_t>(checked.out_start.back()));
   AtomCounts rest;
   with_values(values.dtype(), [&](auto v) {
-    const auto table = as_tree_table<decltype(v)>(indptr, values, start, rows, offsets, defaults,
-                                                  none, weights);
+    const auto table =
+        as_tree_table<decltype(v)>(indptr, values, start, rows, offsets, defaults, none, weights);
     run([&] { rest = leaf_counts(table, checked.paths, out.data(), n_jobs, signal_pending); });
   });
   const std::size_t size = out.size();
@@ -116,7 +126,11 @@ AtomView as_atoms(const Ints& leaf, const Ints& mask, const Ints& start, const I
   const auto n_cells = static_cast<std::size_t>(start.data()[n]);
   require(cells.size() == n_cells && counts.size() == n_cells,
           "cells and counts must be as many as start says");
-  return {static_cast<std::int64_t>(n), leaf.data(), mask.data(), start.data(), cells.data(),
+  return {static_cast<std::int64_t>(n),
+          leaf.data(),
+          mask.data(),
+          start.data(),
+          cells.data(),
           counts.data()};
 }
 
@@ -125,8 +139,7 @@ nb::tuple bind_add_atoms(const Ints& leaf, const Ints& mask, const Ints& start, 
                          const Ints& other_start, const Ints& other_cells,
                          const Ints& other_counts) {
   const AtomView one = as_atoms(leaf, mask, start, cells, counts);
-  const AtomView other =
-      as_atoms(other_leaf, other_mask, other_start, other_cells, other_counts);
+  const AtomView other = as_atoms(other_leaf, other_mask, other_start, other_cells, other_counts);
   AtomCounts all;
   run([&] { all = add_atoms(one, other); });
   return atoms_out(std::move(all));
@@ -155,9 +168,8 @@ nb::tuple bind_take_atoms(const Ints& leaf, const Ints& mask, const Ints& start,
   }
   TakenLeaves taken;
   run([&] { taken = take_atoms(atoms, choices, n_values); });
-  return nb::make_tuple(move_out(std::move(taken.id_start)),
-                        move_out(std::move(taken.plane_start)), move_out(std::move(taken.ids)),
-                        move_out(std::move(taken.planes)));
+  return nb::make_tuple(move_out(std::move(taken.id_start)), move_out(std::move(taken.plane_start)),
+                        move_out(std::move(taken.ids)), move_out(std::move(taken.planes)));
 }
 
 using Counts = nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -203,9 +215,9 @@ struct PlaneStarts {
 
 TreeRules class_rules(const nb::dict& settings) {
   const TreeRules rules = as_rules(settings);
-  require(rules.criterion != TreeCriterion::kSquaredError &&
-              rules.criterion != TreeCriterion::kNormal,
-          "leaves must be of classes");
+  require(
+      rules.criterion != TreeCriterion::kSquaredError && rules.criterion != TreeCriterion::kNormal,
+      "leaves must be of classes");
   return rules;
 }
 
@@ -271,35 +283,36 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
     next_weight.insert(next_weight.end(), own.next_weight.begin(), own.next_weight.end());
     next_start.push_back(static_cast<std::int64_t>(next_low.size()));
   }
-  return nb::make_tuple(array([](const LeafSplit& own) { return own.split.column; }),
-                        array([](const LeafSplit& own) { return own.split.low; }),
-                        array([](const LeafSplit& own) { return own.split.high; }),
-                        array([](const LeafSplit& own) -> std::uint8_t { return own.split.complete; }),
-                        array([](const LeafSplit& own) { return own.split.left; }),
-                        array([](const LeafSplit& own) { return own.split.right; }),
-                        array([](const LeafSplit& own) { return own.split.gain; }),
-                        array([](const LeafSplit& own) { return own.rank; }),
-                        array([](const LeafSplit& own) { return own.inside_share; }),
-                        array([](const LeafSplit& own) { return own.outside_share; }),
-                        copy_out(next_start), copy_out(next_low), copy_out(next_high),
-                        copy_out(next_weight));
+  return nb::make_tuple(
+      array([](const LeafSplit& own) { return own.split.column; }),
+      array([](const LeafSplit& own) { return own.split.low; }),
+      array([](const LeafSplit& own) { return own.split.high; }),
+      array([](const LeafSplit& own) -> std::uint8_t { return own.split.complete; }),
+      array([](const LeafSplit& own) { return own.split.left; }),
+      array([](const LeafSplit& own) { return own.split.right; }),
+      array([](const LeafSplit& own) { return own.split.gain; }),
+      array([](const LeafSplit& own) { return own.rank; }),
+      array([](const LeafSplit& own) { return own.inside_share; }),
+      array([](const LeafSplit& own) { return own.outside_share; }), copy_out(next_start),
+      copy_out(next_low), copy_out(next_high), copy_out(next_weight));
 }
 
 }  // namespace
 
 void register_leaves(nb::module_& m) {
-  m.def("leaf_counts", &bind_leaf_counts, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
-        nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("weights").none(),
-        nb::arg("path_start"), nb::arg("low"), nb::arg("high"), nb::arg("inside"),
-        nb::arg("targets"), nb::arg("dense"), nb::arg("ahead_start"), nb::arg("ahead_low"),
-        nb::arg("ahead_high"), nb::arg("in_order"), nb::arg("n_jobs"),
-        nb::sig("def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, "
-                "offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: "
-                "Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, ahead_start: "
-                "Ints, ahead_low: Indices, ahead_high: Indices, in_order: Flags, n_jobs: int) -> "
-                "tuple[Ints, tuple[Ints, Ints, Ints, Ints, Ints]]"),
-        "Count the values of leaves, given by conditions, with the codes of a target's column: all "
-        "counts of dense leaves, then atoms (leaf, mask, start, cells, counts) of others.");
+  m.def(
+      "leaf_counts", &bind_leaf_counts, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
+      nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("weights").none(),
+      nb::arg("path_start"), nb::arg("low"), nb::arg("high"), nb::arg("inside"), nb::arg("targets"),
+      nb::arg("dense"), nb::arg("ahead_start"), nb::arg("ahead_low"), nb::arg("ahead_high"),
+      nb::arg("in_order"), nb::arg("n_jobs"),
+      nb::sig("def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, "
+              "offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: "
+              "Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, ahead_start: "
+              "Ints, ahead_low: Indices, ahead_high: Indices, in_order: Flags, n_jobs: int) -> "
+              "tuple[Ints, tuple[Ints, Ints, Ints, Ints, Ints]]"),
+      "Count the values of leaves, given by conditions, with the codes of a target's column: all "
+      "counts of dense leaves, then atoms (leaf, mask, start, cells, counts) of others.");
   m.def("add_atoms", &bind_add_atoms, nb::arg("leaf"), nb::arg("mask"), nb::arg("start"),
         nb::arg("cells"), nb::arg("counts"), nb::arg("other_leaf"), nb::arg("other_mask"),
         nb::arg("other_start"), nb::arg("other_cells"), nb::arg("other_counts"),
@@ -326,17 +339,20 @@ void register_leaves(nb::module_& m) {
         nb::sig("def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: "
                 "dict[str, Any]) -> Flags"),
         "Say whether leaves could be split at all: deep, small and pure ones cannot.");
-  m.def("leaf_splits", &bind_leaf_splits, nb::arg("offsets"), nb::arg("defaults"),
-        nb::arg("ordered"), nb::arg("n_planes"), nb::arg("ids"),
-        nb::arg("planes"), nb::arg("wholes"), nb::arg("shares"), nb::arg("root_weights"),
-        nb::arg("targets"), nb::arg("n_next"), nb::arg("settings"), nb::arg("n_jobs"),
-        nb::sig("def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, "
-                "ids: list[Indices], planes: list[Ints], wholes: Ints, shares: Floats, "
-                "root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]"),
-        "Return the split that grow_tree makes of leaves with counts of these ids, or of all if none "
-        "are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and "
-        "the children's shares; then next_start, next_low, next_high and the weight of all planes "
-        "inside of the splits that come next, no more than n_next of each leaf.");
+  m.def(
+      "leaf_splits", &bind_leaf_splits, nb::arg("offsets"), nb::arg("defaults"), nb::arg("ordered"),
+      nb::arg("n_planes"), nb::arg("ids"), nb::arg("planes"), nb::arg("wholes"), nb::arg("shares"),
+      nb::arg("root_weights"), nb::arg("targets"), nb::arg("n_next"), nb::arg("settings"),
+      nb::arg("n_jobs"),
+      nb::sig("def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, "
+              "ids: list[Indices], planes: list[Ints], wholes: Ints, shares: Floats, "
+              "root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], "
+              "n_jobs: int) -> tuple[Any, ...]"),
+      "Return the split that grow_tree makes of leaves with counts of these ids, or of all if none "
+      "are given: column (-1 where there is none), low, high, complete, left, right, gain, rank "
+      "and "
+      "the children's shares; then next_start, next_low, next_high and the weight of all planes "
+      "inside of the splits that come next, no more than n_next of each leaf.");
 }
 
 }  // namespace tacit::bindings

@@ -1,6 +1,5 @@
-#include "cut/cut_path.hpp"
-
 #include "bindings/common.hpp"
+#include "cut/cut_path.hpp"
 #include "tree/strongest.hpp"
 
 namespace tacit::bindings {
@@ -44,9 +43,9 @@ nb::object bind_path(const Pointers& indptr, const Heads& indices, const In<doub
   return as_array(first);
 }
 
-nb::object bind_breakpoints(const Pointers& indptr, const Heads& indices,
-                            const In<double>& weights, const In<double>& base,
-                            const In<double>& rate, double low, double high, int n_jobs) {
+nb::object bind_breakpoints(const Pointers& indptr, const Heads& indices, const In<double>& weights,
+                            const In<double>& base, const In<double>& rate, double low, double high,
+                            int n_jobs) {
   const FlowView graph = as_graph(indptr, indices, weights);
   const CutNodes nodes = as_nodes(graph, base, rate);
   std::vector<double> enters;
@@ -54,9 +53,8 @@ nb::object bind_breakpoints(const Pointers& indptr, const Heads& indices,
   return as_array(enters);
 }
 
-nb::object bind_capacities(const Pointers& indptr, const Heads& indices,
-                           const In<double>& weights, const In<std::int32_t>& first,
-                           std::int64_t n_sets) {
+nb::object bind_capacities(const Pointers& indptr, const Heads& indices, const In<double>& weights,
+                           const In<std::int32_t>& first, std::int64_t n_sets) {
   const FlowView graph = as_graph(indptr, indices, weights);
   if (static_cast<std::int64_t>(first.size()) != graph.n_nodes)
     throw std::invalid_argument("first must be as many as nodes");
@@ -75,8 +73,8 @@ nb::object bind_strongest(const Pointers& indptr, const Heads& indices, const In
   const auto n = static_cast<std::size_t>(graph.n_nodes), width = static_cast<std::size_t>(k);
   Buffer<std::int32_t> columns(n * width);
   run([&] {
-    strongest_links(graph.start, graph.head, graph.weight, graph.n_nodes, k, columns.data(),
-                    n_jobs, signal_pending);
+    strongest_links(graph.start, graph.head, graph.weight, graph.n_nodes, k, columns.data(), n_jobs,
+                    signal_pending);
   });
   return nb::cast(to_numpy(std::move(columns), {n, width}));
 }

@@ -15,8 +15,12 @@ MixtureModel as_model(const In<std::int64_t>& offsets, const In<double>& shares,
   if (K == 0 || offsets.size() != defaults.shape(0) + 1 || stored.shape(1) != K ||
       defaults.shape(1) != K)
     throw std::invalid_argument("shares, stored and defaults are at odds");
-  return {static_cast<std::int64_t>(K), static_cast<std::int64_t>(defaults.shape(0)),
-          static_cast<std::int64_t>(stored.shape(0)), offsets.data(), shares.data(), stored.data(),
+  return {static_cast<std::int64_t>(K),
+          static_cast<std::int64_t>(defaults.shape(0)),
+          static_cast<std::int64_t>(stored.shape(0)),
+          offsets.data(),
+          shares.data(),
+          stored.data(),
           defaults.data()};
 }
 
@@ -29,11 +33,10 @@ nb::tuple bind_step(const Indptr& indptr, const AnyIn& values, const Chosen& cho
   Buffer<double> totals(K), sums(n * K);
   double log_likelihood = 0;
   with_values(values.dtype(), [&](auto v) {
-    const auto records =
-        as_records<decltype(v)>(indptr, values, model.n_values, chosen, weights);
+    const auto records = as_records<decltype(v)>(indptr, values, model.n_values, chosen, weights);
     run([&] {
-      log_likelihood = em_step(records, model, single, totals.data(), sums.data(), n_jobs,
-                               signal_pending);
+      log_likelihood =
+          em_step(records, model, single, totals.data(), sums.data(), n_jobs, signal_pending);
     });
   });
   return nb::make_tuple(to_numpy(std::move(totals), {K}), to_numpy(std::move(sums), {n, K}),
@@ -73,7 +76,8 @@ nb::tuple bind_maximise(const In<std::int64_t>& offsets, const In<double>& total
                             offsets.data(), totals.data(), counts.data(), prior, shares.data(),
                             stored.data(), defaults.data());
   });
-  return nb::make_tuple(to_numpy(std::move(shares), {K}), to_numpy(std::move(stored), {n_values, K}),
+  return nb::make_tuple(to_numpy(std::move(shares), {K}),
+                        to_numpy(std::move(stored), {n_values, K}),
                         to_numpy(std::move(defaults), {n, K}), log_prior);
 }
 

@@ -1,8 +1,7 @@
-#include "near/neighbours.hpp"
-
 #include <memory>
 
 #include "bindings/common.hpp"
+#include "near/neighbours.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -73,10 +72,10 @@ template <class Store>
 class NeighboursOf : public Neighbours {
  public:
   using Own = typename Store::Rows;
-  NeighboursOf(const Rows& rows, const double* coords, std::int64_t n_coords_,
-               std::int64_t n_split, const NearCells& cells, int n_jobs)
-      : index_(view(rows, static_cast<const Own*>(nullptr)), coords, n_coords_, n_split, cells, n_jobs,
-               signal_pending) {}
+  NeighboursOf(const Rows& rows, const double* coords, std::int64_t n_coords_, std::int64_t n_split,
+               const NearCells& cells, int n_jobs)
+      : index_(view(rows, static_cast<const Own*>(nullptr)), coords, n_coords_, n_split, cells,
+               n_jobs, signal_pending) {}
   void search(const Rows& queries, const double* coords, const NearGrid& grid, std::int64_t k,
               const NearAnswer& answer, int n_jobs) const override {
     index_.search(view(queries, static_cast<const Own*>(nullptr)), coords, grid, k, answer, n_jobs,
@@ -99,9 +98,8 @@ std::unique_ptr<Neighbours> make_one(const Rows& rows, const double* coords, std
   return std::make_unique<NeighboursOf<Store>>(rows, coords, n_coords, n_split, cells, n_jobs);
 }
 
-void make(Index* self, const nb::object& numbers, std::int64_t width,
-          const Square<double>& coords, std::int64_t n_split,
-          const std::optional<Square<std::int32_t>>& cells, int n_jobs) {
+void make(Index* self, const nb::object& numbers, std::int64_t width, const Square<double>& coords,
+          std::int64_t n_split, const std::optional<Square<std::int32_t>>& cells, int n_jobs) {
   Rows rows = as_rows(numbers, width);
   const std::int64_t n = rows.n_rows();
   if (n < 1 || static_cast<std::int64_t>(coords.shape(0)) != n)
@@ -133,8 +131,7 @@ void make(Index* self, const nb::object& numbers, std::int64_t width,
 }
 
 nb::tuple search(const Index& self, const nb::object& numbers, const Square<double>& coords,
-                 std::int64_t k,
-                 const std::optional<Square<std::int32_t>>& cells,
+                 std::int64_t k, const std::optional<Square<std::int32_t>>& cells,
                  const std::optional<Square<double>>& places,
                  const std::optional<In<std::int32_t>>& resolution,
                  const std::optional<In<double>>& widths, double reach, int n_jobs) {
@@ -156,8 +153,11 @@ nb::tuple search(const Index& self, const nb::object& numbers, const Square<doub
         static_cast<std::int64_t>(cells->shape(0)) != n ||
         static_cast<std::int64_t>(places->shape(0)) != n)
       throw std::invalid_argument("cells, places, resolution and widths must fit the grid");
-    grid = {{cells->data(), index.n_dimensions}, places->data(), resolution->data(),
-            widths->data(), reach};
+    grid = {{cells->data(), index.n_dimensions},
+            places->data(),
+            resolution->data(),
+            widths->data(),
+            reach};
   }
   const auto m = static_cast<std::size_t>(n), columns = static_cast<std::size_t>(k);
   Buffer<double> distances(m * columns);
@@ -168,8 +168,8 @@ nb::tuple search(const Index& self, const nb::object& numbers, const Square<doub
                  {distances.data(), objects.data(), turns.data(), lonely.data()}, n_jobs);
   });
   return nb::make_tuple(to_numpy(std::move(distances), {m, columns}),
-                        to_numpy(std::move(objects), {m, columns}),
-                        to_numpy(std::move(turns), {m}), to_numpy(std::move(lonely), {m}));
+                        to_numpy(std::move(objects), {m, columns}), to_numpy(std::move(turns), {m}),
+                        to_numpy(std::move(lonely), {m}));
 }
 
 }  // namespace
@@ -181,10 +181,10 @@ void register_near_neighbours(nb::module_& m) {
            nb::sig("def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], "
                    "width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) "
                    "-> None"))
-      .def("search", search, nb::arg("numbers"), nb::arg("coords").noconvert(),
-           nb::arg("k"), nb::arg("cells").noconvert().none(),
-           nb::arg("places").noconvert().none(), nb::arg("resolution").noconvert().none(),
-           nb::arg("widths").noconvert().none(), nb::arg("reach"), nb::arg("n_jobs"),
+      .def("search", search, nb::arg("numbers"), nb::arg("coords").noconvert(), nb::arg("k"),
+           nb::arg("cells").noconvert().none(), nb::arg("places").noconvert().none(),
+           nb::arg("resolution").noconvert().none(), nb::arg("widths").noconvert().none(),
+           nb::arg("reach"), nb::arg("n_jobs"),
            nb::sig("def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], "
                    "coords: Floats, k: int, cells: Indices | None, "
                    "places: Floats | None, resolution: Indices | None, widths: Floats | None, "

@@ -22,10 +22,12 @@ void require(bool holds, const char* what) {
 }
 
 NetScoreKind as_kind(const std::string& name) {
-  constexpr std::pair<const char*, NetScoreKind> known[] = {
-      {"bic", NetScoreKind::kBic},   {"aic", NetScoreKind::kAic},
-      {"penalised", NetScoreKind::kPenalised}, {"bdeu", NetScoreKind::kBdeu},
-      {"bds", NetScoreKind::kBds},   {"k2", NetScoreKind::kK2}};
+  constexpr std::pair<const char*, NetScoreKind> known[] = {{"bic", NetScoreKind::kBic},
+                                                            {"aic", NetScoreKind::kAic},
+                                                            {"penalised", NetScoreKind::kPenalised},
+                                                            {"bdeu", NetScoreKind::kBdeu},
+                                                            {"bds", NetScoreKind::kBds},
+                                                            {"k2", NetScoreKind::kK2}};
   for (const auto& [text, kind] : known)
     if (name == text) return kind;
   throw std::invalid_argument("score is not known: " + name);
@@ -54,8 +56,14 @@ NetTable as_net_table(std::int64_t n_records, const Ints& offsets, const Ints& d
           "start and rows must be of the same table");
   require(!weights || weights->size() == static_cast<std::size_t>(n_records),
           "weights must be as many as records");
-  return {n_records,      static_cast<std::int64_t>(n), offsets.data(), defaults.data(),
-          start.data(),   rows.data(), weights ? weights->data() : nullptr, missing.data()};
+  return {n_records,
+          static_cast<std::int64_t>(n),
+          offsets.data(),
+          defaults.data(),
+          start.data(),
+          rows.data(),
+          weights ? weights->data() : nullptr,
+          missing.data()};
 }
 
 void check_columns(const Ints& offsets, const Ints& missing) {
@@ -97,13 +105,13 @@ class PyNetRequests {
     const std::size_t m = children.size();
     require(starts.size() == m + 1 && begins.size() == m && ends.size() == m,
             "children, starts, begins and ends must be of the same requests");
-    require(starts.data()[0] == 0 &&
-                static_cast<std::size_t>(starts.data()[m]) == parents.size(),
+    require(starts.data()[0] == 0 && static_cast<std::size_t>(starts.data()[m]) == parents.size(),
             "starts must go from 0 to the number of parents");
     const int n = columns_.n_columns();
     for (std::size_t k = 0; k < m; ++k) {
       require(starts.data()[k] <= starts.data()[k + 1], "starts must not descend");
-      NetRequest own{narrow(children.data()[k]), {}, narrow(begins.data()[k]), narrow(ends.data()[k])};
+      NetRequest own{
+          narrow(children.data()[k]), {}, narrow(begins.data()[k]), narrow(ends.data()[k])};
       for (std::int64_t p = starts.data()[k]; p < starts.data()[k + 1]; ++p)
         own.parents.push_back(narrow(parents.data()[p]));
       check_family(own.child, own.parents, n);
@@ -114,8 +122,8 @@ class PyNetRequests {
   }
 
   nb::tuple count(std::int64_t n_records, const Ints& offsets, const Ints& defaults,
-                  const Ints& start, const Indices& rows,
-                  const std::optional<In<double>>& weights, const Ints& missing, int n_jobs) const {
+                  const Ints& start, const Indices& rows, const std::optional<In<double>>& weights,
+                  const Ints& missing, int n_jobs) const {
     const NetTable table =
         as_net_table(n_records, offsets, defaults, start, rows, weights, missing);
     require(table.n_columns == columns_.n_columns(), "the table must have the requests' columns");
@@ -244,8 +252,9 @@ NetFetched fetch_counts(const nb::callable& fetch, const Ints& offsets, const In
         own.rows.assign(view.rows,
                         view.rows + n * static_cast<std::size_t>(width_of(columns, requests[k])));
         for (std::size_t at = 0; at < own.states.size(); ++at)
-          require(own.states[at] < columns.arity(requests[k].parents[at % requests[k].parents.size()]),
-                  "codes of states must be those of parents");
+          require(
+              own.states[at] < columns.arity(requests[k].parents[at % requests[k].parents.size()]),
+              "codes of states must be those of parents");
       }
       result.counts.push_back(std::move(own));
     }
@@ -335,11 +344,13 @@ class PyNetFamilies {
                    int n_jobs, const std::optional<nb::callable>& tell) {
     const auto n = static_cast<std::size_t>(families_->columns().n_columns());
     require(start.size() == n, "start must be as many as columns");
-    for (std::size_t x = 0; x < n; ++x) check_family(static_cast<int>(x), start[x], static_cast<int>(n));
+    for (std::size_t x = 0; x < n; ++x)
+      check_family(static_cast<int>(x), start[x], static_cast<int>(n));
     require(required.size() == n * n && forbidden.size() == n * n,
             "required and forbidden must be squares of columns");
-    const NetRules rules{max_parents, required.data(), forbidden.data(), restarts, tabu, walks,
-                         swaps,       seed,            max_seconds,      n_jobs};
+    const NetRules rules{
+        max_parents, required.data(), forbidden.data(), restarts, tabu, walks, swaps, seed,
+        max_seconds, n_jobs};
     const std::function<void(const NetProgress&)> report = [&](const NetProgress& now) {
       if (!tell) return;
       const nb::gil_scoped_acquire acquire;
@@ -385,8 +396,7 @@ void register_net(nb::module_& m) {
                    "-> tuple[Ints, NDArray[np.uint16], Floats]"),
            "Counts of some records: numbers of parent states, their codes, and a row for each.")
       .def("merge", &PyNetRequests::merge, nb::arg("n_one"), nb::arg("states_one"),
-           nb::arg("rows_one"), nb::arg("n_other"), nb::arg("states_other"),
-           nb::arg("rows_other"),
+           nb::arg("rows_one"), nb::arg("n_other"), nb::arg("states_other"), nb::arg("rows_other"),
            nb::sig("def merge(self, n_one: Ints, states_one: NDArray[np.uint16], "
                    "rows_one: Floats, n_other: Ints, states_other: NDArray[np.uint16], "
                    "rows_other: Floats) -> tuple[Ints, NDArray[np.uint16], Floats]"),
@@ -402,19 +412,19 @@ void register_net(nb::module_& m) {
                    "start: Ints, rows: Indices, weights: Floats | None, missing: Ints, "
                    "score: str, prior_weight: float) -> None"))
       .def_static(
-           "fetched",
-           [](nb::callable fetch, std::int64_t n_records, Ints offsets, Ints missing,
-              const std::string& score, double prior_weight, std::int64_t most_bytes, int n_jobs) {
-             return new PyNetFamilies(std::move(fetch), n_records, std::move(offsets),
-                                      std::move(missing), score, prior_weight, most_bytes, n_jobs);
-           },
-           nb::arg("fetch"), nb::arg("n_records"), nb::arg("offsets"), nb::arg("missing"),
-           nb::arg("score"), nb::arg("prior_weight"), nb::arg("most_bytes"), nb::arg("n_jobs"),
-           nb::sig("def fetched(fetch: Any, n_records: int, offsets: Ints, missing: Ints, "
-                   "score: str, prior_weight: float, most_bytes: int, n_jobs: int) "
-                   "-> NetFamilies"),
-           "Families whose counts fetch(children, starts, parents, begins, ends, n_bytes) returns, "
-           "with the sum of all weights first.")
+          "fetched",
+          [](nb::callable fetch, std::int64_t n_records, Ints offsets, Ints missing,
+             const std::string& score, double prior_weight, std::int64_t most_bytes, int n_jobs) {
+            return new PyNetFamilies(std::move(fetch), n_records, std::move(offsets),
+                                     std::move(missing), score, prior_weight, most_bytes, n_jobs);
+          },
+          nb::arg("fetch"), nb::arg("n_records"), nb::arg("offsets"), nb::arg("missing"),
+          nb::arg("score"), nb::arg("prior_weight"), nb::arg("most_bytes"), nb::arg("n_jobs"),
+          nb::sig("def fetched(fetch: Any, n_records: int, offsets: Ints, missing: Ints, "
+                  "score: str, prior_weight: float, most_bytes: int, n_jobs: int) "
+                  "-> NetFamilies"),
+          "Families whose counts fetch(children, starts, parents, begins, ends, n_bytes) returns, "
+          "with the sum of all weights first.")
       .def("score", &PyNetFamilies::score, nb::arg("child"), nb::arg("parents"),
            "Score of a column and its parents, which ascend.")
       .def("scores", &PyNetFamilies::scores, nb::arg("parents"),

@@ -38,7 +38,7 @@ inline NumberColumns as_columns(std::int64_t n_records, const In<std::int64_t>& 
     }
   }
   const std::int32_t* const listed = records ? records->data() : nullptr;
-  return {n_records, static_cast<std::int64_t>(n), start,   listed, values.data(),
+  return {n_records,       static_cast<std::int64_t>(n), start, listed, values.data(),
           unlisted.data(), !records.has_value()};
 }
 

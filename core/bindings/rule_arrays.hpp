@@ -34,14 +34,10 @@ struct RuleArrays {
         code_start(code_start_in),
         lower(lower_in),
         upper(upper_in),
-        columns{n_records,
-                static_cast<std::int64_t>(kinds.size()),
-                kinds.data(),
-                predominant.data(),
-                column_runs.data(),
-                run_codes.data(),
-                run_start.data(),
-                records.data()} {
+        columns{n_records,          static_cast<std::int64_t>(kinds.size()),
+                kinds.data(),       predominant.data(),
+                column_runs.data(), run_codes.data(),
+                run_start.data(),   records.data()} {
     if (predominant.size() != kinds.size() || column_runs.size() != kinds.size() + 1 ||
         run_start.size() != run_codes.size() + 1 ||
         column_runs.data()[kinds.size()] != static_cast<std::int64_t>(run_codes.size()) ||
@@ -55,8 +51,8 @@ struct RuleArrays {
     const std::int64_t* const start = code_start->data();
     for (std::size_t c = 0; c < kinds.size(); ++c) {
       const std::int64_t last = column_runs.data()[c + 1] - 1;
-      const std::int32_t most = std::max(predominant.data()[c],
-                                         last >= column_runs.data()[c] ? run_codes.data()[last] : -1);
+      const std::int32_t most = std::max(
+          predominant.data()[c], last >= column_runs.data()[c] ? run_codes.data()[last] : -1);
       if (start[c] < 0 || start[c + 1] - start[c] <= most ||
           start[c + 1] > static_cast<std::int64_t>(lower->size()))
         throw std::invalid_argument("code_start must have a place for each code");

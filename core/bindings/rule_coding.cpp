@@ -1,7 +1,6 @@
-#include "rule/coding.hpp"
-
 #include "bindings/common.hpp"
 #include "bindings/number_columns.hpp"
+#include "rule/coding.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -23,14 +22,12 @@ nb::tuple bind_code_columns(std::int64_t n_records, const In<std::int64_t>& indp
   run([&] { out = code_columns(columns, plan, n_jobs, signal_pending); });
   const std::size_t n_runs = out.run_codes.size(), n_codes = out.lower.size();
   const std::size_t n_stored = out.records.size();
-  return nb::make_tuple(to_numpy(std::move(out.predominant), {n}),
-                        to_numpy(std::move(out.column_runs), {n + 1}),
-                        to_numpy(std::move(out.run_codes), {n_runs}),
-                        to_numpy(std::move(out.run_start), {n_runs + 1}),
-                        to_numpy(std::move(out.records), {n_stored}),
-                        to_numpy(std::move(out.code_start), {n + 1}),
-                        to_numpy(std::move(out.lower), {n_codes}),
-                        to_numpy(std::move(out.upper), {n_codes}));
+  return nb::make_tuple(
+      to_numpy(std::move(out.predominant), {n}), to_numpy(std::move(out.column_runs), {n + 1}),
+      to_numpy(std::move(out.run_codes), {n_runs}),
+      to_numpy(std::move(out.run_start), {n_runs + 1}),
+      to_numpy(std::move(out.records), {n_stored}), to_numpy(std::move(out.code_start), {n + 1}),
+      to_numpy(std::move(out.lower), {n_codes}), to_numpy(std::move(out.upper), {n_codes}));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
-#include "rule/predict.hpp"
-
 #include "bindings/common.hpp"
 #include "bindings/number_columns.hpp"
+#include "rule/predict.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -35,15 +34,14 @@ RuleConditions as_rules(const In<std::int64_t>& start, const In<std::int32_t>& c
 }
 
 nb::object bind_scores(std::int64_t n_records, const In<std::int64_t>& indptr,
-                       const Records& records, const In<double>& values,
-                       const In<double>& unlisted, const In<std::int64_t>& rule_conditions,
-                       const In<std::int32_t>& columns, const In<std::uint8_t>& ops,
-                       const In<double>& thresholds, const In<std::int64_t>& rule_heads,
-                       const In<std::int32_t>& outputs, const In<double>& scores,
-                       const In<double>& default_scores, int n_jobs) {
+                       const Records& records, const In<double>& values, const In<double>& unlisted,
+                       const In<std::int64_t>& rule_conditions, const In<std::int32_t>& columns,
+                       const In<std::uint8_t>& ops, const In<double>& thresholds,
+                       const In<std::int64_t>& rule_heads, const In<std::int32_t>& outputs,
+                       const In<double>& scores, const In<double>& default_scores, int n_jobs) {
   const NumberColumns numbers = as_columns(n_records, indptr, records, values, unlisted);
-  const RuleConditions rules = as_rules(rule_conditions, columns, ops, thresholds,
-                                        numbers.n_columns);
+  const RuleConditions rules =
+      as_rules(rule_conditions, columns, ops, thresholds, numbers.n_columns);
   const std::size_t n_outputs = default_scores.size();
   check_offsets(rule_heads, outputs.size(), "rule_heads must be offsets into the scores");
   if (rule_heads.size() != rule_conditions.size() || scores.size() != outputs.size())
@@ -63,14 +61,13 @@ nb::tuple bind_cover(std::int64_t n_records, const In<std::int64_t>& indptr, con
                      const In<std::int64_t>& rule_conditions, const In<std::int32_t>& columns,
                      const In<std::uint8_t>& ops, const In<double>& thresholds, int n_jobs) {
   const NumberColumns numbers = as_columns(n_records, indptr, records, values, unlisted);
-  const RuleConditions rules = as_rules(rule_conditions, columns, ops, thresholds,
-                                        numbers.n_columns);
+  const RuleConditions rules =
+      as_rules(rule_conditions, columns, ops, thresholds, numbers.n_columns);
   RuleCover out;
   run([&] { out = rule_cover(numbers, rules, n_jobs, signal_pending); });
   const std::size_t n_covered = out.rules.size();
-  return nb::make_tuple(
-      to_numpy(std::move(out.indptr), {static_cast<std::size_t>(n_records) + 1}),
-      to_numpy(std::move(out.rules), {n_covered}));
+  return nb::make_tuple(to_numpy(std::move(out.indptr), {static_cast<std::size_t>(n_records) + 1}),
+                        to_numpy(std::move(out.rules), {n_covered}));
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ nb::object answer(const RuleQuery& query, RuleMethod method, int n_jobs) {
   nb::list rules;
   for (const FoundRule<Count>& rule : found.rules) {
     nb::list conditions;
-    for (const RuleCondition& c : rule.conditions) conditions.append(nb::make_tuple(c.column, c.code));
+    for (const RuleCondition& c : rule.conditions)
+      conditions.append(nb::make_tuple(c.column, c.code));
     rules.append(nb::make_tuple(nb::tuple(conditions), rule.support, rule.hits, rule.score));
   }
   return nb::cast(nb::make_tuple(rules, found.total, found.hits));
@@ -58,29 +59,29 @@ nb::object bind_find_rules(const In<std::int64_t>& start, const In<std::int32_t>
                                         "measure"),
                         z,
                         defaults_allowed};
-  const auto way = choice<RuleMethod>(method,
-                                      {{"auto", RuleMethod::automatic},
-                                       {"codes", RuleMethod::codes},
-                                       {"rows", RuleMethod::rows}},
-                                      "method");
+  const auto way = choice<RuleMethod>(
+      method,
+      {{"auto", RuleMethod::automatic}, {"codes", RuleMethod::codes}, {"rows", RuleMethod::rows}},
+      "method");
   return weights ? answer<double>(query, way, n_jobs) : answer<std::int64_t>(query, way, n_jobs);
 }
 
 }  // namespace
 
 void register_rules(nb::module_& m) {
-  m.def("find_rules", bind_find_rules, nb::arg("start"), nb::arg("rows"), nb::arg("offsets"),
-        nb::arg("defaults"), nb::arg("n_records"), nb::arg("weights").none(), nb::arg("target"),
-        nb::arg("code"), nb::arg("n_conditions"), nb::arg("min_support"), nb::arg("n_rules"),
-        nb::arg("measure"), nb::arg("z"), nb::arg("defaults_allowed"), nb::arg("method"),
-        nb::arg("n_jobs"),
-        nb::sig("def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, "
-                "n_records: int, weights: Floats | None, target: int, code: int, "
-                "n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, "
-                "z: float, defaults_allowed: bool, method: str, n_jobs: int) "
-                "-> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]"),
-        "Find the conditions under which the target has a code: (conditions as (column, code)\n"
-        "pairs, support, hits, score) of each rule, best first; then total and hits of all records.");
+  m.def(
+      "find_rules", bind_find_rules, nb::arg("start"), nb::arg("rows"), nb::arg("offsets"),
+      nb::arg("defaults"), nb::arg("n_records"), nb::arg("weights").none(), nb::arg("target"),
+      nb::arg("code"), nb::arg("n_conditions"), nb::arg("min_support"), nb::arg("n_rules"),
+      nb::arg("measure"), nb::arg("z"), nb::arg("defaults_allowed"), nb::arg("method"),
+      nb::arg("n_jobs"),
+      nb::sig("def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, "
+              "n_records: int, weights: Floats | None, target: int, code: int, "
+              "n_conditions: tuple[int, int], min_support: float, n_rules: int, measure: str, "
+              "z: float, defaults_allowed: bool, method: str, n_jobs: int) "
+              "-> tuple[list[tuple[tuple[tuple[int, int], ...], Any, Any, float]], Any, Any]"),
+      "Find the conditions under which the target has a code: (conditions as (column, code)\n"
+      "pairs, support, hits, score) of each rule, best first; then total and hits of all records.");
 }
 
 }  // namespace tacit::bindings

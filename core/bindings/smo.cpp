@@ -20,18 +20,16 @@ nb::tuple bind_solve_duals(const In<std::int64_t>& indptr, const In<std::int32_t
   if (!(tolerance > 0)) throw std::invalid_argument("tolerance must be above 0");
   Buffer<double> coefficients(size * n), sums(size * n), intercepts(size), gaps(size);
   Buffer<std::int64_t> iterations(size);
-  const DualProblems problems{targets.data(), lower.data(),         upper.data(),
-                              static_cast<std::int64_t>(size),      coefficients.data(),
-                              sums.data(),    intercepts.data(),    gaps.data(),
-                              iterations.data()};
+  const DualProblems problems{
+      targets.data(),      lower.data(), upper.data(),      static_cast<std::int64_t>(size),
+      coefficients.data(), sums.data(),  intercepts.data(), gaps.data(),
+      iterations.data()};
   const auto solve = [&](auto number) {
     using X = decltype(number);
     const SparseKernel<X> kernel{indptr.data(), indices.data(),
                                  static_cast<const X*>(values.data()), diagonal.data(),
                                  static_cast<std::int64_t>(n)};
-    run([&] {
-      solve_duals(kernel, problems, tolerance, most_iterations, n_jobs, signal_pending);
-    });
+    run([&] { solve_duals(kernel, problems, tolerance, most_iterations, n_jobs, signal_pending); });
   };
   if (values.dtype() == nb::dtype<float>())
     solve(float{});
@@ -39,10 +37,10 @@ nb::tuple bind_solve_duals(const In<std::int64_t>& indptr, const In<std::int32_t
     solve(double{});
   else
     throw nb::type_error("values must be float32 or float64");
-  return nb::make_tuple(
-      to_numpy(std::move(coefficients), {size, n}), to_numpy(std::move(sums), {size, n}),
-      to_numpy(std::move(intercepts), {size}), to_numpy(std::move(gaps), {size}),
-      to_numpy(std::move(iterations), {size}));
+  return nb::make_tuple(to_numpy(std::move(coefficients), {size, n}),
+                        to_numpy(std::move(sums), {size, n}),
+                        to_numpy(std::move(intercepts), {size}), to_numpy(std::move(gaps), {size}),
+                        to_numpy(std::move(iterations), {size}));
 }
 
 }  // namespace

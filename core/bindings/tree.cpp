@@ -16,8 +16,8 @@ nb::tuple bind_grow_tree(const Ints& indptr, const AnyIn& values, const Ints& st
   const TreeRules rules = as_rules(settings);
   require_columns(offsets, defaults, ordered);
   const std::size_t n_records = indptr.size() - 1;
-  const bool regression = rules.criterion == TreeCriterion::kSquaredError ||
-                          rules.criterion == TreeCriterion::kNormal;
+  const bool regression =
+      rules.criterion == TreeCriterion::kSquaredError || rules.criterion == TreeCriterion::kNormal;
   require(regression == moments.has_value() && regression != classes.has_value(),
           "numbers need moments, classes need classes");
   if (classes) {
@@ -48,8 +48,8 @@ nb::tuple bind_grow_tree(const Ints& indptr, const AnyIn& values, const Ints& st
       copy_out(tree.column), copy_out(tree.low), copy_out(tree.high), copy_out(tree.complete),
       copy_out(tree.left), copy_out(tree.right), copy_out(tree.first), copy_out(tree.children),
       copy_out(tree.gain), copy_out(tree.share),
-      to_numpy(std::move(stats), {static_cast<std::size_t>(tree.n_nodes()),
-                                  static_cast<std::size_t>(tree.n_stats)}));
+      to_numpy(std::move(stats),
+               {static_cast<std::size_t>(tree.n_nodes()), static_cast<std::size_t>(tree.n_stats)}));
 }
 
 template <class T>
@@ -93,9 +93,9 @@ nb::tuple bind_grow_forest(const Ints& indptr, const AnyIn& values, const Ints& 
                            const nb::dict& settings, int n_jobs) {
   const TreeRules rules = as_rules(settings);
   require_columns(offsets, defaults, ordered);
-  require(rules.criterion != TreeCriterion::kSquaredError &&
-              rules.criterion != TreeCriterion::kNormal,
-          "a forest predicts classes");
+  require(
+      rules.criterion != TreeCriterion::kSquaredError && rules.criterion != TreeCriterion::kNormal,
+      "a forest predicts classes");
   const std::vector<std::int64_t> columns(targets.data(), targets.data() + targets.size());
   for (const std::int64_t column : columns)
     require(column >= 0 && column + 1 < static_cast<std::int64_t>(offsets.size()),
@@ -136,8 +136,8 @@ void register_tree(nb::module_& m) {
         "Grow a tree or a graph; the arrays of tree/nodes.py.");
   m.def("grow_forest", &bind_grow_forest, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
         nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("ordered"),
-        nb::arg("targets"), nb::arg("pairs").none(), nb::arg("weights").none(),
-        nb::arg("settings"), nb::arg("n_jobs"),
+        nb::arg("targets"), nb::arg("pairs").none(), nb::arg("weights").none(), nb::arg("settings"),
+        nb::arg("n_jobs"),
         nb::sig("def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, "
                 "offsets: Ints, defaults: Ints, ordered: Flags, targets: Ints, pairs: Ints | None, "
                 "weights: Ints | None, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]"),

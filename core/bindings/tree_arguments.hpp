@@ -26,8 +26,7 @@ inline void require(bool holds, const char* what) {
 
 template <class T>
 T setting(const nb::dict& settings, const char* name) {
-  if (!settings.contains(name))
-    throw std::invalid_argument("settings has no " + std::string(name));
+  if (!settings.contains(name)) throw std::invalid_argument("settings has no " + std::string(name));
   T value;
   if (!nb::try_cast<T>(settings[name], value))
     throw nb::type_error(("settings: " + std::string(name) + " is of the wrong type").c_str());
@@ -36,9 +35,12 @@ T setting(const nb::dict& settings, const char* name) {
 
 inline TreeCriterion as_criterion(const std::string& name) {
   constexpr std::pair<const char*, TreeCriterion> known[] = {
-      {"bayes_factor", TreeCriterion::kBayesFactor}, {"bic", TreeCriterion::kBic},
-      {"entropy", TreeCriterion::kEntropy},          {"gini", TreeCriterion::kGini},
-      {"squared_error", TreeCriterion::kSquaredError}, {"normal", TreeCriterion::kNormal}};
+      {"bayes_factor", TreeCriterion::kBayesFactor},
+      {"bic", TreeCriterion::kBic},
+      {"entropy", TreeCriterion::kEntropy},
+      {"gini", TreeCriterion::kGini},
+      {"squared_error", TreeCriterion::kSquaredError},
+      {"normal", TreeCriterion::kNormal}};
   for (const auto& [text, criterion] : known)
     if (name == text) return criterion;
   throw std::invalid_argument("criterion is not known: " + name);

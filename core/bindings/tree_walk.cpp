@@ -1,7 +1,6 @@
-#include "tree/walk.hpp"
-
 #include "bindings/common.hpp"
 #include "tree/forest_walk.hpp"
+#include "tree/walk.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -17,7 +16,7 @@ struct CheckedNodes {
 
   CheckedNodes(const Nodewise& column, const Nodewise& low, const Nodewise& high,
                const In<std::uint8_t>& complete, const Nodewise& first, const Nodewise& children)
-      : nodes{column.data(), low.data(), high.data(),
+      : nodes{column.data(),   low.data(),   high.data(),
               complete.data(), first.data(), children.data()},
         n_children(static_cast<std::int64_t>(children.size())) {
     const std::size_t n = column.size();
@@ -79,7 +78,8 @@ struct CheckedForest {
       throw std::invalid_argument("roots, table_start and offsets must begin and end with theirs");
     for (std::int64_t t = 0; t < n_trees; ++t) {
       const std::int64_t begin = forest.roots[t], end = forest.roots[t + 1];
-      const std::int64_t arity = forest.arity(t), size = forest.table_start[t + 1] - forest.table_start[t];
+      const std::int64_t arity = forest.arity(t),
+                         size = forest.table_start[t + 1] - forest.table_start[t];
       if (begin < 0 || begin >= end || end > nodes.size)
         throw std::invalid_argument("roots must ascend");
       if (arity < 1 || forest.defaults[t] < 0 || forest.defaults[t] >= arity)
@@ -99,14 +99,14 @@ struct CheckedForest {
 };
 
 // What the kernels on forests take first, as one type for all of them.
-#define TACIT_FOREST_ARGUMENTS                                                                   \
-  const Indptr &roots, const Nodewise &column, const Nodewise &low, const Nodewise &high,        \
-      const In<std::uint8_t>&complete, const Nodewise &first, const Nodewise &children,          \
-      const Indptr &offsets, const Indptr &defaults, const In<double>&table,                     \
+#define TACIT_FOREST_ARGUMENTS                                                            \
+  const Indptr &roots, const Nodewise &column, const Nodewise &low, const Nodewise &high, \
+      const In<std::uint8_t>&complete, const Nodewise &first, const Nodewise &children,   \
+      const Indptr &offsets, const Indptr &defaults, const In<double>&table,              \
       const Indptr &table_start
-#define TACIT_FOREST                                                                             \
-  CheckedForest(CheckedNodes(column, low, high, complete, first, children), column, roots,       \
-                offsets, defaults, table, table_start)                                           \
+#define TACIT_FOREST                                                                       \
+  CheckedForest(CheckedNodes(column, low, high, complete, first, children), column, roots, \
+                offsets, defaults, table, table_start)                                     \
       .forest
 
 nb::object bind_scores(const Indptr& indptr, const AnyIn& values, TACIT_FOREST_ARGUMENTS,
@@ -160,9 +160,9 @@ nb::object bind_gibbs(const Square& codes, const Indptr& seeds, std::int64_t fir
 
 }  // namespace
 
-#define TACIT_FOREST_NAMES                                                                       \
-  nb::arg("roots"), nb::arg("column"), nb::arg("low"), nb::arg("high"), nb::arg("complete"),     \
-      nb::arg("first"), nb::arg("children"), nb::arg("offsets"), nb::arg("defaults"),            \
+#define TACIT_FOREST_NAMES                                                                   \
+  nb::arg("roots"), nb::arg("column"), nb::arg("low"), nb::arg("high"), nb::arg("complete"), \
+      nb::arg("first"), nb::arg("children"), nb::arg("offsets"), nb::arg("defaults"),        \
       nb::arg("table"), nb::arg("table_start"), nb::arg("n_jobs")
 #define TACIT_FOREST_TYPES                                                                       \
   "roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, " \
@@ -171,15 +171,16 @@ nb::object bind_gibbs(const Square& codes, const Indptr& seeds, std::int64_t fir
 
 void register_tree_walk(nb::module_& m) {
   m.def("tree_leaves", bind_leaves, nb::arg("indptr"), nb::arg("values"), nb::arg("column"),
-        nb::arg("low"), nb::arg("high"), nb::arg("complete"), nb::arg("first"),
-        nb::arg("children"), nb::arg("n_jobs"),
+        nb::arg("low"), nb::arg("high"), nb::arg("complete"), nb::arg("first"), nb::arg("children"),
+        nb::arg("n_jobs"),
         nb::sig("def tree_leaves(indptr: Ints, values: Values, column: Indices, low: Indices, "
                 "high: Indices, complete: Flags, first: Indices, children: Indices, "
                 "n_jobs: int) -> Indices"),
         "Return the leaf of every record in a tree or a graph.");
-  m.def("forest_scores", bind_scores, nb::arg("indptr"), nb::arg("values"), TACIT_FOREST_NAMES,
-        nb::sig("def forest_scores(indptr: Ints, values: Values, " TACIT_FOREST_TYPES ") -> Floats"),
-        "Sum, for every record, the table's numbers of its leaves and own codes over all trees.");
+  m.def(
+      "forest_scores", bind_scores, nb::arg("indptr"), nb::arg("values"), TACIT_FOREST_NAMES,
+      nb::sig("def forest_scores(indptr: Ints, values: Values, " TACIT_FOREST_TYPES ") -> Floats"),
+      "Sum, for every record, the table's numbers of its leaves and own codes over all trees.");
   m.def("forest_probabilities", bind_probabilities, nb::arg("indptr"), nb::arg("values"),
         TACIT_FOREST_NAMES,
         nb::sig("def forest_probabilities(indptr: Ints, values: Values, " TACIT_FOREST_TYPES
@@ -187,8 +188,8 @@ void register_tree_walk(nb::module_& m) {
         "Return the table's number for every value id, given each record's other values.");
   m.def("forest_gibbs", bind_gibbs, nb::arg("codes"), nb::arg("seeds"), nb::arg("first_sweep"),
         nb::arg("n_sweeps"), TACIT_FOREST_NAMES,
-        nb::sig("def forest_gibbs(codes: Indices, seeds: Ints, first_sweep: int, n_sweeps: int, "
-                TACIT_FOREST_TYPES ") -> Indices"),
+        nb::sig("def forest_gibbs(codes: Indices, seeds: Ints, first_sweep: int, n_sweeps: "
+                "int, " TACIT_FOREST_TYPES ") -> Indices"),
         "Draw every column anew given the others, sweep after sweep; return the codes.");
 }
 

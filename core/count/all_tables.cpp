@@ -13,8 +13,8 @@ struct Tail {
   std::uint16_t target;  // its code
 };
 
-// Adds a tail's values and pairs of values. Short tails, which are most, have loops of known length:
-// where each ends need not be guessed.
+// Adds a tail's values and pairs of values. Short tails, which are most, have loops of known
+// length: where each ends need not be guessed.
 template <int kLength>
 void add_pairs(const std::uint16_t* values, int length, std::int64_t base, std::int64_t width,
                std::uint32_t* own, std::uint32_t* square) {
@@ -35,8 +35,12 @@ class AllTables {
  public:
   AllTables(const std::vector<ColumnShape>& columns, std::int64_t n_targets, std::int64_t size,
             Poll poll)
-      : columns_(columns), n_(static_cast<std::int64_t>(columns.size())), n_targets_(n_targets),
-        first_(columns.size() + 1), set_cells_(static_cast<std::size_t>(size) + 1), watch_(poll) {
+      : columns_(columns),
+        n_(static_cast<std::int64_t>(columns.size())),
+        n_targets_(n_targets),
+        first_(columns.size() + 1),
+        set_cells_(static_cast<std::size_t>(size) + 1),
+        watch_(poll) {
     for (std::size_t c = 0; c < columns.size(); ++c)
       first_[c + 1] = first_[c] + columns[c].arity - 1;
     set_cells_[0] = {n_targets};
@@ -53,7 +57,8 @@ class AllTables {
     for (std::int64_t c = 0; c < n_; ++c)
       for (std::int64_t v = 0; v < columns_[at(c)].arity - 1; ++v)
         number[at(columns_[at(c)].first + v)] = static_cast<std::int32_t>(first_[at(c)] + v);
-    values_ = Buffer<std::uint16_t>(static_cast<std::size_t>(records.indptr[records.n_records]) + 1);
+    values_ =
+        Buffer<std::uint16_t>(static_cast<std::size_t>(records.indptr[records.n_records]) + 1);
     tails_.reserve(static_cast<std::size_t>(records.n_records));
     const std::int64_t last = target.arity - 1;
     std::uint16_t* next = values_.data();
@@ -104,8 +109,7 @@ class AllTables {
 
   // The tables of all sets of r columns from `from` on, for some records whose tails have values of
   // these columns only.
-  void fill(const Tail* tails, std::size_t n, std::int64_t from, std::size_t r,
-            std::int64_t* out) {
+  void fill(const Tail* tails, std::size_t n, std::int64_t from, std::size_t r, std::int64_t* out) {
     if (n_ - from < static_cast<std::int64_t>(r)) return;  // there is no such set
     watch_.check();
     if (r == 1)
@@ -197,7 +201,8 @@ class AllTables {
     std::vector<std::int64_t> without(at(cells_behind(from, r - 1)));  // tables without it
     std::vector<Tail> shorter(tails, tails + n);
     for (Tail& tail : shorter)
-      if (tail.length > 0 && values_[tail.begin] < first_[at(from + 1)]) ++tail.begin, --tail.length;
+      if (tail.length > 0 && values_[tail.begin] < first_[at(from + 1)])
+        ++tail.begin, --tail.length;
     fill(shorter.data(), n, from + 1, r - 1, without.data());
     const std::int64_t base = first_[at(from)];
     std::vector<std::size_t> start(at(first_.back() - base + 2));

@@ -30,7 +30,8 @@ struct Fixed {
   }
 };
 
-// c · log2 c. In long double, so that what is equal in theory differs far below a double's last bit.
+// c · log2 c. In long double, so that what is equal in theory differs far below a double's last
+// bit.
 Fixed weigh(std::int64_t c) {
   const auto x = static_cast<long double>(c);
   return Fixed(x * std::log2(x));
@@ -51,8 +52,8 @@ const std::array<Fixed, kSmall>& small_weights() {
 template <class Count>
 class Tally;
 
-// Whole numbers: N·H(S) = N log2 N − Σ r log2 r and N·H(Y | S) = Σ r log2 r − Σ c log2 c. Cells of 0
-// are added like others: that is cheaper than to guess which they are.
+// Whole numbers: N·H(S) = N log2 N − Σ r log2 r and N·H(Y | S) = Σ r log2 r − Σ c log2 c. Cells of
+// 0 are added like others: that is cheaper than to guess which they are.
 template <>
 class Tally<std::int64_t> {
  public:
@@ -197,10 +198,10 @@ void cell_entropies(const std::int64_t* cells, const Count* counts, std::int64_t
   tally.finish(out, 0);
 }
 
-#define TACIT_INSTANTIATE(Count)                                                                  \
-  template void table_entropies(const Count*, const std::int64_t*, std::int64_t,                  \
-                                const std::int64_t*, Entropies, int, Poll);                       \
-  template void cell_entropies(const std::int64_t*, const Count*, std::int64_t, std::int64_t,     \
+#define TACIT_INSTANTIATE(Count)                                                              \
+  template void table_entropies(const Count*, const std::int64_t*, std::int64_t,              \
+                                const std::int64_t*, Entropies, int, Poll);                   \
+  template void cell_entropies(const std::int64_t*, const Count*, std::int64_t, std::int64_t, \
                                Entropies);
 TACIT_INSTANTIATE(std::int64_t)
 TACIT_INSTANTIATE(double)

@@ -10,10 +10,10 @@ namespace tacit {
 // What is found out about each table, in arrays with a place for each. S stands for the columns of
 // a table without the target Y; a row is a combination of labels of S.
 struct Entropies {
-  double* rows;          // H(S), in bits
-  double* target;        // H(Y | S), in bits
-  std::int64_t* n_rows;  // rows that occur
-  std::int64_t* n_cells; // cells that occur
+  double* rows;           // H(S), in bits
+  double* target;         // H(Y | S), in bits
+  std::int64_t* n_rows;   // rows that occur
+  std::int64_t* n_cells;  // cells that occur
 };
 
 // Table k is counts[offsets[k]], …, counts[offsets[k + 1] - 1]: rows of arities[k] cells, one for

@@ -101,32 +101,31 @@ void two_way(const Records<V>& records, std::int64_t first, std::int64_t n_state
     for (const V* p = records.begin(r); p < records.end(r); ++p) row[*p] += w;
   };
   const std::int64_t n_blocks = count_blocks(stored(records), cells);
-  in_blocks(records.size(), n_blocks, cells, counts, n_jobs, poll,
-            [&](Range range, Count* target) {
-              if (records.chosen) {
-                for (std::int64_t k = range.begin; k < range.end; ++k) {
-                  const std::int64_t r = records.chosen[k];
-                  const V* p = find_state(records.begin(r), records.end(r), lowest, states);
-                  if (p < records.end(r)) add(r, static_cast<V>(*p - lowest), target);
-                }
-                return;
-              }
-              // All records: their ids lie one after another, so the search for the target runs
-              // through whole stretches and only hits are traced back to their record.
-              const V* end = records.values + records.indptr[range.end];
-              const V* p = records.values + records.indptr[range.begin];
-              for (std::int64_t r = range.begin;; ++p) {
-                p = find_state(p, end, lowest, states);
-                if (p >= end) return;
-                while (records.end(r) <= p) ++r;
-                add(r, static_cast<V>(*p - lowest), target);
-              }
-            });
+  in_blocks(records.size(), n_blocks, cells, counts, n_jobs, poll, [&](Range range, Count* target) {
+    if (records.chosen) {
+      for (std::int64_t k = range.begin; k < range.end; ++k) {
+        const std::int64_t r = records.chosen[k];
+        const V* p = find_state(records.begin(r), records.end(r), lowest, states);
+        if (p < records.end(r)) add(r, static_cast<V>(*p - lowest), target);
+      }
+      return;
+    }
+    // All records: their ids lie one after another, so the search for the target runs
+    // through whole stretches and only hits are traced back to their record.
+    const V* end = records.values + records.indptr[range.end];
+    const V* p = records.values + records.indptr[range.begin];
+    for (std::int64_t r = range.begin;; ++p) {
+      p = find_state(p, end, lowest, states);
+      if (p >= end) return;
+      while (records.end(r) <= p) ++r;
+      add(r, static_cast<V>(*p - lowest), target);
+    }
+  });
 }
 
-#define TACIT_INSTANTIATE(V)                                                                   \
-  template void one_way(const Records<V>&, std::int64_t*, int, Poll);                          \
-  template void one_way(const Records<V>&, double*, int, Poll);                                \
+#define TACIT_INSTANTIATE(V)                                                                      \
+  template void one_way(const Records<V>&, std::int64_t*, int, Poll);                             \
+  template void one_way(const Records<V>&, double*, int, Poll);                                   \
   template void two_way(const Records<V>&, std::int64_t, std::int64_t, std::int64_t*, int, Poll); \
   template void two_way(const Records<V>&, std::int64_t, std::int64_t, double*, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t)

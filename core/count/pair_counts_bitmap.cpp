@@ -8,10 +8,10 @@
 namespace tacit {
 namespace {
 
-constexpr std::int64_t kWords = 256;            // of each value's bitmap in one slab: 2 KiB
-constexpr std::int64_t kSlab = 64 * kWords;     // records in a slab
-constexpr std::int64_t kLine = 8;               // words in a cache line
-constexpr std::int64_t kTile = 8;               // rows that stay in the first-level cache
+constexpr std::int64_t kWords = 256;         // of each value's bitmap in one slab: 2 KiB
+constexpr std::int64_t kSlab = 64 * kWords;  // records in a slab
+constexpr std::int64_t kLine = 8;            // words in a cache line
+constexpr std::int64_t kTile = 8;            // rows that stay in the first-level cache
 
 // Writes the bitmaps of the slab that begins at record `from`: bit r of bitmap v says whether its
 // r-th record holds v. A cache line of every bitmap at a time is put together where all of them

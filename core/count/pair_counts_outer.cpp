@@ -79,8 +79,7 @@ template <class Body>
 void for_bands(std::int64_t n, int n_jobs, Poll poll, const Body& body) {
   const std::int64_t n_bands = (n + kMirror - 1) / kMirror;
   for_blocks(n_bands, n_jobs, poll, [&](std::int64_t band, Pulse&) {
-    for (std::int64_t other = 0; other <= band; ++other)
-      body(band * kMirror, other * kMirror);
+    for (std::int64_t other = 0; other <= band; ++other) body(band * kMirror, other * kMirror);
   });
 }
 
@@ -168,9 +167,9 @@ void pair_counts_outer(const Records<V>& records, Count* square, int n_jobs, Pol
 template void mirror(std::int64_t*, std::int64_t, int, Poll);
 template void mirror(double*, std::int64_t, int, Poll);
 template void mirror(std::uint32_t*, std::int64_t, int, Poll);
-#define TACIT_INSTANTIATE(V)                                                        \
-  template void pair_triangle(const Records<V>&, std::uint32_t*, int, Poll);        \
-  template void pair_counts_outer(const Records<V>&, std::int64_t*, int, Poll);     \
+#define TACIT_INSTANTIATE(V)                                                    \
+  template void pair_triangle(const Records<V>&, std::uint32_t*, int, Poll);    \
+  template void pair_counts_outer(const Records<V>&, std::int64_t*, int, Poll); \
   template void pair_counts_outer(const Records<V>&, double*, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t)
 TACIT_INSTANTIATE(std::uint32_t)

@@ -16,9 +16,9 @@
 namespace tacit {
 namespace {
 
-constexpr std::int64_t kMostPopular = 1024;                      // 2 MiB of 32-bit cells
+constexpr std::int64_t kMostPopular = 1024;                   // 2 MiB of 32-bit cells
 constexpr std::int64_t kBucketBytes = std::int64_t{8} << 20;  // of a group of rare values, at least
-constexpr std::int64_t kPad = 16;    // a copy may run over by this many
+constexpr std::int64_t kPad = 16;                             // a copy may run over by this many
 constexpr std::int64_t kSortBelow = 64;  // a sorted entry costs as much as so many words looked at
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -74,7 +74,11 @@ class SparseCounter {
  public:
   SparseCounter(const Records<V>& records, const std::vector<std::int64_t>& occurrences,
                 const Popular& popular, int n_jobs, Poll poll)
-      : records_(records), n_(records.n_values), n_jobs_(n_jobs), poll_(poll), popular_(popular),
+      : records_(records),
+        n_(records.n_values),
+        n_jobs_(n_jobs),
+        poll_(poll),
+        popular_(popular),
         n_popular_(static_cast<std::int64_t>(popular.values.size())) {
     for (const std::int64_t v : popular_.values)
       popular_occurrences_.push_back(static_cast<double>(occurrences[at(v)]));
@@ -91,7 +95,8 @@ class SparseCounter {
     for_blocks(std::max(n_tiles, n_groups), n_jobs_, poll_, [&](std::int64_t block, Pulse& pulse) {
       Group<V, Sum> none{n_, n_, {}, {}, {}, {}};
       Group<V, Sum>& group = block < n_groups ? groups_[at(block)] : none;
-      const Range tile = block < n_tiles ? Range{tiles[at(block)], tiles[at(block) + 1]} : Range{0, 0};
+      const Range tile =
+          block < n_tiles ? Range{tiles[at(block)], tiles[at(block) + 1]} : Range{0, 0};
       count_group(group, tile, pulse);
     });
     mirror(cells_.data(), n_popular_, n_jobs_, poll_);
@@ -118,7 +123,8 @@ class SparseCounter {
     // Several threads want several groups all the same.
     const std::int64_t stored = records_.indptr[records_.n_records];
     std::int64_t budget = std::max(kBucketBytes / bytes, stored);
-    if (n_jobs_ > 1) budget = std::min(budget, std::max<std::int64_t>(total / n_jobs_ + 1, 1 << 16));
+    if (n_jobs_ > 1)
+      budget = std::min(budget, std::max<std::int64_t>(total / n_jobs_ + 1, 1 << 16));
     for (std::int64_t v = 0; v < n_; ++v) {
       const std::int64_t cost = entries_[at(v)] ? entries_[at(v)] + kPad : 0;
       if (held > 0 && held + cost > budget) {
@@ -402,8 +408,8 @@ SparsePairs<Count> pair_counts_sparse(const Records<V>& records, int n_jobs, Pol
   }
 }
 
-#define TACIT_INSTANTIATE(V)                                                                  \
-  template SparsePairs<std::int64_t> pair_counts_sparse(const Records<V>&, int, Poll);        \
+#define TACIT_INSTANTIATE(V)                                                           \
+  template SparsePairs<std::int64_t> pair_counts_sparse(const Records<V>&, int, Poll); \
   template SparsePairs<double> pair_counts_sparse(const Records<V>&, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t)
 TACIT_INSTANTIATE(std::uint32_t)

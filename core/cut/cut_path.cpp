@@ -40,8 +40,11 @@ struct CutPart {
 class Contraction {
  public:
   Contraction(const FlowView& graph, const CutNodes& nodes)
-      : graph_(graph), rate_(nodes.rate), base(nodes.base, nodes.base + graph.n_nodes),
-        state(at(graph.n_nodes), State::upper), open_(at(graph.n_nodes), 0.0) {}
+      : graph_(graph),
+        rate_(nodes.rate),
+        base(nodes.base, nodes.base + graph.n_nodes),
+        state(at(graph.n_nodes), State::upper),
+        open_(at(graph.n_nodes), 0.0) {}
 
   // After a cut at some λ: for lower ones, nodes outside stay out; for higher ones, nodes inside
   // stay in. keep tells which of the two halves is of interest.
@@ -305,7 +308,8 @@ class CutPath {
 };
 
 // A part whose nodes all enter S between two values of λ: its objective as a whole changes sign
-// where Σ base = λ Σ rate. A cut there is either trivial, and then all enter at once, or divides it.
+// where Σ base = λ Σ rate. A cut there is either trivial, and then all enter at once, or divides
+// it.
 std::vector<CutPart> divide(const CutPart& part, std::vector<double>& enters, Meter& meter) {
   double base = 0, rate = 0;
   for (const double b : part.base) base += b;
@@ -361,9 +365,8 @@ std::vector<double> cut_breakpoints(const FlowView& graph, const CutNodes& nodes
     parts = Components(graph, state).cut_out(base.data(), nodes.rate, meter);
   });
   for (CutPart& part : parts) part.range = {low, high};
-  work_off(std::move(parts), n_jobs, poll, [&enters](const CutPart& part, Meter& meter) {
-    return divide(part, enters, meter);
-  });
+  work_off(std::move(parts), n_jobs, poll,
+           [&enters](const CutPart& part, Meter& meter) { return divide(part, enters, meter); });
   return enters;
 }
 

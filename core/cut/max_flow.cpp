@@ -17,10 +17,18 @@ struct ResidualArc {
 class Preflow {
  public:
   Preflow(const FlowView& graph, const double* supply, Meter& meter)
-      : start_(graph.start), n_(static_cast<std::int32_t>(graph.n_nodes)),
-        arcs_(index(graph.start[graph.n_nodes])), excess_(supply, supply + n_), label_(index(n_)),
-        current_(index(n_)), bucket_(index(n_) + 1, kNone), next_(index(n_)),
-        layer_(index(n_) + 1, kNone), above_(index(n_)), below_(index(n_)), meter_(meter) {
+      : start_(graph.start),
+        n_(static_cast<std::int32_t>(graph.n_nodes)),
+        arcs_(index(graph.start[graph.n_nodes])),
+        excess_(supply, supply + n_),
+        label_(index(n_)),
+        current_(index(n_)),
+        bucket_(index(n_) + 1, kNone),
+        next_(index(n_)),
+        layer_(index(n_) + 1, kNone),
+        above_(index(n_)),
+        below_(index(n_)),
+        meter_(meter) {
     if (arcs_.size() > std::numeric_limits<std::uint32_t>::max())
       throw std::length_error("the graph has too many edges for one cut");
     // Rows ascend: seen from smaller nodes to larger ones, the mates in a row come in order.
@@ -193,7 +201,7 @@ class Preflow {
   std::vector<std::int32_t> layer_, above_, below_;  // all nodes, listed by label
   std::vector<std::int32_t> queue_;
   std::int32_t highest_ = -1, top_ = -1;  // no node with excess, and no node, is above
-  std::int64_t work_ = 0;  // steps since labels were exact
+  std::int64_t work_ = 0;                 // steps since labels were exact
   Meter& meter_;
 };
 

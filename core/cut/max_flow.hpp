@@ -29,8 +29,8 @@ struct FlowGraph {
 // The set S that minimises C(S, S̄) - Σ_S supply, the smallest one if there are several; a supply
 // below zero is a demand. Writes 1 for members of S. Push-relabel without its second phase: labels
 // are lower bounds of the number of arcs to a node whose demand is not met yet, and S is what the
-// supply that could not be delivered still reaches. O(n² √m) at worst; in practice a few passes over
-// the edges.
+// supply that could not be delivered still reaches. O(n² √m) at worst; in practice a few passes
+// over the edges.
 void min_cut(const FlowView& graph, const double* supply, std::uint8_t* side, Meter& meter);
 
 }  // namespace tacit

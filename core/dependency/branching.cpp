@@ -19,8 +19,13 @@ struct Arc {
 class Contraction {
  public:
   Contraction(const double* weights, std::size_t n)
-      : n_(n + 1), weight_(n_ * n_, kNoArc), arc_(n_ * n_), node_(n_), alive_(n_, 1),
-        connected_(n_, 0), on_path_(n_, 0) {
+      : n_(n + 1),
+        weight_(n_ * n_, kNoArc),
+        arc_(n_ * n_),
+        node_(n_),
+        alive_(n_, 1),
+        connected_(n_, 0),
+        on_path_(n_, 0) {
     for (std::size_t to = 1; to < n_; ++to)
       for (std::size_t from = 0; from < n_; ++from) {
         const double own = from == 0 ? 0.0 : weights[(from - 1) * n + to - 1];
@@ -67,7 +72,8 @@ class Contraction {
     for (const std::size_t x : path) connected_[x] = 1, on_path_[x] = 0;
   }
 
-  // The end of the path, from `first` on, is a cycle. Entering it at a member costs that member's arc.
+  // The end of the path, from `first` on, is a cycle. Entering it at a member costs that member's
+  // arc.
   void contract(std::vector<std::size_t>& path, std::size_t first) {
     std::vector<std::size_t> cycle;
     do {
@@ -120,11 +126,11 @@ class Contraction {
 
   std::size_t n_;
   std::vector<double> weight_;
-  std::vector<Arc> arc_;              // the arc of the net behind each weight
-  std::vector<std::int32_t> node_;    // what a row stands for: a column, or a contracted cycle
+  std::vector<Arc> arc_;            // the arc of the net behind each weight
+  std::vector<std::int32_t> node_;  // what a row stands for: a column, or a contracted cycle
   std::vector<std::uint8_t> alive_, connected_, on_path_;
-  std::vector<std::int32_t> up_;      // of each node the cycle that it became part of
-  std::vector<Arc> entered_;          // of each node its heaviest arc
+  std::vector<std::int32_t> up_;  // of each node the cycle that it became part of
+  std::vector<Arc> entered_;      // of each node its heaviest arc
 };
 
 }  // namespace

@@ -27,9 +27,9 @@ TreeEdge make_edge(std::int32_t a, std::int32_t b, double weight) {
 
 // What every pair of a column needs: records with its stored values, and parts of its entropy.
 struct Margin {
-  double stored = 0;   // Σ counts of stored values
+  double stored = 0;     // Σ counts of stored values
   double of_values = 0;  // Σ x log x over them
-  double all = 0;      // the same with the default
+  double all = 0;        // the same with the default
 };
 
 template <class CountOf>
@@ -77,7 +77,8 @@ class KnownPairs {
     double corner = columns_.total;
     std::vector<double> left(static_cast<std::size_t>(rb));
     for (std::int64_t j = 0; j < rb; ++j)
-      left[static_cast<std::size_t>(j)] = static_cast<double>(square_[(b0 + j) * n_values + b0 + j]);
+      left[static_cast<std::size_t>(j)] =
+          static_cast<double>(square_[(b0 + j) * n_values + b0 + j]);
     for (std::int64_t i = 0; i < ra; ++i) {
       double rest = static_cast<double>(square_[(a0 + i) * n_values + a0 + i]);
       corner -= rest;
@@ -205,15 +206,18 @@ class SparseTree {
     singles_.resize(static_cast<std::size_t>(n_values));
     for (std::int64_t v = 0; v < n_values; ++v) {
       const std::int32_t* end = indices + indptr[v + 1];
-      const std::int32_t* place = std::lower_bound(indices + indptr[v], end, static_cast<std::int32_t>(v));
+      const std::int32_t* place =
+          std::lower_bound(indices + indptr[v], end, static_cast<std::int32_t>(v));
       const bool there = place < end && *place == v;
-      singles_[static_cast<std::size_t>(v)] = there ? static_cast<double>(counts[place - indices]) : 0.0;
+      singles_[static_cast<std::size_t>(v)] =
+          there ? static_cast<double>(counts[place - indices]) : 0.0;
     }
-    margins_ = find_margins(columns, [&](std::int64_t v) { return singles_[static_cast<std::size_t>(v)]; });
+    margins_ = find_margins(columns,
+                            [&](std::int64_t v) { return singles_[static_cast<std::size_t>(v)]; });
     column_of_.resize(singles_.size());
     for (std::int64_t c = 0; c < columns.n_columns; ++c)
-      std::fill(column_of_.begin() + columns.offsets[c], column_of_.begin() + columns.offsets[c + 1],
-                static_cast<std::int32_t>(c));
+      std::fill(column_of_.begin() + columns.offsets[c],
+                column_of_.begin() + columns.offsets[c + 1], static_cast<std::int32_t>(c));
   }
 
   std::vector<TreeEdge> find(int n_jobs, Poll poll) {
@@ -264,8 +268,11 @@ class SparseTree {
     room.clear();
     for (std::int64_t v = begin; v < end; ++v) {
       const std::int32_t* last = indices_ + indptr_[v + 1];
-      for (const std::int32_t* p = std::lower_bound(indices_ + indptr_[v], last, static_cast<std::int32_t>(end)); p < last; ++p)
-        room.push_back({*p, static_cast<std::int32_t>(v), static_cast<double>(counts_[p - indices_])});
+      for (const std::int32_t* p =
+               std::lower_bound(indices_ + indptr_[v], last, static_cast<std::int32_t>(end));
+           p < last; ++p)
+        room.push_back(
+            {*p, static_cast<std::int32_t>(v), static_cast<double>(counts_[p - indices_])});
     }
     if (end - begin > 1)
       std::sort(room.begin(), room.end(), [](const Shared& x, const Shared& y) {
@@ -274,7 +281,8 @@ class SparseTree {
     std::vector<double> own(static_cast<std::size_t>(end - begin), 0.0);
     for (std::size_t k = 0; k < room.size();) {
       const std::int32_t b = column_of_[static_cast<std::size_t>(room[k].other)];
-      double cells = margins_[static_cast<std::size_t>(a)].of_values + margins_[static_cast<std::size_t>(b)].of_values;
+      double cells = margins_[static_cast<std::size_t>(a)].of_values +
+                     margins_[static_cast<std::size_t>(b)].of_values;
       double both = 0;
       const std::size_t first = k;
       while (k < room.size() && column_of_[static_cast<std::size_t>(room[k].other)] == b) {
@@ -296,39 +304,49 @@ class SparseTree {
         cells += times_log(single - shared) - times_log(single);
         shared = 0;
       }
-      cells += times_log(columns_.total - margins_[static_cast<std::size_t>(a)].stored - margins_[static_cast<std::size_t>(b)].stored + both);
-      edges.push_back({a, b, information(cells, margins_[static_cast<std::size_t>(a)], margins_[static_cast<std::size_t>(b)], columns_.total)});
+      cells += times_log(columns_.total - margins_[static_cast<std::size_t>(a)].stored -
+                         margins_[static_cast<std::size_t>(b)].stored + both);
+      edges.push_back({a, b,
+                       information(cells, margins_[static_cast<std::size_t>(a)],
+                                   margins_[static_cast<std::size_t>(b)], columns_.total)});
     }
   }
 
   bool share(std::int32_t a, std::int32_t b) const {
     for (std::int64_t v = columns_.offsets[a]; v < columns_.offsets[a + 1]; ++v) {
       const std::int32_t* end = indices_ + indptr_[v + 1];
-      const std::int32_t* p = std::lower_bound(indices_ + indptr_[v], end, static_cast<std::int32_t>(columns_.offsets[b]));
+      const std::int32_t* p = std::lower_bound(indices_ + indptr_[v], end,
+                                               static_cast<std::int32_t>(columns_.offsets[b]));
       if (p < end && *p < columns_.offsets[b + 1]) return true;
     }
     return false;
   }
 
   double weight_of_strangers(std::int32_t a, std::int32_t b) const {
-    const Margin &x = margins_[static_cast<std::size_t>(a)], &y = margins_[static_cast<std::size_t>(b)];
-    const double cells = x.of_values + y.of_values + times_log(columns_.total - x.stored - y.stored);
+    const Margin &x = margins_[static_cast<std::size_t>(a)],
+                 &y = margins_[static_cast<std::size_t>(b)];
+    const double cells =
+        x.of_values + y.of_values + times_log(columns_.total - x.stored - y.stored);
     return information(cells, x, y, columns_.total);
   }
 
-  // Columns that never meet: for each one the others wait in a queue, those with most records first.
+  // Columns that never meet: for each one the others wait in a queue, those with most records
+  // first.
   std::vector<TreeEdge> of_strangers(Poll poll) const {
     const auto n = static_cast<std::int32_t>(columns_.n_columns);
     std::vector<std::int32_t> ranked(static_cast<std::size_t>(n));
     std::iota(ranked.begin(), ranked.end(), 0);
     std::stable_sort(ranked.begin(), ranked.end(), [&](std::int32_t x, std::int32_t y) {
-      return margins_[static_cast<std::size_t>(x)].stored > margins_[static_cast<std::size_t>(y)].stored;
+      return margins_[static_cast<std::size_t>(x)].stored >
+             margins_[static_cast<std::size_t>(y)].stored;
     });
     struct Waiting {
       TreeEdge edge;
       std::int32_t rank, next;  // of the column in whose queue it is; where that queue goes on
     };
-    const auto later = [](const Waiting& x, const Waiting& y) { return comes_first(y.edge, x.edge); };
+    const auto later = [](const Waiting& x, const Waiting& y) {
+      return comes_first(y.edge, x.edge);
+    };
     std::priority_queue<Waiting, std::vector<Waiting>, decltype(later)> queue(later);
     Sets sets(n);
     Watch watch(poll);
@@ -374,8 +392,7 @@ class SparseTree {
 
 template <class Count>
 void pair_information(const Count* square, const PairColumns& columns, const std::uint8_t* unknown,
-                      const std::uint8_t* default_unknown, double* weights, int n_jobs,
-                      Poll poll) {
+                      const std::uint8_t* default_unknown, double* weights, int n_jobs, Poll poll) {
   const std::int64_t n = columns.n_columns, n_values = columns.offsets[n];
   const auto margins = find_margins(
       columns, [&](std::int64_t v) { return static_cast<double>(square[v * n_values + v]); });
@@ -398,7 +415,8 @@ void pair_information(const Count* square, const PairColumns& columns, const std
         } else {
           double cells = 0, both = 0;
           left.resize(static_cast<std::size_t>(b1 - b0));
-          for (std::int64_t j = b0; j < b1; ++j) left[static_cast<std::size_t>(j - b0)] = static_cast<double>(square[j * n_values + j]);
+          for (std::int64_t j = b0; j < b1; ++j)
+            left[static_cast<std::size_t>(j - b0)] = static_cast<double>(square[j * n_values + j]);
           for (std::int64_t i = a0; i < a1; ++i) {
             auto rest = static_cast<double>(square[i * n_values + i]);
             for (std::int64_t j = b0; j < b1; ++j) {
@@ -427,11 +445,11 @@ std::vector<TreeEdge> sparse_spanning_tree(const std::int64_t* indptr, const std
   return SparseTree<Count>(indptr, indices, counts, columns).find(n_jobs, poll);
 }
 
-#define TACIT_FOR(Count)                                                                         \
-  template void pair_information(const Count*, const PairColumns&, const std::uint8_t*,          \
-                                 const std::uint8_t*, double*, int, Poll);                       \
-  template std::vector<TreeEdge> sparse_spanning_tree(const std::int64_t*, const std::int32_t*,  \
-                                                      const Count*, const PairColumns&, int, Poll);
+#define TACIT_FOR(Count)                                                                \
+  template void pair_information(const Count*, const PairColumns&, const std::uint8_t*, \
+                                 const std::uint8_t*, double*, int, Poll);              \
+  template std::vector<TreeEdge> sparse_spanning_tree(                                  \
+      const std::int64_t*, const std::int32_t*, const Count*, const PairColumns&, int, Poll);
 TACIT_FOR(std::int64_t)
 TACIT_FOR(double)
 #undef TACIT_FOR

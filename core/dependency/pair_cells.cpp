@@ -8,9 +8,9 @@
 namespace tacit {
 namespace {
 
-constexpr std::int64_t kWordBlock = 8;     // words of every bitmap that are put together nearby
-constexpr std::int64_t kCellBlock = 64;    // pairs of a block of work
-constexpr std::int64_t kStretch = 512;     // words of a bitmap looked at together: 4 KiB
+constexpr std::int64_t kWordBlock = 8;   // words of every bitmap that are put together nearby
+constexpr std::int64_t kCellBlock = 64;  // pairs of a block of work
+constexpr std::int64_t kStretch = 512;   // words of a bitmap looked at together: 4 KiB
 
 static_assert(kPopcountWords % kWordBlock == 0 && kStretch % kPopcountWords == 0);
 
@@ -53,8 +53,8 @@ void pair_cells(const ValueBits& bits, const std::int64_t* pairs, std::int64_t n
       const std::int64_t n = std::min(kStretch, bits.n_words - from);
       for (std::int64_t k = range.begin; k < range.end; ++k) {
         const std::uint64_t* const words = bits.words.data() + from;
-        counts[k] += both(words + pairs[2 * k] * bits.n_words,
-                          words + pairs[2 * k + 1] * bits.n_words, n);
+        counts[k] +=
+            both(words + pairs[2 * k] * bits.n_words, words + pairs[2 * k + 1] * bits.n_words, n);
         meter.spend(n);
       }
     }

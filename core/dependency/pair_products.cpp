@@ -2,16 +2,16 @@
 
 #include <algorithm>
 
-#include "base/lanes.hpp"
 #include "base/fast_log.hpp"
+#include "base/lanes.hpp"
 
 namespace tacit {
 namespace {
 
-constexpr std::int64_t kLanes = 8;         // rows that are added at once
-constexpr std::int64_t kRows = 1024;       // of a column looked at together: 8 KiB
-constexpr std::int64_t kPairBlock = 256;   // pairs of a block of work
-constexpr std::int64_t kRowBlock = 256;    // rows gathered at once
+constexpr std::int64_t kLanes = 8;        // rows that are added at once
+constexpr std::int64_t kRows = 1024;      // of a column looked at together: 8 KiB
+constexpr std::int64_t kPairBlock = 256;  // pairs of a block of work
+constexpr std::int64_t kRowBlock = 256;   // rows gathered at once
 constexpr int kSums = 4;
 
 // Eight sums next to each other, in two wide registers.

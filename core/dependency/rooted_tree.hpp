@@ -12,8 +12,8 @@ struct TreeLink {
   std::int64_t parent, child;
 };
 
-// Prim's algorithm: the heaviest spanning tree of a symmetric n × n matrix without NaN; among equals
-// the smaller (min, max) pair of nodes is taken. Writes n - 1 links. O(n²).
+// Prim's algorithm: the heaviest spanning tree of a symmetric n × n matrix without NaN; among
+// equals the smaller (min, max) pair of nodes is taken. Writes n - 1 links. O(n²).
 void rooted_tree(const double* weights, std::int64_t n, TreeLink* links, Poll poll);
 
 // minima[a * n + b] = the least of the links' weights on the path from a to b, infinite for a = b.

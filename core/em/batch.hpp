@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "em/corrections.hpp"
 #include "base/records.hpp"
+#include "em/corrections.hpp"
 
 namespace tacit {
 
@@ -13,13 +13,13 @@ constexpr std::int64_t kBatch = 64;
 
 template <class T>
 struct Batch {
-  std::int64_t first, n;           // records first … first + n - 1 of those that are looked at
-  std::int64_t n_stored;           // values of these records
-  Buffer<T> clusters;              // n × width: P(cluster, record) up to a power of two
-  double sums[kBatch];             // over clusters
-  std::int64_t exponents[kBatch];  // P(record) = sum · 2^exponent
-  T powers[kBatch], factors[kBatch];   // by which clusters are multiplied before they are added
-  Buffer<double> mantissas;            // of one record, where exponents are kept apart
+  std::int64_t first, n;              // records first … first + n - 1 of those that are looked at
+  std::int64_t n_stored;              // values of these records
+  Buffer<T> clusters;                 // n × width: P(cluster, record) up to a power of two
+  double sums[kBatch];                // over clusters
+  std::int64_t exponents[kBatch];     // P(record) = sum · 2^exponent
+  T powers[kBatch], factors[kBatch];  // by which clusters are multiplied before they are added
+  Buffer<double> mantissas;           // of one record, where exponents are kept apart
   Buffer<std::int64_t> cluster_exponents;
 
   explicit Batch(std::int64_t width)

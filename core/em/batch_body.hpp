@@ -13,7 +13,6 @@
 namespace tacit {
 namespace {
 
-
 // How many clusters there are, as far as the compiler is to know: vectors of a group, those of the
 // last group, and whether there are groups before it. That a row's width is a constant is worth a
 // sixth of the time.
@@ -60,16 +59,18 @@ TACIT_INLINE void weigh_apart(const Corrections<double>& c, const V* begin, cons
                               Batch<double>& batch, std::int64_t slot) {
   const std::int64_t width = S::template width<double>(c.width);
   const double* const rows = c.rows.data();
-  S::template for_groups<double>(c.width, [&](std::int64_t first, auto units, auto) TACIT_INLINE_LAMBDA {
-    ApartLanes<units> product;
-    product.load(c.mantissas.data() + first, c.exponents.data() + first);
-    for (const V* p = begin; p < end;) {
-      const V* const stop = end - p > c.chunk ? p + c.chunk : end;
-      for (; p < stop; ++p) product.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
-      product.split_off();
-    }
-    product.store(batch.mantissas.data() + first, batch.cluster_exponents.data() + first);
-  });
+  S::template for_groups<double>(
+      c.width, [&](std::int64_t first, auto units, auto) TACIT_INLINE_LAMBDA {
+        ApartLanes<units> product;
+        product.load(c.mantissas.data() + first, c.exponents.data() + first);
+        for (const V* p = begin; p < end;) {
+          const V* const stop = end - p > c.chunk ? p + c.chunk : end;
+          for (; p < stop; ++p)
+            product.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
+          product.split_off();
+        }
+        product.store(batch.mantissas.data() + first, batch.cluster_exponents.data() + first);
+      });
   settle(c, end - begin, batch, slot);
 }
 
@@ -79,20 +80,20 @@ TACIT_INLINE void weigh_apart(const Corrections<float>& c, const V* begin, const
                               Batch<float>& batch, std::int64_t slot) {
   const std::int64_t width = S::template width<float>(c.width);
   const float* const rows = c.rows.data();
-  S::template for_groups<float>(c.width, [&](std::int64_t first, auto units, auto)
-                                             TACIT_INLINE_LAMBDA {
-    ApartLanes<2 * units> product;
-    product.load(c.mantissas.data() + first, c.exponents.data() + first);
-    for (const V* p = begin; p < end;) {
-      Lanes<float, units> part;
-      part.fill(0x1p64f);
-      const V* const stop = end - p > c.chunk ? p + c.chunk : end;
-      for (; p < stop; ++p) part.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
-      product.multiply(part);
-      product.split_off(64);
-    }
-    product.store(batch.mantissas.data() + first, batch.cluster_exponents.data() + first);
-  });
+  S::template for_groups<float>(
+      c.width, [&](std::int64_t first, auto units, auto) TACIT_INLINE_LAMBDA {
+        ApartLanes<2 * units> product;
+        product.load(c.mantissas.data() + first, c.exponents.data() + first);
+        for (const V* p = begin; p < end;) {
+          Lanes<float, units> part;
+          part.fill(0x1p64f);
+          const V* const stop = end - p > c.chunk ? p + c.chunk : end;
+          for (; p < stop; ++p) part.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
+          product.multiply(part);
+          product.split_off(64);
+        }
+        product.store(batch.mantissas.data() + first, batch.cluster_exponents.data() + first);
+      });
   settle(c, end - begin, batch, slot);
 }
 
@@ -110,7 +111,7 @@ __attribute__((noinline)) double watch_record(const Corrections<double>& c, cons
 template <class S, class V, class T>
 TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records, Batch<T>& batch) {
   constexpr bool kFloats = sizeof(T) == 4;
-  constexpr double kNothing = kFloats ? 0x1p-30 : 0x1p-60;       // beside 1
+  constexpr double kNothing = kFloats ? 0x1p-30 : 0x1p-60;  // beside 1
   constexpr std::int64_t kLong = kFloats ? 96 : 400;  // stored values that would leave the range
   const std::int64_t width = S::template width<T>(c.width), n = batch.n;
   // Vectors may alias anything: read what they could overwrite once.
@@ -125,23 +126,23 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
     ends[i] = records.end(r);
     batch.sums[i] = 0;
   }
-  S::template for_groups<T>(c.width, [&](std::int64_t first, auto units, auto last)
-                                         TACIT_INLINE_LAMBDA {
-    for (std::int64_t i = 0; i < n; ++i) {
-      const V *p = begins[i], *const end = ends[i];
-      if (end - p > kLong) continue;
-      Lanes<T, units> product;
-      product.load(start + first);
-      T watch = kBottom<T>;
-      for (; p < end; ++p) {
-        product.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
-        if (kFloats && last) watch *= rises[*p];
-      }
-      product.store(clusters + i * width + first);
-      batch.sums[i] += static_cast<double>(product.sum());
-      if (kFloats && last) watches[i] = watch;
-    }
-  });
+  S::template for_groups<T>(
+      c.width, [&](std::int64_t first, auto units, auto last) TACIT_INLINE_LAMBDA {
+        for (std::int64_t i = 0; i < n; ++i) {
+          const V *p = begins[i], *const end = ends[i];
+          if (end - p > kLong) continue;
+          Lanes<T, units> product;
+          product.load(start + first);
+          T watch = kBottom<T>;
+          for (; p < end; ++p) {
+            product.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
+            if (kFloats && last) watch *= rises[*p];
+          }
+          product.store(clusters + i * width + first);
+          batch.sums[i] += static_cast<double>(product.sum());
+          if (kFloats && last) watches[i] = watch;
+        }
+      });
   batch.n_stored = 0;
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t length = ends[i] - begins[i];
@@ -152,10 +153,12 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
     const double sum = batch.sums[i];
     if (sum > kLow<T> && sum < kHigh<T>) [[likely]] {
       if constexpr (kFloats) {
-        if (static_cast<double>(watches[i]) < kNothing * sum) [[likely]] continue;
+        if (static_cast<double>(watches[i]) < kNothing * sum) [[likely]]
+          continue;
       } else {  // there is so much room that a look at the length will do
         const std::int64_t room = split(kNothing * sum).exponent - split(kBottom<T>).exponent;
-        if ((ends[i] - begins[i]) * c.rise < room) [[likely]] continue;
+        if ((ends[i] - begins[i]) * c.rise < room) [[likely]]
+          continue;
         if (watch_record(c, begins[i], ends[i]) < kNothing * sum) continue;
       }
     }
@@ -207,9 +210,8 @@ struct Avx2Kernel {
     weigh_body<S, V, T>(c, records, batch);
   }
   __attribute__((target("avx2"))) static void add(const Corrections<T>& c,
-                                                  const Records<V>& records,
-                                                  const Batch<T>& batch, T* stored,
-                                                  double* totals) {
+                                                  const Records<V>& records, const Batch<T>& batch,
+                                                  T* stored, double* totals) {
     add_body<S, V, T>(c, records, batch, stored, totals);
   }
 };

@@ -9,7 +9,8 @@ namespace {
 
 double at_least(double p) { return p > kLeastProbability ? p : kLeastProbability; }
 
-// The exponent of x as a number, and a constant: without a conversion, which is no vector operation.
+// The exponent of x as a number, and a constant: without a conversion, which is no vector
+// operation.
 double exponent_up(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) >> 52 | 0x4330000000000000);
 }

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "base/lanes.hpp"
-#include "em/step.hpp"
 #include "base/records.hpp"
+#include "em/step.hpp"
 
 namespace tacit {
 
@@ -82,15 +82,16 @@ template <class T>
 struct Corrections {
   std::int64_t n_clusters, width;  // width: n_clusters, padded
   std::int64_t top;
-  std::int64_t scale;  // such that a cluster stays where it starts with the values it expects
-  Buffer<T> rows;      // n_values × width
-  Buffer<T> start;     // width
+  std::int64_t scale;        // such that a cluster stays where it starts with the values it expects
+  Buffer<T> rows;            // n_values × width
+  Buffer<T> start;           // width
   Buffer<double> mantissas;  // of the record of defaults, mantissa · 2^exponent
   Buffer<std::int64_t> exponents;
-  Buffer<T> rises;  // n_values: the largest entry of each row, or 1
-  std::int64_t rise;   // no row raises a cluster by more than 2^rise
-  std::int64_t chunk;  // so many rows' product stays in range from a mantissa; for floats, from 2^64
-  bool lossless;       // no entry is beyond the range of T; always so for doubles
+  Buffer<T> rises;    // n_values: the largest entry of each row, or 1
+  std::int64_t rise;  // no row raises a cluster by more than 2^rise
+  std::int64_t
+      chunk;      // so many rows' product stays in range from a mantissa; for floats, from 2^64
+  bool lossless;  // no entry is beyond the range of T; always so for doubles
 
   Corrections(const MixtureModel& model);
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/flush_to_zero.hpp"
 #include "em/batch.hpp"
 #include "em/corrections.hpp"
-#include "base/flush_to_zero.hpp"
 
 namespace tacit {
 namespace {
@@ -121,9 +121,8 @@ double sum_records(const Records<V>& records, const MixtureModel& model, double*
   std::vector<double> logs(static_cast<std::size_t>(n_blocks));
   for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
     double* const own = parts.data() + b * (cells + width);
-    logs[static_cast<std::size_t>(b)] =
-        sum_block<V, T>(records, c, exponent, block_range(records.size(), n_blocks, b),
-                        own + width, own, pulse);
+    logs[static_cast<std::size_t>(b)] = sum_block<V, T>(
+        records, c, exponent, block_range(records.size(), n_blocks, b), own + width, own, pulse);
   });
   // Rows are merged in block order, whoever merges them; row 0 holds the totals.
   const std::int64_t n_rows = records.n_values + 1;
@@ -186,9 +185,9 @@ void em_posterior(const Records<V>& records, const MixtureModel& model, double* 
   });
 }
 
-#define TACIT_INSTANTIATE(V)                                                                     \
-  template double em_step(const Records<V>&, const MixtureModel&, bool, double*, double*, int,   \
-                          Poll);                                                                 \
+#define TACIT_INSTANTIATE(V)                                                                   \
+  template double em_step(const Records<V>&, const MixtureModel&, bool, double*, double*, int, \
+                          Poll);                                                               \
   template void em_posterior(const Records<V>&, const MixtureModel&, double*, double*, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t)
 TACIT_INSTANTIATE(std::uint32_t)

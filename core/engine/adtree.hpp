@@ -40,10 +40,10 @@ struct Node {
 };
 
 struct Vary {
-  std::uint32_t parent;   // the node
-  std::uint32_t place;    // of its column in the tree's order
-  std::uint32_t common;   // the code that has no child
-  std::uint32_t first;    // child
+  std::uint32_t parent;  // the node
+  std::uint32_t place;   // of its column in the tree's order
+  std::uint32_t common;  // the code that has no child
+  std::uint32_t first;   // child
   std::uint32_t children;
   std::uint32_t dropped;  // records of values too rare to be kept
 };
@@ -113,10 +113,10 @@ struct Unsound : std::runtime_error {
 };
 
 struct TreeOptions {
-  std::int64_t leaf_size;   // nodes of fewer records are leaves
-  std::int64_t max_depth;   // and so are nodes of this many conditions
-  std::int64_t limit;       // bytes
-  std::int64_t min_count;   // values of fewer records at a node are not kept; 1 for an exact tree
+  std::int64_t leaf_size;  // nodes of fewer records are leaves
+  std::int64_t max_depth;  // and so are nodes of this many conditions
+  std::int64_t limit;      // bytes
+  std::int64_t min_count;  // values of fewer records at a node are not kept; 1 for an exact tree
 };
 
 // A tree's arrays, as they are saved. `sums` only where records have weights.
@@ -169,8 +169,8 @@ class Tree : public Engine {
   template <class Count>
   friend class TableWalk;
   friend class BoundWalk;
-  struct Missing {};     // something must grow first
-  struct NeedsRoom {};   // and there is no room for it
+  struct Missing {};    // something must grow first
+  struct NeedsRoom {};  // and there is no room for it
 
   // Asks question(grow, tick): first as one of many readers, then alone.
   template <class Ask>

@@ -53,8 +53,7 @@ class BoundWalk {
     for (std::uint32_t child = vary.first; child < vary.first + vary.children; ++child)
       if (tree_.nodes_[child].code == code) return table(child, depth + 1, k + 1);
     Cells unknown(axes_[k].block);
-    const std::int64_t most =
-        std::min<std::int64_t>(tree_.options_.min_count - 1, vary.dropped);
+    const std::int64_t most = std::min<std::int64_t>(tree_.options_.min_count - 1, vary.dropped);
     std::fill(unknown.upper.begin(), unknown.upper.end(), most);
     return unknown;
   }
@@ -114,7 +113,8 @@ class BoundWalk {
   Watch& watch_;
 };
 
-void Tree::bounded(const Question& question, Result estimate, Result lower, Result upper, Poll poll) {
+void Tree::bounded(const Question& question, Result estimate, Result lower, Result upper,
+                   Poll poll) {
   const std::vector<Axis> axes = tree_axes(question);
   Watch watch(poll);
   answer(axes, [&](bool grow, std::uint32_t now) {

@@ -18,8 +18,7 @@ const char* check_tree(const ColumnStore& store, const std::vector<std::int64_t>
     if (vary.parent >= next) return "a node comes before its parent";
     if (vary.place >= n_columns) return "a Vary is of no column";
     const Node& parent = tree.nodes[vary.parent];
-    const std::uint32_t first =
-        vary.parent == 0 ? 0 : tree.varies[parent.vary].place + 1;
+    const std::uint32_t first = vary.parent == 0 ? 0 : tree.varies[parent.vary].place + 1;
     if (vary.place < first) return "its columns are out of order";
     const auto arity = static_cast<std::uint32_t>(store.arity(order[vary.place]));
     if (vary.common >= arity) return "a most common value does not exist";

@@ -21,8 +21,7 @@ std::uint32_t oldest_kept(const Pool<std::uint32_t>& stamps, double share) {
 
 Tree::Tree(std::shared_ptr<const ColumnStore> store, std::vector<std::int64_t> order,
            TreeOptions options)
-    : Engine(std::move(store)), order_(std::move(order)), place_(order_.size()),
-      options_(options) {
+    : Engine(std::move(store)), order_(std::move(order)), place_(order_.size()), options_(options) {
   for (std::size_t k = 0; k < order_.size(); ++k)
     place_[static_cast<std::size_t>(order_[k])] = static_cast<std::int64_t>(k);
   plant();
@@ -147,8 +146,8 @@ std::uint32_t Tree::expand(std::uint32_t node, std::uint32_t place, const Some& 
   const auto arity = static_cast<std::size_t>(column.arity);
   counts_.assign(arity, 0);
   count_codes(column, some, counts_.data());
-  const auto common = static_cast<std::size_t>(
-      std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
+  const auto common =
+      static_cast<std::size_t>(std::max_element(counts_.begin(), counts_.end()) - counts_.begin());
   std::size_t children = 0;
   std::uint32_t dropped = 0;
   for (std::size_t code = 0; code < arity; ++code) {
@@ -179,8 +178,12 @@ std::uint32_t Tree::expand(std::uint32_t node, std::uint32_t place, const Some& 
   const auto vary = static_cast<std::uint32_t>(varies_.size());
   const auto first = static_cast<std::uint32_t>(nodes_.size());
   varies_.resize(vary + 1);
-  varies_[vary] = {node, place, static_cast<std::uint32_t>(common), first,
-                   static_cast<std::uint32_t>(children), dropped};
+  varies_[vary] = {node,
+                   place,
+                   static_cast<std::uint32_t>(common),
+                   first,
+                   static_cast<std::uint32_t>(children),
+                   dropped};
   stamps_.resize(vary + 1);
   stamps_[vary] = 0;
   nodes_.resize(first + children);
@@ -325,8 +328,8 @@ bool Tree::forget_unused(std::uint32_t now) {
   }
 
   const std::uint32_t oldest = std::min(
-      now, oldest_kept(stamps_, static_cast<double>(aim) /
-                                    static_cast<double>(used + slots_.bytes())));
+      now,
+      oldest_kept(stamps_, static_cast<double>(aim) / static_cast<double>(used + slots_.bytes())));
 
   // Parents come before children, so one pass moves everything down.
   std::vector<std::uint32_t> moved(varies_.size(), kNone), was_first(varies_.size());
@@ -336,7 +339,8 @@ bool Tree::forget_unused(std::uint32_t now) {
     Vary vary = varies_[v];
     was_first[v] = vary.first;
     if (vary.parent != 0) {
-      // The parent may have moved: it is found through its own Vary, the last that begins before it.
+      // The parent may have moved: it is found through its own Vary, the last that begins before
+      // it.
       const auto behind = std::upper_bound(
           was_first.begin(), was_first.begin() + static_cast<std::ptrdiff_t>(v), vary.parent);
       const auto above = static_cast<std::size_t>(behind - was_first.begin() - 1);

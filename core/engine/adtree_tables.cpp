@@ -14,7 +14,12 @@ class TableWalk {
  public:
   TableWalk(Tree& tree, const Tally<Count>& tally, const std::vector<Axis>& axes, bool grow,
             std::uint32_t now, Watch& watch)
-      : tree_(tree), tally_(tally), axes_(axes), grow_(grow), now_(now), watch_(watch),
+      : tree_(tree),
+        tally_(tally),
+        axes_(axes),
+        grow_(grow),
+        now_(now),
+        watch_(watch),
         spare_(axes.size()) {}
 
   // Writes the block of axes k, k + 1, … for the records of a node.
@@ -88,8 +93,7 @@ class TableWalk {
     }
     if (!rest_wanted) return;
     combine(rest);
-    for (const auto& entry : rest)
-      entries.push_back({entry.cell + step(vary.common), entry.count});
+    for (const auto& entry : rest) entries.push_back({entry.cell + step(vary.common), entry.count});
   }
 
  private:
@@ -112,8 +116,7 @@ class TableWalk {
   // The same for the sparse form, whose work can double with every axis.
   bool lists_records(std::uint32_t node, std::int64_t depth, std::size_t k) const {
     const std::size_t left = std::min<std::size_t>(axes_.size() - k, 30);
-    return tree_.is_leaf(node, depth) ||
-           tree_.nodes_[node].records <= INT64_C(4) << left;
+    return tree_.is_leaf(node, depth) || tree_.nodes_[node].records <= INT64_C(4) << left;
   }
 
   // The records of a node that meet the conditions among axes k, k + 1, …
@@ -133,8 +136,8 @@ class TableWalk {
   }
 
   Vary vary_of(std::uint32_t node, const Axis& axis) {
-    const auto place = static_cast<std::uint32_t>(
-        tree_.place_[static_cast<std::size_t>(axis.column)]);
+    const auto place =
+        static_cast<std::uint32_t>(tree_.place_[static_cast<std::size_t>(axis.column)]);
     return tree_.varies_[tree_.reach(node, place, grow_, now_, watch_)];
   }
 

@@ -11,9 +11,9 @@ namespace tacit {
 // One column of a question as an engine goes through them. `code` is the one given, or -1.
 struct Axis {
   std::int64_t column, arity, code;
-  bool asked;                // whether it is a column of the table, and not a condition only
-  std::int64_t stride;       // in the order asked for; 0 if it is not asked for
-  std::int64_t block = 0;    // cells of the axes behind it, in the engine's order
+  bool asked;              // whether it is a column of the table, and not a condition only
+  std::int64_t stride;     // in the order asked for; 0 if it is not asked for
+  std::int64_t block = 0;  // cells of the axes behind it, in the engine's order
 };
 
 // The axes of a question, sorted by less(column, column). Sets the blocks.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "engine/axes.hpp"
 #include "base/bits.hpp"
+#include "engine/axes.hpp"
 
 namespace tacit {
 namespace {
@@ -16,8 +16,12 @@ template <class Count>
 class Counting {
  public:
   Counting(const Bitmaps& bitmaps, const Tally<Count>& tally, std::vector<Axis> axes, Watch& watch)
-      : bitmaps_(bitmaps), store_(bitmaps.store()), tally_(tally), axes_(std::move(axes)),
-        watch_(watch), and_popcount_(and_popcount()) {
+      : bitmaps_(bitmaps),
+        store_(bitmaps.store()),
+        tally_(tally),
+        axes_(std::move(axes)),
+        watch_(watch),
+        and_popcount_(and_popcount()) {
     const auto words = static_cast<std::size_t>(bitmaps.n_words());
     for (std::size_t k = 0; k <= axes_.size(); ++k) room_.emplace_back(words);
     full_ = Buffer<std::uint64_t>(words);
@@ -113,10 +117,10 @@ class Counting {
     records(set, n);
     for (std::size_t later = k; later < axes_.size(); ++later)  // conditions still to be met
       if (axes_[later].code >= 0)
-        records_.resize(static_cast<std::size_t>(keep_code(
-            store_.column(axes_[later].column),
-            {records_.data(), static_cast<std::int64_t>(records_.size())}, axes_[later].code,
-            records_.data())));
+        records_.resize(static_cast<std::size_t>(
+            keep_code(store_.column(axes_[later].column),
+                      {records_.data(), static_cast<std::int64_t>(records_.size())},
+                      axes_[later].code, records_.data())));
     std::vector<std::int64_t> columns, strides;
     for (std::size_t later = k; later < axes_.size(); ++later) {
       if (!axes_[later].asked) continue;

@@ -41,7 +41,8 @@ void count_coded(const Column& column, const Some& some, std::uint32_t* counts) 
   std::vector<std::uint32_t> copies(static_cast<std::size_t>(kCopies * arity));
   std::uint32_t* h = copies.data();
   for_codes(column, some, [&](std::int64_t k, auto code) { ++h[k % kCopies * arity + code]; });
-  for (std::int64_t k = 0; k < kCopies * arity; ++k) counts[k % arity] += copies[static_cast<std::size_t>(k)];
+  for (std::int64_t k = 0; k < kCopies * arity; ++k)
+    counts[k % arity] += copies[static_cast<std::size_t>(k)];
 }
 
 // First all records that go anywhere, without a branch; then, of these, each to its own place.
@@ -75,8 +76,7 @@ std::vector<std::uint8_t> stored_marks(const Column& column, const Some& some) {
 
 ColumnStore::ColumnStore(std::int64_t n_records, std::int64_t n_columns,
                          const std::int64_t* offsets, const std::int64_t* defaults,
-                         const std::int64_t* start, const std::int32_t* rows,
-                         const double* weights)
+                         const std::int64_t* start, const std::int32_t* rows, const double* weights)
     : n_records_(n_records),
       weighted_(weights != nullptr),
       codes_(static_cast<std::size_t>(n_columns)),
@@ -94,8 +94,7 @@ ColumnStore::ColumnStore(std::int64_t n_records, std::int64_t n_columns,
 }
 
 const Column& ColumnStore::column(std::int64_t column) const {
-  if (!ready_[static_cast<std::size_t>(column)].load(std::memory_order_acquire))
-    make_codes(column);
+  if (!ready_[static_cast<std::size_t>(column)].load(std::memory_order_acquire)) make_codes(column);
   return at(column);
 }
 
@@ -140,8 +139,9 @@ std::int64_t ColumnStore::bytes() const { return bytes_; }
 
 void add_codes(const Column& column, const Some& some, std::int64_t stride, std::int64_t* cells) {
   if (column.width) {
-    for_codes(column, some,
-              [&](std::int64_t k, auto code) { cells[k] += stride * static_cast<std::int64_t>(code); });
+    for_codes(column, some, [&](std::int64_t k, auto code) {
+      cells[k] += stride * static_cast<std::int64_t>(code);
+    });
     return;
   }
   for (std::int64_t k = 0; k < some.n; ++k) cells[k] += stride * column.default_code;
@@ -176,8 +176,7 @@ void split_codes(const Column& column, const Some& some, std::int32_t** ends) {
   }
   for (std::int64_t v = 0; v < column.n_values(); ++v)
     if (std::int32_t*& end = ends[column.code_of(v)]; end)
-      intersect(some, column.begin(v), column.length(v),
-                [&](std::int64_t k) { *end++ = some[k]; });
+      intersect(some, column.begin(v), column.length(v), [&](std::int64_t k) { *end++ = some[k]; });
   if (std::int32_t*& end = ends[column.default_code]; end) {
     const auto marks = stored_marks(column, some);
     for (std::int64_t k = 0; k < some.n; ++k)

@@ -61,7 +61,7 @@ class ColumnStore {
 
   std::int64_t count_of(std::int64_t column, std::int64_t code) const;  // records with a code
   std::int64_t common_code(std::int64_t column) const;                  // the most common one
-  std::int64_t missing_bytes(std::int64_t column) const;  // of codes yet to be made
+  std::int64_t missing_bytes(std::int64_t column) const;                // of codes yet to be made
   std::int64_t bytes() const;  // of codes and weights made so far
 
  private:

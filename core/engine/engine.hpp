@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "engine/column_store.hpp"
 #include "base/parallel.hpp"
 #include "base/records.hpp"
+#include "engine/column_store.hpp"
 
 namespace tacit {
 

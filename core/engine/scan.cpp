@@ -57,8 +57,8 @@ void add_stored(const Column& column, std::int64_t stride, std::int64_t from, st
 }
 
 // Adds the records of a range to `counts`. Records that follow each other are counted in tables of
-// their own: a common cell then does not wait for itself. The tables are apart, since counts side by
-// side turned out slower by half.
+// their own: a common cell then does not wait for itself. The tables are apart, since counts side
+// by side turned out slower by half.
 template <int kCopies, class Cell, class Count>
 void scan_copies(const ColumnStore& store, const Tally<Count>& tally, const Columns& columns,
                  const Columns& strides, std::int64_t n_cells, Range range, Count* counts,

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "junction/junction.hpp"
 #include "base/uniform.hpp"
+#include "junction/junction.hpp"
 
 namespace tacit {
 namespace {
@@ -31,8 +31,8 @@ std::size_t separator_cell(const JunctionPlan& plan, const PlannedClique& clique
                            const std::int32_t* codes) {
   std::size_t cell = 0;
   for (std::size_t a = clique.n_own; a < clique.slots.size(); ++a)
-    cell += clique.separator.steps[a] *
-            static_cast<std::size_t>(codes[plan.columns[clique.slots[a]]]);
+    cell +=
+        clique.separator.steps[a] * static_cast<std::size_t>(codes[plan.columns[clique.slots[a]]]);
   return cell;
 }
 

@@ -20,8 +20,7 @@ JunctionTree::JunctionTree(JunctionNet net, JunctionLimits limits, Poll poll)
   std::tie(order_, needs_) = order_columns(net_, poll);
 }
 
-std::shared_ptr<const JunctionPlan> JunctionTree::plan(JunctionTask task,
-                                                       const std::int32_t* codes,
+std::shared_ptr<const JunctionPlan> JunctionTree::plan(JunctionTask task, const std::int32_t* codes,
                                                        const std::vector<std::uint32_t>& targets,
                                                        Poll poll) {
   const std::size_t n = net_.n_columns();

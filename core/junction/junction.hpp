@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "junction/plan.hpp"
 #include "base/records.hpp"
+#include "junction/plan.hpp"
 
 namespace tacit {
 
@@ -70,7 +70,7 @@ class JunctionRun {
   Meter meter_;
   Buffer<double> arena_;
   PassScratch scratch_;
-  std::vector<double> tables_;     // families of one clique
+  std::vector<double> tables_;  // families of one clique
   std::vector<std::int64_t> lifts_;
   std::vector<double> log_scale_;  // by clique: what was divided out there and below
   const std::int32_t* codes_ = nullptr;

@@ -219,7 +219,8 @@ class Greedy {
     }
   }
 
-  // What a new edge changes: one pair less for those that know both ends, and new pairs at its ends.
+  // What a new edge changes: one pair less for those that know both ends, and new pairs at its
+  // ends.
   void count_edge(Vertex a, Vertex b) {
     const double weight_a = graph_.sizes[a], weight_b = graph_.sizes[b];
     auto x = adjacent_[a].begin(), y = adjacent_[b].begin();
@@ -271,9 +272,8 @@ Elimination eliminate_in_order(const InteractionGraph& graph,
   for (const Vertex v : order) {
     const Vertices& later = found.later[v];
     if (later.size() < 2) continue;
-    const Vertex next = *std::min_element(later.begin(), later.end(), [&](Vertex a, Vertex b) {
-      return position[a] < position[b];
-    });
+    const Vertex next = *std::min_element(
+        later.begin(), later.end(), [&](Vertex a, Vertex b) { return position[a] < position[b]; });
     merged.clear();
     std::set_union(later.begin(), later.end(), found.later[next].begin(), found.later[next].end(),
                    std::back_inserter(merged));

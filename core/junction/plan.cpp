@@ -344,7 +344,8 @@ class Planner {
     for (const Host& host : group_sources(clique, std::move(sources))) {
       const Source& first = host.sources[0];
       if (host.sources.size() == 1 && first.child != kNone) {
-        clique.factors.push_back({TableWalk(clique.shape, host.axes), plan_.cliques[first.child].up});
+        clique.factors.push_back(
+            {TableWalk(clique.shape, host.axes), plan_.cliques[first.child].up});
         continue;
       }
       const std::size_t at = reserve(cells_of(clique, host.axes));

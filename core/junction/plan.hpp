@@ -93,7 +93,7 @@ struct PlannedClique {
   std::size_t parent = kNone;
   bool unit = false;  // its message is 1 whatever the values: nothing is observed down there
   BlockShape shape;
-  TableWalk separator;  // for a root: no axis, or the columns of a joint distribution
+  TableWalk separator;   // for a root: no axis, or the columns of a joint distribution
   std::size_t up = 0;    // its message, in the arena; on the way back, the message that it gets
   std::size_t down = 0;  // where its parent sums up the separator, shared with other parents
   std::vector<TableFold> folds;  // small tables put together before the pass

@@ -85,13 +85,20 @@ template <class Body>
 void with_length(std::size_t n, const Body& body) {
   using std::integral_constant;
   switch (n) {
-    case 2: return body(integral_constant<std::size_t, 2>{});
-    case 3: return body(integral_constant<std::size_t, 3>{});
-    case 4: return body(integral_constant<std::size_t, 4>{});
-    case 5: return body(integral_constant<std::size_t, 5>{});
-    case 6: return body(integral_constant<std::size_t, 6>{});
-    case 8: return body(integral_constant<std::size_t, 8>{});
-    default: return body(integral_constant<std::size_t, 0>{});
+    case 2:
+      return body(integral_constant<std::size_t, 2>{});
+    case 3:
+      return body(integral_constant<std::size_t, 3>{});
+    case 4:
+      return body(integral_constant<std::size_t, 4>{});
+    case 5:
+      return body(integral_constant<std::size_t, 5>{});
+    case 6:
+      return body(integral_constant<std::size_t, 6>{});
+    case 8:
+      return body(integral_constant<std::size_t, 8>{});
+    default:
+      return body(integral_constant<std::size_t, 0>{});
   }
 }
 
@@ -105,7 +112,8 @@ void spread(const TableLevel* level, std::size_t depth, double* block, const dou
     });
   } else {
     for (std::size_t j = 0; j < level->n; ++j)
-      spread<Op>(level + 1, depth - 1, block + j * level->block_step, table + j * level->table_step);
+      spread<Op>(level + 1, depth - 1, block + j * level->block_step,
+                 table + j * level->table_step);
   }
 }
 

@@ -152,19 +152,19 @@ TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
   } else {
     first = second = FLT_MAX;
     label = 0;
-    in_groups<float>(table.units(), [&](auto units, std::int64_t place)
-                                        __attribute__((always_inline)) {
-      constexpr int kOwn = decltype(units)::value;
-      Vec scores[kOwn * (kUnitBytes / kBytes)];
-      add_scores<kBytes, kOwn>(job.points, begin, end, table.rows() + place, table.stride(),
-                               table.base() + place, scores);
-      float least, next;
-      std::int32_t own;
-      least_two<kBytes, kOwn>(scores, least, next, own);
-      second = std::min({second, next, std::max(first, least)});
-      if (least < first) label = static_cast<std::int32_t>(place) + own;
-      first = std::min(first, least);
-    });
+    in_groups<float>(table.units(),
+                     [&](auto units, std::int64_t place) __attribute__((always_inline)) {
+                       constexpr int kOwn = decltype(units)::value;
+                       Vec scores[kOwn * (kUnitBytes / kBytes)];
+                       add_scores<kBytes, kOwn>(job.points, begin, end, table.rows() + place,
+                                                table.stride(), table.base() + place, scores);
+                       float least, next;
+                       std::int32_t own;
+                       least_two<kBytes, kOwn>(scores, least, next, own);
+                       second = std::min({second, next, std::max(first, least)});
+                       if (least < first) label = static_cast<std::int32_t>(place) + own;
+                       first = std::min(first, least);
+                     });
   }
   // Each of so many roundings is at most 2^-24 of the magnitude, and the place's bits are 2^-18 of
   // it, if neither a factor nor a score, which is a square, leaves the range of single precision.
@@ -293,8 +293,7 @@ AssignTally kmeans_assign(const Points<V, X>& points, const Centres& centres,
                           std::int32_t* labels, int n_jobs, Poll poll) {
   const ScoreTable<float> quick(centres, points.n_values);
   const ScoreTable<double> exact(centres, points.n_values);
-  const AssignJob<V, X> job{points,   quick, exact,  centres.size,
-                            previous, prune, bounds, labels};
+  const AssignJob<V, X> job{points, quick, exact, centres.size, previous, prune, bounds, labels};
   const AssignRange<V, X> assign = choose_assign<V, X>(quick.units());
   const std::int64_t work = points.indptr[points.n_records] + 4 * points.n_records;
   const std::int64_t n_blocks = std::clamp<std::int64_t>(work >> 17, 1, 256);
@@ -313,8 +312,8 @@ AssignTally kmeans_assign(const Points<V, X>& points, const Centres& centres,
   return all;
 }
 
-#define TACIT_INSTANTIATE(V, X)                                                                  \
-  template AssignTally kmeans_assign(const Points<V, X>&, const Centres&, const std::int32_t*,   \
+#define TACIT_INSTANTIATE(V, X)                                                                \
+  template AssignTally kmeans_assign(const Points<V, X>&, const Centres&, const std::int32_t*, \
                                      bool, const CentreBounds&, std::int32_t*, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t, AllOnes)
 TACIT_INSTANTIATE(std::uint16_t, float)

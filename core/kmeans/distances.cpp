@@ -119,10 +119,10 @@ void kmeans_own_distances(const Points<V, X>& points, const Centres& centres,
   });
 }
 
-#define TACIT_INSTANTIATE(V, X)                                                                   \
-  template void kmeans_distances(const Points<V, X>&, const Centres&, double*, const double*,     \
-                                 const double*, double*, int, Poll);                              \
-  template void kmeans_own_distances(const Points<V, X>&, const Centres&, const std::int32_t*,    \
+#define TACIT_INSTANTIATE(V, X)                                                                \
+  template void kmeans_distances(const Points<V, X>&, const Centres&, double*, const double*,  \
+                                 const double*, double*, int, Poll);                           \
+  template void kmeans_own_distances(const Points<V, X>&, const Centres&, const std::int32_t*, \
                                      double*, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t, AllOnes)
 TACIT_INSTANTIATE(std::uint16_t, float)

@@ -110,10 +110,17 @@ TACIT_INLINE void in_groups(std::int64_t units, const Body& body) {
   for (std::int64_t first = 0; first < units; first += kGroupUnits) {
     const std::int64_t place = first * kUnit<T>;
     switch (std::min<std::int64_t>(kGroupUnits, units - first)) {
-      case 1: body(std::integral_constant<int, 1>{}, place); break;
-      case 2: body(std::integral_constant<int, 2>{}, place); break;
-      case 3: body(std::integral_constant<int, 3>{}, place); break;
-      default: body(std::integral_constant<int, 4>{}, place);
+      case 1:
+        body(std::integral_constant<int, 1>{}, place);
+        break;
+      case 2:
+        body(std::integral_constant<int, 2>{}, place);
+        break;
+      case 3:
+        body(std::integral_constant<int, 3>{}, place);
+        break;
+      default:
+        body(std::integral_constant<int, 4>{}, place);
     }
   }
 }
@@ -123,14 +130,14 @@ template <int kBytes, class V, class X>
 TACIT_INLINE void score_all(const Points<V, X>& points, const ScoreTable<double>& table,
                             std::int64_t r, double* scores) {
   const std::int64_t begin = points.indptr[r], end = points.indptr[r + 1];
-  in_groups<double>(table.units(), [&](auto units, std::int64_t place)
-                                       __attribute__((always_inline)) {
-    constexpr int kUnits = decltype(units)::value;
-    typename Wide<double, kBytes>::Vec own[kUnits * (kUnitBytes / kBytes)];
-    add_scores<kBytes, kUnits>(points, begin, end, table.rows() + place, table.stride(),
-                               table.base() + place, own);
-    std::memcpy(scores + place, own, sizeof own);
-  });
+  in_groups<double>(table.units(),
+                    [&](auto units, std::int64_t place) __attribute__((always_inline)) {
+                      constexpr int kUnits = decltype(units)::value;
+                      typename Wide<double, kBytes>::Vec own[kUnits * (kUnitBytes / kBytes)];
+                      add_scores<kBytes, kUnits>(points, begin, end, table.rows() + place,
+                                                 table.stride(), table.base() + place, own);
+                      std::memcpy(scores + place, own, sizeof own);
+                    });
 }
 
 }  // namespace tacit

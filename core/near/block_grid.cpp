@@ -102,8 +102,8 @@ void grid_cells(const GridBox& box, const double* coords, std::int64_t n, std::i
   const int p = box.n_dimensions;
   for_objects(n, n_jobs, poll, [&](std::int64_t i) {
     for (int j = 0; j < p; ++j)
-      cells[i * p + j] = static_cast<std::int32_t>(cell_of(
-          coords[i * p + j], box.lower[j], box.upper[j] - box.lower[j], box.resolution[j]));
+      cells[i * p + j] = static_cast<std::int32_t>(
+          cell_of(coords[i * p + j], box.lower[j], box.upper[j] - box.lower[j], box.resolution[j]));
   });
 }
 
@@ -113,9 +113,9 @@ void grid_keys(const GridBox& box, const double* coords, std::int64_t n, std::in
   for_objects(n, n_jobs, poll, [&](std::int64_t i) {
     std::int64_t key = 0;
     for (int j = 0; j < p; ++j)
-      key = key * (box.resolution[j] + 2) + 1 +
-            cell_of(coords[i * p + j], box.lower[j], box.upper[j] - box.lower[j],
-                    box.resolution[j]);
+      key =
+          key * (box.resolution[j] + 2) + 1 +
+          cell_of(coords[i * p + j], box.lower[j], box.upper[j] - box.lower[j], box.resolution[j]);
     keys[i] = key;
   });
 }
@@ -164,7 +164,7 @@ namespace {
 struct Part {
   std::int64_t begin, end;  // objects, in the order by key
   std::array<std::int64_t, kMostDimensions> corner;
-  std::int64_t size;           // its width, in the same units
+  std::int64_t size;               // its width, in the same units
   std::int64_t child, n_children;  // parts it was cut into; none: it stays whole
   int level;
   std::int64_t leaf;  // number of those that stay whole
@@ -213,9 +213,8 @@ class Splitter {
       std::int64_t block = 0;
       std::int64_t places = 0;
       for (int j = 0; j < p_; ++j) {
-        const std::int64_t fine =
-            cell_of(coords[i * p_ + j], box.lower[j], box.upper[j] - box.lower[j],
-                    box.resolution[j] * parts);
+        const std::int64_t fine = cell_of(coords[i * p_ + j], box.lower[j],
+                                          box.upper[j] - box.lower[j], box.resolution[j] * parts);
         block = block * (box.resolution[j] + 2) + fine / parts + 1;
         for (int bit = 0; bit < depth_; ++bit)
           places |= ((fine >> bit) & 1) << (bit * p_ + (p_ - 1 - j));

@@ -1,9 +1,9 @@
 // Objects on a grid: the block of each, their order by block, and which blocks are near.
 //
-// A block has a number: its cells in each dimension, as the digits of one number, the last dimension
-// last. There is room for one more cell at both ends of each dimension, so that neighbours are
-// always 1, or a fixed step, away. Sorted by these numbers, the objects near a block lie in
-// 3^(p-1) ranges.
+// A block has a number: its cells in each dimension, as the digits of one number, the last
+// dimension last. There is room for one more cell at both ends of each dimension, so that
+// neighbours are always 1, or a fixed step, away. Sorted by these numbers, the objects near a block
+// lie in 3^(p-1) ranges.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ NearRanges near_ranges(const std::int64_t* row_keys, std::int64_t n_rows,
 // Blocks of different sizes: those that hold more than `crowded` objects are cut into halves in
 // each dimension, up to `depth` times. Two of them are near if they touch.
 struct SplitBlocks {
-  BlockOrder blocks;             // keys are those of the whole blocks
+  BlockOrder blocks;               // keys are those of the whole blocks
   std::vector<std::int8_t> level;  // how often a block was cut
   NearRanges near;
 };

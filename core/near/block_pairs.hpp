@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "near/block_grid.hpp"
 #include "base/parallel.hpp"
+#include "near/block_grid.hpp"
 
 namespace tacit {
 
@@ -16,21 +16,21 @@ enum class Measure { kSquared, kDistance, kExponential, kRbf, kCosine };
 
 // Which of its near objects an object's row holds.
 enum class Near {
-  kAll,            // all of them; rows and columns may be different objects
-  kOthers,         // not the object itself
-  kLater,          // those with higher numbers: each pair once
+  kAll,     // all of them; rows and columns may be different objects
+  kOthers,  // not the object itself
+  kLater,   // those with higher numbers: each pair once
   kLaterAndSelf,
 };
 
 struct NearBlocks {
-  const std::int64_t* starts;   // of the row blocks' objects in row_order
+  const std::int64_t* starts;  // of the row blocks' objects in row_order
   std::int64_t n_blocks;
   const std::int32_t* row_order;
   const std::int64_t* pointer;  // ranges of near objects, as NearRanges says
   const std::int64_t* first;
   const std::int64_t* last;
   const std::int32_t* column_order;
-  std::int64_t n_columns;       // column objects
+  std::int64_t n_columns;  // column objects
   Near which;
   const std::int64_t* list_starts = nullptr;  // of each block's near objects in `lists`
   const std::int32_t* lists = nullptr;        // ascending; nullptr: they are not kept

@@ -1,15 +1,15 @@
 #include <cmath>
 
-#include "near/block_pairs.hpp"
 #include "base/fast_exp.hpp"
 #include "base/fast_log.hpp"
+#include "near/block_pairs.hpp"
 #include "near/list.hpp"
 
 namespace tacit {
 namespace {
 
-constexpr int kMostRows = 4;  // compared at once with
-constexpr int kVectors = 2;   // so many vectors of near objects
+constexpr int kMostRows = 4;                   // compared at once with
+constexpr int kVectors = 2;                    // so many vectors of near objects
 constexpr std::int64_t kPanelBytes = 1 << 16;  // what the near objects looked at together may take
 
 template <class T>
@@ -30,7 +30,8 @@ struct Panel {
   explicit Panel(std::int64_t n_numbers)
       : width(n_numbers),
         most(std::clamp<std::int64_t>(
-            kPanelBytes / std::max<std::int64_t>(1, n_numbers * static_cast<std::int64_t>(sizeof(T))) /
+            kPanelBytes /
+                std::max<std::int64_t>(1, n_numbers * static_cast<std::int64_t>(sizeof(T))) /
                 kStep<T> * kStep<T>,
             2 * kStep<T>, 512)),
         stride(most + kStep<T>),  // not a power of two: columns would share a few cache sets
@@ -72,9 +73,8 @@ TACIT_INLINE void transpose(const T* const* from, std::int64_t f, T* to, std::in
   const Vector ab_odd = __builtin_shuffle(a, b, Order{1, 5, 3, 7});
   const Vector cd_even = __builtin_shuffle(c, d, Order{0, 4, 2, 6});
   const Vector cd_odd = __builtin_shuffle(c, d, Order{1, 5, 3, 7});
-  const auto store = [&](int k, Vector x) TACIT_INLINE_LAMBDA {
-    *reinterpret_cast<Vector*>(to + k * stride) = x;
-  };
+  const auto store = [&](int k, Vector x)
+                         TACIT_INLINE_LAMBDA { *reinterpret_cast<Vector*>(to + k * stride) = x; };
   store(0, __builtin_shuffle(ab_even, cd_even, Order{0, 1, 4, 5}));
   store(1, __builtin_shuffle(ab_odd, cd_odd, Order{0, 1, 4, 5}));
   store(2, __builtin_shuffle(ab_even, cd_even, Order{2, 3, 6, 7}));
@@ -100,7 +100,8 @@ void copy_rows(const DenseNumbers& from, const std::int32_t* order, Range range,
     const S* const own = numbers + from.width * order[k];
     T* const copy = to.numbers.data() + from.width * k;
     if (from.centre)
-      for (std::int64_t f = 0; f < from.width; ++f) copy[f] = static_cast<T>(own[f] - from.centre[f]);
+      for (std::int64_t f = 0; f < from.width; ++f)
+        copy[f] = static_cast<T>(own[f] - from.centre[f]);
     else
       for (std::int64_t f = 0; f < from.width; ++f) copy[f] = static_cast<T>(own[f]);
     to.place[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
@@ -198,7 +199,8 @@ TACIT_INLINE typename VectorOf<T>::Type similarity_of(typename VectorOf<T>::Type
 }
 
 template <Measure kMeasure, class T>
-TACIT_INLINE void write_similarities(const T* x, const T* lengths, std::int64_t n, T scale, T* out) {
+TACIT_INLINE void write_similarities(const T* x, const T* lengths, std::int64_t n, T scale,
+                                     T* out) {
   std::int64_t k = 0;
   for (; k + kUnit<T> <= n; k += kUnit<T>)
     vector_at(out + k) = similarity_of<kMeasure, T>(vector_at(x + k), scale, lengths + k);
@@ -364,8 +366,8 @@ void dense_similarities(const NearBlocks& near, const DenseNumbers& rows,
   Buffer<std::int64_t> begins(static_cast<std::size_t>(n_rows));
   for (std::int64_t k = 0; k < n_rows; ++k)
     begins[static_cast<std::size_t>(k)] = out.offsets[near.row_order[k]];
-  const DenseJob<T, Offset> job{near, own, &columns == &rows ? own : others,
-                                static_cast<T>(scale), out, begins.data()};
+  const DenseJob<T, Offset> job{
+      near, own, &columns == &rows ? own : others, static_cast<T>(scale), out, begins.data()};
   const auto work = choose_measure<T, Offset>(measure);
   const std::vector<std::int64_t> parts = share_blocks(near, n_jobs);
   for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
@@ -375,10 +377,9 @@ void dense_similarities(const NearBlocks& near, const DenseNumbers& rows,
              });
 }
 
-#define TACIT_DENSE(T, Offset)                                                                \
-  template void dense_similarities(const NearBlocks&, const DenseNumbers&,                    \
-                                   const DenseNumbers&, Measure, double,                      \
-                                   const NearMatrix<T, Offset>&, int, Poll);
+#define TACIT_DENSE(T, Offset)                                                                  \
+  template void dense_similarities(const NearBlocks&, const DenseNumbers&, const DenseNumbers&, \
+                                   Measure, double, const NearMatrix<T, Offset>&, int, Poll);
 TACIT_DENSE(float, std::int32_t)
 TACIT_DENSE(float, std::int64_t)
 TACIT_DENSE(double, std::int32_t)

@@ -70,12 +70,23 @@ TACIT_INLINE int filter_all(const float* tiles, const float* bases, std::int64_t
                                                  limits + q, q, hits + n_hits);
     };
     switch (n_queries - q) {
-      case 1: n_hits += some(std::integral_constant<int, 1>{}); break;
-      case 2: n_hits += some(std::integral_constant<int, 2>{}); break;
-      case 3: n_hits += some(std::integral_constant<int, 3>{}); break;
-      case 4: n_hits += some(std::integral_constant<int, 4>{}); break;
-      case 5: n_hits += some(std::integral_constant<int, 5>{}); break;
-      default: n_hits += some(std::integral_constant<int, kTogether>{});
+      case 1:
+        n_hits += some(std::integral_constant<int, 1>{});
+        break;
+      case 2:
+        n_hits += some(std::integral_constant<int, 2>{});
+        break;
+      case 3:
+        n_hits += some(std::integral_constant<int, 3>{});
+        break;
+      case 4:
+        n_hits += some(std::integral_constant<int, 4>{});
+        break;
+      case 5:
+        n_hits += some(std::integral_constant<int, 5>{});
+        break;
+      default:
+        n_hits += some(std::integral_constant<int, kTogether>{});
     }
   }
   return n_hits;
@@ -84,8 +95,8 @@ TACIT_INLINE int filter_all(const float* tiles, const float* bases, std::int64_t
 template <class X>
 TACIT_INLINE int filter_stored(const std::int64_t* indptr, const std::int32_t* indices,
                                const X* numbers, const std::int32_t* rows, const float* bases,
-                               std::int64_t n_rows, double scale, const float* lanes, const float* limits,
-                               NearHit* hits) {
+                               std::int64_t n_rows, double scale, const float* lanes,
+                               const float* limits, NearHit* hits) {
   const Eight left = *reinterpret_cast<const Eight*>(limits);
   const Eight right = *reinterpret_cast<const Eight*>(limits + 8);
   int n_hits = 0;
@@ -113,24 +124,24 @@ int tiles_plain(const float* tiles, const float* bases, std::int64_t n_tiles, st
 }
 template <class X>
 int rows_plain(const std::int64_t* indptr, const std::int32_t* indices, const X* numbers,
-               const std::int32_t* rows, const float* bases, std::int64_t n_rows,
-               double scale, const float* lanes, const float* limits, NearHit* hits) {
+               const std::int32_t* rows, const float* bases, std::int64_t n_rows, double scale,
+               const float* lanes, const float* limits, NearHit* hits) {
   return filter_stored(indptr, indices, numbers, rows, bases, n_rows, scale, lanes, limits, hits);
 }
 #ifdef TACIT_FMA_CLONES
 __attribute__((target("avx2,fma"))) int tiles_fma(const float* tiles, const float* bases,
                                                   std::int64_t n_tiles, std::int64_t width,
-                                                  const float* const* queries,
-                                                  const float* limits, int n_queries,
-                                                  NearHit* hits) {
+                                                  const float* const* queries, const float* limits,
+                                                  int n_queries, NearHit* hits) {
   return filter_all(tiles, bases, n_tiles, width, queries, limits, n_queries, hits);
 }
 template <class X>
 __attribute__((target("avx2,fma"))) int rows_fma(const std::int64_t* indptr,
                                                  const std::int32_t* indices, const X* numbers,
                                                  const std::int32_t* rows, const float* bases,
-                                                 std::int64_t n_rows, double scale, const float* lanes,
-                                                 const float* limits, NearHit* hits) {
+                                                 std::int64_t n_rows, double scale,
+                                                 const float* lanes, const float* limits,
+                                                 NearHit* hits) {
   return filter_stored(indptr, indices, numbers, rows, bases, n_rows, scale, lanes, limits, hits);
 }
 #endif
@@ -165,8 +176,8 @@ int filter_rows(const std::int64_t* indptr, const std::int32_t* indices, const X
   return rows_plain(indptr, indices, numbers, rows, bases, n_rows, scale, lanes, limits, hits);
 }
 
-#define TACIT_INSTANTIATE(X)                                                                    \
-  template int filter_rows(const std::int64_t*, const std::int32_t*, const X*,                  \
+#define TACIT_INSTANTIATE(X)                                                                      \
+  template int filter_rows(const std::int64_t*, const std::int32_t*, const X*,                    \
                            const std::int32_t*, const float*, std::int64_t, double, const float*, \
                            const float*, NearHit*);
 TACIT_INSTANTIATE(float)

@@ -27,7 +27,7 @@ int filter_tiles(const float* tiles, const float* bases, std::int64_t n_tiles, s
 // one of kNearLanes queries, whose coordinates lie side by side. Rows are given by their numbers.
 template <class X>
 int filter_rows(const std::int64_t* indptr, const std::int32_t* indices, const X* numbers,
-                const std::int32_t* rows, const float* bases, std::int64_t n_rows,
-                double scale, const float* lanes, const float* limits, NearHit* hits);
+                const std::int32_t* rows, const float* bases, std::int64_t n_rows, double scale,
+                const float* lanes, const float* limits, NearHit* hits);
 
 }  // namespace tacit

@@ -33,7 +33,8 @@ class NearList {
     std::int64_t size = 0;
     for (std::int64_t r = near_.pointer[block]; r < near_.pointer[block + 1]; ++r)
       size += near_.last[r] - near_.first[r];
-    if (static_cast<std::int64_t>(list_.size()) < size) list_.resize(static_cast<std::size_t>(size));
+    if (static_cast<std::int64_t>(list_.size()) < size)
+      list_.resize(static_cast<std::size_t>(size));
     if (size < kFew)
       sort(block);
     else
@@ -70,8 +71,8 @@ class NearList {
       for (std::uint64_t marked = summary_[s]; marked; marked &= marked - 1) {
         const std::size_t w = s << 6 | static_cast<std::size_t>(std::countr_zero(marked));
         for (std::uint64_t word = words_[w]; word; word &= word - 1)
-          *out++ = static_cast<std::int32_t>(w << 6 |
-                                             static_cast<std::size_t>(std::countr_zero(word)));
+          *out++ =
+              static_cast<std::int32_t>(w << 6 | static_cast<std::size_t>(std::countr_zero(word)));
         words_[w] = 0;
       }
       summary_[s] = 0;
@@ -83,15 +84,15 @@ class NearList {
   std::vector<std::uint64_t> words_, summary_;
 };
 
-// Which part of a block's list makes up the row of an object: [begin, end) without [skip, end_skip).
+// Which part of a block's list makes up the row of an object: [begin, end) without [skip,
+// end_skip).
 struct RowSpan {
   std::int64_t begin, skip, end_skip, end;
   std::int64_t size() const { return end - begin - (end_skip - skip); }
 };
 
 // Objects of a block come in ascending order, so that the search goes on where it stopped.
-inline RowSpan row_span(Near which, std::int32_t object, const ListView& list,
-                        std::int64_t& from) {
+inline RowSpan row_span(Near which, std::int32_t object, const ListView& list, std::int64_t& from) {
   const std::int64_t n = list.size;
   if (which == Near::kAll) return {0, 0, 0, n};
   from = std::lower_bound(list.ids + from, list.ids + n, object) - list.ids;

@@ -20,9 +20,9 @@ bool touch(const std::int32_t* lower, const std::int32_t* upper, const std::int3
   return true;
 }
 
-// What rounding can do to the difference of a coordinate of an object and one of a query, in units of
-// the objects' scale: a product of `width` terms with a vector of norm 1 is off by width · 2^-53 times
-// the norm of its row, whose numbers are less than 2, or less than 2 · ratio for a query.
+// What rounding can do to the difference of a coordinate of an object and one of a query, in units
+// of the objects' scale: a product of `width` terms with a vector of norm 1 is off by width · 2^-53
+// times the norm of its row, whose numbers are less than 2, or less than 2 · ratio for a query.
 double rounding_of_coords(std::int64_t width, double ratio) {
   const auto w = static_cast<double>(width);
   return 0x1p-51 * (w + 8) * std::sqrt(w) * 2 * (1 + ratio);
@@ -304,8 +304,7 @@ class NearWalk {
     if (!n_kept) return;
     for (const NearBounds& bounds : probe_.leaf(leaf, active, n_kept, limits)) {
       if (!(near[bounds.query] >> (bounds.place - leaf * kNearLeaf) & 1)) continue;
-      const std::int32_t object =
-          index_.order_.objects()[static_cast<std::size_t>(bounds.place)];
+      const std::int32_t object = index_.order_.objects()[static_cast<std::size_t>(bounds.place)];
       NearBest& best = best_[static_cast<std::size_t>(bounds.query)];
       best.offer(bounds.low, bounds.high, object);
       if (best.waits()) settle(bounds.query);
@@ -385,12 +384,13 @@ void NearIndex<Store>::search(const Rows& queries, const double* coords, const N
     const std::int64_t n_groups = (static_cast<std::int64_t>(todo.size()) + kGroup - 1) / kGroup;
     const std::int64_t n_blocks = std::clamp<std::int64_t>(n_groups / 4, 1, 64);
     for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-      NearWalk<Store> walk(*this, queries, coords, slack, view, grid.queries.n_dimensions, k, pulse);
+      NearWalk<Store> walk(*this, queries, coords, slack, view, grid.queries.n_dimensions, k,
+                           pulse);
       const Range groups = block_range(n_groups, n_blocks, b);
       for (std::int64_t g = groups.begin; g < groups.end; ++g) {
         const std::int64_t* const group = todo.data() + g * kGroup;
-        const auto n = static_cast<int>(std::min<std::int64_t>(
-            kGroup, static_cast<std::int64_t>(todo.size()) - g * kGroup));
+        const auto n = static_cast<int>(
+            std::min<std::int64_t>(kGroup, static_cast<std::int64_t>(todo.size()) - g * kGroup));
         walk.run(group, n, homes.data(), limits.data());
         for (int i = 0; i < n; ++i) {
           const auto q = static_cast<std::size_t>(group[i]);

@@ -1,8 +1,8 @@
 // The nearest objects of queries: exactly, or among those that are near on a grid.
 //
 // Coordinates are products z = Px with a matrix of norm 1, the same for objects and queries: no two
-// are farther apart than the objects themselves (‖Px - Py‖ ≤ ‖x - y‖). So a leaf whose box is farther
-// from a query than the k-th nearest object so far holds none of the k nearest.
+// are farther apart than the objects themselves (‖Px - Py‖ ≤ ‖x - y‖). So a leaf whose box is
+// farther from a query than the k-th nearest object so far holds none of the k nearest.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct NearCells {
   std::int64_t n_dimensions;
 };
 
-// How queries see the grid. Objects in cells that touch are near. Where they are fewer than k, queries
-// look at twice as many cells in each direction, again and again; once there are k, as far as others
-// may be nearer.
+// How queries see the grid. Objects in cells that touch are near. Where they are fewer than k,
+// queries look at twice as many cells in each direction, again and again; once there are k, as far
+// as others may be nearer.
 struct NearGrid {
   NearCells queries;
   const double* places;            // where queries are, counted in intervals from the first one on
@@ -31,10 +31,10 @@ struct NearGrid {
 };
 
 struct NearAnswer {
-  double* distances;      // k for each query, ascending; equal ones by number
+  double* distances;  // k for each query, ascending; equal ones by number
   std::int32_t* objects;
-  std::int32_t* turns;    // how often it looked farther
-  std::uint8_t* lonely;   // whether no object at all was near at first
+  std::int32_t* turns;   // how often it looked farther
+  std::uint8_t* lonely;  // whether no object at all was near at first
 };
 
 template <class Store>
@@ -42,14 +42,14 @@ class NearIndex {
  public:
   using Rows = typename Store::Rows;
 
-  // The rows must stay. n_objects ≥ 1. The order follows the first n_split coordinates: those of the
-  // grid, if there is one.
+  // The rows must stay. n_objects ≥ 1. The order follows the first n_split coordinates: those of
+  // the grid, if there is one.
   NearIndex(const Rows& rows, const double* coords, std::int64_t n_coords, std::int64_t n_split,
             const NearCells& cells, int n_jobs, Poll poll);
 
-  // The k ≤ n_objects nearest of each query; without a grid (cells are null) among all objects. Time
-  // is that of distances to the objects of leaves that the coordinates do not rule out, sixteen
-  // numbers to a clock cycle or two.
+  // The k ≤ n_objects nearest of each query; without a grid (cells are null) among all objects.
+  // Time is that of distances to the objects of leaves that the coordinates do not rule out,
+  // sixteen numbers to a clock cycle or two.
   void search(const Rows& queries, const double* coords, const NearGrid& grid, std::int64_t k,
               const NearAnswer& answer, int n_jobs, Poll poll) const;
 

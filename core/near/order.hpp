@@ -1,8 +1,8 @@
 // Objects in an order that keeps neighbours together, and boxes around runs of them.
 //
-// A tree that halves the widest coordinate puts objects into leaves of kNearLeaf; runs of kNearBranch
-// leaves are branches. Leaves are filled one after another, so that the tree is nothing but the
-// order and one split for each leaf.
+// A tree that halves the widest coordinate puts objects into leaves of kNearLeaf; runs of
+// kNearBranch leaves are branches. Leaves are filled one after another, so that the tree is nothing
+// but the order and one split for each leaf.
 #pragma once
 
 #include <cstdint>

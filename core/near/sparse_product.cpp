@@ -74,14 +74,22 @@ TACIT_INLINE void run_range(const ProductJob<X>& job, Range range, Pulse& pulse)
       multiply_range<decltype(width)::value>(job, range, pulse);
   };
   switch (job.width) {
-    case 1: return go(std::integral_constant<int, 1>{});
-    case 2: return go(std::integral_constant<int, 2>{});
-    case 3: return go(std::integral_constant<int, 3>{});
-    case 4: return go(std::integral_constant<int, 4>{});
-    case 8: return go(std::integral_constant<int, 8>{});
-    case 12: return go(std::integral_constant<int, 12>{});
-    case 16: return go(std::integral_constant<int, 16>{});
-    default: return go(std::integral_constant<int, 0>{});
+    case 1:
+      return go(std::integral_constant<int, 1>{});
+    case 2:
+      return go(std::integral_constant<int, 2>{});
+    case 3:
+      return go(std::integral_constant<int, 3>{});
+    case 4:
+      return go(std::integral_constant<int, 4>{});
+    case 8:
+      return go(std::integral_constant<int, 8>{});
+    case 12:
+      return go(std::integral_constant<int, 12>{});
+    case 16:
+      return go(std::integral_constant<int, 16>{});
+    default:
+      return go(std::integral_constant<int, 0>{});
   }
 }
 
@@ -179,11 +187,11 @@ void sparse_column_moments(const SparseRows<X>& rows, const ColumnMoments& out, 
   }
 }
 
-#define TACIT_INSTANTIATE(X)                                                                       \
-  template void sparse_product(const SparseRows<X>&, const double*, std::int64_t, double*, int,    \
-                               Poll);                                                              \
-  template void transposed_sparse_product(const SparseRows<X>&, const double*, std::int64_t,       \
-                                          double*, int, Poll);                                     \
+#define TACIT_INSTANTIATE(X)                                                                    \
+  template void sparse_product(const SparseRows<X>&, const double*, std::int64_t, double*, int, \
+                               Poll);                                                           \
+  template void transposed_sparse_product(const SparseRows<X>&, const double*, std::int64_t,    \
+                                          double*, int, Poll);                                  \
   template void sparse_column_moments(const SparseRows<X>&, const ColumnMoments&, Poll);
 TACIT_INSTANTIATE(float)
 TACIT_INSTANTIATE(double)

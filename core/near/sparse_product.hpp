@@ -21,8 +21,8 @@ template <class X>
 void sparse_product(const SparseRows<X>& rows, const double* right, std::int64_t width, double* out,
                     int n_jobs, Poll poll);
 
-// out (n_columns, width) = rowsᵀ · right (n_rows, width). O(stored · width). The rows are cut into a
-// number of parts that follows from their size alone; parts are added in their order.
+// out (n_columns, width) = rowsᵀ · right (n_rows, width). O(stored · width). The rows are cut into
+// a number of parts that follows from their size alone; parts are added in their order.
 template <class X>
 void transposed_sparse_product(const SparseRows<X>& rows, const double* right, std::int64_t width,
                                double* out, int n_jobs, Poll poll);

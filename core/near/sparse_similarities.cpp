@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "near/block_pairs.hpp"
 #include "base/lanes.hpp"
+#include "near/block_pairs.hpp"
 #include "near/list.hpp"
 
 // Vectors never cross a call.
@@ -11,7 +11,8 @@ namespace tacit {
 namespace {
 
 constexpr int kRows = 4;
-constexpr double kClose = 1e-5;  // below this share of the squares, differences are taken one by one
+constexpr double kClose =
+    1e-5;  // below this share of the squares, differences are taken one by one
 
 // Four rows spread out, so that a near object is read once for all of them.
 template <class Index>
@@ -99,8 +100,8 @@ struct SparseJob {
 
 template <class Index, class T, class Offset>
 void compare_rows(const SparseJob<Index, T, Offset>& job, SpreadRows<Index>& spread,
-                  const ListView& list, const std::int64_t* objects,
-                  const RowSpan* spans, int n_rows) {
+                  const ListView& list, const std::int64_t* objects, const RowSpan* spans,
+                  int n_rows) {
   spread.put(objects);
   T* out[kRows];
   std::int64_t begin = spans[0].begin;
@@ -161,9 +162,9 @@ void sparse_similarities(const NearBlocks& near, const SparseNumbers<Index>& row
              });
 }
 
-#define TACIT_SPARSE(T, Offset)                                                                  \
-  template void sparse_similarities(const NearBlocks&, const SparseNumbers<std::int32_t>&,       \
-                                    const SparseNumbers<std::int32_t>&, Measure, double,         \
+#define TACIT_SPARSE(T, Offset)                                                            \
+  template void sparse_similarities(const NearBlocks&, const SparseNumbers<std::int32_t>&, \
+                                    const SparseNumbers<std::int32_t>&, Measure, double,   \
                                     const NearMatrix<T, Offset>&, int, Poll);
 TACIT_SPARSE(float, std::int32_t)
 TACIT_SPARSE(float, std::int64_t)

@@ -18,8 +18,8 @@ double scale_for(const X* numbers, std::int64_t n) {
   return std::ldexp(1.0, -std::clamp(std::ilogb(static_cast<double>(most)), -1000, 1000));
 }
 
-// The limit of a sum from the limit of a squared distance, rounded up. Nothing is beyond infinity but
-// padding.
+// The limit of a sum from the limit of a squared distance, rounded up. Nothing is beyond infinity
+// but padding.
 float sum_limit(double limit, double norm, const NearError& error) {
   if (!(norm < kNearTooFar)) return FLT_MAX;
   const double sum = limit - (1 - error.share) * norm + error.rest;
@@ -287,11 +287,10 @@ const std::vector<NearBounds>& SparseStore<X>::Probe::leaf(std::int64_t leaf, co
   }
   const Range places = store_.order_.leaf(leaf);
   const SparseNumbers<X>& rows = store_.rows_;
-  const int n_hits =
-      filter_rows(rows.indptr, rows.indices, rows.numbers,
-                  store_.order_.objects().data() + places.begin,
-                  store_.bases_.data() + places.begin, places.end - places.begin, store_.scale_,
-                  lanes_.data(), sums, hits_.data());
+  const int n_hits = filter_rows(rows.indptr, rows.indices, rows.numbers,
+                                 store_.order_.objects().data() + places.begin,
+                                 store_.bases_.data() + places.begin, places.end - places.begin,
+                                 store_.scale_, lanes_.data(), sums, hits_.data());
   found_.clear();
   for (int h = 0; h < n_hits; ++h) {
     const NearHit& hit = hits_[static_cast<std::size_t>(h)];
@@ -303,14 +302,14 @@ const std::vector<NearBounds>& SparseStore<X>::Probe::leaf(std::int64_t leaf, co
   return found_;
 }
 
-#define TACIT_INSTANTIATE(X)                                                                      \
-  template double near_scale(const DenseNumbers<X>&);                                             \
-  template double near_scale(const SparseNumbers<X>&);                                            \
-  template double near_square(const DenseNumbers<X>&, std::int64_t, const DenseNumbers<X>&,       \
-                              std::int64_t, double);                                              \
-  template double near_square(const SparseNumbers<X>&, std::int64_t, const SparseNumbers<X>&,     \
-                              std::int64_t, double);                                              \
-  template class DenseStore<X>;                                                                   \
+#define TACIT_INSTANTIATE(X)                                                                  \
+  template double near_scale(const DenseNumbers<X>&);                                         \
+  template double near_scale(const SparseNumbers<X>&);                                        \
+  template double near_square(const DenseNumbers<X>&, std::int64_t, const DenseNumbers<X>&,   \
+                              std::int64_t, double);                                          \
+  template double near_square(const SparseNumbers<X>&, std::int64_t, const SparseNumbers<X>&, \
+                              std::int64_t, double);                                          \
+  template class DenseStore<X>;                                                               \
   template class SparseStore<X>;
 TACIT_INSTANTIATE(float)
 TACIT_INSTANTIATE(double)

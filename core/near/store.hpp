@@ -1,14 +1,15 @@
-// Numbers of objects as a search for neighbours reads them: copies in single precision, in the order
-// of the tree, that say which objects may be near; and distances in double precision of those.
+// Numbers of objects as a search for neighbours reads them: copies in single precision, in the
+// order of the tree, that say which objects may be near; and distances in double precision of
+// those.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "near/filter.hpp"
-#include "near/order.hpp"
 #include "base/parallel.hpp"
 #include "base/records.hpp"
+#include "near/filter.hpp"
+#include "near/order.hpp"
 
 namespace tacit {
 
@@ -49,9 +50,10 @@ struct NearBounds {
   double low, high;
 };
 
-// What rounding can do to ‖a‖² + ‖b‖² - 2 a·b with n_terms products in single precision: the error is
-// at most share · (‖a‖² + ‖b‖²) + rest. Each product and each sum is off by 2^-24 of sums up to twice
-// those norms; a few more such steps are spent on rounding a, b and the norms. Underflow is the rest.
+// What rounding can do to ‖a‖² + ‖b‖² - 2 a·b with n_terms products in single precision: the error
+// is at most share · (‖a‖² + ‖b‖²) + rest. Each product and each sum is off by 2^-24 of sums up to
+// twice those norms; a few more such steps are spent on rounding a, b and the norms. Underflow is
+// the rest.
 struct NearError {
   explicit NearError(std::int64_t n_terms)
       : share(0x1p-24 * static_cast<double>(2 * n_terms + 24)),
@@ -70,8 +72,8 @@ class DenseStore {
 
   DenseStore(const Rows& rows, const NearOrder& order, double scale, int n_jobs, Poll poll);
 
-  // Looks for a group of queries. Objects are told apart by their differences from the mean of their
-  // branch, which are small where their distances are.
+  // Looks for a group of queries. Objects are told apart by their differences from the mean of
+  // their branch, which are small where their distances are.
   class Probe {
    public:
     Probe(const DenseStore& store, const Rows& queries);
@@ -86,8 +88,8 @@ class DenseStore {
     const DenseStore& store_;
     const Rows queries_;
     const std::int64_t* group_ = nullptr;
-    std::vector<float> lanes_;             // -2 (x - centre), a row for each query
-    std::vector<double> norms_;            // ‖x - centre‖²
+    std::vector<float> lanes_;              // -2 (x - centre), a row for each query
+    std::vector<double> norms_;             // ‖x - centre‖²
     std::vector<std::int64_t> centred_at_;  // the branch that each query is centred at
     std::vector<NearHit> hits_;
     std::vector<NearBounds> found_;

@@ -60,8 +60,8 @@ NetCounts count_request(const NetData& data, const NetRequest& request) {
   return found;
 }
 
-NetCounts merge_counts(const NetCountsView& one, const NetCountsView& other,
-                       std::size_t n_parents, std::int64_t width) {
+NetCounts merge_counts(const NetCountsView& one, const NetCountsView& other, std::size_t n_parents,
+                       std::int64_t width) {
   NetCounts found;
   if (one.n_states < 0 || other.n_states < 0) {
     found.too_large = true;

@@ -32,9 +32,9 @@ std::int64_t width_of(const NetColumns& columns, const NetRequest& request);
 
 // The parent states that have records, in ascending order of their codes, and a row for each.
 struct NetCounts {
-  bool too_large = false;              // the family has more cells than are counted
-  std::vector<std::uint16_t> states;   // n_states × number of parents
-  std::vector<double> rows;            // n_states × width
+  bool too_large = false;             // the family has more cells than are counted
+  std::vector<std::uint16_t> states;  // n_states × number of parents
+  std::vector<double> rows;           // n_states × width
   std::int64_t n_states = 0;
 };
 struct NetCountsView {
@@ -48,7 +48,7 @@ struct NetCountsView {
 NetCounts count_request(const NetData& data, const NetRequest& request);
 
 // The counts of both. O((n_states of both) · width).
-NetCounts merge_counts(const NetCountsView& one, const NetCountsView& other,
-                       std::size_t n_parents, std::int64_t width);
+NetCounts merge_counts(const NetCountsView& one, const NetCountsView& other, std::size_t n_parents,
+                       std::int64_t width);
 
 }  // namespace tacit

@@ -20,8 +20,8 @@ std::int64_t words_of(std::int64_t n_records) {
 
 std::int64_t NetData::bytes(const NetTable& table) {
   const std::int64_t codes = table.n_records * table.n_columns * 2;
-  const std::int64_t bits = table.weights ? 0 : 8 * words_of(table.n_records) *
-                                                    table.offsets[table.n_columns];
+  const std::int64_t bits =
+      table.weights ? 0 : 8 * words_of(table.n_records) * table.offsets[table.n_columns];
   return codes + bits;
 }
 
@@ -37,9 +37,12 @@ bool NetColumns::all_known() const {
 }
 
 NetData::NetData(const NetTable& table)
-    : columns_(table.n_columns, table.offsets, table.missing), n_records_(table.n_records), n_words_(words_of(table.n_records)),
+    : columns_(table.n_columns, table.offsets, table.missing),
+      n_records_(table.n_records),
+      n_words_(words_of(table.n_records)),
       heavy_(table.weights ? std::numeric_limits<std::int64_t>::max() : n_words_ / kWordsForOne),
-      total_(static_cast<double>(table.n_records)), weights_(table.weights) {
+      total_(static_cast<double>(table.n_records)),
+      weights_(table.weights) {
   int slots = 0;
   for (int c = 0; c < n_columns(); ++c) {
     first_.push_back(slots);
@@ -82,8 +85,8 @@ void NetData::make_bitmaps() {
     const std::uint16_t* column = codes(c);
     std::vector<std::int64_t> counts(static_cast<std::size_t>(arity(c)));
     for (std::int64_t r = 0; r < n_records_; ++r) ++counts[column[r]];
-    common_.push_back(static_cast<int>(std::max_element(counts.begin(), counts.end()) -
-                                       counts.begin()));
+    common_.push_back(
+        static_cast<int>(std::max_element(counts.begin(), counts.end()) - counts.begin()));
     std::vector<std::uint64_t*> of(counts.size(), nullptr);
     for (int code = 0; code < arity(c); ++code) {
       if (code == common_.back()) continue;
@@ -107,7 +110,8 @@ NetGroups::NetGroups(const NetData& data, int child, const std::vector<int>& par
     groups_.push_back({0, 0, 0, n, true});
   } else {
     list_.resize(static_cast<std::size_t>(n));
-    for (std::int64_t r = 0; r < n; ++r) list_[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(r);
+    for (std::int64_t r = 0; r < n; ++r)
+      list_[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(r);
     groups_.push_back({0, 0, 0, n, false});
   }
   const std::size_t k = parents.size();
@@ -118,8 +122,9 @@ NetGroups::NetGroups(const NetData& data, int child, const std::vector<int>& par
     std::vector<std::uint16_t> codes(groups_.size() * k);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       NetGroup& group = groups_[g];
-      std::copy_n(state_codes_.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(group.state) * k), p,
-                  codes.begin() + static_cast<std::ptrdiff_t>(g * k));
+      std::copy_n(state_codes_.begin() +
+                      static_cast<std::ptrdiff_t>(static_cast<std::size_t>(group.state) * k),
+                  p, codes.begin() + static_cast<std::ptrdiff_t>(g * k));
       codes[g * k + p] = static_cast<std::uint16_t>(group.code);
       group.state = static_cast<int>(g);
     }
@@ -138,7 +143,8 @@ NetGroups::NetGroups(const NetData& data, int child, const std::vector<int>& par
       for (std::int64_t k2 = 0; k2 < group.n; ++k2)
         sum += data.weights()[list_[static_cast<std::size_t>(group.begin + k2)]];
     }
-    counts_[static_cast<std::size_t>(group.state) * arity + static_cast<std::size_t>(group.code)] = sum;
+    counts_[static_cast<std::size_t>(group.state) * arity + static_cast<std::size_t>(group.code)] =
+        sum;
   }
 }
 
@@ -188,12 +194,14 @@ void NetGroups::split_heavy(const NetGroup& group, int column, std::vector<NetGr
     }
     const std::int64_t n = and_popcount_(part.data(), part.data(), n_words);
     left -= n;
-    if (code != data_.missing(column)) add_part(part.data(), n, group.state, code, parts, words, list);
+    if (code != data_.missing(column))
+      add_part(part.data(), n, group.state, code, parts, words, list);
   }
   const int common = data_.common(column);
   if (common == data_.missing(column)) return;
   add_part(rest.data(), left, group.state, common, parts, words, list);
-  std::rotate(parts.begin() + static_cast<std::ptrdiff_t>(place), parts.end() - (left > 0), parts.end());
+  std::rotate(parts.begin() + static_cast<std::ptrdiff_t>(place), parts.end() - (left > 0),
+              parts.end());
 }
 
 void NetGroups::split_light(const NetGroup& group, int column, std::vector<NetGroup>& parts,
@@ -208,7 +216,8 @@ void NetGroups::split_light(const NetGroup& group, int column, std::vector<NetGr
     std::sort(sorted.begin(), sorted.end());
     for (std::size_t k = 0; k < sorted.size(); ++k) {
       if (k == 0 || sorted[k].first != sorted[k - 1].first)
-        parts.push_back({group.state, sorted[k].first, static_cast<std::int64_t>(list.size()), 0, false});
+        parts.push_back(
+            {group.state, sorted[k].first, static_cast<std::int64_t>(list.size()), 0, false});
       ++parts.back().n;
       list.push_back(sorted[k].second);
     }

@@ -22,8 +22,8 @@ struct NetTable {
   const std::int64_t* defaults;  // default code of each column
   const std::int64_t* start;     // postings: where the records of each value id begin
   const std::int32_t* rows;
-  const double* weights;         // or null where each record counts 1
-  const std::int64_t* missing;   // of each column the code that says "not known", or -1
+  const double* weights;        // or null where each record counts 1
+  const std::int64_t* missing;  // of each column the code that says "not known", or -1
 };
 
 // What is known of columns without looking at records.

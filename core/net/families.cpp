@@ -52,7 +52,8 @@ NetFamily NetScorer::begin(int child, const Parents& parents, std::int64_t n_sta
   std::vector<double> room, cells;
   NetFamily family{this->counts(child, counts, n_states, q, room),
                    std::vector<double>(static_cast<std::size_t>(columns_.n_columns()), kImpossible),
-                   {}, 1};
+                   {},
+                   1};
   // Without one parent: states that differ in it alone fall together.
   const std::size_t k = parents.size();
   const auto width = static_cast<std::size_t>(arity);
@@ -91,8 +92,7 @@ NetFamily NetScorer::begin(int child, const Parents& parents, std::int64_t n_sta
   return family;
 }
 
-bool NetScorer::can_add(int child, const Parents& parents, std::int64_t n_states,
-                        int other) const {
+bool NetScorer::can_add(int child, const Parents& parents, std::int64_t n_states, int other) const {
   const double states = states_of(columns_, parents) * columns_.states(other);
   const double cells =
       1.0 * static_cast<double>(n_states) * columns_.arity(other) * columns_.arity(child);
@@ -186,12 +186,10 @@ void HeldFamilies::prepare(const std::vector<std::pair<int, Parents>>& wanted, i
   for (const auto& each : wanted)
     if (!families_.contains(key_of(each.first, each.second))) missing.push_back(&each);
   std::vector<std::unique_ptr<NetFamily>> found(missing.size());
-  for_blocks(static_cast<std::int64_t>(missing.size()), n_jobs, poll,
-             [&](std::int64_t b, Pulse&) {
-               const auto at = static_cast<std::size_t>(b);
-               found[at] = std::make_unique<NetFamily>(
-                   work_out(missing[at]->first, missing[at]->second));
-             });
+  for_blocks(static_cast<std::int64_t>(missing.size()), n_jobs, poll, [&](std::int64_t b, Pulse&) {
+    const auto at = static_cast<std::size_t>(b);
+    found[at] = std::make_unique<NetFamily>(work_out(missing[at]->first, missing[at]->second));
+  });
   for (std::size_t at = 0; at < missing.size(); ++at) {
     n_scored_ += found[at]->n_scored;
     families_[key_of(missing[at]->first, missing[at]->second)] = std::move(found[at]);

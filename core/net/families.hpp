@@ -9,10 +9,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "net/counts.hpp"
 #include "net/data.hpp"
 #include "net/score.hpp"
-#include "base/parallel.hpp"
 
 namespace tacit {
 

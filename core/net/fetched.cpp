@@ -27,8 +27,12 @@ Parents with(const Parents& parents, int other) {
 FetchedFamilies::FetchedFamilies(NetColumns columns, NetScoreKind kind, double prior_weight,
                                  std::int64_t n_records, std::int64_t most_bytes, int n_jobs,
                                  Poll poll, NetFetch fetch)
-    : NetFamilies(NetScorer(columns, NetScore{kind, prior_weight, 0.0})), n_records_(n_records),
-      most_bytes_(most_bytes), n_jobs_(n_jobs), poll_(poll), fetch_(std::move(fetch)) {}
+    : NetFamilies(NetScorer(columns, NetScore{kind, prior_weight, 0.0})),
+      n_records_(n_records),
+      most_bytes_(most_bytes),
+      n_jobs_(n_jobs),
+      poll_(poll),
+      fetch_(std::move(fetch)) {}
 
 void FetchedFamilies::start(const std::vector<Parents>& parents) {
   for (int c = 0; c < columns().n_columns(); ++c)
@@ -94,8 +98,7 @@ double FetchedFamilies::score(int child, const Parents& parents) {
   return singles_[key] = own;
 }
 
-std::vector<double> FetchedFamilies::scores(
-    const std::vector<std::pair<int, Parents>>& wanted) {
+std::vector<double> FetchedFamilies::scores(const std::vector<std::pair<int, Parents>>& wanted) {
   if (mode_ == Mode::kFetch) {
     for (const auto& [child, parents] : wanted)
       if (!known_score(key_of(child, parents))) note(child, parents, false);
@@ -307,8 +310,9 @@ void FetchedFamilies::begin(Building& building, const NetRequest& request,
                             const NetCounts& counts) const {
   building.begun = true;
   const int arity = columns().arity(request.child);
-  building.too_large = counts.too_large || NetScorer::too_large(counts.n_states, arity,
-                                                                states_of(columns(), request.parents));
+  building.too_large =
+      counts.too_large ||
+      NetScorer::too_large(counts.n_states, arity, states_of(columns(), request.parents));
   if (building.too_large) return;
   const auto n = static_cast<std::size_t>(arity);
   const auto width = static_cast<std::size_t>(width_of(columns(), request));
@@ -316,7 +320,9 @@ void FetchedFamilies::begin(Building& building, const NetRequest& request,
   for (std::size_t s = 0; s < static_cast<std::size_t>(counts.n_states); ++s)
     std::copy_n(counts.rows.begin() + static_cast<std::ptrdiff_t>(s * width), n,
                 margin.begin() + static_cast<std::ptrdiff_t>(s * n));
-  const auto rest = [&](const Parents& fewer) { return *known_score(key_of(request.child, fewer)); };
+  const auto rest = [&](const Parents& fewer) {
+    return *known_score(key_of(request.child, fewer));
+  };
   building.family = scorer_.begin(request.child, request.parents, counts.n_states,
                                   counts.states.data(), margin.data(), rest);
 }
@@ -354,7 +360,9 @@ const NetFamily& FetchedFamilies::guess(int child, const Parents& parents) {
   const double q = states_of(columns(), parents);
   const double price = scorer_.score().price() * (columns().states(child) - 1);
   NetFamily family{guess_score(child, parents),
-                   std::vector<double>(static_cast<std::size_t>(n), kImpossible), {}, 0};
+                   std::vector<double>(static_cast<std::size_t>(n), kImpossible),
+                   {},
+                   0};
   std::vector<double> gain(static_cast<std::size_t>(n), std::numeric_limits<double>::infinity());
   bool found_base = false;
   const auto learn = [&](const NetFamily& base, double base_states) {
@@ -417,8 +425,8 @@ double FetchedFamilies::guess_score(int child, const Parents& parents) {
       if (x == child || std::binary_search(parents.begin(), parents.end(), x)) continue;
       const Parents more = with(parents, x);
       const NetFamily* base = at(more);
-      const auto place = static_cast<std::size_t>(
-          std::lower_bound(more.begin(), more.end(), x) - more.begin());
+      const auto place =
+          static_cast<std::size_t>(std::lower_bound(more.begin(), more.end(), x) - more.begin());
       if (base && place < base->without.size()) return base->without[place];
     }
   }

@@ -87,7 +87,7 @@ class FetchedFamilies final : public NetFamilies {
   Poll poll_;
   NetFetch fetch_;
   Mode mode_ = Mode::kFetch;
-  bool ready_ = false;  // whether all is known that scores need
+  bool ready_ = false;                          // whether all is known that scores need
   NetMap<std::unique_ptr<NetFamily>> fetched_;  // and not asked for yet
   NetMap<double> fetched_scores_;
   NetMap<std::unique_ptr<Building>> building_;

@@ -57,9 +57,22 @@ class Search {
  public:
   Search(NetFamilies& families, FetchedFamilies* fetched, const std::vector<Parents>& start,
          const NetRules& rules, Poll poll, const std::function<void(const NetProgress&)>& tell)
-      : families_(families), fetched_(fetched), rules_(rules), poll_(poll), tell_(tell),
-        watch_(poll), n_(families.columns().n_columns()), begun_(Clock::now()),
-        state_{Stage::kStart, {NetGraph(start), 0}, {NetGraph(start), 0}, Dice(rules.seed), 0, 0, 0, {}} {
+      : families_(families),
+        fetched_(fetched),
+        rules_(rules),
+        poll_(poll),
+        tell_(tell),
+        watch_(poll),
+        n_(families.columns().n_columns()),
+        begun_(Clock::now()),
+        state_{Stage::kStart,
+               {NetGraph(start), 0},
+               {NetGraph(start), 0},
+               Dice(rules.seed),
+               0,
+               0,
+               0,
+               {}} {
     const double total = families.total();
     noise_ = 4e-12 * total * std::log(total + 2.0);
   }
@@ -148,7 +161,8 @@ class Search {
       fetched_->set_mode(FetchedFamilies::Mode::kGuess);
       try {
         run_ahead();
-        if (!fetched_->n_noted()) throw std::logic_error("the search wants what it does not ask for");
+        if (!fetched_->n_noted())
+          throw std::logic_error("the search wants what it does not ask for");
         state_ = before;
         best_ = best;
         fetched_->fetch_noted();
@@ -302,7 +316,8 @@ class Search {
   // Goes on from the top, downhill where it must, but never back the way it came.
   bool climb_beyond() {
     const double before = best_.score;
-    std::vector<std::int64_t> closed(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_), -1);
+    std::vector<std::int64_t> closed(static_cast<std::size_t>(n_) * static_cast<std::size_t>(n_),
+                                     -1);
     const auto pair = [&](const Move& move) {
       return static_cast<std::size_t>(std::min(move.from, move.to)) * static_cast<std::size_t>(n_) +
              static_cast<std::size_t>(std::max(move.from, move.to));
@@ -313,8 +328,8 @@ class Search {
       Move best;
       best.gain = -std::numeric_limits<double>::infinity();
       look_around([&](const Move& move) {
-        const bool open = closed[pair(move)] < step ||
-                          here_.score + move.gain > best_.score + least();
+        const bool open =
+            closed[pair(move)] < step || here_.score + move.gain > best_.score + least();
         if (open && is_better(move, best)) best = move;
       });
       if (best.kind == Kind::kNone) break;
@@ -382,7 +397,8 @@ class Search {
 
   // Moves at random, whatever they cost.
   void shake() {
-    const std::size_t moves = 5 + dice_.below(static_cast<std::size_t>(5 + std::min(n_, kMostShaken)));
+    const std::size_t moves =
+        5 + dice_.below(static_cast<std::size_t>(5 + std::min(n_, kMostShaken)));
     for (std::size_t k = 0; k < moves; ++k) {
       // Adding has many more ways than removing: first the kind, then the arc.
       const Kind kind = static_cast<Kind>(1 + dice_.below(3));
@@ -416,7 +432,7 @@ class Search {
 
   static constexpr std::int64_t kTenure = 8;
   static constexpr int kMostShaken = 60;
-  static constexpr int kMostLooks = 200;  // ahead, that find nothing to be fetched
+  static constexpr int kMostLooks = 200;     // ahead, that find nothing to be fetched
   static constexpr double kMostAhead = 3e8;  // moves that are looked at ahead
 
   NetFamilies& families_;

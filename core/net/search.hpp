@@ -18,11 +18,11 @@ struct NetRules {
   const std::uint8_t* required;   // [from · n + to]
   const std::uint8_t* forbidden;  // [from · n + to]
   std::int64_t restarts;
-  std::int64_t tabu;      // steps that may lead down before a climb is given up
-  std::int64_t walks;     // fruitless walks among equivalent nets before one is given up
+  std::int64_t tabu;   // steps that may lead down before a climb is given up
+  std::int64_t walks;  // fruitless walks among equivalent nets before one is given up
   bool swaps;
   std::uint64_t seed;
-  double max_seconds;     // 0 for no limit
+  double max_seconds;  // 0 for no limit
   int n_jobs;
 };
 

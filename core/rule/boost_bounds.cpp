@@ -43,7 +43,8 @@ void OutputBounds::widen_all(double step, double grid,
     const double move = far * factor * hessian + rounding;
     const double stored = static_cast<double>(own.stored) * root * std::sqrt(1 + rounding / l2_) +
                           far * factor * root * std::sqrt(hessian) + rounding / std::sqrt(l2_);
-    own = {rounded_up(stored), rounded_up(static_cast<double>(own.up) + (step > 0 ? move : rounding)),
+    own = {rounded_up(stored),
+           rounded_up(static_cast<double>(own.up) + (step > 0 ? move : rounding)),
            rounded_up(static_cast<double>(own.down) + (step < 0 ? move : rounding)),
            rounded_up(hessian * factor + rounding)};
   }
@@ -65,8 +66,7 @@ void BoundsWidener::apply(OutputBounds& bounds) {
   touched_.clear();
 }
 
-ColumnBounds::ColumnBounds(std::int64_t n_outputs, std::int64_t n_columns,
-                           const NewtonScore& score)
+ColumnBounds::ColumnBounds(std::int64_t n_outputs, std::int64_t n_columns, const NewtonScore& score)
     : n_columns_(n_columns), score_(score) {
   if (!(score.l2 > 1e-6) || n_outputs > kMostBounds / std::max<std::int64_t>(n_columns, 1)) return;
   bounds_.assign(static_cast<std::size_t>(n_outputs * n_columns), kUnknown);

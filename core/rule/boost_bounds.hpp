@@ -2,8 +2,8 @@
 //
 // A rule changes the statistics of the records it covers. Columns that none of them has a stored
 // value in have the same stored sides as before; the rest change by no more than what the covered
-// records' gradients moved. So bounds are kept for each output and column, widened record by record,
-// and a column is read again only if its bound reaches the best condition found elsewhere.
+// records' gradients moved. So bounds are kept for each output and column, widened record by
+// record, and a column is read again only if its bound reaches the best condition found elsewhere.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "rule/newton_score.hpp"
 #include "rule/columns.hpp"
+#include "rule/newton_score.hpp"
 #include "rule/scan.hpp"
 
 namespace tacit {
@@ -48,7 +48,9 @@ class OutputBounds {
     const ColumnBound& own = bounds_[column];
     const double stored = static_cast<double>(own.stored) * static_cast<double>(own.stored);
     const double g = std::max(std::max(totals.first + static_cast<double>(own.down),
-                                       static_cast<double>(own.up) - totals.first) - l1_, 0.0);
+                                       static_cast<double>(own.up) - totals.first) -
+                                  l1_,
+                              0.0);
     const double h = std::max(totals.second - static_cast<double>(own.hessian), 0.0) + l2_;
     return std::max(stored, g * g * kSlack / h);
   }

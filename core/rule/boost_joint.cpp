@@ -20,25 +20,28 @@ JointSums RuleBooster::joint_totals() const {
 
 RuleCandidate RuleBooster::best_joint(const JointStats& stats, const JointSums& totals,
                                       const RuleCandidate& floor, int n_jobs, Poll poll) {
-  const std::int64_t n_kept = settings_.heads == HeadKind::complete ? n_outputs_ : settings_.head_size;
+  const std::int64_t n_kept =
+      settings_.heads == HeadKind::complete ? n_outputs_ : settings_.head_size;
   std::mutex mutex;
   std::vector<std::unique_ptr<JointScan>> spare;
   return best_of_columns(search_, draw_columns(), floor, n_jobs, poll,
                          [&](ColumnScan& listed, std::int32_t c, RuleCandidate& best) {
-    std::unique_ptr<JointScan> scan;
-    {
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (!spare.empty()) {
-        scan = std::move(spare.back());
-        spare.pop_back();
-      }
-    }
-    if (!scan) scan = std::make_unique<JointScan>(stats, settings_.score, std::min(n_kept, stats.n_outputs));
-    search_.list(c, listed);
-    scan->best_condition(listed, c, totals, best);
-    const std::lock_guard<std::mutex> lock(mutex);
-    spare.push_back(std::move(scan));
-  });
+                           std::unique_ptr<JointScan> scan;
+                           {
+                             const std::lock_guard<std::mutex> lock(mutex);
+                             if (!spare.empty()) {
+                               scan = std::move(spare.back());
+                               spare.pop_back();
+                             }
+                           }
+                           if (!scan)
+                             scan = std::make_unique<JointScan>(stats, settings_.score,
+                                                                std::min(n_kept, stats.n_outputs));
+                           search_.list(c, listed);
+                           scan->best_condition(listed, c, totals, best);
+                           const std::lock_guard<std::mutex> lock(mutex);
+                           spare.push_back(std::move(scan));
+                         });
 }
 
 // The statistics of a few outputs, as if there were no others.
@@ -76,9 +79,10 @@ bool RuleBooster::grow_joint(Growing& rule, int n_jobs, Poll poll) {
     const JointScan all(loss_.joint_stats(), settings_.score, 1);
     // The first condition decides which outputs a partial head is about.
     if (k == 0 && settings_.heads == HeadKind::partial && settings_.head_size < n_outputs_) {
-      std::stable_sort(rule.outputs.begin(), rule.outputs.end(), [&](std::int32_t a, std::int32_t b) {
-        return settings_.score(all.of(totals, a)) > settings_.score(all.of(totals, b));
-      });
+      std::stable_sort(
+          rule.outputs.begin(), rule.outputs.end(), [&](std::int32_t a, std::int32_t b) {
+            return settings_.score(all.of(totals, a)) > settings_.score(all.of(totals, b));
+          });
       rule.outputs.resize(static_cast<std::size_t>(settings_.head_size));
       std::sort(rule.outputs.begin(), rule.outputs.end());
       rows = chosen_rows(rule.outputs);

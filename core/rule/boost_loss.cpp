@@ -94,7 +94,8 @@ void BoostLoss::for_pairs(std::int64_t output, const std::int32_t* records, std:
       logistic_pairs(f, y, size, g, h);
     } else {
       for (int k = 0; k < size; ++k) {
-        const GradientPair own = decomposable() ? decomposed(f[k], y[k]) : coupled(output, record(k));
+        const GradientPair own =
+            decomposable() ? decomposed(f[k], y[k]) : coupled(output, record(k));
         g[k] = own.g;
         h[k] = own.h;
       }
@@ -127,9 +128,9 @@ void BoostLoss::find_denominators(const std::vector<std::int32_t>& records) {
 void BoostLoss::set_grid(std::int64_t output, double largest_g, double largest_h) {
   // Sums of all records must be exact in a double, too.
   const int bits = std::min(kGridBits, 52 - std::ilogb(power_above(std::max(n_units_, 1.0))));
-  grids_[static_cast<std::size_t>(output)] = {
-      largest_g, largest_h, std::ldexp(power_above(largest_g), -bits),
-      std::ldexp(power_above(largest_h), -bits), 0};
+  grids_[static_cast<std::size_t>(output)] = {largest_g, largest_h,
+                                              std::ldexp(power_above(largest_g), -bits),
+                                              std::ldexp(power_above(largest_h), -bits), 0};
 }
 
 double BoostLoss::largest_gradient(std::int64_t output) const {

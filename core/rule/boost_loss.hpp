@@ -72,8 +72,8 @@ class BoostLoss {
 
   // Unrounded sums of the statistics of some records that count.
   StatSums sums(std::int64_t output, const std::vector<std::int32_t>& records) const;
-  // Adds to the scores of some records, and renews their statistics. If `changes` is given, there is
-  // one output; it gets by how much each record's changed. False: all records' changed.
+  // Adds to the scores of some records, and renews their statistics. If `changes` is given, there
+  // is one output; it gets by how much each record's changed. False: all records' changed.
   bool add(const std::vector<std::int32_t>& records, const std::vector<std::int32_t>& outputs,
            const std::vector<double>& scores, std::vector<StatPair>* changes);
   // Loss of held-out records, each once or by its weight.

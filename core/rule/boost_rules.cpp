@@ -12,8 +12,8 @@ RuleBooster::RuleBooster(const RuleColumns& columns, BoostTargets targets, std::
     : settings_(settings),
       n_outputs_(n_outputs),
       units_(units),
-      loss_(settings.loss, targets, n_outputs, columns.n_records, weights, units,
-            held_weights, settings.heads != HeadKind::single),
+      loss_(settings.loss, targets, n_outputs, columns.n_records, weights, units, held_weights,
+            settings.heads != HeadKind::single),
       search_(columns, units),
       sampler_(settings.sample, settings.sample_share, columns.n_records, units, strata,
                settings.seed),
@@ -25,7 +25,8 @@ RuleBooster::RuleBooster(const RuleColumns& columns, BoostTargets targets, std::
   loss_.set_weight_unit(settings.weight_unit);
   loss_.start(settings.default_rule);
   if (draws_columns())
-    search_.expect(static_cast<double>(settings.n_features) / static_cast<double>(columns.n_columns));
+    search_.expect(static_cast<double>(settings.n_features) /
+                   static_cast<double>(columns.n_columns));
   all_outputs_.resize(static_cast<std::size_t>(n_outputs));
   std::iota(all_outputs_.begin(), all_outputs_.end(), 0);
   row_length_ = static_cast<double>(columns.n_stored()) /
@@ -129,20 +130,20 @@ RuleCandidate RuleBooster::best_single(const std::vector<std::int32_t>& columns,
     for (const std::int32_t output : outputs) histograms_->prepare(output, loss_.stats(output));
   return best_of_columns(search_, columns, floor, n_jobs, poll,
                          [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
-    if (of_all) {
-      for (std::size_t k = 0; k < outputs.size(); ++k) {
-        histograms_->scan_root(outputs[k], c, sums[k], scan);
-        best_condition(scan, c, outputs[k], settings_.score, best);
-      }
-      return;
-    }
-    search_.list(c, scan);
-    if (scan.size() == 0) return;
-    for (std::size_t k = 0; k < outputs.size(); ++k) {
-      scan.sum(loss_.stats(outputs[k]), sums[k]);
-      best_condition(scan, c, outputs[k], settings_.score, best);
-    }
-  });
+                           if (of_all) {
+                             for (std::size_t k = 0; k < outputs.size(); ++k) {
+                               histograms_->scan_root(outputs[k], c, sums[k], scan);
+                               best_condition(scan, c, outputs[k], settings_.score, best);
+                             }
+                             return;
+                           }
+                           search_.list(c, scan);
+                           if (scan.size() == 0) return;
+                           for (std::size_t k = 0; k < outputs.size(); ++k) {
+                             scan.sum(loss_.stats(outputs[k]), sums[k]);
+                             best_condition(scan, c, outputs[k], settings_.score, best);
+                           }
+                         });
 }
 
 RuleCandidate RuleBooster::best_by_bounds(OutputBounds bounds, std::int32_t output,
@@ -189,7 +190,8 @@ RuleCandidate RuleBooster::best_first(const std::vector<std::int32_t>& columns, 
     return best_single(columns, all_outputs_, sums, nothing, n_jobs, poll);
   }
   const auto best_of = [&](std::int32_t output, const RuleCandidate& floor) {
-    if (!bounds_.kept()) return best_single(columns, {output}, {total(output)}, floor, n_jobs, poll);
+    if (!bounds_.kept())
+      return best_single(columns, {output}, {total(output)}, floor, n_jobs, poll);
     return best_by_bounds(bounds_.of(output), output, total(output), columns, floor, n_jobs, poll);
   };
   RuleCandidate best = nothing;
@@ -244,12 +246,13 @@ RuleCandidate RuleBooster::best_next(const RuleCandidate& current, int n_jobs, P
   RuleCandidate floor;  // a longer rule must be better by its score
   floor.score = current.score;
   if (histograms_) {
-    histograms_->narrow(current.output, loss_.stats(current.output), search_.mask(), search_.rows());
+    histograms_->narrow(current.output, loss_.stats(current.output), search_.mask(),
+                        search_.rows());
     return best_of_columns(search_, columns, floor, n_jobs, poll,
                            [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
-      histograms_->scan_rule(c, search_.n_covered(), current.covered, scan);
-      best_condition(scan, c, current.output, settings_.score, best);
-    });
+                             histograms_->scan_rule(c, search_.n_covered(), current.covered, scan);
+                             best_condition(scan, c, current.output, settings_.score, best);
+                           });
   }
   bounded_ = narrow_bounds(current.output);
   if (bounded_)
@@ -355,8 +358,7 @@ void RuleBooster::finish(Growing& rule) {
     head.push_back(settings_.learning_rate * settings_.score.head(sum));
     gain += settings_.score(sum) / 2;
   }
-  const bool only_covered =
-      loss_.add(covered_, rule.outputs, head, lazy_ ? &changes_ : nullptr);
+  const bool only_covered = loss_.add(covered_, rule.outputs, head, lazy_ ? &changes_ : nullptr);
   note_changes(rule.outputs[0], head[0], only_covered);
   rules_.conditions.insert(rules_.conditions.end(), rule.conditions.begin(), rule.conditions.end());
   rules_.rule_conditions.push_back(static_cast<std::int64_t>(rules_.conditions.size()));

@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
+#include "base/parallel.hpp"
 #include "rule/boost_bounds.hpp"
 #include "rule/boost_loss.hpp"
 #include "rule/boost_sample.hpp"
+#include "rule/histograms.hpp"
 #include "rule/joint_scan.hpp"
 #include "rule/newton_score.hpp"
-#include "base/parallel.hpp"
-#include "rule/histograms.hpp"
 #include "rule/search.hpp"
 
 namespace tacit {
@@ -22,14 +22,14 @@ enum class HeadKind { single, partial, complete };
 struct BoostSettings {
   LossKind loss = LossKind::logistic;
   HeadKind heads = HeadKind::single;
-  std::int64_t head_size = 1;       // outputs of a partial head
+  std::int64_t head_size = 1;  // outputs of a partial head
   double learning_rate = 0.3;
   NewtonScore score;
   int max_conditions = 4;
   bool default_rule = true;
   SampleKind sample = SampleKind::none;
   double sample_share = 1;
-  std::int64_t n_features = 0;      // columns tried for each condition; 0: all
+  std::int64_t n_features = 0;  // columns tried for each condition; 0: all
   bool prune = false;
   std::uint64_t seed = 0;
   double weight_unit = 1;  // what a weight of 1 has become: weights and penalties may be scaled
@@ -107,8 +107,8 @@ class RuleBooster {
   std::vector<char> known_;
   std::vector<StatPair> changes_;
   std::vector<std::int32_t> reaching_;
-  std::vector<double> most_;  // of the columns that are looked at
-  double row_length_ = 0;  // stored values of a record, on average
+  std::vector<double> most_;                // of the columns that are looked at
+  double row_length_ = 0;                   // stored values of a record, on average
   std::vector<std::int32_t> column_sizes_;  // stored values of each column
   BoundsWidener widener_;
   OutputBounds rule_bounds_;  // of the rule that grows, while bounded_

@@ -36,8 +36,7 @@ const float* RuleSampler::draw_records() {
   for (std::vector<std::int32_t>& members : strata_) {
     owed += share_ * static_cast<double>(members.size());
     const auto wanted = static_cast<std::size_t>(std::floor(owed + 0.5));
-    const std::size_t n =
-        kind_ == SampleKind::bagging ? wanted : std::min(wanted, members.size());
+    const std::size_t n = kind_ == SampleKind::bagging ? wanted : std::min(wanted, members.size());
     owed -= static_cast<double>(n);
     for (std::size_t i = 0; i < n; ++i) {
       std::size_t at = 0;
@@ -58,8 +57,7 @@ const float* RuleSampler::draw_records() {
 
 void RuleSampler::draw(std::vector<std::int32_t>& numbers, std::size_t n,
                        std::vector<std::int32_t>& drawn) {
-  for (std::size_t i = 0; i < n; ++i)
-    std::swap(numbers[i], numbers[i + below(numbers.size() - i)]);
+  for (std::size_t i = 0; i < n; ++i) std::swap(numbers[i], numbers[i + below(numbers.size() - i)]);
   drawn.assign(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(n));
   std::sort(drawn.begin(), drawn.end());
 }

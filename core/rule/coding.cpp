@@ -211,8 +211,8 @@ class ColumnCoder {
     const Group* best = nullptr;
     for (const Group& g : s_.groups)
       if (!best || g.count > best->count || (g.count == best->count && g.unlisted)) best = &g;
-    const auto n_missing = std::isnan(unlisted_) ? n_unlisted_
-                                                 : static_cast<std::int64_t>(s_.missing.size());
+    const auto n_missing =
+        std::isnan(unlisted_) ? n_unlisted_ : static_cast<std::int64_t>(s_.missing.size());
     if (!best || n_missing > best->count || (n_missing == best->count && std::isnan(unlisted_)))
       return std::numeric_limits<double>::quiet_NaN();
     return best->lower;

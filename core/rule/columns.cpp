@@ -67,8 +67,8 @@ RuleCondition settled(const RuleColumns& columns, RuleCondition condition) {
   if (!(middle >= below && middle < above)) middle = below;
   const auto* const first = columns.lower + start + condition.low + 1;
   const auto* const last = columns.lower + start + condition.high;
-  condition.high = condition.low + 1 +
-                   static_cast<std::int32_t>(std::upper_bound(first, last, middle) - first);
+  condition.high =
+      condition.low + 1 + static_cast<std::int32_t>(std::upper_bound(first, last, middle) - first);
   condition.low = condition.high - 1;
   return condition;
 }

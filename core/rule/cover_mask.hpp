@@ -94,7 +94,7 @@ class CoverMask {
   std::vector<std::uint8_t> values_;
   std::uint8_t indicator_ = 0;
   int n_conditions_ = 0;
-  bool listed_ = false;                      // whether list_ holds all who are covered
+  bool listed_ = false;  // whether list_ holds all who are covered
   std::vector<std::int32_t> list_, fresh_;
 };
 

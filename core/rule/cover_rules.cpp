@@ -81,8 +81,7 @@ Choice best_condition(RuleSearch& search, const StatPair* counts, const StatSums
   const auto n = static_cast<std::int64_t>(columns.size());
   if (n == 0) return {};
   const std::int64_t n_blocks = std::min<std::int64_t>(n, 64);
-  const auto jobs =
-      std::min<std::int64_t>(n_jobs, 1 + search.n_active_values() / kWorthAThread);
+  const auto jobs = std::min<std::int64_t>(n_jobs, 1 + search.n_active_values() / kWorthAThread);
   std::vector<Choice> best(static_cast<std::size_t>(n_blocks));
   for_blocks(n_blocks, static_cast<int>(jobs), poll, [&](std::int64_t b, Pulse& pulse) {
     Meter meter(pulse);
@@ -91,8 +90,7 @@ Choice best_condition(RuleSearch& search, const StatPair* counts, const StatSums
     Choice& first = best[static_cast<std::size_t>(b)];
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::int32_t c = columns[static_cast<std::size_t>(i)];
-      const Choice own =
-          best_of_column(search, c, counts, totals, heuristic, min_support, scan);
+      const Choice own = best_of_column(search, c, counts, totals, heuristic, min_support, scan);
       if (own.better(first)) first = own;
       meter.spend(search.root(c).n_stored());
     }
@@ -125,8 +123,8 @@ std::vector<RuleCondition> RuleGrower::grow(const StatPair* counts, const GrowOp
   const Heuristic heuristic{options.heuristic, options.parameter, totals};
   double reached = -1;  // any first condition is better than none
   while (static_cast<int>(conditions.size()) < options.max_conditions && totals.second > 0) {
-    const Choice best = best_condition(search_, counts, totals, heuristic, options.min_support,
-                                       n_jobs, poll);
+    const Choice best =
+        best_condition(search_, counts, totals, heuristic, options.min_support, n_jobs, poll);
     if (!best.found() || !(best.score > reached)) break;
     reached = best.score;
     totals = best.covered;

@@ -10,8 +10,8 @@ namespace tacit {
 namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr std::size_t kAtOnce = 4;  // columns side by side
-constexpr std::size_t kMostBitmaps = 16;  // of a column
+constexpr std::size_t kAtOnce = 4;         // columns side by side
+constexpr std::size_t kMostBitmaps = 16;   // of a column
 constexpr std::int64_t kWordsPerStep = 4;  // of bitmaps, in the time in which a record is counted
 
 // Records of a node, the hits first: at ascending places in its arrays, or all (places is null).
@@ -44,7 +44,7 @@ struct Node {
   Buffer<std::uint8_t> held_codes;
   Buffer<double> held_weights;
   Buffer<std::int32_t> others;
-  Buffer<std::int32_t> places;  // of the state that is followed
+  Buffer<std::int32_t> places;               // of the state that is followed
   std::vector<Cell> cross_hits, cross_rest;  // counts by states of two columns
   std::vector<std::size_t> cross_begin;      // for each column; kNone where nothing is worth it
 };
@@ -95,11 +95,14 @@ void gather(const std::uint8_t* const* codes, std::uint8_t* const* out, const Li
 template <class Count>
 struct Search {
   Search(const RuleData<Count>& data_, const Scorer<Count>& scorer_, BestRules<Count>& best_)
-      : data(data_), scorer(scorer_), best(best_),
+      : data(data_),
+        scorer(scorer_),
+        best(best_),
         shortest(static_cast<std::size_t>(data.query->shortest)),
         longest(static_cast<std::size_t>(data.query->longest)),
-        rounding(std::is_floating_point_v<Count> ? 1e-15 * static_cast<double>(data.query->n_records)
-                                                 : 0) {
+        rounding(std::is_floating_point_v<Count>
+                     ? 1e-15 * static_cast<double>(data.query->n_records)
+                     : 0) {
     const RuleQuery& q = *data.query;
     const auto n = static_cast<std::size_t>(q.n_records);
     codes = Buffer<std::uint8_t>(n * data.columns.size());
@@ -120,8 +123,8 @@ struct Search {
   std::size_t n_states(std::size_t c) const {
     return static_cast<std::size_t>(data.columns[c].n_states());
   }
-  // Tables are 2^shift wide. Columns of equally wide tables are counted together, so that those with
-  // few states get room for 16.
+  // Tables are 2^shift wide. Columns of equally wide tables are counted together, so that those
+  // with few states get room for 16.
   int shift(std::size_t c) const {
     return std::max(4, static_cast<int>(std::bit_width(n_states(c) - 1)));
   }
@@ -130,7 +133,7 @@ struct Search {
   const Scorer<Count>& scorer;
   BestRules<Count>& best;
   const std::size_t shortest, longest;
-  const double rounding;  // what sums of weights may be off by, as a share of the largest
+  const double rounding;       // what sums of weights may be off by, as a share of the largest
   Buffer<std::uint8_t> codes;  // column by column
 };
 
@@ -142,8 +145,10 @@ class Walker {
   static constexpr bool kWeighted = std::is_floating_point_v<Count>;
 
   Walker(const Search<Count>& search, Pulse& pulse)
-      : search_(search), bar_(search.scorer, search.best), meter_(pulse), nodes_(search.longest + 1) {
-  }
+      : search_(search),
+        bar_(search.scorer, search.best),
+        meter_(pulse),
+        nodes_(search.longest + 1) {}
 
   // Offers the rules of one condition.
   void offer_singles(const Node<Count>& root) {
@@ -175,8 +180,8 @@ class Walker {
     cross_bits(node, k, states);
     if (!chosen_.empty()) {
       const std::size_t large = large_state(node, k);
-      const bool derive = large != kNone &&
-                          std::find(states.begin(), states.end(), large) != states.end();
+      const bool derive =
+          large != kNone && std::find(states.begin(), states.end(), large) != states.end();
       cross(node, k, large == kNone ? node.records : set_apart(node, k, large),
             derive ? large : kNone, states);
     }
@@ -273,20 +278,23 @@ class Walker {
     for (std::size_t j = 0; j < node.columns.size(); ++j) {
       double least = node.all_rest;
       for (std::size_t t = 0; t < search_.n_conditions(node.columns[j]); ++t)
-        if (bar_.open(node.hits[j][t])) least = std::min(least, static_cast<double>(node.rest[j][t]));
+        if (bar_.open(node.hits[j][t]))
+          least = std::min(least, static_cast<double>(node.rest[j][t]));
       node.removal.push_back(node.all_rest - least);
     }
   }
 
-  // The most that `n` conditions on columns after the k-th can exclude, without the j-th for each j.
+  // The most that `n` conditions on columns after the k-th can exclude, without the j-th for each
+  // j.
   void find_slack(const Node<Count>& node, std::size_t k, std::size_t n) {
     slack_.assign(node.columns.size(), search_.rounding * node.all_rest);
     if (n == 0) return;
     largest_.assign(node.removal.begin() + static_cast<std::ptrdiff_t>(k) + 1, node.removal.end());
     n = std::min(n, largest_.size());
-    std::partial_sort(largest_.begin(),
-                      largest_.begin() + static_cast<std::ptrdiff_t>(std::min(n + 1, largest_.size())),
-                      largest_.end(), std::greater<>());
+    std::partial_sort(
+        largest_.begin(),
+        largest_.begin() + static_cast<std::ptrdiff_t>(std::min(n + 1, largest_.size())),
+        largest_.end(), std::greater<>());
     double sum = 0;
     for (std::size_t i = 0; i < n; ++i) sum += largest_[i];
     const double next = n < largest_.size() ? largest_[n] : 0;
@@ -299,8 +307,8 @@ class Walker {
   bool hopeful(const Node<Count>& node, std::size_t k, std::size_t s, std::size_t j, std::size_t t,
                Cell hits) const {
     if (!bar_.open(hits)) return false;
-    const double rest = static_cast<double>(node.rest[k][s]) + static_cast<double>(node.rest[j][t]) -
-                        node.all_rest - slack_[j];
+    const double rest = static_cast<double>(node.rest[k][s]) +
+                        static_cast<double>(node.rest[j][t]) - node.all_rest - slack_[j];
     return bar_.within_reach(static_cast<double>(hits), std::max(rest, 0.0));
   }
 
@@ -311,7 +319,8 @@ class Walker {
   }
 
   // Chooses the columns that are to be counted together with the k-th, and states of that one.
-  void choose(Node<Count>& node, std::size_t k, std::size_t depth, std::vector<std::size_t>& states) {
+  void choose(Node<Count>& node, std::size_t k, std::size_t depth,
+              std::vector<std::size_t>& states) {
     chosen_.clear();
     list_open(node, k);
     if (open_.empty()) return;
@@ -430,18 +439,27 @@ class Walker {
       const std::uint8_t* rows = node.codes[k];
       std::uint16_t* base = base_.data();
       if (places)
-        for (std::int64_t i = 0; i < n; ++i) base[i] = static_cast<std::uint16_t>(rows[places[i]] << shift);
+        for (std::int64_t i = 0; i < n; ++i)
+          base[i] = static_cast<std::uint16_t>(rows[places[i]] << shift);
       else
-        for (std::int64_t i = 0; i < n; ++i) base[i] = static_cast<std::uint16_t>(rows[first + i] << shift);
+        for (std::int64_t i = 0; i < n; ++i)
+          base[i] = static_cast<std::uint16_t>(rows[first + i] << shift);
       for (std::size_t j = 0; j < from_.size(); j += kAtOnce) {
         const auto count = [&](auto width) {
           tally_w<width>(places, &from_[j], &to_[j], places, first, n, base, node.weights);
         };
         switch (from_.size() - j) {
-          case 1: count(std::integral_constant<std::size_t, 1>{}); break;
-          case 2: count(std::integral_constant<std::size_t, 2>{}); break;
-          case 3: count(std::integral_constant<std::size_t, 3>{}); break;
-          default: count(std::integral_constant<std::size_t, kAtOnce>{});
+          case 1:
+            count(std::integral_constant<std::size_t, 1>{});
+            break;
+          case 2:
+            count(std::integral_constant<std::size_t, 2>{});
+            break;
+          case 3:
+            count(std::integral_constant<std::size_t, 3>{});
+            break;
+          default:
+            count(std::integral_constant<std::size_t, kAtOnce>{});
         }
       }
     }
@@ -501,7 +519,8 @@ class Walker {
     const std::int64_t n = list_state(node, k, state);
     const std::int32_t* places = node.places.data();
     if constexpr (kWeighted)
-      child.records = {places, n, std::lower_bound(places, places + n, node.records.n_hits) - places};
+      child.records = {places, n,
+                       std::lower_bound(places, places + n, node.records.n_hits) - places};
     else
       child.records = {places, n, node.hits[k][state]};
     child.weights = node.weights;
@@ -582,8 +601,7 @@ void search_codes(const RuleData<Count>& data, const Scorer<Count>& scorer, Best
                own.weights = root.weights;
                own.all_rest = root.all_rest;
                own.bits = root.bits;
-               if (walker.can_reach(0, own.columns.size() - k))
-                 walker.expand_column(own, k, 0);
+               if (walker.can_reach(0, own.columns.size() - k)) walker.expand_column(own, k, 0);
              });
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "rule/find_rules.hpp"
 #include "base/records.hpp"
+#include "rule/find_rules.hpp"
 
 namespace tacit {
 
@@ -14,8 +14,8 @@ namespace tacit {
 template <class Count>
 struct RuleColumn {
   std::int32_t column;
-  std::vector<std::int32_t> codes;  // of each state that can be a condition
-  std::vector<Count> hits, rest;    // of each state: records that are hits, and that are not
+  std::vector<std::int32_t> codes;     // of each state that can be a condition
+  std::vector<Count> hits, rest;       // of each state: records that are hits, and that are not
   std::vector<std::int32_t> state_of;  // of each value id of the column, then of the default
   bool others;
 
@@ -28,9 +28,9 @@ template <class Count>
 struct RuleData {
   const RuleQuery* query;
   Count total, total_hits;
-  std::int64_t n_hits;             // records, weighted or not
-  Buffer<std::int32_t> place;      // the new number of each record
-  Buffer<double> weights;          // in the new order; empty without weights
+  std::int64_t n_hits;                     // records, weighted or not
+  Buffer<std::int32_t> place;              // the new number of each record
+  Buffer<double> weights;                  // in the new order; empty without weights
   std::vector<RuleColumn<Count>> columns;  // in the order of the search
 };
 

@@ -30,8 +30,12 @@ struct Rows {
     });
   }
 
-  bool is_condition(std::int32_t cell) const { return state(cell) < n_conditions(column_of_(cell)); }
-  std::int32_t column_of_(std::int32_t cell) const { return column_of[static_cast<std::size_t>(cell)]; }
+  bool is_condition(std::int32_t cell) const {
+    return state(cell) < n_conditions(column_of_(cell));
+  }
+  std::int32_t column_of_(std::int32_t cell) const {
+    return column_of[static_cast<std::size_t>(cell)];
+  }
   std::int32_t state(std::int32_t cell) const {
     return cell - first_cell[static_cast<std::size_t>(column_of_(cell))];
   }
@@ -92,25 +96,28 @@ struct List {  // ascending records, hits first
 // What a node of the search holds while its branches are followed.
 template <class Count>
 struct Node {
-  std::vector<Count> hits, rest;          // of each cell
-  std::vector<std::int32_t> n;            // records that list the cell
-  std::vector<std::int32_t> touched;      // cells with n > 0
-  std::vector<std::int32_t> open;         // cells worth following
-  std::vector<std::int64_t> lists;        // where each cell's records begin, if it is open
+  std::vector<Count> hits, rest;      // of each cell
+  std::vector<std::int32_t> n;        // records that list the cell
+  std::vector<std::int32_t> touched;  // cells with n > 0
+  std::vector<std::int32_t> open;     // cells worth following
+  std::vector<std::int64_t> lists;    // where each cell's records begin, if it is open
   Buffer<std::int32_t> records;
-  std::vector<std::int32_t> without;      // records that list no value of a column
+  std::vector<std::int32_t> without;  // records that list no value of a column
 };
 
 template <class Count>
 class Walker {
  public:
   Walker(const Rows<Count>& rows, const Scorer<Count>& scorer, BestRules<Count>& best, Pulse& pulse)
-      : rows_(rows), bar_(scorer, best), meter_(pulse),
+      : rows_(rows),
+        bar_(scorer, best),
+        meter_(pulse),
         shortest_(static_cast<std::size_t>(rows.data.query->shortest)),
-        longest_(static_cast<std::size_t>(rows.data.query->longest)), nodes_(longest_ + 1) {}
+        longest_(static_cast<std::size_t>(rows.data.query->longest)),
+        nodes_(longest_ + 1) {}
 
-  // Goes through the rules that add conditions on column `first` or later ones to those on the path,
-  // which the records of the list match. At the root, only those of one block.
+  // Goes through the rules that add conditions on column `first` or later ones to those on the
+  // path, which the records of the list match. At the root, only those of one block.
   void expand(const List& list, std::size_t first, std::int64_t block, std::int64_t n_blocks) {
     const std::size_t depth = path_.size();
     Node<Count>& node = nodes_[depth];

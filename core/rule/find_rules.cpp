@@ -35,12 +35,14 @@ struct Split {
   Count rest = 0, hits = 0;
 };
 
-// Adds a record, or its weight, to the hits or to the rest. Weights have to be added in record order.
+// Adds a record, or its weight, to the hits or to the rest. Weights have to be added in record
+// order.
 template <class Count>
 void add(const RuleData<Count>& data, std::int64_t record, Split<Count>& sums) {
   const std::int32_t place = data.place[static_cast<std::size_t>(record)];
   Count one = 1;
-  if constexpr (std::is_floating_point_v<Count>) one = data.weights[static_cast<std::size_t>(place)];
+  if constexpr (std::is_floating_point_v<Count>)
+    one = data.weights[static_cast<std::size_t>(place)];
   (place < data.n_hits ? sums.hits : sums.rest) += one;
 }
 

@@ -1,4 +1,5 @@
-// Rules "these conditions → target = value": the best conjunctions of a few conditions column = code.
+// Rules "these conditions → target = value": the best conjunctions of a few conditions column =
+// code.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ struct RuleQuery {
   double min_support;              // > 0
   std::int64_t n_rules;
   Measure measure;
-  double z;         // half width of the Wilson interval, in standard deviations
+  double z;               // half width of the Wilson interval, in standard deviations
   bool defaults_allowed;  // whether a condition may ask for a column's default
 };
 

@@ -55,15 +55,18 @@ struct Scorer {
     const double h = static_cast<double>(hits), s = static_cast<double>(support);
     const double confidence = h / s;
     switch (measure) {
-      case Measure::lift: return confidence / rate;
-      case Measure::leverage: return h - s * rate;
+      case Measure::lift:
+        return confidence / rate;
+      case Measure::leverage:
+        return h - s * rate;
       case Measure::wilson: {
         if (hits == 0) return 0;  // and not what rounding leaves of it
         const double zz = z * z;
         const double spread = confidence * (1 - confidence) / s + zz / (4 * s * s);
         return (confidence + zz / (2 * s) - z * std::sqrt(spread)) / (1 + zz / s);
       }
-      case Measure::confidence: break;
+      case Measure::confidence:
+        break;
     }
     return confidence;
   }
@@ -143,9 +146,15 @@ class Bar {
     constexpr double kSlack = 1 - 1e-9;
     offset_ = 0;
     switch (scorer_.measure) {
-      case Measure::confidence: slope_ = score_ * kSlack; break;
-      case Measure::wilson: slope_ = score_ - 1e-9; break;  // its bound is below confidence
-      case Measure::lift: slope_ = score_ * scorer_.rate * kSlack; break;
+      case Measure::confidence:
+        slope_ = score_ * kSlack;
+        break;
+      case Measure::wilson:
+        slope_ = score_ - 1e-9;
+        break;  // its bound is below confidence
+      case Measure::lift:
+        slope_ = score_ * scorer_.rate * kSlack;
+        break;
       case Measure::leverage:
         slope_ = scorer_.rate;
         offset_ = score_ - 1e-9 * scorer_.total;
@@ -187,8 +196,10 @@ class Bar {
     } else {
       while (low < high) {
         const Count middle = low + (high - low) / 2;
-        if (hopeless(middle)) low = middle + 1;
-        else high = middle;
+        if (hopeless(middle))
+          low = middle + 1;
+        else
+          high = middle;
       }
     }
     hits_ = low;

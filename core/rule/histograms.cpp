@@ -94,8 +94,11 @@ void RuleHistograms::narrow(std::int64_t output, const StatPair* stats, const Co
       for (std::size_t run = 0; run < root.size(); ++run)
         cells_[run] = {root[run].first, root[run].second, run_units_[run]};
     }
-    add([&](const auto& body) { for (const std::int32_t record : dropped) body(record); }, -1,
-        stats, rows);
+    add(
+        [&](const auto& body) {
+          for (const std::int32_t record : dropped) body(record);
+        },
+        -1, stats, rows);
     return;
   }
   cells_.assign(run_units_.size(), Cell{});

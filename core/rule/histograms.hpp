@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "rule/cover_mask.hpp"
 #include "rule/columns.hpp"
+#include "rule/cover_mask.hpp"
 #include "rule/scan.hpp"
 
 namespace tacit {
@@ -57,7 +57,7 @@ class RuleHistograms {
   const float* units_;
   double n_units_ = 0;
   std::vector<double> run_units_;
-  bool all_count_ = true;  // whether all runs have units
+  bool all_count_ = true;                     // whether all runs have units
   std::vector<std::vector<StatSums>> roots_;  // by output; empty: not known
   std::vector<Cell> cells_;                   // of what the rule covers
 };

@@ -34,8 +34,8 @@ TACIT_INLINE void sides_body(const double* stored, const double* totals, std::in
   for (std::int64_t b = 0; b < n_blocks; ++b) {
     const Double4 g = lanes(stored + 8 * b), h = lanes(stored + 8 * b + 4);
     lanes(worth_stored + 4 * b) = worth(g, h, score.l1, score.l2);
-    lanes(worth_other + 4 * b) = worth(lanes(totals + 8 * b) - g, lanes(totals + 8 * b + 4) - h,
-                                       score.l1, score.l2);
+    lanes(worth_other + 4 * b) =
+        worth(lanes(totals + 8 * b) - g, lanes(totals + 8 * b + 4) - h, score.l1, score.l2);
   }
 }
 

@@ -66,8 +66,8 @@ TACIT_WIDE int next_avx2(const Side& side, int k, int end, const NewtonScore& sc
       h = _mm256_sub_pd(total_h, h);
     }
     g = _mm256_max_pd(_mm256_sub_pd(_mm256_and_pd(g, clear_sign), l1), none);
-    const __m256d reached = _mm256_cmp_pd(
-        _mm256_mul_pd(g, g), _mm256_mul_pd(limit, _mm256_add_pd(h, l2)), _CMP_GE_OQ);
+    const __m256d reached =
+        _mm256_cmp_pd(_mm256_mul_pd(g, g), _mm256_mul_pd(limit, _mm256_add_pd(h, l2)), _CMP_GE_OQ);
     const int lanes = _mm256_movemask_pd(reached);
     if (lanes) return k + __builtin_ctz(static_cast<unsigned>(lanes));
   }
@@ -137,14 +137,22 @@ struct Look {
     int first = begin, last = end;
     if (score.min_support > 1) {
       const auto enough = [&](int k) { return scan.n_stored_side(k) >= score.min_support; };
-      const auto left = [&](int k) { return scan.n_known() - scan.n_stored_side(k) >= score.min_support; };
+      const auto left = [&](int k) {
+        return scan.n_known() - scan.n_stored_side(k) >= score.min_support;
+      };
       for (int high = end; first < high;) {
         const int middle = first + (high - first) / 2;
-        if (enough(middle)) high = middle; else first = middle + 1;
+        if (enough(middle))
+          high = middle;
+        else
+          first = middle + 1;
       }
       for (int low = begin; low < last;) {
         const int middle = low + (last - low) / 2;
-        if (left(middle)) low = middle + 1; else last = middle;
+        if (left(middle))
+          low = middle + 1;
+        else
+          last = middle;
       }
     }
     side(first, end, false);

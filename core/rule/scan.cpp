@@ -29,8 +29,8 @@ void ColumnScan::lay_out(bool nominal, std::int32_t predominant, double n_covere
   predominant_ = predominant;
   const std::int32_t* const codes = runs_.codes;
   missing_ = runs_.n_runs > 0 && codes[0] == kMissingCode ? 1 : 0;
-  split_ = static_cast<int>(
-      std::lower_bound(codes + missing_, codes + runs_.n_runs, predominant) - codes);
+  split_ = static_cast<int>(std::lower_bound(codes + missing_, codes + runs_.n_runs, predominant) -
+                            codes);
   size_ = runs_.n_runs - missing_;
   n_rising_ = split_ - missing_;
   everything_[0] = everything_[1] = -1;
@@ -108,8 +108,8 @@ void ColumnScan::take(const std::int32_t* codes, const double* units, const Stat
     second[n] = stored_sums_.second;
   } else {
     const StatSums low = add_up(sums + missing_, n_rising_, 1, first, second);
-    const StatSums high = add_up(sums + n_runs - 1, size_ - n_rising_, -1, first + n_rising_,
-                                 second + n_rising_);
+    const StatSums high =
+        add_up(sums + n_runs - 1, size_ - n_rising_, -1, first + n_rising_, second + n_rising_);
     stored_sums_ = {low.first + high.first, low.second + high.second};
   }
   totals_ = predominant_ == kMissingCode ? stored_sums_ : totals - missing_sums_;

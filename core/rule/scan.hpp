@@ -28,8 +28,8 @@ struct StatSums {
 
 // The stored values of a column among the records that count.
 struct ColumnRuns {
-  const std::int32_t* codes = nullptr;    // of each run
-  const std::int32_t* ends = nullptr;     // of each run among the column's records
+  const std::int32_t* codes = nullptr;  // of each run
+  const std::int32_t* ends = nullptr;   // of each run among the column's records
   const std::int32_t* records = nullptr;
   std::int32_t n_runs = 0;
 
@@ -76,14 +76,14 @@ class ColumnScan {
   const float* units() const { return units_; }
   int n_missing_runs() const { return missing_; }  // 1 if the first run is of missing values, or 0
   int size() const { return size_; }
-  const double* first() const { return first_.data(); }    // of the stored side
+  const double* first() const { return first_.data(); }  // of the stored side
   const double* second() const { return second_.data(); }
-  const StatSums& totals() const { return totals_; }       // of all that are not missing
+  const StatSums& totals() const { return totals_; }  // of all that are not missing
   const StatSums& missing() const { return missing_sums_; }
   const StatSums& stored() const { return stored_sums_; }  // of all stored values but missing ones
   bool has_predominant() const { return predominant_ != kMissingCode; }
-  double n_known() const { return n_known_; }              // units of the same
-  double n_stored_side(int k) const { 
+  double n_known() const { return n_known_; }  // units of the same
+  double n_stored_side(int k) const {
     if (!run_units_) return plain_count(k);
     if (counts_.empty()) count_sides();
     return counts_[static_cast<std::size_t>(k)];
@@ -113,11 +113,11 @@ class ColumnScan {
   std::int32_t predominant_ = 0;
   const float* units_ = nullptr;
   const double* run_units_ = nullptr;  // of each run; null: as many as it has records
-  int missing_ = 0;             // 1 if the first run is of missing values
-  int split_ = 0;               // first run above the predominant code
+  int missing_ = 0;                    // 1 if the first run is of missing values
+  int split_ = 0;                      // first run above the predominant code
   int size_ = 0, n_rising_ = 0;
   int everything_[2] = {-1, -1};
-  bool present_ = false;        // whether the predominant value is among the covered
+  bool present_ = false;  // whether the predominant value is among the covered
   double n_known_ = 0;
   StatSums totals_, missing_sums_, stored_sums_;
   std::vector<double> first_, second_;  // of each candidate's stored side

@@ -95,7 +95,8 @@ RuleSearch::RuleSearch(const RuleColumns& columns, const float* units)
   }
   codes_ = some_left_out ? root_codes_.data() : columns.run_codes;
   records_ = some_left_out ? root_records_.data() : columns.records;
-  views_.assign(static_cast<std::size_t>(columns.n_columns), View{nullptr, nullptr, nullptr, 0, -1, -1});
+  views_.assign(static_cast<std::size_t>(columns.n_columns),
+                View{nullptr, nullptr, nullptr, 0, -1, -1});
   stores_.resize(static_cast<std::size_t>(columns.n_columns));
 }
 
@@ -131,8 +132,8 @@ void RuleSearch::add(const RuleCondition& condition, double n_covered) {
   n_covered_ = n_covered;
   ++step_;
   // Rows are as long on average as all stored values are to all records.
-  const double share =
-      static_cast<double>(mask_.at_most()) / static_cast<double>(std::max<std::int64_t>(columns_.n_records, 1));
+  const double share = static_cast<double>(mask_.at_most()) /
+                       static_cast<double>(std::max<std::int64_t>(columns_.n_records, 1));
   if (may_walk_ && !walked_ && share * kWalkCost < share_read_) walk();
 }
 
@@ -175,14 +176,14 @@ void RuleSearch::filter(std::int32_t c, View& view) {
       return (value[record] == indicator) & counts[record];
     });
   else
-    view.n_runs = keep_values(from, view.codes, view.ends, view.records, [&](std::int32_t record) {
-      return value[record] == indicator;
-    });
+    view.n_runs = keep_values(from, view.codes, view.ends, view.records,
+                              [&](std::int32_t record) { return value[record] == indicator; });
 }
 
 std::int32_t RuleSearch::column_of(std::uint64_t run) const {
   const std::int64_t* const runs = columns_.column_runs;
-  const auto place = std::upper_bound(runs, runs + columns_.n_columns, static_cast<std::int64_t>(run));
+  const auto place =
+      std::upper_bound(runs, runs + columns_.n_columns, static_cast<std::int64_t>(run));
   return static_cast<std::int32_t>(place - runs - 1);
 }
 
@@ -217,8 +218,12 @@ void RuleSearch::walk() {
     const std::int32_t c = column_of(keys_[i] >> 32);
     const auto last = static_cast<std::uint64_t>(columns_.column_runs[c + 1]);
     View& view = views_[static_cast<std::size_t>(c)];
-    view = {walk_.codes.data() + n_runs, walk_.ends.data() + n_runs, walk_.records.data() + i, 0,
-            rule_, step_};
+    view = {walk_.codes.data() + n_runs,
+            walk_.ends.data() + n_runs,
+            walk_.records.data() + i,
+            0,
+            rule_,
+            step_};
     const std::size_t begin = i;
     while (i < keys_.size() && keys_[i] >> 32 < last) {
       const std::uint64_t run = keys_[i] >> 32;

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "rule/cover_mask.hpp"
 #include "rule/columns.hpp"
+#include "rule/cover_mask.hpp"
 #include "rule/scan.hpp"
 
 namespace tacit {

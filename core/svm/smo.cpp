@@ -21,7 +21,8 @@ double largest(const double* x, std::int64_t n) {
   std::fill_n(best, kLanes, -kFar);
   for (std::int64_t t = 0; t < n; t += kLanes)
     for (std::size_t k = 0; k < kLanes; ++k)
-      best[k] = x[static_cast<std::size_t>(t) + k] > best[k] ? x[static_cast<std::size_t>(t) + k] : best[k];
+      best[k] = x[static_cast<std::size_t>(t) + k] > best[k] ? x[static_cast<std::size_t>(t) + k]
+                                                             : best[k];
   return *std::max_element(best, best + kLanes);
 }
 
@@ -45,11 +46,18 @@ class DualSolver {
  public:
   DualSolver(const SparseKernel<X>& kernel, const double* targets, const double* lower,
              const double* upper, double* beta)
-      : kernel_(kernel), lower_(lower), upper_(upper), beta_(beta),
-        padded_(round_up(kernel.n, kBlock)), n_blocks_(padded_ >> kShift),
-        f_(size(padded_), 0.0), grow_bar_(size(padded_), -kFar), shrink_bar_(size(padded_), -kFar),
+      : kernel_(kernel),
+        lower_(lower),
+        upper_(upper),
+        beta_(beta),
+        padded_(round_up(kernel.n, kBlock)),
+        n_blocks_(padded_ >> kShift),
+        f_(size(padded_), 0.0),
+        grow_bar_(size(padded_), -kFar),
+        shrink_bar_(size(padded_), -kFar),
         grow_best_(size(round_up(n_blocks_, kLanes)), -kFar),
-        shrink_best_(size(round_up(n_blocks_, kLanes)), -kFar), stamp_(size(n_blocks_), 0) {
+        shrink_best_(size(round_up(n_blocks_, kLanes)), -kFar),
+        stamp_(size(n_blocks_), 0) {
     std::copy_n(targets, kernel.n, f_.begin());
     std::fill_n(beta, kernel.n, 0.0);
     for (std::int64_t t = 0; t < kernel.n; ++t) set_bars(t);
@@ -90,11 +98,12 @@ class DualSolver {
     }
     if (!stored) consider(j_, 0.0);
     if (best < 0 || !move(i_, best, best_rise / best_curvature)) return 0;
-    return kernel_.indptr[i_ + 1] - kernel_.indptr[i_] + 2 * (kernel_.indptr[best + 1] - kernel_.indptr[best]) +
-           n_blocks_ + kBlock;
+    return kernel_.indptr[i_ + 1] - kernel_.indptr[i_] +
+           2 * (kernel_.indptr[best + 1] - kernel_.indptr[best]) + n_blocks_ + kBlock;
   }
 
-  // Where the two sides meet: the mean of F over coefficients between their bounds, if there are any.
+  // Where the two sides meet: the mean of F over coefficients between their bounds, if there are
+  // any.
   double intercept() const {
     double sum = 0;
     std::int64_t free = 0;
@@ -170,9 +179,9 @@ class DualSolver {
   const double *lower_, *upper_;
   double* beta_;
   std::int64_t padded_, n_blocks_;
-  std::vector<double> f_, grow_bar_, shrink_bar_;    // of each object
-  std::vector<double> grow_best_, shrink_best_;      // of each block: greatest F, greatest −F
-  std::vector<std::int64_t> stamp_, changed_;        // blocks to summarise after this round
+  std::vector<double> f_, grow_bar_, shrink_bar_;  // of each object
+  std::vector<double> grow_best_, shrink_best_;    // of each block: greatest F, greatest −F
+  std::vector<std::int64_t> stamp_, changed_;      // blocks to summarise after this round
   std::int64_t round_ = 0, i_ = 0, j_ = 0;
   double top_ = -kFar, bottom_ = kFar;
 };

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kScratch = 1 << 17;  // bytes
 constexpr std::int64_t kWide = 4096;       // columns beyond which scratch rows are too few
-constexpr std::int64_t kBlock = 4096;  // records whose cursors stay in the first-level cache
+constexpr std::int64_t kBlock = 4096;      // records whose cursors stay in the first-level cache
 
 template <class Body>
 void in_record_blocks(std::int64_t n_records, int n_jobs, Poll poll, const Body& body) {
@@ -116,8 +116,8 @@ void recoded_lengths(const Records<V>& records, const Recoding& recoding, std::i
 }
 
 template <class V, class W>
-void recoded_values(const Records<V>& records, const Recoding& recoding,
-                    const std::int64_t* indptr, W* values, int n_jobs, Poll poll) {
+void recoded_values(const Records<V>& records, const Recoding& recoding, const std::int64_t* indptr,
+                    W* values, int n_jobs, Poll poll) {
   in_record_blocks(records.size(), n_jobs, poll, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t k = from; k < to; ++k) {
       W* const begin = values + (indptr[k] - indptr[0]);
@@ -131,8 +131,7 @@ void recoded_values(const Records<V>& records, const Recoding& recoding,
 }
 
 template <class V>
-void postings(const Records<V>& records, const std::int64_t* start, std::int32_t* rows,
-              Poll poll) {
+void postings(const Records<V>& records, const std::int64_t* start, std::int32_t* rows, Poll poll) {
   std::vector<std::int64_t> place(start, start + records.n_values);
   in_record_blocks(records.n_records, 1, poll, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t r = from; r < to; ++r)

@@ -46,8 +46,8 @@ void recoded_lengths(const Records<V>& records, const Recoding& recoding, std::i
                      int n_jobs, Poll poll);
 
 template <class V, class W>
-void recoded_values(const Records<V>& records, const Recoding& recoding,
-                    const std::int64_t* indptr, W* values, int n_jobs, Poll poll);
+void recoded_values(const Records<V>& records, const Recoding& recoding, const std::int64_t* indptr,
+                    W* values, int n_jobs, Poll poll);
 
 // The value-wise view: records[start[v] …] are the records that hold v, ascending, where start is
 // the running sum of the one-way counts (n_values + 1). O(l + n_values).

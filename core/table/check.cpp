@@ -48,10 +48,10 @@ Finding check_columns(const std::int64_t* indptr, std::int64_t n_rows, const V* 
   return {};
 }
 
-#define TACIT_INSTANTIATE(Index)                                                                \
-  template Finding check_sparse(const std::int32_t*, std::int64_t, const Index*, std::int64_t,  \
-                                std::int64_t);                                                  \
-  template Finding check_sparse(const std::int64_t*, std::int64_t, const Index*, std::int64_t,  \
+#define TACIT_INSTANTIATE(Index)                                                               \
+  template Finding check_sparse(const std::int32_t*, std::int64_t, const Index*, std::int64_t, \
+                                std::int64_t);                                                 \
+  template Finding check_sparse(const std::int64_t*, std::int64_t, const Index*, std::int64_t, \
                                 std::int64_t);
 TACIT_INSTANTIATE(std::int32_t)
 TACIT_INSTANTIATE(std::int64_t)

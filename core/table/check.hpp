@@ -7,12 +7,12 @@ namespace tacit {
 
 enum class Fault : int {
   none = 0,
-  indptr_start = 1,      // indptr[0] is not 0
-  indptr_order = 2,      // indptr decreases at row `row`
-  indptr_end = 3,        // indptr does not end at the number of indices
-  out_of_range = 4,      // an index is not in [0, n)
-  duplicate = 5,         // an index occurs twice in a row
-  unsorted = 6,          // a row is not ascending (reported only if nothing worse was found)
+  indptr_start = 1,  // indptr[0] is not 0
+  indptr_order = 2,  // indptr decreases at row `row`
+  indptr_end = 3,    // indptr does not end at the number of indices
+  out_of_range = 4,  // an index is not in [0, n)
+  duplicate = 5,     // an index occurs twice in a row
+  unsorted = 6,      // a row is not ascending (reported only if nothing worse was found)
 };
 
 struct Finding {

@@ -132,7 +132,8 @@ void encode_strings(const std::vector<StringViews>& stretches, Encoding& encodin
   CodeTable table;
   std::vector<Text> texts;  // of each code
   std::vector<Recent> recent(kRecent, Recent{~std::uint64_t{0}, ~std::uint64_t{0}, 0});
-  std::vector<std::int64_t> odd;  // counts of every other value, so that equal neighbours do not wait
+  std::vector<std::int64_t>
+      odd;  // counts of every other value, so that equal neighbours do not wait
   std::int64_t place = 0;
 
   const auto look_up = [&](const StringViews& stretch, std::int64_t k) {

@@ -27,14 +27,15 @@ struct Keys {
 };
 
 struct Encoding {
-  std::uint32_t* codes;             // one for each value; written in full
-  std::vector<std::int64_t> first;  // where each code appears first
-  std::vector<std::int64_t> counts; // how often
-  std::int64_t missing = -1;        // the code of missing values, if there are any
+  std::uint32_t* codes;              // one for each value; written in full
+  std::vector<std::int64_t> first;   // where each code appears first
+  std::vector<std::int64_t> counts;  // how often
+  std::int64_t missing = -1;         // the code of missing values, if there are any
 };
 
 // O(length) each; strings hash and compare 16 bytes unless they are longer than 12. Throws
-// std::out_of_range if a view points outside its buffers' number, std::length_error beyond 2^31 codes.
+// std::out_of_range if a view points outside its buffers' number, std::length_error beyond 2^31
+// codes.
 void encode_strings(const std::vector<StringViews>& stretches, Encoding& encoding, Pulse& pulse);
 void encode_keys(const Keys& keys, Encoding& encoding, Pulse& pulse);
 

@@ -123,8 +123,12 @@ class TreeCounts {
                              const std::int64_t* whole, double share) {
     const Timer timer(*this);
     find_ids(leaf, quiet);
-    CountedLeaf<T> view{nullptr, (static_cast<std::int64_t>(ids_.size()) + 3) / 4 * 4,
-                        static_cast<std::int64_t>(ids_.size()), ids_.data(), whole, share};
+    CountedLeaf<T> view{nullptr,
+                        (static_cast<std::int64_t>(ids_.size()) + 3) / 4 * 4,
+                        static_cast<std::int64_t>(ids_.size()),
+                        ids_.data(),
+                        whole,
+                        share};
     if (entries())
       count_entries(leaf, view);
     else

@@ -1,7 +1,7 @@
 #include <vector>
 
-#include "tree/forest_walk.hpp"
 #include "base/uniform.hpp"
+#include "tree/forest_walk.hpp"
 
 namespace tacit {
 namespace {

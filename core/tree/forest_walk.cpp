@@ -86,9 +86,7 @@ class Touched {
   std::int32_t held(std::int64_t column) const { return held_[static_cast<std::size_t>(column)]; }
 
  private:
-  std::int32_t& held_at(std::int64_t id) {
-    return held_[static_cast<std::size_t>(columns_[id])];
-  }
+  std::int32_t& held_at(std::int64_t id) { return held_[static_cast<std::size_t>(columns_[id])]; }
 
   const WalkForest& forest_;
   const DefaultWays& ways_;
@@ -191,18 +189,16 @@ void forest_probabilities(const Records<V>& records, const WalkForest& forest, d
                  for (std::int64_t r = range.begin; r < range.end; ++r) {
                    double* to = out + r * n_values;
                    std::copy(empty.begin(), empty.end(), to);
-                   const std::int64_t n =
-                       touched.each(records.begin(r), records.end(r),
-                                    [&](std::int64_t tree, std::int32_t leaf) {
-                                      write(tree, leaf, to);
-                                    });
+                   const std::int64_t n = touched.each(
+                       records.begin(r), records.end(r),
+                       [&](std::int64_t tree, std::int32_t leaf) { write(tree, leaf, to); });
                    meter.spend(n_values + 16 * n);
                  }
                });
 }
 
-#define TACIT_INSTANTIATE(V)                                                                   \
-  template void forest_scores(const Records<V>&, const WalkForest&, double*, int, Poll);       \
+#define TACIT_INSTANTIATE(V)                                                             \
+  template void forest_scores(const Records<V>&, const WalkForest&, double*, int, Poll); \
   template void forest_probabilities(const Records<V>&, const WalkForest&, double*, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t)
 TACIT_INSTANTIATE(std::uint32_t)

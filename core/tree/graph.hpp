@@ -27,8 +27,8 @@ void TreeGrower<V, T>::merge() {
     for (const auto& [other, score] : open) {
       for (std::int64_t p = 0; p < n_planes_; ++p)
         both[static_cast<std::size_t>(p)] = stats(node)[p] + stats(other)[p];
-      const double gain = score_.leaf(both.data(), share(node) + share(other)) - own -
-                          score - score_.per_leaf();
+      const double gain =
+          score_.leaf(both.data(), share(node) + share(other)) - own - score - score_.per_leaf();
       if (gain > kLeastGain)
         steps_.push({TreeStep::rank_of(gain), std::min(node, other), std::max(node, other)});
     }
@@ -133,8 +133,7 @@ void TreeGrower<V, T>::renumber() {
     out.gain.push_back(tree_.gain[at]);
     out.share.push_back(tree_.share[at]);
     out.stats.insert(out.stats.end(), stats(node), stats(node) + n_planes_);
-    out.first.push_back(static_cast<std::int32_t>(
-        tree_.column[at] < 0 ? 0 : out.children.size()));
+    out.first.push_back(static_cast<std::int32_t>(tree_.column[at] < 0 ? 0 : out.children.size()));
     children(node, [&](std::int32_t child) {
       out.children.push_back(number[static_cast<std::size_t>(child)]);
     });

@@ -55,8 +55,8 @@ void list_telling(const TreeTarget& target, std::int64_t n_records, std::int64_t
   for (std::int64_t r = 0; r < n_records; ++r) {
     const std::int32_t own = target.classes ? target.classes[r] : 0;
     *next = {static_cast<std::int32_t>(r), own + (own < base ? 1 : 0)};
-    next += target.classes ? own != base
-                           : (target.first_moments[r] | target.second_moments[r]) != 0;
+    next +=
+        target.classes ? own != base : (target.first_moments[r] | target.second_moments[r]) != 0;
   }
   telling.resize(static_cast<std::size_t>(next - telling.data()));
 }
@@ -104,8 +104,8 @@ GrownTree grow_tree(const TreeTable<V>& table, const TreeTarget& target,
   const std::int64_t base = target.classes ? base_class(target, n_records) : 0;
   list_telling(target, n_records, base, scratch.telling);
   const std::int64_t n_planes = target.classes ? target.n_classes : 3;
-  const auto grow = table.weights || !target.classes ? grow_one<V, std::int64_t>
-                                                     : grow_one<V, std::int32_t>;
+  const auto grow =
+      table.weights || !target.classes ? grow_one<V, std::int64_t> : grow_one<V, std::int32_t>;
   GrownTree tree =
       grow(table, columns, target, n_planes, excluded, nullptr, -1, rules, scratch, meter);
   if (target.classes) to_classes(tree, base);
@@ -121,32 +121,32 @@ std::vector<GrownTree> grow_forest(const TreeTable<V>& table,
   std::vector<GrownTree> trees(targets.size());
   ScratchPool pool;
   const auto grow = table.weights ? grow_one<V, std::int64_t> : grow_one<V, std::int32_t>;
-  for_blocks(static_cast<std::int64_t>(targets.size()), n_jobs, poll,
-             [&](std::int64_t block, Pulse& pulse) {
-               Meter meter(pulse);
-               auto scratch = pool.take();
-               const std::int64_t column = targets[static_cast<std::size_t>(block)];
-               const std::int64_t first = table.offsets[column];
-               scratch->telling.clear();
-               for (std::int64_t v = first; v < table.offsets[column + 1]; ++v)
-                 for (std::int64_t i = table.start[v]; i < table.start[v + 1]; ++i)
-                   scratch->telling.push_back(
-                       {table.rows[i], static_cast<std::int32_t>(v - first + 1)});
-               const TreeTarget target{nullptr, table.arity(column), nullptr, nullptr};
-               GrownTree& tree = trees[static_cast<std::size_t>(block)];
-               tree = grow(table, columns, target, target.n_classes, {column},
-                           table.weights ? nullptr : pairs, column, rules, *scratch, meter);
-               to_classes(tree, table.defaults[column]);
-               pool.give(std::move(scratch));
-             });
+  for_blocks(
+      static_cast<std::int64_t>(targets.size()), n_jobs, poll,
+      [&](std::int64_t block, Pulse& pulse) {
+        Meter meter(pulse);
+        auto scratch = pool.take();
+        const std::int64_t column = targets[static_cast<std::size_t>(block)];
+        const std::int64_t first = table.offsets[column];
+        scratch->telling.clear();
+        for (std::int64_t v = first; v < table.offsets[column + 1]; ++v)
+          for (std::int64_t i = table.start[v]; i < table.start[v + 1]; ++i)
+            scratch->telling.push_back({table.rows[i], static_cast<std::int32_t>(v - first + 1)});
+        const TreeTarget target{nullptr, table.arity(column), nullptr, nullptr};
+        GrownTree& tree = trees[static_cast<std::size_t>(block)];
+        tree = grow(table, columns, target, target.n_classes, {column},
+                    table.weights ? nullptr : pairs, column, rules, *scratch, meter);
+        to_classes(tree, table.defaults[column]);
+        pool.give(std::move(scratch));
+      });
   return trees;
 }
 
-#define TACIT_INSTANTIATE(V)                                                                    \
-  template GrownTree grow_tree(const TreeTable<V>&, const TreeTarget&,                          \
-                               const std::vector<std::int64_t>&, const TreeRules&, Poll);       \
-  template std::vector<GrownTree> grow_forest(const TreeTable<V>&,                              \
-                                              const std::vector<std::int64_t>&,                 \
+#define TACIT_INSTANTIATE(V)                                                              \
+  template GrownTree grow_tree(const TreeTable<V>&, const TreeTarget&,                    \
+                               const std::vector<std::int64_t>&, const TreeRules&, Poll); \
+  template std::vector<GrownTree> grow_forest(const TreeTable<V>&,                        \
+                                              const std::vector<std::int64_t>&,           \
                                               const std::int64_t*, const TreeRules&, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t)
 TACIT_INSTANTIATE(std::uint32_t)

@@ -14,7 +14,7 @@ namespace tacit {
 
 // What there is to do next: split a leaf, or (in graphs) merge it with another.
 struct TreeStep {
-  std::uint64_t rank;  // of its gain, rounded: rounding errors must not decide an order
+  std::uint64_t rank;        // of its gain, rounded: rounding errors must not decide an order
   std::int32_t node, other;  // other is -1 for a split
 
   bool operator<(const TreeStep& step) const {
@@ -246,8 +246,11 @@ class TreeGrower {
   void share_out(std::int32_t node, const TreeSplit& split, std::int32_t first,
                  std::size_t n_parts) {
     const auto child_at = leaves_.begin() + first;
-    const auto larger = [](const Leaf& a, const Leaf& b) { return a.members.size() < b.members.size(); };
-    const auto heir = std::max_element(child_at, child_at + static_cast<std::int64_t>(n_parts), larger);
+    const auto larger = [](const Leaf& a, const Leaf& b) {
+      return a.members.size() < b.members.size();
+    };
+    const auto heir =
+        std::max_element(child_at, child_at + static_cast<std::int64_t>(n_parts), larger);
     if (!counts_.large(heir->members.size())) return;
     auto planes = std::move(leaves_[static_cast<std::size_t>(node)].planes);
     for (std::size_t k = 0; k < n_parts; ++k) {

@@ -77,8 +77,8 @@ class LeafCounter {
     for (std::int64_t j = first; j < last; ++j)
       n_ahead += listed(paths_.ahead_low[j], paths_.ahead_high[j]);
     if (rarest >= 0 && listed(paths_.low[rarest], paths_.high[rarest]) < n_ahead) {
-      for (std::int64_t i = table_.start[paths_.low[rarest]];
-           i < table_.start[paths_.high[rarest]]; ++i)
+      for (std::int64_t i = table_.start[paths_.low[rarest]]; i < table_.start[paths_.high[rarest]];
+           ++i)
         if (const std::int64_t mask = ahead_of(table_.rows[i])) hold(leaf, mask, table_.rows[i]);
     } else {
       for (std::int64_t j = first; j < last; ++j)
@@ -132,8 +132,8 @@ class LeafCounter {
     if (rarest < 0)
       for (std::int64_t r = 0; r < table_.records.n_records; ++r) visit(r);
     else
-      for (std::int64_t i = table_.start[paths_.low[rarest]];
-           i < table_.start[paths_.high[rarest]]; ++i)
+      for (std::int64_t i = table_.start[paths_.low[rarest]]; i < table_.start[paths_.high[rarest]];
+           ++i)
         visit(table_.rows[i]);
     mark(0);
   }
@@ -281,7 +281,9 @@ AtomCounts leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::i
   for (const AtomCounts& part : parts) n_cells += part.cells.size();
   all.cells.reserve(n_cells);
   all.counts.reserve(n_cells);
-  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  const auto append = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
   for (const AtomCounts& part : parts) {
     const auto before = static_cast<std::int64_t>(all.cells.size());
     for (std::size_t i = 1; i < part.start.size(); ++i) all.start.push_back(before + part.start[i]);
@@ -295,7 +297,8 @@ AtomCounts leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::i
 
 AtomCounts add_atoms(const AtomView& one, const AtomView& other) {
   AtomCounts all;
-  const auto n_cells = static_cast<std::size_t>(one.start[one.n_atoms] + other.start[other.n_atoms]);
+  const auto n_cells =
+      static_cast<std::size_t>(one.start[one.n_atoms] + other.start[other.n_atoms]);
   all.cells.reserve(n_cells);
   all.counts.reserve(n_cells);
   const auto push = [&](std::int64_t cell, std::int64_t count) {
@@ -306,7 +309,8 @@ AtomCounts add_atoms(const AtomView& one, const AtomView& other) {
   while (i < one.n_atoms || j < other.n_atoms) {
     int which = i == one.n_atoms ? 1 : j == other.n_atoms ? -1 : 0;  // the side that comes first
     if (which == 0) {
-      const auto a = std::pair(one.leaf[i], one.mask[i]), b = std::pair(other.leaf[j], other.mask[j]);
+      const auto a = std::pair(one.leaf[i], one.mask[i]),
+                 b = std::pair(other.leaf[j], other.mask[j]);
       which = a < b ? -1 : b < a ? 1 : 0;
     }
     all.leaf.push_back(which > 0 ? other.leaf[j] : one.leaf[i]);
@@ -362,8 +366,8 @@ TakenLeaves take_atoms(const AtomView& atoms, const std::vector<AtomChoice>& cho
       if (!chosen(i)) continue;
       for (std::int64_t c = atoms.start[i]; c < atoms.start[i + 1]; ++c) {
         const std::int64_t plane = atoms.cells[c] / n_values, id = atoms.cells[c] % n_values;
-        all.planes[static_cast<std::size_t>(first + plane * n +
-                                            place[static_cast<std::size_t>(id)])] += atoms.counts[c];
+        all.planes[static_cast<std::size_t>(
+            first + plane * n + place[static_cast<std::size_t>(id)])] += atoms.counts[c];
       }
     }
     for (std::int64_t k = 0; k < n; ++k)
@@ -392,9 +396,8 @@ bool subtract_planes(std::int64_t n_planes, const LeafCells& leaf, std::int64_t*
   return true;
 }
 
-#define TACIT_INSTANTIATE(V)                                                                    \
-  template AtomCounts leaf_counts(const TreeTable<V>&, const LeafPaths&, std::int64_t*, int, \
-                                  Poll);
+#define TACIT_INSTANTIATE(V) \
+  template AtomCounts leaf_counts(const TreeTable<V>&, const LeafPaths&, std::int64_t*, int, Poll);
 TACIT_INSTANTIATE(std::uint16_t)
 TACIT_INSTANTIATE(std::uint32_t)
 #undef TACIT_INSTANTIATE

@@ -25,21 +25,21 @@ struct LeafPaths {
   const std::int32_t* low;
   const std::int32_t* high;
   const std::uint8_t* inside;
-  const std::int32_t* target;      // the column that each leaf's tree predicts
-  const std::uint8_t* dense;       // 1: all counts are wanted; 0: only those that are not zero
+  const std::int32_t* target;       // the column that each leaf's tree predicts
+  const std::uint8_t* dense;        // 1: all counts are wanted; 0: only those that are not zero
   const std::int64_t* ahead_start;  // a dense leaf has no candidates
   const std::int32_t* ahead_low;
   const std::int32_t* ahead_high;
   const std::uint8_t* ordered;
-  const std::int64_t* out_start;   // where each leaf's counts begin, and where the last one's end:
-                                   // nothing for leaves that are not dense
+  const std::int64_t* out_start;  // where each leaf's counts begin, and where the last one's end:
+                                  // nothing for leaves that are not dense
 };
 
 constexpr std::int64_t kMostCandidates = 62;
 
 // Counts that are not zero of leaves that are not dense. Atom i has the records of a leaf that hold
-// the candidates in mask[i] and no others (bit 0 is the first candidate; 0 where there are none). Its
-// counts are [start[i], start[i + 1]), with ascending cells: plane · n_values + value id. Atoms
+// the candidates in mask[i] and no others (bit 0 is the first candidate; 0 where there are none).
+// Its counts are [start[i], start[i + 1]), with ascending cells: plane · n_values + value id. Atoms
 // ascend by leaf, then by mask; there are none without records.
 struct AtomCounts {
   std::vector<std::int64_t> leaf, mask, start{0}, cells, counts;

@@ -65,11 +65,9 @@ LeafSplit best_split(const TreeColumns& columns, const LeafToSplit& leaf, const 
   found.split = search.best(counted.view());
   if (found.split.column < 0 || !score.accepts(found.split.gain, leaf.whole[0])) return {};
   if (leaf.n_next > 0)
-    found.next = search.others(counted.view(), found.split, leaf.n_next, [&](double gain) {
-      return score.accepts(gain, leaf.whole[0]);
-    });
-  for (const TreeSplit& split : found.next)
-    found.next_weight.push_back(weight_inside(leaf, split));
+    found.next = search.others(counted.view(), found.split, leaf.n_next,
+                               [&](double gain) { return score.accepts(gain, leaf.whole[0]); });
+  for (const TreeSplit& split : found.next) found.next_weight.push_back(weight_inside(leaf, split));
   found.rank = TreeStep::rank_of(found.split.gain);
   found.inside_share = columns.part_of_share(found.split, true) * leaf.share;
   found.outside_share = columns.part_of_share(found.split, false) * leaf.share;

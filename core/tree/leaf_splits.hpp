@@ -24,10 +24,10 @@ struct LeafToSplit {
 };
 
 struct LeafSplit {
-  TreeSplit split;           // its column is -1 where no split is worth making
-  std::uint64_t rank = 0;    // of its gain: larger ones are made first
+  TreeSplit split;                             // its column is -1 where no split is worth making
+  std::uint64_t rank = 0;                      // of its gain: larger ones are made first
   double inside_share = 0, outside_share = 0;  // of the children; of each one for complete splits
-  std::vector<TreeSplit> next;  // other splits that are worth making: SplitSearch::others
+  std::vector<TreeSplit> next;            // other splits that are worth making: SplitSearch::others
   std::vector<std::int64_t> next_weight;  // the sum of all planes inside each of them
 };
 

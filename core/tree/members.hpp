@@ -47,8 +47,8 @@ struct TellingRecord {
 struct LeafMembers {
   std::int32_t tag = 0;  // even; that of its telling records is one more
   std::int64_t n_quiet = 0;
-  bool everything = false;          // began as all records, which are not listed
-  RecordList began;  // its quiet records, and some that other leaves have now
+  bool everything = false;  // began as all records, which are not listed
+  RecordList began;         // its quiet records, and some that other leaves have now
   std::int64_t telling_begin = 0, telling_end = 0;
 
   std::int64_t n_telling() const { return telling_end - telling_begin; }
@@ -177,7 +177,8 @@ class TreeMembers {
     for (std::int64_t v = low; v < high; ++v) {
       LeafMembers& part = parts[each ? static_cast<std::size_t>(v - low) : 0];
       const std::size_t before = part.began.size();
-      part.began.resize(before + static_cast<std::size_t>(table_.start[v + 1] - table_.start[v] + 1));
+      part.began.resize(before +
+                        static_cast<std::size_t>(table_.start[v + 1] - table_.start[v] + 1));
       std::int32_t* mine = part.began.data() + before;
       for (std::int64_t i = table_.start[v]; i < table_.start[v + 1]; ++i) {
         const std::int32_t r = table_.rows[i];

@@ -78,8 +78,8 @@ TACIT_INLINE D normal_evidence(const NormalPrior& prior, D weight, D first, D se
   const D off = mean - prior.mean;
   const D rate = prior.rate + 0.5 * spread + prior.strength * weight * off * off / (2.0 * strength);
   constexpr double kLog2Pi = 1.8378770664093454836;
-  const double base = prior.shape * fast_log(prior.rate) - log_gamma(prior.shape) +
-                      0.5 * fast_log(prior.strength);
+  const double base =
+      prior.shape * fast_log(prior.rate) - log_gamma(prior.shape) + 0.5 * fast_log(prior.strength);
   return log_gamma(shape) + base - shape * fast_log(rate) - 0.5 * fast_log(strength) -
          0.5 * kLog2Pi * weight;
 }
@@ -236,7 +236,8 @@ void look_up_gains(const TableLoop& tables, const T* inside, std::int64_t stride
     }
     sum_in += terms[base];
     sum_out += terms[base_whole - base];
-    const double gain = ((sum_in - closes[weight]) + (sum_out - closes[all - weight])) + tables.added;
+    const double gain =
+        ((sum_in - closes[weight]) + (sum_out - closes[all - weight])) + tables.added;
     // No branch: which columns occur in a small leaf cannot be guessed.
     gains[i] = (weight >= tables.min_leaf) & (weight <= most) ? gain : kNever;
   }
@@ -287,9 +288,10 @@ double spread(const std::int64_t* planes) {
 
 double penalty(const TreeRules& rules, std::int64_t n_planes, double whole) {
   const double parameters = static_cast<double>(n_planes - 1);  // two for a mean and a variance
-  if (rules.criterion == TreeCriterion::kBic) return -0.5 * parameters * std::log(std::max(whole, 1.0));
-  const bool has_prior = rules.criterion == TreeCriterion::kBayesFactor ||
-                         rules.criterion == TreeCriterion::kNormal;
+  if (rules.criterion == TreeCriterion::kBic)
+    return -0.5 * parameters * std::log(std::max(whole, 1.0));
+  const bool has_prior =
+      rules.criterion == TreeCriterion::kBayesFactor || rules.criterion == TreeCriterion::kNormal;
   return has_prior ? parameters * rules.log_kappa : 0.0;
 }
 
@@ -301,8 +303,7 @@ TreeScore::TreeScore(const TreeRules& rules, std::int64_t n_planes, std::int64_t
       n_planes_(n_planes),
       min_leaf_(std::max<std::int64_t>(rules.min_leaf, 1)),
       scale_(1.0 / rules.unit),
-      pseudo_(rules.bdeu ? rules.prior_weight / static_cast<double>(n_planes)
-                         : rules.prior_weight),
+      pseudo_(rules.bdeu ? rules.prior_weight / static_cast<double>(n_planes) : rules.prior_weight),
       per_leaf_(penalty(rules, n_planes, static_cast<double>(whole) / rules.unit)),
       min_gain_(rules.min_gain),
       bdeu_(rules.bdeu && rules.criterion == TreeCriterion::kBayesFactor),
@@ -380,9 +381,9 @@ bool worth_splitting(const TreeRules& rules, std::int64_t n_planes, const std::i
 template <class T>
 void SplitJob<T>::evaluate(double* gains) const {
   if (score->terms_) {
-    const TableLoop tables{score->terms_.get(),  score->closes_.get(), whole,
-                           score->n_planes_,      score->min_leaf_,
-                           score->per_leaf_ - score->leaf(whole, share)};
+    const TableLoop tables{
+        score->terms_.get(), score->closes_.get(), whole,
+        score->n_planes_,    score->min_leaf_,     score->per_leaf_ - score->leaf(whole, share)};
     if (score->n_planes_ == 2) return look_up_gains<true>(tables, inside, stride, n, gains);
     return look_up_gains<false>(tables, inside, stride, n, gains);
   }

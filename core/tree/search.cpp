@@ -208,8 +208,8 @@ double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run)
   const double share = leaf.share / static_cast<double>(arity);
   const auto n_planes = static_cast<std::size_t>(score_.n_planes());
   std::vector<std::int64_t> rest(leaf.whole, leaf.whole + n_planes), child(n_planes);
-  double gain = static_cast<double>(arity - 1) * score_.per_leaf() -
-                score_.leaf(leaf.whole, leaf.share);
+  double gain =
+      static_cast<double>(arity - 1) * score_.per_leaf() - score_.leaf(leaf.whole, leaf.share);
   std::int64_t n_filled = 0;
   const auto add = [&](const std::vector<std::int64_t>& planes) {
     if (planes[0] == 0) return true;
@@ -323,7 +323,8 @@ void SplitSearch<T>::describe_threshold(const CountedLeaf<T>& leaf, std::int64_t
   const std::int64_t code = columns_.code(column, leaf.id(place));
   const std::int64_t bound = code < usual ? code : code - 1;  // the highest code below
   const auto in_column = [&](std::int64_t i) {
-    return i >= 0 && i < leaf.n && columns_.column_of[static_cast<std::size_t>(leaf.id(i))] == column;
+    return i >= 0 && i < leaf.n &&
+           columns_.column_of[static_cast<std::size_t>(leaf.id(i))] == column;
   };
   std::int64_t begin = place, end = place + 1, left = -1, right = columns_.arity(column);
   while (in_column(begin - 1)) --begin;

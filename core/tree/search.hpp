@@ -46,8 +46,8 @@ class SplitSearch {
   // function of the gain) and that have no more than half of the leaf inside. Of a column with
   // thresholds only the best one is given, and none if the leaf's best split is of that column.
   template <class F>
-  std::vector<TreeSplit> others(const CountedLeaf<T>& leaf, const TreeSplit& best, std::int64_t most,
-                                F accepts) const {
+  std::vector<TreeSplit> others(const CountedLeaf<T>& leaf, const TreeSplit& best,
+                                std::int64_t most, F accepts) const {
     std::vector<Choice> found;
     for (std::int64_t i = 0; i < leaf.n; ++i) {
       const double gain = gains_[static_cast<std::size_t>(i)];

@@ -17,8 +17,8 @@ namespace tacit {
 // A table by record and by value, and what its columns are like.
 template <class V>
 struct TreeTable {
-  Records<V> records;          // all of them; weights are those below
-  const std::int64_t* start;   // postings: rows[start[v] …] are the records that hold v
+  Records<V> records;         // all of them; weights are those below
+  const std::int64_t* start;  // postings: rows[start[v] …] are the records that hold v
   const std::int32_t* rows;
   const std::int64_t* offsets;   // the first value id of each column, and n_values
   const std::int64_t* defaults;  // each column's default code

@@ -64,7 +64,9 @@ void tree_leaves(const Records<V>& records, const WalkNodes& nodes, std::int32_t
   });
 }
 
-template void tree_leaves(const Records<std::uint16_t>&, const WalkNodes&, std::int32_t*, int, Poll);
-template void tree_leaves(const Records<std::uint32_t>&, const WalkNodes&, std::int32_t*, int, Poll);
+template void tree_leaves(const Records<std::uint16_t>&, const WalkNodes&, std::int32_t*, int,
+                          Poll);
+template void tree_leaves(const Records<std::uint32_t>&, const WalkNodes&, std::int32_t*, int,
+                          Poll);
 
 }  // namespace tacit
