@@ -28,9 +28,9 @@ from benchmarks.report import (
     versions,
 )
 from tacit.datasets import make_msnbc, make_msweb, make_television
-from tacit.mixture.em import Problem, run_em
-from tacit.mixture.prior import make_prior
-from tacit.mixture.starts import make_start
+from tacit.mixture.em.iterations import Problem, run_em
+from tacit.mixture.em.prior import make_prior
+from tacit.mixture.em.starts import make_start
 from tacit.schema import Labels, Schema
 
 if TYPE_CHECKING:
@@ -160,9 +160,9 @@ def threads(section: Section, table: tacit.Table) -> None:
 import ctypes
 import tacit
 from benchmarks.mixture import CLUSTERS
-from tacit.mixture.em import Problem
-from tacit.mixture.prior import make_prior
-from tacit.mixture.starts import make_start
+from tacit.mixture.em.iterations import Problem
+from tacit.mixture.em.prior import make_prior
+from tacit.mixture.em.starts import make_start
 import numpy as np
 def prepare():
     table = tacit.datasets.make_msnbc()

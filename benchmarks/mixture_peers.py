@@ -9,9 +9,9 @@ import numpy as np
 from scipy import sparse
 from scipy.special import logsumexp
 
-from tacit.mixture.em import Problem
-from tacit.mixture.expected import ExpectedCounts
-from tacit.mixture.prior import make_prior
+from tacit.mixture.em.expected import ExpectedCounts
+from tacit.mixture.em.iterations import Problem
+from tacit.mixture.em.prior import make_prior
 
 if TYPE_CHECKING:
     import tacit

@@ -15,7 +15,7 @@ from benchmarks.scale_limit import limit
 from benchmarks.scale_model import Nothing, check
 from benchmarks.scale_peers import peers
 from tacit.datasets import make_msnbc
-from tacit.mixture.parts import ExpectAll
+from tacit.mixture.em.partitioned import ExpectAll
 
 if TYPE_CHECKING:
     from tacit.scale import PartitionedTable

@@ -12,7 +12,7 @@ import numpy as np
 
 import tacit
 from benchmarks.report import SHARED, Section, milliseconds, on_one_core, race
-from tacit.similarity.cuts import NodeTerms, cut_firsts, degree_rate
+from tacit.similarity.cuts.minimum_cut import NodeTerms, cut_firsts, degree_rate
 
 try:
     import maxflow

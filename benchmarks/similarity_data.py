@@ -14,7 +14,7 @@ import polars as pl
 from scipy import sparse
 
 from benchmarks import report
-from tacit.similarity.encoding import Encoder
+from tacit.similarity.projection.encoding import Encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,10 +14,10 @@ from scipy.spatial import cKDTree
 from benchmarks.report import SHARED, Section, milliseconds, on_one_core, times_once
 from benchmarks.similarity_data import covertype, letters
 from tacit.datasets import make_objects
-from tacit.similarity.blocks import Blocks, near_blocks
 from tacit.similarity.graph import near_graph, near_indices
-from tacit.similarity.grid import Grid
-from tacit.similarity.projection import project
+from tacit.similarity.grid.blocks import Blocks, near_blocks
+from tacit.similarity.grid.grid import Grid
+from tacit.similarity.projection.linear import project
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -11,8 +11,8 @@ from sklearn.decomposition import TruncatedSVD
 from benchmarks.report import SHARED, Section, milliseconds, on_one_core, race, times_once
 from benchmarks.similarity_data import kos
 from tacit.datasets import make_documents
-from tacit.similarity.centred import Centred
-from tacit.similarity.projection import project
+from tacit.similarity.projection.centred import Centred
+from tacit.similarity.projection.linear import project
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from tacit.mixture.expected import ExpectedCounts
+from tacit.mixture.em.expected import ExpectedCounts
 
 LEAST = 1e-60  # nothing is held to be less probable
 

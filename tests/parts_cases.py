@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.scale import of_tables
-from tacit.tree import level_growth
+from tacit.tree.partitioned import level_growth
 
 CRITERIA = ("bayes_factor", "bic", "entropy", "gini")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
 from tacit import _core
-from tacit.tree.leaf_counting import Atoms
+from tacit.tree.partitioned.leaf_counting import Atoms
 from tree_cases import PLAIN, random_case, rules
 
 NO_IDS = np.zeros(0, np.int32)

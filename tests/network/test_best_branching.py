@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 import network_oracle as oracle
 from strategies import data
-from tacit.network.nets.search import arc_gains, best_branching
+from tacit.network.search.search import arc_gains, best_branching
 
 
 @st.composite

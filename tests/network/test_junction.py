@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from junction_oracle import Net, eliminate, findings, nets, random_net, random_table
 from strategies import assert_identical, for_all_jobs
 from tacit.errors import InputError
-from tacit.network.nets.junction import JunctionTree
+from tacit.network.inference.junction import JunctionTree
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-13}
 

@@ -78,7 +78,7 @@ def test_alarm_is_learnt_back(alarm):
     data = alarm.sample(20_000, random_state=0)
     net = BayesNet.learn(data, restarts=2, random_state=2)
     assert net.structural_hamming_distance(alarm) <= 12
-    true = tacit.network.nets.search.network_score(data, alarm.parents)
+    true = tacit.network.search.search.network_score(data, alarm.parents)
     assert net.report_.score > 1.01 * true  # scores are negative
     assert net.score(data) == pytest.approx(alarm.score(data), rel=0.01)
 

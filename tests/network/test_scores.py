@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import network_oracle as oracle
 from strategies import data
 from tacit import Table
-from tacit.network.nets import search
+from tacit.network.search import search
 
 prior_weights = st.sampled_from([0.5, 1.0, 3.0, 10.0])
 

@@ -12,7 +12,7 @@ import network_oracle as oracle
 from strategies import data
 from tacit import Table
 from tacit.errors import InputError
-from tacit.network.nets.search import SearchSettings, find_structure
+from tacit.network.search.search import SearchSettings, find_structure
 
 
 def sampled(n_records, n, seed, arity=2, strength=0.8):

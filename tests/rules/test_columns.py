@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator
 import rule_column_oracle as oracle
 from tacit import Table, _core
 from tacit.errors import InputError
-from tacit.rules.columns import RuleFeatures
+from tacit.rules.columns.features import RuleFeatures
 
 NAN = float("nan")
 X = np.array(

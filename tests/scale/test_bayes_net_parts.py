@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 import tacit
 from net_cases import net_file, sprinkler
 from strategies import JOBS, data
-from tacit.network.nets.family_counts import FamilyCounts
-from tacit.network.nets.search import (
+from tacit.network.parameters.table_counts import ExpectedTables, FamilyTables
+from tacit.network.search.family_counts import FamilyCounts
+from tacit.network.search.search import (
     SearchSettings,
     arc_gains,
     family_score,
     find_structure,
     network_score,
 )
-from tacit.network.nets.table_counts import ExpectedTables, FamilyTables
 from tacit.scale import Part, of_tables, partition
 from tacit.scale.partitions import Partitions
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from strategies import JOBS, data
-from tacit.network.record_scores import RecordScores
+from tacit.network.inference.partitioned import RecordScores
 from tacit.scale import of_tables, partition
 
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 import tacit
 from strategies import data
 from tacit.scale import Part, of_tables, partition
-from tacit.similarity.parts_groups import Sorter, SumCells, TypeColumn
+from tacit.similarity.grouping.partitioned import Sorter, SumCells, TypeColumn
 
 EXACT = ("randomised_svd", "randomised_pca", "exact_pca", "gaussian")  # to the last bit
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tacit
 from strategies import JOBS, assert_identical, data
 from tacit import NaiveBayesMixture
-from tacit.mixture.parts import (
+from tacit.mixture.em.partitioned import (
     OWN,
     CountingRecords,
     ExpectAll,
@@ -99,7 +99,7 @@ def test_same_mixture(visits, n):
 
 
 def test_samples_of_many_records(small, monkeypatch):
-    monkeypatch.setattr("tacit.mixture.starts._SAMPLE", 60)
+    monkeypatch.setattr("tacit.mixture.em.starts._SAMPLE", 60)
     for table in (small, small.with_weights(np.arange(small.n_records) % 3.0)):
         whole = NaiveBayesMixture(1, n_init=3, random_state=8).fit(table)
         assert_same_mixture(

@@ -12,7 +12,7 @@ from parts_cases import counting, cut_tables, growth
 from strategies import assert_identical
 from tacit import DependencyNetwork, InputError
 from tacit.scale import Predict, partition
-from tacit.tree import level_growth
+from tacit.tree.partitioned import level_growth
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 
 import strategies
 from tacit import InputError, Table
-from tacit.similarity.encoding import Encoder
+from tacit.similarity.projection.encoding import Encoder
 
 PEOPLE = {
     "age": [31.5, 58.0, 44.0, 20.0],

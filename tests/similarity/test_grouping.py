@@ -9,8 +9,8 @@ from scipy import sparse
 import grouping_oracle
 from strategies import assert_identical
 from tacit import InputError
-from tacit.similarity.grid import Grid
-from tacit.similarity.grouping import group
+from tacit.similarity.grid.grid import Grid
+from tacit.similarity.grouping.groups import group
 
 DELTAS = (0.0, 1e-12, 0.125, 0.3, 0.5, 1.0)
 

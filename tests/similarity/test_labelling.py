@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from cut_oracle import smallest_normalized_cut
-from tacit.similarity.labelling import (
+from tacit.similarity.cuts.labelling import (
     UNKNOWN,
     Surroundings,
     cut_labels,

@@ -222,7 +222,7 @@ def test_defaults_do_not_matter(table):
 
 
 def test_pair_counts_are_an_economy_only(table, web, monkeypatch):
-    monkeypatch.setattr(import_module("tacit.tree.network_growth"), "_MOST_PAIRS", 0)
+    monkeypatch.setattr(import_module("tacit.tree.network.growth"), "_MOST_PAIRS", 0)
     same_forest(web, DependencyNetwork().fit(table))
 
 

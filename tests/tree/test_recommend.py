@@ -120,7 +120,7 @@ def test_many_baskets_as_frames_and_sparse_arrays():
 def test_batches_do_not_matter(web, monkeypatch):
     table = Table.from_baskets(BASKETS)
     whole = web.recommend(table, n=2)
-    monkeypatch.setattr(import_module("tacit.tree.recommend"), "_CELLS", 13)
+    monkeypatch.setattr(import_module("tacit.tree.network.recommend"), "_CELLS", 13)
     assert web.recommend(table, n=2).equals(whole)
 
 

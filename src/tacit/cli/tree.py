@@ -28,13 +28,13 @@ from tacit.cli.writing import check_target
 from tacit.errors import InputError
 from tacit.scale import as_partitioned
 from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
-from tacit.tree.picture import readable_depth
+from tacit.tree.drawing.scene import readable_depth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.scale import Part
-    from tacit.tree.text import LeafRule
+    from tacit.tree.drawing.text import LeafRule
 
 __all__ = ["register", "tree"]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit import _core, store
-from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.errors import FileError, InputError
 from tacit.machine import available_memory, human_bytes, whole

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.counts.contingency import ContingencyTable
+    from tacit.counts.contingency.table import ContingencyTable
     from tacit.counts.records import StoredRecords
 
 __all__ = ["Plan", "Planner", "counter"]

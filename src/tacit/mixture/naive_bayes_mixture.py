@@ -15,17 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_fits, count_jobs, whole
-from tacit.mixture.choose_clusters import choose_clusters, show_progress
-from tacit.mixture.em import How, Parameters, Problem, Run, run_em
-from tacit.mixture.own_labels import OwnLabels
-from tacit.mixture.parts import PartsProblem, Under, look_at
-from tacit.mixture.prior import check_kinds, check_strength, make_prior
-from tacit.mixture.profile import Profile
-from tacit.mixture.restarts import follow_best, in_double
+from tacit.mixture.em.choose_clusters import choose_clusters, show_progress
+from tacit.mixture.em.iterations import How, Parameters, Problem, Run, run_em
+from tacit.mixture.em.partitioned import PartsProblem, Under, look_at
+from tacit.mixture.em.prior import check_kinds, check_strength, make_prior
+from tacit.mixture.em.restarts import follow_best, in_double
+from tacit.mixture.em.scores import Scores, score_run
+from tacit.mixture.em.starts import check_enough, count_distinct
+from tacit.mixture.fitted_labels import OwnLabels
+from tacit.mixture.profile.profile import Profile
 from tacit.mixture.sampling import draw_records
 from tacit.mixture.saving import write_mixture
-from tacit.mixture.scores import Scores, score_run
-from tacit.mixture.starts import check_enough, count_distinct
 from tacit.parameters import make_generator
 from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table.features import (
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts import OneWay
-    from tacit.mixture.em import Evidence
-    from tacit.mixture.expected import ExpectedCounts
-    from tacit.mixture.prior import Prior
+    from tacit.mixture.em.expected import ExpectedCounts
+    from tacit.mixture.em.iterations import Evidence
+    from tacit.mixture.em.prior import Prior
     from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table

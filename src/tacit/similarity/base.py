@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.scale import as_partitioned, gather
-from tacit.similarity.encoding import Encoder
-from tacit.similarity.grouping import check_delta
-from tacit.similarity.parts_groups import (
+from tacit.similarity.grouping.groups import check_delta
+from tacit.similarity.grouping.partitioned import (
     Finder,
     Sorter,
     TypeColumn,
@@ -25,7 +24,8 @@ from tacit.similarity.parts_groups import (
     spread_over,
     type_column,
 )
-from tacit.similarity.scaling import column_ranges, scale_columns
+from tacit.similarity.projection.encoding import Encoder
+from tacit.similarity.projection.scaling import column_ranges, scale_columns
 from tacit.similarity.sparse_computation import SparseComputation
 from tacit.table import Table
 from tacit.table.features import note_names

@@ -14,14 +14,13 @@ from tacit.errors import InputError, refuse_partitions
 from tacit.machine import count_jobs, human_bytes, whole
 from tacit.parameters import make_generator
 from tacit.scale import as_partitioned, gather
-from tacit.similarity.blocks import Blocks, Near, near_blocks, split_blocks
-from tacit.similarity.encoding import Encoder
-from tacit.similarity.forecast import Forecast, choose_dimensions, choose_resolution
 from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
-from tacit.similarity.grid import MOST_DIMENSIONS, Grid
-from tacit.similarity.grid_plot import plot_grid
-from tacit.similarity.grouping import Groups, check_delta, group
-from tacit.similarity.parts_groups import (
+from tacit.similarity.grid.blocks import Blocks, Near, near_blocks, split_blocks
+from tacit.similarity.grid.forecast import Forecast, choose_dimensions, choose_resolution
+from tacit.similarity.grid.grid import MOST_DIMENSIONS, Grid
+from tacit.similarity.grid.plot import plot_grid
+from tacit.similarity.grouping.groups import Groups, check_delta, group
+from tacit.similarity.grouping.partitioned import (
     Place,
     Sorter,
     SumCells,
@@ -31,9 +30,10 @@ from tacit.similarity.parts_groups import (
     find_groups,
     type_column,
 )
-from tacit.similarity.parts_projection import PartSight, Survey, check_plan, survey
-from tacit.similarity.projection import Plan, coordinates, project
-from tacit.similarity.scaling import column_ranges, scale_columns
+from tacit.similarity.projection.encoding import Encoder
+from tacit.similarity.projection.linear import Plan, coordinates, project
+from tacit.similarity.projection.partitioned import PartSight, Survey, check_plan, survey
+from tacit.similarity.projection.scaling import column_ranges, scale_columns
 from tacit.table.features import note_names
 from tacit.table.targets import read_target
 

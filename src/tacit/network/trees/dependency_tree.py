@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_fits, whole
-from tacit.network.record_scores import RecordScores
+from tacit.network.inference.partitioned import RecordScores
 from tacit.network.structure.bits import binary_structure, is_bytes
 from tacit.network.structure.learn import Settings, Structure, learn
 from tacit.network.trees.answers import (
