@@ -1,14 +1,14 @@
 """The search for neighbours against all distances, for every number of threads."""
 
+import near_neighbours_oracle as oracle
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-import near_neighbours_oracle as oracle
-from scripts import run
-from strategies import for_all_jobs
+from support.scripts import run
+from support.strategies import for_all_jobs
 from tacit import _core
 
 JOBS = (1, 2, 5)

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from scripts import run
-from strategies import data
+from support.scripts import run
+from support.strategies import data
 from tacit import Table, _core
 
 

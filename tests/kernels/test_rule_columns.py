@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import rule_column_oracle as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import rule_column_oracle as oracle
-from scripts import run
-from strategies import for_all_jobs
+from support.scripts import run
+from support.strategies import for_all_jobs
 from tacit import _core
 
 examples = settings(max_examples=80)

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import tacit
-from separable import draw_separable
+from support.mixtures import draw_separable
 from tacit import NaiveBayesMixture, Table
 from tacit.mixture.em.choose_clusters import choose_clusters
 from tacit.mixture.em.iterations import Problem, run_em

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import tacit
-from mixture_oracle import dense_view, random_responsibilities, stored_counts
-from strategies import any_weights, data, defaults_of, exact_weights, label
+from oracles.mixture import dense_view, random_responsibilities, stored_counts
+from support.strategies import any_weights, data, defaults_of, exact_weights, label
 from tacit import Table
 from tacit.mixture.em.expected import ExpectedCounts
 from tacit.mixture.em.iterations import Parameters, Problem, run_em

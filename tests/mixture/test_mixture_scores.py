@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mixture_oracle import dense_parameters, dense_view
+from oracles.mixture import dense_parameters, dense_view
 from tacit import NaiveBayesMixture, Table
 from tacit.errors import InputError
 from tacit.mixture.em.iterations import Problem, Run

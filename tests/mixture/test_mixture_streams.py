@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import tacit
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import InputError, NaiveBayesMixture, Table
 
 

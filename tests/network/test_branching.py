@@ -1,12 +1,12 @@
 """Branchings of tables against all parent vectors and an independent Edmonds."""
 
+import network_oracle as oracle
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import network_oracle as oracle
-from strategies import data
+from support.strategies import data
 from tacit import Branching, Table
 
 WEIGHTS = [1.0, 10.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from net_cases import net_file
+from support.nets import net_file
 from tacit import BayesNet, InputError
 
 # Columns, arcs and parameters, as the repository they come from lists them.

@@ -2,14 +2,14 @@
 
 import itertools
 
+import network_oracle as oracle
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import network_oracle as oracle
-from strategies import data
+from support.strategies import data
 from tacit import Table
 from tacit.errors import InputError
 from tacit.network.search.search import SearchSettings, find_structure

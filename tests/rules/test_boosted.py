@@ -13,8 +13,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
-from rule_records import LABELS, TARGETS, X, make_records
-from scripts import run
+from support.rule_records import LABELS, TARGETS, X, make_records
+from support.scripts import run
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError, Table
 from tacit.parameters import make_generator
 from tacit.rules.boosted.growth import Growth

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-import rule_oracle
 import tacit
-from rule_cases import coded_tables
+from oracles import rules as rule_oracle
+from support.rule_tables import coded_tables
 from tacit import CoveringRulesClassifier, _core
 from tacit.errors import InputError
 from tacit.rules.covering.search import CoveringSettings, learn_rules, on_a_grid

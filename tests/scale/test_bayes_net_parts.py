@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from net_cases import net_file, sprinkler
-from strategies import JOBS, data
+from support.nets import net_file, sprinkler
+from support.strategies import JOBS, data
 from tacit.network.parameters.table_counts import ExpectedTables, FamilyTables
 from tacit.network.search.family_counts import FamilyCounts
 from tacit.network.search.search import (

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from strategies import JOBS, data
+from support.strategies import JOBS, data
 from tacit.network.inference.partitioned import RecordScores
 from tacit.scale import of_tables, partition
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 import tacit
-from strategies import data
+from support.strategies import data
 from tacit.scale import Part, of_tables, partition
 from tacit.similarity.grouping.partitioned import Sorter, SumCells, TypeColumn
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import tacit
-from kmeans_data import blobs, days, fit_quietly
-from strategies import JOBS, assert_identical, data
+from support.kmeans_data import blobs, days, fit_quietly
+from support.strategies import JOBS, assert_identical, data
 from tacit import KMeans
 from tacit.mixture.em.partitioned import OWN, Under, look_at
 from tacit.mixture.kmeans.lloyd import Ask

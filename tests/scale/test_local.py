@@ -10,7 +10,7 @@ from hypothesis.strategies import data, integers, permutations, sets
 from scipy import sparse
 
 import tacit
-from strategies import JOBS
+from support.strategies import JOBS
 from tacit.counts.pairs import plan
 from tacit.scale import Local, MergeTree, using
 from tacit.scale.pair_counting import PairTotal

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from strategies import JOBS, data
-from structure_oracle import discrete_tree
+from oracles.structure import discrete_tree
+from support.strategies import JOBS, data
 from tacit.network.structure.random_order import RandomOrder
 from tacit.network.structure.sampled_parts import FirstSample, PairSamples
 from tacit.scale import Part, of_tables, partition

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from strategies import JOBS, assert_identical, data
+from support.strategies import JOBS, assert_identical, data
 from tacit import NaiveBayesMixture
 from tacit.mixture.em.partitioned import (
     OWN,

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from parts_cases import counting, cut, cut_tables, growth
-from strategies import JOBS, assert_identical
+from support.partitions import counting, cut, cut_tables, growth
+from support.strategies import JOBS, assert_identical
 from tacit import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor, InputError
 from tacit.scale import Predict, partition
 from tacit.tree.growth.settings import exact_total, float_total

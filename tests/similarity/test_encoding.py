@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-import strategies
+from support import strategies as strategies
 from tacit import InputError, Table
 from tacit.similarity.projection.encoding import Encoder
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cut_oracle import smallest_normalized_cut
+from oracles.cuts import smallest_normalized_cut
 from tacit.similarity.cuts.labelling import (
     UNKNOWN,
     Surroundings,

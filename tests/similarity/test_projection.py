@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import InputError
 from tacit.datasets import make_documents
 from tacit.similarity.projection.linear import METHODS, project

@@ -16,8 +16,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from random_trees import walk
-from strategies import assert_identical, data
+from support.random_trees import walk
+from support.strategies import assert_identical, data
 from tacit import DecisionTreeClassifier, DependencyNetwork, InputError, Table
 
 CLASSIFIERS = "asks for the tags of classifiers where there is predict_proba; this is none"

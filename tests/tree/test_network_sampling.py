@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import DependencyNetwork, InputError, Table
 
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-import oracles
-from strategies import data
+from oracles import counts as oracles
+from support.strategies import data
 from tacit import DependencyNetwork, InputError, Table
 
 BASKETS = [["bread", "butter"], ["bread", "butter", "jam"], ["beer"], ["beer", "crisps"], []] * 12
