@@ -159,7 +159,7 @@ def threads(section: Section, table: tacit.Table) -> None:
         """
 import ctypes
 import tacit
-from benchmarks.mixture import CLUSTERS
+from benchmarks.mixture.__main__ import CLUSTERS
 from tacit.mixture.em.iterations import Problem
 from tacit.mixture.em.prior import make_prior
 from tacit.mixture.em.starts import make_start

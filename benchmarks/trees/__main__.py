@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import tacit
 from benchmarks.adult import unasked
-from benchmarks.counts import dense_view
+from benchmarks.counts.__main__ import dense_view
 from benchmarks.report import Section, machine, milliseconds, race, versions
 from benchmarks.trees.checks import graphs, recommendations
 from tacit import _core

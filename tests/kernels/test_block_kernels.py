@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-import grid_oracle as oracle
+from oracles import grid as oracle
 from tacit import InputError, _core
 from tacit.similarity.graph import near_graph, near_indices, similarities
 from tacit.similarity.grid.blocks import Blocks, near_blocks, split_blocks

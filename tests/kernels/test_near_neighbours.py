@@ -1,12 +1,12 @@
 """The search for neighbours against all distances, for every number of threads."""
 
-import near_neighbours_oracle as oracle
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from oracles import neighbors as oracle
 from support.scripts import run
 from support.strategies import for_all_jobs
 from tacit import _core

@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import rule_column_oracle as oracle
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from oracles import rule_columns as oracle
 from support.scripts import run
 from support.strategies import for_all_jobs
 from tacit import _core

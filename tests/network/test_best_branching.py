@@ -1,12 +1,12 @@
 """Maximum branchings of weights against all parent vectors and an independent Edmonds."""
 
-import network_oracle as oracle
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from oracles import network as oracle
 from support.strategies import data
 from tacit.network.search.search import arc_gains, best_branching
 

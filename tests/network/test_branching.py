@@ -1,11 +1,11 @@
 """Branchings of tables against all parent vectors and an independent Edmonds."""
 
-import network_oracle as oracle
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from oracles import network as oracle
 from support.strategies import data
 from tacit import Branching, Table
 

@@ -1,6 +1,5 @@
 """Exact trees of mutual information against the full matrix and SciPy's spanning tree."""
 
-import network_oracle as oracle
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
+from oracles import network as oracle
 from support.strategies import data
 from tacit import Table
 from tacit.network.structure import chow_liu

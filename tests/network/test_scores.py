@@ -2,13 +2,13 @@
 
 import math
 
-import network_oracle as oracle
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from oracles import network as oracle
 from support.strategies import data
 from tacit import Table
 from tacit.network.search import search

@@ -2,13 +2,13 @@
 
 import itertools
 
-import network_oracle as oracle
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from oracles import network as oracle
 from support.strategies import data
 from tacit import Table
 from tacit.errors import InputError
