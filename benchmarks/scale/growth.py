@@ -16,7 +16,7 @@ from tacit.datasets import make_mixture
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
 from tacit.scale.partitions import Partitions
-from tacit.scale.statistic import MergeTree
+from tacit.statistic import MergeTree
 
 if TYPE_CHECKING:
     from benchmarks.report import Section

@@ -19,7 +19,7 @@ from tacit.mixture.em.partitioned import OWN, Under, look_at
 from tacit.mixture.kmeans.lloyd import Ask
 from tacit.mixture.kmeans.partitioned import AssignAll, NearestSum, take_sample
 from tacit.mixture.kmeans.points import TablePoints
-from tacit.scale import Part, Predict, of_tables, partition
+from tacit.scale import Partition, Predict, of_tables, partition
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def cut(table, ends):
 
 
 def part_of(table, index=0, first=0, n_jobs=1):
-    return Part(table, index, first, n_jobs)
+    return Partition(table, index, first, n_jobs)
 
 
 def assert_same_clusters(found, whole, tolerance=0.0):

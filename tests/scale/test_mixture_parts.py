@@ -22,7 +22,7 @@ from tacit.mixture.em.partitioned import (
     Under,
     hash_records,
 )
-from tacit.scale import Local, Part, of_tables, partition, using
+from tacit.scale import Local, Partition, of_tables, partition, using
 
 TIGHT = 1e-12
 
@@ -50,7 +50,7 @@ def cut(table, ends):
 
 
 def part_of(table, index=0, first=0, n_jobs=1):
-    return Part(table, index, first, n_jobs)
+    return Partition(table, index, first, n_jobs)
 
 
 def assert_close(one, other, tolerance=TIGHT):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.scale import Part, PartitionedTable
+    from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
 
 __all__ = ["Objects", "SimilarityClassifier", "each_record", "refuse_huge"]
@@ -124,7 +124,7 @@ class _Ask:
     model: SimilarityClassifier
     method: str
 
-    def __call__(self, part: Part) -> tuple[NDArray[Any], int]:
+    def __call__(self, part: Partition) -> tuple[NDArray[Any], int]:
         model = copy(self.model)
         model.n_jobs = part.n_jobs
         model._note_fallback(0)

@@ -14,6 +14,7 @@ from tacit.errors import InputError
 from tacit.mixture.em.iterations import Evidence, How, Parameters, Problem, Run, em_steps
 from tacit.mixture.em.side_by_side import run_together
 from tacit.mixture.em.starts import find_distinct, nearest_seeds, sample_size
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from tacit.mixture.em.expected import ExpectedCounts
     from tacit.mixture.em.prior import Prior
-    from tacit.scale import Part, PartitionedTable, Statistic
+    from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -45,7 +46,7 @@ class Under:
         """Return what makes records of a table those of a model."""
         return cls() if records.schema == schema else cls(schema, unseen)
 
-    def read(self, part: Part) -> Table:
+    def read(self, part: Partition) -> Table:
         """Return the records of a part."""
         table: Table = part.records
         return table if self.schema is None else table.conform(self.schema, unseen=self.unseen)
@@ -55,7 +56,7 @@ OWN = Under()
 
 
 @dataclass(frozen=True)
-class ExpectAll:
+class ExpectAll(Statistic["list[ExpectedCounts]"]):
     """The expected counts of several mixtures, in one pass."""
 
     parameters: list[Parameters]
@@ -67,7 +68,7 @@ class ExpectAll:
         """What a partial takes in memory."""
         return sum(own.stored.nbytes + own.shares.nbytes for own in self.parameters)
 
-    def partial(self, part: Part) -> list[ExpectedCounts]:
+    def partial(self, part: Partition) -> list[ExpectedCounts]:
         """Count the records of a part."""
         table = self.under.read(part)
         return [_expect(table, own, self.single, part.n_jobs) for own in self.parameters]
@@ -84,7 +85,7 @@ def _expect(table: Table, parameters: Parameters, single: bool, n_jobs: int) -> 
 
 
 @dataclass(frozen=True)
-class RandomGroups:
+class RandomGroups(Statistic["list[ExpectedCounts]"]):
     """Counts of clusters that records are drawn into, for several starts.
 
     Which one depends on the seed and on the number of the record, not on its partition.
@@ -100,7 +101,7 @@ class RandomGroups:
         """What a partial takes in memory."""
         return 8 * len(self.seeds) * self.n_clusters * (self.n_values + 1)
 
-    def partial(self, part: Part) -> list[ExpectedCounts]:
+    def partial(self, part: Partition) -> list[ExpectedCounts]:
         """Count the records of a part."""
         table, nothing = self.under.read(part), None
         problem = Problem(table, nothing, part.n_jobs)  # type: ignore[arg-type]
@@ -115,7 +116,7 @@ class RandomGroups:
         return [a.add_to(b) for a, b in zip(one, other, strict=True)]
 
 
-def hash_records(part: Part, seed: np.uint64) -> NDArray[np.uint64]:
+def hash_records(part: Partition, seed: np.uint64) -> NDArray[np.uint64]:
     """Return a number for each record of a part, of its number among all records and a seed.
 
     They are as good as drawn at random (the finaliser of SplitMix64).
@@ -157,7 +158,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class LookAt:
+class LookAt(Statistic["Look"]):
     """The statistic that a :class:`Look` is."""
 
     enough: int
@@ -169,7 +170,7 @@ class LookAt:
         """What a partial takes in memory."""
         return 8 * self.n_values + 2 * (_DIGEST + 64) * self.enough
 
-    def partial(self, part: Part) -> Look:
+    def partial(self, part: Partition) -> Look:
         """Look at a part."""
         table = self.under.read(part)
         singles = table.one_way(n_jobs=part.n_jobs)
@@ -210,7 +211,7 @@ def look_at(
 
 
 @dataclass(frozen=True)
-class CountingRecords:
+class CountingRecords(Statistic["NDArray[np.int64]"]):
     """The numbers of records with weights above 0, of which ranks among all such are given."""
 
     ranks: NDArray[np.int64]
@@ -221,7 +222,7 @@ class CountingRecords:
         """What a partial takes in memory, at most."""
         return self.ranks.nbytes
 
-    def partial(self, part: Part) -> NDArray[np.int64]:
+    def partial(self, part: Partition) -> NDArray[np.int64]:
         """Find those in a part."""
         places = np.flatnonzero(part.records.weights)
         low = self.before[part.index]

@@ -16,6 +16,7 @@ from tacit.mixture.em.side_by_side import run_together
 from tacit.mixture.em.starts import sample_size
 from tacit.mixture.kmeans.lloyd import Ask, Clustering, Far, Members, find_far, lloyd_steps
 from tacit.mixture.kmeans.points import TablePoints, label_inertia, label_shares, label_spread
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.mixture.em.partitioned import Look, Under
-    from tacit.scale import Part, PartitionedTable
+    from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -36,7 +37,7 @@ _WRAP = (1 << 64) - 1
 
 
 @dataclass(frozen=True)
-class AssignAll:
+class AssignAll(Statistic["list[Members]"]):
     """The members of centres, for several runs in one pass."""
 
     asks: list[Ask]
@@ -47,7 +48,7 @@ class AssignAll:
         """What a partial takes in memory, at most."""
         return sum(own.centres.nbytes for own in self.asks)
 
-    def partial(self, part: Part) -> list[Members]:
+    def partial(self, part: Partition) -> list[Members]:
         """Find those in a part."""
         table = self.under.read(part)
         points = TablePoints(table, table.weights)
@@ -97,7 +98,7 @@ def _farthest(far: list[Far], n: int) -> list[Far]:
 
 
 @dataclass(frozen=True)
-class NearestSum:
+class NearestSum(Statistic["float"]):
     """The sum of squared distances to the nearest centres, times weights."""
 
     centres: Floats
@@ -105,7 +106,7 @@ class NearestSum:
 
     n_bytes = 8
 
-    def partial(self, part: Part) -> float:
+    def partial(self, part: Partition) -> float:
         """Add up those of a part."""
         table = self.under.read(part)
         return TablePoints(table, table.weights).nearest_sum(self.centres, part.n_jobs)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tacit.statistic import Statistic
+
 if TYPE_CHECKING:
-    from tacit.scale import Part
+    from tacit.scale import Partition
 
 __all__ = ["RecordScores", "SumsScores"]
 
@@ -19,7 +21,7 @@ class SumsScores(Protocol):
 
 
 @dataclass(frozen=True)
-class RecordScores:
+class RecordScores(Statistic["tuple[float, float]"]):
     """The sum of the records' log-probabilities, and of their weights.
 
     Parameters
@@ -29,7 +31,7 @@ class RecordScores:
 
     model: SumsScores
 
-    def partial(self, part: Part) -> tuple[float, float]:
+    def partial(self, part: Partition) -> tuple[float, float]:
         """Add up those of a part."""
         return self.model._sum_scores(part.records)
 

@@ -11,6 +11,7 @@ from tacit.network.inference.records import read_records
 from tacit.network.parameters.em import Expected, fill_in
 from tacit.network.parameters.estimate import count_families, table_shapes
 from tacit.scale import as_partitioned
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from tacit.network.inference.records import Records
     from tacit.network.nets.graph import Parents
     from tacit.network.parameters.em import Filled
-    from tacit.scale import Part
+    from tacit.scale import Partition
     from tacit.schema import Schema
 
     Tables = list[NDArray[np.float64]]
@@ -29,7 +30,7 @@ __all__ = ["ExpectedTables", "FamilyTables", "count_tables", "fill_in_tables"]
 
 
 @dataclass(frozen=True)
-class FamilyTables:
+class FamilyTables(Statistic["Tables"]):
     """The (weighted) number of records in every cell of every column's table.
 
     Parameters
@@ -47,11 +48,11 @@ class FamilyTables:
         """What a partial takes in memory."""
         return 8 * sum(a * b for a, b in table_shapes(self.schema.arities, self.parents))
 
-    def read(self, part: Part) -> Records:
+    def read(self, part: Partition) -> Records:
         """Return the records of a part as the net sees them."""
         return read_records(self.schema, part.records, first=part.first)
 
-    def partial(self, part: Part) -> Tables:
+    def partial(self, part: Partition) -> Tables:
         """Count the records of a part."""
         return count_families(self.read(part), self.schema.arities, self.parents)
 
@@ -66,7 +67,7 @@ class ExpectedTables(FamilyTables):
 
     tables: Tables
 
-    def partial(self, part: Part) -> Tables:
+    def partial(self, part: Partition) -> Tables:
         """Count the records of a part."""
         expected = Expected(self.read(part), self.schema.arities, self.parents)
         counts, score = expected.counts(self.tables)

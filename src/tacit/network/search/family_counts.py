@@ -10,13 +10,14 @@ import numpy as np
 
 from tacit import _core
 from tacit.errors import InputError
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from tacit.scale import Part, PartitionedTable
+    from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -31,7 +32,7 @@ _PASS = 64 << 20  # bytes of counts that a pass asks for
 
 
 @dataclass(frozen=True)
-class FamilyCounts:
+class FamilyCounts(Statistic["Found"]):
     """Counts of columns with their parents, and with every other column as one more parent.
 
     Only parent states that occur have counts; partitions may see different ones. They are merged
@@ -75,7 +76,7 @@ class FamilyCounts:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def partial(self, part: Part) -> Found:
+    def partial(self, part: Partition) -> Found:
         """Count the records of a part."""
         found: Found | None = None
         for table in _stretches(part.records):

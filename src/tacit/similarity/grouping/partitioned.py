@@ -17,6 +17,7 @@ from tacit.scale import as_partitioned, gather
 from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.grouping.groups import Groups, find_cells
 from tacit.similarity.projection.linear import coordinates
+from tacit.statistic import Statistic
 from tacit.table.features import is_sparse
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.scale import Part, PartitionedTable
+    from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
     from tacit.similarity.grid.grid import Grid
     from tacit.similarity.grouping.groups import Cells
@@ -66,18 +67,18 @@ class Place:
         numbers = self.encoder.transform(table)
         return numbers, coordinates(numbers, self.components, self.mean)
 
-    def __call__(self, part: Part) -> Floats:
+    def __call__(self, part: Partition) -> Floats:
         """Return where the records of a part are."""
         return self.numbers(part.records)[1]
 
 
 @dataclass(frozen=True)
-class CoordinateRange:
+class CoordinateRange(Statistic["Floats"]):
     """The least and the largest coordinate in each dimension."""
 
     place: Place
 
-    def partial(self, part: Part) -> Floats:
+    def partial(self, part: Partition) -> Floats:
         """Find those of a part."""
         coords = self.place(part)
         return np.stack([coords.min(axis=0), coords.max(axis=0)])
@@ -222,13 +223,13 @@ class CellSums:
 
 
 @dataclass(frozen=True)
-class SumCells:
+class SumCells(Statistic["CellSums"]):
     """The statistic that :class:`CellSums` are."""
 
     sorter: Sorter
     sums: bool = True
 
-    def partial(self, part: Part) -> CellSums:
+    def partial(self, part: Partition) -> CellSums:
         """Sort and sum up the records of a part."""
         numbers, cells, names = self.sorter.sort(part.records, part.n_jobs)
         blocks = cells.digits[0].astype(np.int64)
@@ -285,7 +286,7 @@ class Finder:
         known = np.where(self.names[place] == names, place, -1).astype(np.int32)
         return known[cells.labels]
 
-    def __call__(self, part: Part) -> NDArray[Any]:
+    def __call__(self, part: Partition) -> NDArray[Any]:
         """Return the cell of each record of a part, or what is to be said of it."""
         labels = self.labels(part.records, part.n_jobs)
         return labels if self.values is None else self.values[labels]

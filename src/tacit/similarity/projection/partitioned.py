@@ -22,13 +22,14 @@ from tacit.similarity.projection.centred import (
 )
 from tacit.similarity.projection.encoding import Encoder
 from tacit.similarity.projection.linear import SMALL
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from tacit.scale import Part, PartitionedTable
+    from tacit.scale import Partition, PartitionedTable
     from tacit.similarity.projection.centred import Drawing, Moments
     from tacit.similarity.projection.linear import Plan
 
@@ -71,7 +72,7 @@ class Survey:
 
 
 @dataclass(frozen=True)
-class ValueCounts:
+class ValueCounts(Statistic["list[Any]"]):
     """How many records hold each stored value; and two encoded columns at once, if asked."""
 
     encoder: Encoder | None
@@ -81,7 +82,7 @@ class ValueCounts:
         """What a partial takes in memory."""
         return 0 if self.encoder is None else 8 * len(self.encoder.names) ** 2
 
-    def partial(self, part: Part) -> list[Any]:
+    def partial(self, part: Partition) -> list[Any]:
         """Count the records of a part."""
         table = part.records
         stored = np.bincount(table.values, minlength=table.schema.n_values)
@@ -198,13 +199,13 @@ class View:
     mean: Floats
     scale: Floats
 
-    def of(self, part: Part) -> Centred:
+    def of(self, part: Partition) -> Centred:
         """Return them."""
         return Centred(self.encoder.transform(part.records), self.mean, self.scale, part.n_jobs)
 
 
 @dataclass(frozen=True)
-class Turned:
+class Turned(Statistic["Floats"]):
     """What the centred matrix A makes of directions D: ``A' A D``, or ``(A D)' (A D)``."""
 
     view: View
@@ -217,7 +218,7 @@ class Turned:
         n_columns, wide = self.directions.shape
         return 8 * int(wide) * int(n_columns if self.back else wide)
 
-    def partial(self, part: Part) -> Floats:
+    def partial(self, part: Partition) -> Floats:
         """Return that of the rows of a part."""
         rows = self.view.of(part)
         image = rows.times(self.directions)
@@ -229,13 +230,13 @@ class Turned:
 
 
 @dataclass(frozen=True)
-class Lengths:
+class Lengths(Statistic["dict[int, float]"]):
     """The sum of the squared lengths of rows, by partition."""
 
     view: View
     drawing: Drawing
 
-    def partial(self, part: Part) -> dict[int, float]:
+    def partial(self, part: Partition) -> dict[int, float]:
         """Sum up those of a part."""
         lengths = self.view.of(part).row_squares(self.drawing.origin, self.drawing.emphasis)
         return {part.index: float(np.cumsum(lengths)[-1])}
@@ -246,7 +247,7 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Drawn(Statistic["Floats"]):
     """What is drawn of all rows.
 
     Attributes
@@ -267,7 +268,7 @@ class Drawn:
     before: dict[int, float]
     total: float
 
-    def partial(self, part: Part) -> Floats:
+    def partial(self, part: Partition) -> Floats:
         """Return what is drawn of a part."""
         wide = len(self.drawing.kept)
         nothing = np.zeros((wide if self.drawing.many else 0, wide))

@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.scale import Predict
+from tacit.statistic import Statistic
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.sample import note_target
 from tacit.tree.growth.settings import fixed_leaf, float_total, weight_unit
@@ -22,7 +23,7 @@ from tacit.tree.partitioned.level_growth import LevelGrowth
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.scale import Part, PartitionedTable
+    from tacit.scale import Partition, PartitionedTable
     from tacit.tree.partitioned.leaf_counting import Look
 
 __all__ = ["PartsTree", "grow_parts_network", "grow_parts_tree", "mean_score"]
@@ -156,12 +157,12 @@ def grow_parts_network(
 
 
 @dataclass(frozen=True)
-class ScoreSum:
+class ScoreSum(Statistic["tuple[float, float]"]):
     """The weighted sum of what a model says of records, and the sum of their weights."""
 
     predict: Predict
 
-    def partial(self, part: Part) -> tuple[float, float]:
+    def partial(self, part: Partition) -> tuple[float, float]:
         """Add up the scores of a part."""
         scores, weights = self.predict(part), part.records.weights
         if weights is None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit import _core
+from tacit.statistic import Statistic
 from tacit.tree.growth.settings import exact_total, in_units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.scale import Part
+    from tacit.scale import Partition
     from tacit.table import Table
 
 __all__ = ["Atoms", "LeafCounts", "Look", "LookAt", "Paths", "Weighing"]
@@ -86,7 +87,7 @@ class Look(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LookAt:
+class LookAt(Statistic["Look"]):
     """The statistic that a :class:`Look` is.
 
     Attributes
@@ -99,7 +100,7 @@ class LookAt:
     weighing: Weighing
     target: int | None = None
 
-    def partial(self, part: Part) -> Look:
+    def partial(self, part: Partition) -> Look:
         """Look at a part."""
         table: Table = part.records
         weights = self.weighing.weigh(table)
@@ -194,7 +195,7 @@ class Atoms(NamedTuple):
 
 
 @dataclass(frozen=True)
-class LeafCounts:
+class LeafCounts(Statistic["list[Any]"]):
     """Counts of all values with the target's codes in some leaves, of one tree or of many.
 
     It is a list: the counts of dense leaves, the atoms of the others, the weight of all records in
@@ -204,15 +205,20 @@ class LeafCounts:
     ----------
     paths : Paths
     weighing : Weighing
-    n_bytes : int
-        About what it takes in memory.
+    size : int
+        About what it takes in memory, in bytes.
     """
 
     paths: Paths
     weighing: Weighing
-    n_bytes: int
+    size: int
 
-    def partial(self, part: Part) -> list[Any]:
+    @property
+    def n_bytes(self) -> int:
+        """What the counts of a partition take in memory."""
+        return self.size
+
+    def partial(self, part: Partition) -> list[Any]:
         """Count the records of a part."""
         table: Table = part.records
         schema, (start, rows), units = table.schema, table.postings, self.weighing.units(table)

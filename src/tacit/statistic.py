@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["MergeTree", "Part", "Statistic", "Totals"]
+__all__ = ["MergeTree", "Partition", "Statistic", "Totals"]
 
 S = TypeVar("S")
 
 
 @dataclass(frozen=True)
-class Part:
+class Partition:
     """Some consecutive records of a partitioned table, as a statistic sees them.
 
     Attributes
@@ -37,20 +38,38 @@ class Part:
     n_jobs: int
 
 
-class Statistic(Protocol[S]):
+class Statistic(ABC, Generic[S]):
     """An additive summary: that of all records is the merger of those of any parts of them.
 
-    A statistic has to be picklable, and small: it is sent to wherever the records are. It may
-    have an attribute `n_bytes`, what a partial takes in memory, for limits to be kept. Where sums
-    are of whole numbers it may have a true attribute `exact` and a method ``accumulate(s, part)``,
-    the same as ``merge(s, partial(part))``; then parts are added one to another in any order.
+    A statistic has to be picklable, and small: it is sent to wherever the records are. A
+    :class:`~tacit.Table` and a :class:`~tacit.PartitionedTable` compute it with ``reduce``.
     """
 
-    def partial(self, part: Part) -> S:
+    @property
+    def exact(self) -> bool:
+        """Whether sums are of whole numbers, so that partitions may be added in any order."""
+        return False
+
+    @property
+    def n_bytes(self) -> int:
+        """What the summary of a partition takes in memory, for limits to be kept."""
+        return 0
+
+    @abstractmethod
+    def partial(self, partition: Partition) -> S:
         """Summarise some records; they must not be changed, nor be referred to by the result."""
 
+    @abstractmethod
     def merge(self, one: S, other: S) -> S:
         """Return the summary of both; may reuse `one`, the earlier records, but not `other`."""
+
+    def accumulate(self, total: S, partition: Partition) -> S:
+        """Return the summary of what is in `total` and of a partition; may reuse `total`."""
+        return self.merge(total, self.partial(partition))
+
+    def finalize(self, summary: S) -> S:
+        """Return what the caller is given; by default the merged summary itself."""
+        return summary
 
 
 class MergeTree(Generic[S]):
@@ -107,14 +126,14 @@ class Totals(Generic[S]):
     Parameters
     ----------
     statistic : Statistic
-        With `exact` and ``accumulate``.
+        One that is exact.
     """
 
-    def __init__(self, statistic: Any) -> None:
+    def __init__(self, statistic: Statistic[S]) -> None:
         self._statistic = statistic
         self._idle: list[S] = []  # whoever adds a part takes one, and puts it back
 
-    def add(self, part: Part) -> bool:
+    def add(self, part: Partition) -> bool:
         """Take a part."""
         try:
             total = self._idle.pop()
