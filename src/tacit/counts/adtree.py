@@ -12,7 +12,7 @@ from tacit import _core, store
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.errors import FileError, InputError
-from tacit.machine import available_memory, human_bytes, whole
+from tacit.machine import available_memory, check_int, human_bytes
 
 if TYPE_CHECKING:
     import os
@@ -358,7 +358,7 @@ class TreeStats:
 
 
 def _setting(value: Any, argument: str, least: int) -> int:
-    return min(whole(value, argument, least), _UNBOUNDED_SIZE)
+    return min(check_int(value, argument, least), _UNBOUNDED_SIZE)
 
 
 def _number(n: int) -> str:

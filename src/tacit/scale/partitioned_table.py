@@ -15,7 +15,7 @@ import numpy as np
 from tacit import counts
 from tacit.counts.pairs import suits_square
 from tacit.errors import InputError, refuse_partitions
-from tacit.machine import check_fits, count_jobs, whole
+from tacit.machine import check_fits, check_int, count_jobs
 from tacit.progress import show_progress
 from tacit.scale.cost import Cost
 from tacit.scale.counting import OneWayCounts, QueryCount, TableCounts, TwoWayCounts
@@ -550,7 +550,7 @@ def partition(
     >>> parts.count({"weather": True, "news": True})
     845
     """
-    n = whole(n_partitions, "n_partitions", 1)
+    n = check_int(n_partitions, "n_partitions", 1)
     if n > table.n_records:
         raise InputError(f"n_partitions must be at most {table.n_records:,}, got {n:,}")
     cuts = np.linspace(0, table.n_records, n + 1).astype(np.int64)

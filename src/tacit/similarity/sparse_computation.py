@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError, refuse_partitions
-from tacit.machine import count_jobs, human_bytes, whole
+from tacit.machine import check_int, count_jobs, human_bytes
 from tacit.parameters import make_generator
 from tacit.scale import as_partitioned, gather
 from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
@@ -257,7 +257,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     f'dimensions must be a whole number or "auto", got {self.dimensions!r}'
                 )
             return choose_dimensions(n_objects)
-        wanted = whole(self.dimensions, "dimensions", 1)
+        wanted = check_int(self.dimensions, "dimensions", 1)
         if wanted > MOST_DIMENSIONS:
             raise InputError(f"dimensions must be from 1 to {MOST_DIMENSIONS}, got {wanted}")
         return wanted
@@ -275,7 +275,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             blocks = self._sum_blocks(found, grid)
             return near_blocks(blocks, blocks, grid)
         if self.adaptive is not False:
-            crowded = 100 if self.adaptive is True else whole(self.adaptive, "adaptive", 1)
+            crowded = 100 if self.adaptive is True else check_int(self.adaptive, "adaptive", 1)
             return split_blocks(grid, self.coords_, crowded)
         blocks = Blocks.of(grid, self.coords_, count_jobs(self.n_jobs))
         return near_blocks(blocks, blocks, grid)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit import store
 from tacit.errors import InputError
-from tacit.machine import check_fits, count_jobs, whole
+from tacit.machine import check_fits, check_int, count_jobs
 from tacit.mixture.em.partitioned import OWN, Under, look_at
 from tacit.mixture.em.side_by_side import GAIN
 from tacit.mixture.fitted_labels import OwnLabels
@@ -311,7 +311,7 @@ class KMeans(
         str
         """
         check_is_fitted(self)
-        return describe(self, whole(top, "top", 0))
+        return describe(self, check_int(top, "top", 0))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
@@ -340,8 +340,8 @@ class KMeans(
     # Steps of fit
 
     def _search(self, X: Any, sample_weight: Any) -> tuple[Schema | None, int, Clustering]:
-        k = whole(self.n_clusters, "n_clusters", 1)
-        whole(self.max_iter, "max_iter", 1)
+        k = check_int(self.n_clusters, "n_clusters", 1)
+        check_int(self.max_iter, "max_iter", 1)
         jobs = count_jobs(self.n_jobs)
         if self.algorithm not in ALGORITHMS:
             raise InputError(f"algorithm must be one of {ALGORITHMS}, got {self.algorithm!r}")
@@ -434,7 +434,7 @@ class KMeans(
             return 10 if not fixed and self.init == "random" else 1
         if isinstance(self.n_init, str):
             raise InputError(f"n_init must be 'auto' or a whole number, got {self.n_init!r}")
-        n_init = whole(self.n_init, "n_init", 1)
+        n_init = check_int(self.n_init, "n_init", 1)
         return 1 if fixed else n_init
 
     def _keep(self, schema: Schema | None, n_records: int, best: Clustering) -> None:
@@ -487,7 +487,7 @@ class KMeans(
             if len(found) == 0:
                 raise InputError(f"column: there is no column {column!r}")
             return int(found[0])
-        place = whole(column, "column", 0)
+        place = check_int(column, "column", 0)
         if place >= self.n_features_in_:
             raise InputError(
                 f"column: column {place} is not among the {self.n_features_in_} columns"

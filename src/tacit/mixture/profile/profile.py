@@ -11,7 +11,7 @@ import polars as pl
 from tacit.counts import OneWay
 from tacit.counts.showing import label_text
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.mixture.profile import page as profile_page
 from tacit.mixture.profile.lifts import Lifts
 from tacit.mixture.profile.traits import ClusterTraits, Trait, show_share, show_size, value_text
@@ -201,7 +201,7 @@ class Profile:
         ----------
         n : int, default 5
         """
-        most = whole(n, "n", 1)
+        most = check_int(n, "n", 1)
         return [
             ClusterTraits(
                 self._title(k),
@@ -339,7 +339,7 @@ class Profile:
         top : int, optional
             How many values to take of each cluster; by default as many as make a readable picture.
         """
-        cells = self._drawn(whole(top, "top", 1) if top is not None else None)
+        cells = self._drawn(check_int(top, "top", 1) if top is not None else None)
         lifts = self._lifts
         texts = [value_text(*self._value(cell)) for cell in cells.tolist()]
         return lift_map(

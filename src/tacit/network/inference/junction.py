@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import available_memory, check_fits, count_jobs, human_bytes, whole
+from tacit.machine import available_memory, check_fits, check_int, count_jobs, human_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -85,7 +85,7 @@ class JunctionTree:
         max_cells: float = _MOST_CELLS,
         n_jobs: int | None = 1,
     ) -> None:
-        self._arities = [whole(a, "arities", 1) for a in np.asarray(arities).tolist()]
+        self._arities = [check_int(a, "arities", 1) for a in np.asarray(arities).tolist()]
         if not self._arities:
             raise InputError("arities must have at least one column")
         self._n_jobs = count_jobs(n_jobs)
@@ -96,7 +96,7 @@ class JunctionTree:
         self._shapes = [table.shape for table in checked]
         self._values = _spans(self._arities)
         self._cells = _spans([table.size for table in checked])
-        memory = available_memory() if max_bytes is None else whole(max_bytes, "max_bytes", 1)
+        memory = available_memory() if max_bytes is None else check_int(max_bytes, "max_bytes", 1)
         starts = [0, *accumulate(map(len, family))]
         self._core = _core.JunctionTree(
             np.array(self._arities, np.int64),
@@ -216,7 +216,7 @@ class JunctionTree:
         ndarray of int32
             A row for each record, a column for each column.
         """
-        n = whole(n, "n", 0)
+        n = check_int(n, "n", 0)
         check_fits(4 * n * len(self._arities), "the sample", "draw fewer records at a time")
         seed = int(generator.integers(2**63))
         codes, log_evidence = self._ask(
@@ -285,7 +285,7 @@ class JunctionTree:
 
     def _column(self, column: Any, argument: str) -> int:
         n = len(self._arities)
-        if whole(column, argument, 0) >= n:
+        if check_int(column, argument, 0) >= n:
             raise InputError(f"{argument}: there is no column {column}, the net has {n}")
         return int(column)
 
@@ -295,7 +295,7 @@ class JunctionTree:
         for column, code in (evidence or {}).items():
             place = self._column(column, "evidence")
             arity = self._arities[place]
-            if whole(code, f"evidence: the code of column {place}", 0) >= arity:
+            if check_int(code, f"evidence: the code of column {place}", 0) >= arity:
                 raise InputError(
                     f"evidence: column {place} has codes 0 to {arity - 1}, got {code!r}"
                 )
@@ -353,7 +353,9 @@ def _check_parents(arities: list[int], parents: Sequence[Sequence[int]]) -> list
     n = len(arities)
     if len(parents) != n:
         raise InputError(f"parents must be one list for each of {n} columns, got {len(parents)}")
-    family = [[whole(p, f"parents of column {c}", 0) for p in own] for c, own in enumerate(parents)]
+    family = [
+        [check_int(p, f"parents of column {c}", 0) for p in own] for c, own in enumerate(parents)
+    ]
     for c, own in enumerate(family):
         if len(set(own)) < len(own) or c in own or any(p >= n for p in own):
             raise InputError(f"parents of column {c} must be different other columns, got {own}")

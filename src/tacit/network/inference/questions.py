@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.machine import check_fits, whole
+from tacit.machine import check_fits, check_int
 from tacit.network.inference.asking import check_columns, check_evidence, make_distribution
 from tacit.network.inference.junction import JunctionTree
 from tacit.network.inference.likelihood import log_probabilities
@@ -108,7 +108,7 @@ class NetQuestions(NetStructure):
             ``{column: label, …}`` that all records are to have. None is drawn in vain.
         random_state : int, RandomState, Generator or None
         """
-        size = whole(n, "n", 1)
+        size = check_int(n, "n", 1)
         rng = make_generator(random_state)
         evidence = check_evidence(self.schema, given)
         check_fits(32 * size * len(self.schema), "the records", "draw fewer")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.network.bif import files
 from tacit.network.bif.bif_reader import Net, read_bif_text
 from tacit.network.bif.bif_writer import bif_text
@@ -287,7 +287,7 @@ class BayesNet(NetQuestions):
         weight = check_prior(parameters, prior_weight)
         if missing not in ("available", "em"):
             raise InputError(f"missing must be 'available' or 'em', got {missing!r}")
-        rounds, gain = whole(max_iter, "max_iter", 1), check_tol(tol)
+        rounds, gain = check_int(max_iter, "max_iter", 1), check_tol(tol)
         if missing == "available":
             counts = count_tables(self.schema, self.parents, data)
             tables = make_tables(counts, parameters, weight)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import check_fits, count_jobs, whole
+from tacit.machine import check_fits, check_int, count_jobs
 from tacit.network.nets.graph import cycle_text, find_cycle
 from tacit.network.search.family_counts import Fetcher, unknown_codes
 from tacit.parameters import make_generator
@@ -94,7 +94,7 @@ class SearchSettings:
         """Refuse what makes no sense, by the name of the argument."""
         _check_score(self.score, self.prior_weight)
         for name in ("restarts", "max_parents", "tabu", "walks"):
-            whole(getattr(self, name), name, 0)
+            check_int(getattr(self, name), name, 0)
         for name, choices in (("start", ("empty", "branching")), ("missing", _MISSING)):
             if getattr(self, name) not in choices:
                 shown = " or ".join(map(repr, choices))

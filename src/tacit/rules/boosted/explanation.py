@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.rules.boosted.rule_set import BoostedRule, Condition, score_text
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Explanation:
         output : label, optional
             As for :meth:`contributions`.
         """
-        top, output = whole(top, "top", 0), self._output(output)
+        top, output = check_int(top, "top", 0), self._output(output)
         held = self.contributions(output)
         lines = [
             f"{self._said()}; score of {output}: {score_text(self.decision[output])}",
@@ -131,7 +131,7 @@ class Explanation:
         """
         from tacit.rules.boosted.explanation_plot import plot_explanation
 
-        return plot_explanation(self, ax, whole(top, "top", 1), output)
+        return plot_explanation(self, ax, check_int(top, "top", 1), output)
 
     def to_svg(self, *, top: int = 12, output: Any = None) -> str:
         """Return the bars as a picture: the text of an SVG file.
@@ -144,7 +144,7 @@ class Explanation:
         from tacit.plot.scene import scene_svg
         from tacit.rules.boosted.explanation_plot import explanation_scene
 
-        return scene_svg(explanation_scene(self, whole(top, "top", 1), output))
+        return scene_svg(explanation_scene(self, check_int(top, "top", 1), output))
 
     def __str__(self) -> str:
         return self.to_text()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 import polars as pl
 
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.rules.boosted.rule_arrays import OPERATORS, RuleArrays, tightest
 from tacit.rules.checks import check_choice
 
@@ -214,7 +214,7 @@ class RuleSet(Sequence[BoostedRule]):
             As for :meth:`ranked`.
         """
         ranks = self.ranked(order)
-        shown = ranks if top is None else ranks[: whole(top, "top", 0)]
+        shown = ranks if top is None else ranks[: check_int(top, "top", 0)]
         lines = [f"always {head_text(self.default)}", *(str(self[number]) for number in shown)]
         if len(shown) < len(ranks):
             lines.append(f"… and {len(ranks) - len(shown):,} more rules")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.machine import count_jobs, whole
+from tacit.machine import check_int, count_jobs
 from tacit.rules.checks import check_choice, check_flag, check_number, is_number
 
 if TYPE_CHECKING:
@@ -27,24 +27,24 @@ _MOST_UNITS = 16  # the kernel counts records up to so many times
 
 def check_parameters(model: Any) -> None:
     """Refuse parameters that no data could make right."""
-    whole(model.n_rules, "n_rules", 0)
+    check_int(model.n_rules, "n_rules", 0)
     if model.n_rules > _MOST_RULES:
         raise InputError(f"n_rules must be at most {_MOST_RULES:,}, got {model.n_rules!r}")
     check_choice(model.heads, "heads", ("single", "partial", "complete"))
     if model.head_size is not None:
-        whole(model.head_size, "head_size", 1)
+        check_int(model.head_size, "head_size", 1)
         if model.heads != "partial":
             raise InputError(f"head_size is for heads='partial' only; heads is {model.heads!r}")
     check_number(model.learning_rate, "learning_rate", 0.0, 1.0, above=True)
     if model.max_conditions is not None:
-        whole(model.max_conditions, "max_conditions", 1)
+        check_int(model.max_conditions, "max_conditions", 1)
         if model.max_conditions > MOST_CONDITIONS:
             raise InputError(f"max_conditions must be at most {MOST_CONDITIONS}, or None")
     check_number(model.min_support, "min_support", 0.0, above=True)
     check_number(model.l1, "l1", 0.0)
     check_number(model.l2, "l2", 0.0)
     check_choice(model.search, "search", ("exact", "histogram"))
-    whole(model.n_bins, "n_bins", 2)
+    check_int(model.n_bins, "n_bins", 2)
     check_choice(model.binning, "binning", ("frequency", "width"))
     check_choice(model.sample, "sample", ("none", "bagging", "subsample"))
     if model.sample_share is not None:
@@ -58,7 +58,7 @@ def check_parameters(model: Any) -> None:
             "prune=True needs records that were not drawn: choose sample='bagging' or 'subsample'"
         )
     check_number(model.validation_share, "validation_share", 0.0, 1.0, above=True, below=True)
-    whole(model.patience, "patience", 0)
+    check_int(model.patience, "patience", 0)
     if hasattr(model, "loss"):
         check_choice(model.loss, "loss", CLASS_LOSSES)
         check_choice(model.prediction, "prediction", ("hamming", "subset"))

@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -153,7 +153,7 @@ def _binning(bins: Any) -> tuple[bool, int]:
         raise InputError(f"bins must be a pair of how and how many, got {bins!r}") from None
     if how not in ("width", "frequency"):
         raise InputError(f"bins must be by 'width' or 'frequency', got {how!r}")
-    return how == "frequency", whole(number, "n_bins", 2)
+    return how == "frequency", check_int(number, "n_bins", 2)
 
 
 def _wanted(features: RuleFeatures, new: NewColumns, predominant: Any) -> tuple[Any, Any]:

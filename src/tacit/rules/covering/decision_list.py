@@ -12,7 +12,7 @@ import polars as pl
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.rules.boosted.rule_set import Condition, read_conditions
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ class DecisionList(Sequence[CoveringRule]):
             How many of the first; all unless given. The last is always there.
         """
         n = len(self) - 1
-        shown = n if top is None else min(whole(top, "top", 0), n)
+        shown = n if top is None else min(check_int(top, "top", 0), n)
         lines = [str(rule) for rule in self[:shown]]
         if shown < n:
             lines.append(f"… {n - shown:,} more rules …")

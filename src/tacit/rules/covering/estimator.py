@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import count_jobs, whole
+from tacit.machine import check_int, count_jobs
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
 from tacit.rules.boosted.outputs import read_classes
@@ -283,16 +283,16 @@ class CoveringRulesClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         beta = check_number(self.beta, "beta", 0)
         m = check_number(self.m, "m", 0)
         share = check_number(self.prune_share, "prune_share", 0, 1, above=True, below=True)
-        conditions = whole(self.max_conditions, "max_conditions", 1)
+        conditions = check_int(self.max_conditions, "max_conditions", 1)
         check_choice(self.order, "order", _ORDERS)
         return CoveringSettings(
             heuristic,
             {"f_measure": beta, "m_estimate": m}.get(heuristic, 0.0),
             share if check_flag(self.prune, "prune") else 0.0,
-            whole(self.patience, "patience", 1),
+            check_int(self.patience, "patience", 1),
             min(conditions, _MOST_CONDITIONS),
             check_number(self.min_support, "min_support", 0),
-            None if self.max_rules is None else whole(self.max_rules, "max_rules", 0),
+            None if self.max_rules is None else check_int(self.max_rules, "max_rules", 0),
             count_jobs(self.n_jobs),
         )
 

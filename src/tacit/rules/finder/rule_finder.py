@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError, refuse_partitions
-from tacit.machine import count_jobs, whole
+from tacit.machine import check_int, count_jobs
 from tacit.rules.finder.rule import Rule, show_conditions
 from tacit.table import Table, as_table
 from tacit.table.features import note_names
@@ -194,7 +194,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
                 f"target, too few for {lengths[1]} conditions"
             )
         min_support = _check_support(self.min_support, table.weights is not None)
-        whole(self.n_rules, "n_rules", 1)
+        check_int(self.n_rules, "n_rules", 1)
         if self.measure not in _MEASURES:
             raise InputError(f"measure must be one of {', '.join(_MEASURES)}, got {self.measure!r}")
         level: Any = self.level

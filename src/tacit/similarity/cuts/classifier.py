@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
-from tacit.machine import count_jobs, whole
+from tacit.machine import check_int, count_jobs
 from tacit.similarity.base import SimilarityClassifier
 from tacit.similarity.cuts.labelling import UNKNOWN, cut_labels, neighbour_shares, surroundings
 from tacit.similarity.cuts.minimum_cut import check_balance
@@ -232,7 +232,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
     def _check_parameters(self) -> None:
         check_balance(self.balance)
         count_jobs(self.n_jobs)
-        whole(self.n_neighbors, "n_neighbors", 1)
+        check_int(self.n_neighbors, "n_neighbors", 1)
         if self.node_weights not in NODE_WEIGHTS:
             raise InputError(
                 f"node_weights must be one of {NODE_WEIGHTS}, got {self.node_weights!r}"

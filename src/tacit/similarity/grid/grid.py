@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,7 +65,7 @@ class Grid:
                 f"resolution must be one number, or {n_dimensions}: one for each dimension; "
                 f"got {len(each)}"
             )
-        checked = tuple(whole(one, "resolution", 1) for one in each)
+        checked = tuple(check_int(one, "resolution", 1) for one in each)
         if max(checked) > _MOST_INTERVALS:
             raise InputError(
                 f"resolution must be at most {_MOST_INTERVALS} in each dimension, "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.plot.drawing import INK, new_axes, shorten
 from tacit.table.targets import read_target
 
@@ -28,7 +28,7 @@ def plot_grid(coords: NDArray[np.float64], grid: Grid, y: Any, ax: Any, max_obje
     """Draw objects, and the blocks of the grid that hold any of them, in up to three dimensions."""
     n = len(coords)
     labels = np.full(n, "") if y is None else read_target(y, n).to_numpy()
-    drawn = _sample(n, whole(max_objects, "max_objects", 1))
+    drawn = _sample(n, check_int(max_objects, "max_objects", 1))
     shown = min(_SPACE, coords.shape[1])
     ax = _axes(ax, shown)
     blocks = np.unique(grid.cells(coords)[:, :shown], axis=0)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.similarity.base import SimilarityClassifier, each_record
 from tacit.similarity.neighbors.search import Neighbours, check_reach
 from tacit.table.features import is_sparse
@@ -139,7 +139,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        whole(self.n_neighbors, "n_neighbors", 1)
+        check_int(self.n_neighbors, "n_neighbors", 1)
         check_reach(self.reach)
         _one_of(self.search, "search", _SEARCHES)
         _one_of(self.weights, "weights", _WEIGHTS)
@@ -190,7 +190,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
             Numbers of training objects; with `delta`, of those that stand for them.
         """
         check_is_fitted(self)
-        k = self._default_k() if n_neighbors is None else whole(n_neighbors, "n_neighbors", 1)
+        k = self._default_k() if n_neighbors is None else check_int(n_neighbors, "n_neighbors", 1)
         if k > len(self._codes):
             raise InputError(
                 f"n_neighbors must be at most {len(self._codes)}, the number of training objects; "
@@ -237,7 +237,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         return objects.spread(votes / votes.sum(axis=1, keepdims=True))
 
     def _default_k(self) -> int:
-        return min(whole(self.n_neighbors, "n_neighbors", 1), len(self._codes))
+        return min(check_int(self.n_neighbors, "n_neighbors", 1), len(self._codes))
 
     def _find(self, objects: Objects, k: int) -> Found:
         numbers = objects.numbers

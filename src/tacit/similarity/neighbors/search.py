@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import count_jobs, whole
+from tacit.machine import check_int, count_jobs
 from tacit.similarity.projection.linear import project
 from tacit.table.features import is_sparse
 
@@ -141,7 +141,7 @@ class Neighbours:
             Where queries are on the grid, if there is one.
         n_jobs : int, optional
         """
-        k = whole(k, "k", 1)
+        k = check_int(k, "k", 1)
         if k > len(self):
             raise InputError(f"k must be at most {len(self)}, the number of objects; got {k}")
         if self.grid is None or coords is None:

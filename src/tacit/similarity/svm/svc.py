@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.parameters import make_generator
 from tacit.scale import as_partitioned
 from tacit.similarity.base import Objects, SimilarityClassifier, each_record
@@ -270,7 +270,7 @@ class SparseSVC(SimilarityClassifier):
         if self.indefinite not in _GUARDS:
             raise InputError(f"indefinite must be one of {_GUARDS}, got {self.indefinite!r}")
         if self.max_iter != -1:
-            whole(self.max_iter, "max_iter", 1)
+            check_int(self.max_iter, "max_iter", 1)
 
     def _limits(self, objects: Objects, sample_weight: Any) -> Floats:
         """Return the most that each object may count."""

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.tree.drawing.conditions import Conditions
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def tree_text(model: TreeEstimator, max_depth: int | None = None) -> str:
     model : fitted tree or graph
     max_depth : int, optional
     """
-    limit = None if max_depth is None else whole(max_depth, "max_depth", 1)
+    limit = None if max_depth is None else check_int(max_depth, "max_depth", 1)
     said = _Leaves(model)
     nodes, conditions = said.nodes, Conditions(said.nodes, model.schema_)
     shared = np.bincount(nodes.children, minlength=nodes.n_nodes) > 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,9 +87,9 @@ def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict
         "prior": check_choice(getattr(model, "prior", "k2"), "prior", PRIORS),
         "prior_weight": _prior_weight(model.prior_weight, bayes),
         "log_kappa": math.log(kappa),
-        "min_leaf": whole(model.min_samples_leaf, "min_samples_leaf", 1),
-        "max_depth": -1 if depth is None else min(whole(depth, "max_depth", 1), MOST),
-        "max_leaves": -1 if leaves is None else min(whole(leaves, "max_leaf_nodes", 1), MOST),
+        "min_leaf": check_int(model.min_samples_leaf, "min_samples_leaf", 1),
+        "max_depth": -1 if depth is None else min(check_int(depth, "max_depth", 1), MOST),
+        "max_leaves": -1 if leaves is None else min(check_int(leaves, "max_leaf_nodes", 1), MOST),
         "min_gain": check_number(model.min_gain, "min_gain", 0.0),
         "binary": splits != "complete",
         "complete": splits != "binary",

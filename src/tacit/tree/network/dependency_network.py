@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.machine import check_fits, count_jobs, whole
+from tacit.machine import check_fits, check_int, count_jobs
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
 from tacit.scale import as_partitioned, check_parts, over_parts
@@ -253,7 +253,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             the score of the target's tree. Of equal gains, earlier columns come first.
         """
         check_is_fitted(self, "forest_")
-        return arcs_frame(self.schema_.names, self._arcs, whole(n, "n", 1))
+        return arcs_frame(self.schema_.names, self._arcs, check_int(n, "n", 1))
 
     def to_frame(self) -> pl.DataFrame:
         """Return all arcs; see :meth:`strongest`."""
@@ -284,7 +284,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             How many arcs to list.
         """
         check_is_fitted(self, "forest_")
-        return network_text(self, whole(n, "n", 0))
+        return network_text(self, check_int(n, "n", 0))
 
     # Predicting
 
@@ -388,7 +388,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             item and probability, the most probable first; of many baskets also record and rank.
         """
         check_is_fitted(self, "forest_")
-        most = whole(n, "n", 1)
+        most = check_int(n, "n", 1)
         if as_partitioned(basket) is not None:
             raise InputError(
                 "basket: those of a partitioned table come in parts; take the recommendations of "
@@ -427,8 +427,8 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             With the schema of the network.
         """
         check_is_fitted(self, "forest_")
-        size = whole(n, "n", 1)
-        sweeps = whole(burn_in, "burn_in", 1)
+        size = check_int(n, "n", 1)
+        sweeps = check_int(burn_in, "burn_in", 1)
         rng = make_generator(random_state)
         with show_progress("records", size, bool(self.verbose)) as report:
             return draw_by_gibbs(
@@ -450,7 +450,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         from tacit.tree.network.plot import plot_network
 
         check_is_fitted(self, "forest_")
-        return plot_network(self.schema_.names, self._arcs, whole(n, "n", 1), ax)
+        return plot_network(self.schema_.names, self._arcs, check_int(n, "n", 1), ax)
 
     def to_html(self, title: str = "Dependency network", *, n: int = 400) -> str:
         """Return a page with a graph to explore: one file, which needs nothing else.
@@ -464,7 +464,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         from tacit.tree.network.page import network_page
 
         check_is_fitted(self, "forest_")
-        return network_page(self, title, whole(n, "n", 1))
+        return network_page(self, title, check_int(n, "n", 1))
 
     def save_html(
         self, path: str | os.PathLike[str], title: str = "Dependency network", *, n: int = 400
