@@ -21,6 +21,17 @@ from tacit.counts import (
     counter,
 )
 from tacit.errors import FileError, InputError
+from tacit.io import (
+    MultiLabelData,
+    read,
+    read_arff,
+    read_baskets,
+    read_csv,
+    read_msweb,
+    read_multilabel,
+    read_svmlight,
+    scan,
+)
 from tacit.mixture import ClusterTraits, ExpectedCounts, KMeans, NaiveBayesMixture, Profile, Trait
 from tacit.network import (
     BayesNet,
@@ -42,7 +53,7 @@ from tacit.rules import (
     RuleFinder,
     RuleSet,
 )
-from tacit.scale import PartitionedTable, scan
+from tacit.scale import PartitionedTable
 from tacit.schema import Column, Labels, Schema
 from tacit.select import BestSubset
 from tacit.similarity import (
@@ -65,17 +76,9 @@ from tacit.table import (
     Edges,
     EqualFrequency,
     EqualWidth,
-    MultiLabelData,
     Summary,
     Table,
     as_table,
-    read,
-    read_arff,
-    read_baskets,
-    read_csv,
-    read_msweb,
-    read_multilabel,
-    read_svmlight,
 )
 from tacit.tree import (
     DecisionGraphClassifier,

@@ -60,7 +60,7 @@ KINDS = {
     "kmeans": "tacit.mixture:KMeans",
     "naive_bayes_mixture": "tacit.mixture:NaiveBayesMixture",
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
-    "partition": "tacit.scale.files.folder:PartitionFile",
+    "partition": "tacit.io.tables.folder:PartitionFile",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",
     "table": "tacit.table:Table",

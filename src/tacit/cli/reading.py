@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit import table as tables
+from tacit import io
 from tacit.cli.output import working
 from tacit.cli.scanning import Scans, is_scan
 from tacit.counts import ADTree, Counter, Scan
@@ -64,7 +64,7 @@ class Source:
 
     def with_cuts(self, cuts: dict[str, Any]) -> Source:
         """Return the source with these columns cut into bins, unless the user says how."""
-        binned = tables.can_discretise(self.path, self.options.get("format"))
+        binned = io.can_discretise(self.path, self.options.get("format"))
         if not cuts or not binned or "discretise" in self.options:
             return self
         return replace(self, options={**self.options, "discretise": cuts})
@@ -82,14 +82,14 @@ class Source:
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
         with working(f"reading {self.path}"):
-            frame = tables.read_frame(self.path, **options)
+            frame = io.read_frame(self.path, **options)
         if frame is None:
             return None
         return self._weighted(frame)
 
     def _read_arff(self) -> Numbers | None:
         with working(f"reading {self.path}"):
-            frame = tables.read_arff_frame(self.path, format=self.options.get("format"))
+            frame = io.read_arff_frame(self.path, format=self.options.get("format"))
         return None if frame is None else self._weighted(frame)
 
     def _weighted(self, frame: pl.DataFrame) -> Numbers:
@@ -140,7 +140,7 @@ class Source:
     def read_any(self) -> Any:
         """Read a table or whatever else a saved file holds."""
         with working(f"reading {self.path}"):
-            return tables.read_what(self.path, **self.options)
+            return io.read_what(self.path, **self.options)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tacit import scale
+from tacit import io, scale
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Scans:
             if name not in (*_KNOWN, "n_jobs", "target"):
                 raise InputError(f"--{name.replace('_', '-')} is not for files in partitions")
         known = {name: options[name] for name in _KNOWN if name in options}
-        table = scale.scan(
+        table = io.scan(
             str(path),
             **known,
             memory=self.memory,

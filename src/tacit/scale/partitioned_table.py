@@ -499,7 +499,7 @@ class PartitionedTable:
         ...     print(again.n_partitions, again.count({"weather": True, "news": True}))
         4 845
         """
-        from tacit.scale.files.folder import materialise
+        from tacit.io.tables.folder import materialise
 
         return materialise(self, folder, overwrite=overwrite, n_jobs=n_jobs, verbose=verbose)
 
@@ -522,7 +522,7 @@ def as_partitioned(X: Any) -> PartitionedTable | None:
     """Return `X` as a partitioned table if it is one, or a frame of Dask; else None."""
     if isinstance(X, PartitionedTable):
         return X
-    from tacit.scale.dask_frames import is_dask_frame, scan_dask
+    from tacit.io.dask_frames import is_dask_frame, scan_dask
 
     return scan_dask(X) if is_dask_frame(X) else None
 

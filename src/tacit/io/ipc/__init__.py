@@ -1,0 +1,1 @@
+"""Arrow IPC files: the record batches that they list as partitions."""

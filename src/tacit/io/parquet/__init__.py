@@ -1,0 +1,1 @@
+"""Parquet files: the row groups of their footer as partitions."""

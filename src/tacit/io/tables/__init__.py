@@ -1,0 +1,1 @@
+"""Tables as they were saved: files, and folders with a file for each partition."""
