@@ -14,7 +14,7 @@ import tacit
 from benchmarks.report import milliseconds
 from tacit.datasets import make_mixture
 from tacit.scale.local import Local
-from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
+from tacit.scale.partitioned_table import Metadata, PartitionedTable, PassRunner
 from tacit.scale.partitions import Partitions
 from tacit.statistic import MergeTree
 
@@ -50,8 +50,8 @@ def made(n: int) -> PartitionedTable:
     schema = MadeReader().load(MadePiece(0), 1).schema
     firsts = tuple(RECORDS * k for k in range(n))
     parts = Partitions(tuple(MadePiece(k) for k in range(n)), MadeReader(), firsts)
-    contents = Contents(schema, parts, np.full(n, RECORDS, np.int64), n * STORED, False)
-    return PartitionedTable(lambda run: contents, Run(Local("100MB")), "drawn records")
+    contents = Metadata(schema, parts, np.full(n, RECORDS, np.int64), n * STORED, False)
+    return PartitionedTable(lambda run: contents, PassRunner(Local("100MB")), "drawn records")
 
 
 def growth(section: Section, folder: Path) -> None:
@@ -94,10 +94,10 @@ def growth(section: Section, folder: Path) -> None:
 
 def _some(parts: PartitionedTable, n: int) -> PartitionedTable:
     """Return the table of the first n partitions."""
-    own = parts._contents
-    cut = Partitions(own.partitions.pieces[:n], own.partitions.reader, own.partitions.firsts[:n])
-    contents = Contents(own.schema, cut, own.sizes[:n], n * STORED, False)
-    return PartitionedTable(lambda run: contents, Run(Local()), "some partitions")
+    own = parts._metadata
+    cut = Partitions(own.partitions.sources[:n], own.partitions.reader, own.partitions.firsts[:n])
+    contents = Metadata(own.schema, cut, own.sizes[:n], n * STORED, False)
+    return PartitionedTable(lambda run: contents, PassRunner(Local()), "some partitions")
 
 
 def _least(work: Any) -> float:

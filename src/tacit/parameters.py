@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_random_state
 
 from tacit.errors import InputError
 
@@ -20,6 +19,8 @@ def make_generator(random_state: Any) -> np.random.Generator:
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
+    from sklearn.utils.validation import check_random_state
+
     try:
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     except ValueError as error:

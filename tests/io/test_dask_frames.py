@@ -43,7 +43,7 @@ def test_on_this_machine(frame):
     assert repr(parts) == "PartitionedTable of a dask.dataframe of 4 partitions, not read yet"
     whole = tacit.Table(frame[DISCRETE])
     assert parts.schema == whole.schema
-    assert isinstance(parts._run.own, Local)
+    assert isinstance(parts._passes.default, Local)
     assert np.array_equal(parts.collect().to_numpy(), whole.to_numpy())
 
 
@@ -117,7 +117,7 @@ def test_models_take_them_as_they_are(client, frame):
 def test_the_client_of_the_frame_computes(client, frame):
     with client.as_current():
         parts = tacit.scan(dd.from_pandas(frame[DISCRETE], npartitions=4))
-        assert isinstance(parts._run.own, Dask)
+        assert isinstance(parts._passes.default, Dask)
         found = parts.pairs().stored
     assert np.array_equal(found, tacit.Table(frame[DISCRETE]).pairs().stored)
     assert parts.cost.partitions == 8  # labels, then pairs

@@ -83,9 +83,9 @@ def test_partitions_are_mapped_and_looked_through_once(made, monkeypatch):
     table = tacit.scan(made, memory="1MB")
     counts = table.one_way().counts
     assert len(looked) == 6
-    kept = [records for records, _ in table._run.own._kept.values()]
+    kept = [records for records, _ in table._passes.default._kept.values()]
     assert len(kept) == 6
-    assert table._run.own.kept_bytes == 0
+    assert table._passes.default.kept_bytes == 0
     for own in kept:
         for array in (own.indptr, own.values):
             base = array
@@ -104,13 +104,13 @@ def test_weights_are_mapped(tmp_path, visits):
     heavy = visits.with_weights(np.arange(900) / 4)
     made = tacit.scale.partition(heavy, 2).materialise(tmp_path / "made")
     assert_same(made, heavy)
-    assert not any(own.weights.flags.owndata for own, _ in made._run.own._kept.values())
+    assert not any(own.weights.flags.owndata for own, _ in made._passes.default._kept.values())
 
 
 def test_columns_of_it(made, visits):
     some = tacit.scan(made, columns=["news", "weather"], memory="1MB")
     assert_same(some, visits.select(["news", "weather"]))
-    assert some._run.own.kept_bytes > 0  # those are copies
+    assert some._passes.default.kept_bytes > 0  # those are copies
     assert_same(tacit.scan(made).select(["news"]), visits.select(["news"]))
 
 
@@ -129,11 +129,11 @@ def test_schema_is_there_once_and_a_file_can_be_loaded(made, visits):
 
 
 def test_what_is_sent_to_workers_is_small(made):
-    contents = tacit.scan(made)._contents.partitions
-    assert len(pickle.dumps(contents.pieces[0])) < 500
+    contents = tacit.scan(made)._metadata.partitions
+    assert len(pickle.dumps(contents.sources[0])) < 500
     own = pickle.loads(pickle.dumps(contents))
     assert own.load(3, 1).n_records == 150
-    assert own.key == tacit.scan(made)._contents.partitions.key  # what workers keep is used again
+    assert own.key == tacit.scan(made)._metadata.partitions.key  # what workers keep is used again
 
 
 def test_a_folder_that_is_there(made, tmp_path, visits):
@@ -181,8 +181,8 @@ class FailingReader:
 def failing(visits):
     """Return a table of which a partition cannot be read."""
     parts = tacit.scale.partition(visits, 4)
-    contents = parts._contents
-    parts._known = replace(
+    contents = parts._metadata
+    parts._cached_metadata = replace(
         contents, partitions=replace(contents.partitions, reader=FailingReader(), key="f")
     )
     return parts
@@ -199,7 +199,7 @@ def test_what_fails_leaves_nothing(tmp_path, made, visits):
 
 def test_a_half_written_folder_is_refused(made, visits):
     (made / INDEX).unlink()
-    with pytest.raises(tacit.FileError, match=r"is not a whole table: it has no tacit\.json"):
+    with pytest.raises(tacit.FileError, match=r"is not a complete table: it has no tacit\.json"):
         tacit.scan(made)
     with pytest.raises(tacit.InputError, match="not empty"):
         tacit.scale.partition(visits, 2).materialise(made)
@@ -260,7 +260,7 @@ def test_files_that_are_gone_or_others(made, visits, tmp_path):
 def test_a_file_that_changes_between_passes(made):
     table = tacit.scan(made)
     table.one_way()
-    table._run.own.release()
+    table._passes.default.release()
     damage(files_of(made)[2], -1)
     with pytest.raises(
         tacit.FileError, match=f"{files_of(made)[2].name}: is damaged: the checksum"
@@ -288,7 +288,7 @@ def edit(folder, change):
             lambda x: x.update(tacit="9"),
             r"tacit\.json: has format '9'; this version of tacit reads",
         ),
-        (lambda x: x["content"].pop("schema"), "tacit.json: is damaged: 'schema'"),
+        (lambda x: x["content"].pop("schema"), "tacit.json: is damaged: it has no 'schema'"),
         (lambda x: x["content"].update(partitions=[]), "it lists no records"),
         (
             lambda x: x["content"]["partitions"][0].update(file="../x.tacit"),
@@ -357,7 +357,7 @@ def test_table_files_with_one_schema(tmp_path, visits):
     parts = tacit.scan(tmp_path / "*.tacit")
     assert parts.n_partitions == 3
     assert_same(parts, visits)
-    assert parts._run.own.kept_bytes == 0
+    assert parts._passes.default.kept_bytes == 0
     assert_same(tacit.scan(tmp_path / "*.tacit", columns=["news"]), visits.select(["news"]))
     damage(tmp_path / "1.tacit", -1)
     with pytest.raises(tacit.FileError, match=r"1\.tacit"):
@@ -418,9 +418,9 @@ class InterferingReader:
 def test_two_at_once(made, visits):
     other = tacit.scale.partition(visits.take(np.arange(20)), 2)
     parts = tacit.scale.partition(visits, 4)
-    contents = parts._contents
+    contents = parts._metadata
     reader = InterferingReader(made, other)
-    parts._known = replace(
+    parts._cached_metadata = replace(
         contents, partitions=replace(contents.partitions, reader=reader, key="i")
     )
     with pytest.raises(tacit.InputError, match="folder: someone else has written to"):

@@ -276,13 +276,13 @@ def test_files_that_vanish_or_change_between_passes(tmp_path, ending):
         put(tmp_path, f"{k}.{ending}")
     parts = tacit.scan(tmp_path / f"*.{ending}", weights="w", partition_records=4)
     parts.one_way()
-    parts._run.own.release()
+    parts._passes.default.release()
     path = tmp_path / f"1.{ending}"
     before = path.stat()
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))
     with pytest.raises(tacit.FileError, match=rf"1\.{ending}: .*has changed since it was opened"):
         parts.one_way()
-    parts._run.own.release()
+    parts._passes.default.release()
     put(tmp_path, f"1.{ending}", pl.concat([FRAME, FRAME]))
     with pytest.raises(
         tacit.FileError, match=rf"1\.{ending}: .*it had [\d,]+ bytes and has [\d,]+"
@@ -316,12 +316,12 @@ def test_what_is_sent_to_workers_is_small(tmp_path, ending):
 
     class Watching(tacit.scale.Local):
         def reduce(self, partitions, statistic, n_jobs, report):
-            sent.extend(len(pickle.dumps(piece)) for piece in partitions.pieces)
+            sent.extend(len(pickle.dumps(piece)) for piece in partitions.sources)
             own = pickle.loads(pickle.dumps((partitions, statistic)))
             return pickle.loads(pickle.dumps(super().reduce(*own, n_jobs, report)))
 
         def map(self, partitions, function, n_jobs, report):
-            sent.extend(len(pickle.dumps(piece)) for piece in partitions.pieces)
+            sent.extend(len(pickle.dumps(piece)) for piece in partitions.sources)
             return super().map(*pickle.loads(pickle.dumps((partitions, function))), n_jobs, report)
 
     with tacit.scale.using(Watching()):

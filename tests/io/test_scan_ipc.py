@@ -17,7 +17,7 @@ def test_batches_are_cut_and_joined(tmp_path, compression, each, records):
     frame.write_ipc(tmp_path / "a.arrow", compression=compression, record_batch_size=each)
     parts = tacit.scan(tmp_path / "a.arrow", partition_records=records, **CUTS)
     assert_same(parts, as_read([frame], **CUTS))
-    names = [piece.name for piece in parts._contents.partitions.pieces]
+    names = [piece.name for piece in parts._metadata.partitions.sources]
     if records == 12 and each == 5:
         assert names[0].endswith("a.arrow, record batches 0 to 1")
         assert parts.partition_sizes.tolist() == [10, 10, 10, 10]
@@ -39,7 +39,7 @@ def test_a_stream_is_read_as_a_whole(tmp_path):
     parts = tacit.scan(tmp_path / "*.arrow", partition_records=4, **CUTS)
     assert_same(parts, as_read(frames, **CUTS))
     assert parts.partition_sizes.tolist() == [9, 14]
-    names = [piece.name for piece in parts._contents.partitions.pieces]
+    names = [piece.name for piece in parts._metadata.partitions.sources]
     assert names[0].endswith("0.arrow, all of it at once, as it is a stream")
 
 
@@ -61,7 +61,7 @@ def test_a_compressed_batch_counts_as_a_whole(tmp_path):
         path = tmp_path / f"{compression}.arrow"
         frame.write_ipc(path, compression=compression, record_batch_size=n)
         parts = tacit.scan(path, partition_records=1000, columns=["t"])
-        sizes[compression] = max(p.load_bytes for p in parts._contents.partitions.pieces)
+        sizes[compression] = max(p.load_bytes for p in parts._metadata.partitions.sources)
         assert_same(parts, as_read([frame.select("t")]))
     assert sizes["uncompressed"] < 300_000
     assert sizes["zstd"] > n * 46  # all texts of the batch are decompressed for any of them

@@ -102,8 +102,8 @@ def test_wherever_files_and_row_groups_end(data, tmp_path_factory):
         folder / f"*.{ending}", weights="weight", discretise=CUTS, partition_records=records
     )
     assert_same(parts, as_read(frames, weights="weight", discretise=CUTS))
-    for own in parts._contents.partitions.pieces:  # neighbours in a file are one read
-        assert len(own.stretches) == len({stretch.path for stretch in own.stretches})
+    for own in parts._metadata.partitions.sources:  # neighbours in a file are one read
+        assert len(own.row_ranges) == len({stretch.path for stretch in own.row_ranges})
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
@@ -153,14 +153,14 @@ def test_large_row_groups_are_cut_and_small_ones_joined(tmp_path):
         assert 1 < parts.n_partitions < 50
         assert tacit.scan(path).n_partitions == 1
     names = [
-        piece.name for piece in tacit.scan(path, partition_records=250)._contents.partitions.pieces
+        piece.name for piece in tacit.scan(path, partition_records=250)._metadata.partitions.sources
     ]
     assert names[0].endswith("many.parquet, row groups 0 to 1")
     names = [
         piece.name
         for piece in tacit.scan(
             tmp_path / "one.parquet", partition_records=9999
-        )._contents.partitions.pieces
+        )._metadata.partitions.sources
     ]
     assert names[1].endswith("one.parquet, row group 0, records 6,666 to 13,332 of it")
 
@@ -188,7 +188,7 @@ def test_other_columns_are_not_read(tmp_path, ending):
     with pytest.raises(tacit.FileError, match=rf"00\.{ending}"):
         tacit.scan(pattern, columns=["text"]).one_way()
     some = parts.select(["flag", "word"])
-    assert some._contents.partitions.reader.coding.columns == ["flag", "word", "weight"]
+    assert some._metadata.partitions.reader.coding.columns == ["flag", "word", "weight"]
     assert_same(some, table.select(["flag", "word"]))
 
 
@@ -224,5 +224,9 @@ def test_nothing_is_read_before_something_is_asked(files):
     assert parts.cost.passes == 2
     parts.one_way()
     assert parts.cost.partitions == 3 * parts.n_partitions
-    raw = [kept for kept, _ in parts._run.own._kept.values() if not isinstance(kept, tacit.Table)]
+    raw = [
+        kept
+        for kept, _ in parts._passes.default._kept.values()
+        if not isinstance(kept, tacit.Table)
+    ]
     assert not raw  # frames are not kept

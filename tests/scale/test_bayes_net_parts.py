@@ -232,10 +232,10 @@ class BadReader:
 def failing(table, left, error):
     """Return two partitions, one of which fails after some passes."""
     parts = partition(table, 2)
-    held = parts._contents.partitions
-    pieces = (held.pieces[0], BadPiece(held.pieces[1].table, [left], error))
+    held = parts._metadata.partitions
+    pieces = (held.sources[0], BadPiece(held.sources[1].table, [left], error))
     again = Partitions(pieces, BadReader(), held.firsts, keep=False)
-    object.__setattr__(parts._contents, "partitions", again)
+    object.__setattr__(parts._metadata, "partitions", again)
     return parts
 
 

@@ -20,7 +20,7 @@ from tacit.scale import Cost, Dask, Local, on_dask
 from tacit.scale.dask_executor import block_size
 from tacit.scale.dask_tasks import merge_partials, pack
 from tacit.scale.pair_counting import PairCounts, PairTotal
-from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
+from tacit.scale.partitioned_table import Metadata, PartitionedTable, PassRunner
 from tacit.scale.partitions import Partitions
 from tacit.statistic import Statistic
 
@@ -207,7 +207,7 @@ def test_costs_arrive(client, visits):
     cost = parts.cost
     assert (cost.passes, cost.partitions) == (2, 12)
     assert (cost.records, cost.stored) == (2 * visits.n_records, 2 * visits.n_stored)
-    assert 0 < cost.kernel_share < 1
+    assert 0 < cost.kernel_fraction < 1
 
 
 def test_a_closed_map_reads_no_further(client, tmp_path):
@@ -479,12 +479,12 @@ def test_contents_of_all_kinds_are_sent(client, tmp_path):
     """A table that is made of pieces works with models, on the cluster and here."""
     partitions = made(tmp_path / "made", 8)
     kept = [k for k in range(8) if k % 5 != 3]
-    table = MadeReader().load(partitions.pieces[0], 1)
-    pieces = tuple(partitions.pieces[k] for k in kept)
+    table = MadeReader().load(partitions.sources[0], 1)
+    pieces = tuple(partitions.sources[k] for k in kept)
     sizes = np.full(len(kept), 50, np.int64)
     own = Partitions(pieces, MadeReader(), tuple((50 * np.arange(len(kept))).tolist()))
-    contents = Contents(table.schema, own, sizes, 0, False)
-    parts = PartitionedTable(lambda run: contents, Run(Local()), "made")
+    contents = Metadata(table.schema, own, sizes, 0, False)
+    parts = PartitionedTable(lambda run: contents, PassRunner(Local()), "made")
     with on_dask(client):
         there = tacit.DependencyTree().fit(parts)
     here = tacit.DependencyTree().fit(parts)

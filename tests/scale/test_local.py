@@ -65,7 +65,7 @@ def test_pairs_where_partitions_take_different_ways():
     whole = tacit.Table(np.vstack([few, many]), defaults=False)
     parts = tacit.scale.partition(whole, 2)
     ways = [
-        plan(piece.table, None, "auto", "auto")[1] for piece in parts._contents.partitions.pieces
+        plan(piece.table, None, "auto", "auto")[1] for piece in parts._metadata.partitions.sources
     ]
     assert ways == ["outer", "bitmap"]
     assert_same_pairs(parts.pairs(), whole.pairs())
@@ -232,13 +232,13 @@ def test_cost_adds_up(visits):
     cost = parts.cost
     assert (cost.passes, cost.partitions) == (2, 6)
     assert (cost.records, cost.stored) == (40_000, 2 * visits.n_stored)
-    assert 0 < cost.kernel_share <= 1
+    assert 0 < cost.kernel_fraction <= 1
     assert cost.line().startswith("2 passes: 40,000 records, 134,020 stored values, 0 B read, ")
 
 
 def test_kept_tables_do_not_grow(visits):
     parts = tacit.scale.partition(visits, 2)
-    held = [piece.table for piece in parts._contents.partitions.pieces]
+    held = [piece.table for piece in parts._metadata.partitions.sources]
     before = [table.nbytes for table in held]
     parts.contingency(["news", "weather"])
     assert [table.nbytes for table in held] == before

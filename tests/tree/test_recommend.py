@@ -145,7 +145,7 @@ def test_values_of_several_and_missing_ones(mixed):
         ("bread", "must be a list of items, got 'bread'"),
         (7, "must be a list of items"),
         ([99], "column 99 is not among"),
-        ([None], "must be a column's name or place"),
+        ([None], "must be a column's name or position"),
         ([("bread", "much")], "basket: column 'bread' has no label 'much'"),
         ([("bread", True, 1)], "a pair is a column and a label"),
         ({"brad": True}, "there is no column 'brad'"),

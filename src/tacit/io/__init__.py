@@ -2,12 +2,12 @@
 
 from tacit.io.arff import read_arff
 from tacit.io.baskets import read_baskets
+from tacit.io.csv import read_csv
 from tacit.io.msweb import read_msweb
 from tacit.io.multilabel import MultiLabelData, read_multilabel
 from tacit.io.read import can_discretise, read, read_arff_frame, read_frame, read_what
 from tacit.io.scan import scan
 from tacit.io.svmlight import read_svmlight
-from tacit.io.tabular import read_csv
 
 __all__ = [
     "MultiLabelData",

@@ -89,7 +89,7 @@ def read_baskets(
 
 
 def _texts(file: IO[bytes], size: int) -> Iterator[bytes]:
-    """Give whole lines, about `size` bytes of them at a time, each with its line end."""
+    """Give complete lines, about `size` bytes of them at a time, each with its line end."""
     rest: list[bytes] = []
     first = True
     # The separator is told by the first lines, so they come together however small the chunks.
@@ -114,7 +114,7 @@ class _Baskets:
         self._path, self._separator, self._n_jobs = path, separator, n_jobs
         self._skip_empty = skip_empty
         self._numbers: dict[str, int] = {}
-        self._pieces: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+        self._chunks: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
         self._n_lines = 0
 
     def add(self, text: bytes) -> None:
@@ -127,17 +127,17 @@ class _Baskets:
         if self._separator == " ":
             text = text.translate(_BLANKS)
         try:
-            whole = text.decode()
+            decoded = text.decode()
         except UnicodeDecodeError as error:
             line = self._n_lines + text.count(b"\n", 0, error.start) + 1
             raise FileError(self._path, f"line {line} is not UTF-8 text") from None
         n_lines = text.count(b"\n")
-        lines = pl.Series([whole[:-1]]).str.split("\n").explode()
+        lines = pl.Series([decoded[:-1]]).str.split("\n").explode()
         rows, items = self._split(lines)
         lengths = np.bincount(rows, minlength=n_lines).astype(np.int32)
         if self._skip_empty:
             lengths = lengths[lengths > 0]
-        self._pieces.append((lengths, self._number(items)))
+        self._chunks.append((lengths, self._number(items)))
         self._n_lines += n_lines
 
     def _split(self, lines: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
@@ -180,11 +180,11 @@ class _Baskets:
             raise FileError(self._path, "holds no items")
         ranks = np.empty(len(names), np.int32)
         ranks[[self._numbers[name] for name in names]] = np.arange(len(names))
-        indptr = np.zeros(sum(len(lengths) for lengths, _ in self._pieces) + 1, np.int64)
-        ids = np.empty(sum(len(items) for _, items in self._pieces), ranks.dtype)
+        indptr = np.zeros(sum(len(lengths) for lengths, _ in self._chunks) + 1, np.int64)
+        ids = np.empty(sum(len(items) for _, items in self._chunks), ranks.dtype)
         row = end = 0
-        while self._pieces:
-            lengths, items = self._pieces.pop(0)
+        while self._chunks:
+            lengths, items = self._chunks.pop(0)
             keys = np.repeat(np.arange(len(lengths)), lengths) * len(names) + ranks[items]
             keys.sort()
             if len(keys):

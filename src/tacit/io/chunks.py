@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.schema import Labels, Schema
+from tacit.io.frames.labels import spread_counts
+from tacit.schema import Schema
 from tacit.schema.types import merge_labels
 from tacit.table.build import Coded, Parts, choose_defaults, store_codes
-from tacit.table.frames import encode_columns
+from tacit.table.frames import as_numbers, encode_columns
 from tacit.table.recode import join_parts
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
+
+    from tacit.schema import Labels
 
 __all__ = ["Chunks"]
 
@@ -50,8 +53,8 @@ class Chunks:
         self._wanted = defaults
         self._weights = weights
         self._n_jobs = n_jobs
-        self._pieces: list[Parts] = []
-        self._taken: list[NDArray[np.float64]] = []
+        self._parts: list[Parts] = []
+        self._weights_read: list[NDArray[np.float64]] = []
         self._labels: list[Labels] = []
         self._counts: list[NDArray[np.int64]] = []
         self._defaults: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -61,20 +64,15 @@ class Chunks:
         if frame.height == 0:
             return
         if self._weights is not None:
-            taken = frame.get_column(self._weights)
-            if not taken.dtype.is_numeric():
-                raise InputError(
-                    f"weights: column {self._weights!r} holds {taken.dtype}, not numbers"
-                )
-            self._taken.append(taken.cast(float).to_numpy().astype(np.float64))
+            self._weights_read.append(as_numbers(frame.get_column(self._weights), "weights"))
             frame = frame.drop(self._weights)
-        # What is missing becomes the default only when the defaults of the whole are known.
+        # What is missing becomes the default only when the defaults of all records are known.
         missing = "state" if self._missing == "default" else self._missing
         known = dict(zip(frame.columns, self._labels, strict=False))
         columns = encode_columns(
             frame, missing, self._specs, None, self._n_jobs, self.n_records, known
         )
-        if not self._pieces:
+        if not self._parts:
             self._begin(columns)
         else:
             columns = [self._admit(c, column) for c, column in enumerate(columns)]
@@ -82,7 +80,7 @@ class Chunks:
             self._counts[c] = self._counts[c] + column.counts
             # One vote for the default that this chunk is to be stored under.
             column.counts = np.bincount([self._defaults[c]], minlength=len(column.labels))
-        self._pieces.append(store_codes(columns, None, self._n_jobs))
+        self._parts.append(store_codes(columns, None, self._n_jobs))
         self.n_records += frame.height
 
     def _begin(self, columns: list[Coded]) -> None:
@@ -105,32 +103,25 @@ class Chunks:
         if merged == known:
             merged = known
         else:
-            places = [merged.code(label) for label in known]
-            self._counts[c] = _spread(self._counts[c], places, len(merged))
-            self._defaults[c] = places[self._defaults[c]]
+            self._counts[c] = spread_counts(self._counts[c], known, merged)
+            self._defaults[c] = merged.code(known[int(self._defaults[c])])
             self._labels[c] = merged
-        places = [merged.code(label) for label in column.labels]
-        ranks = np.where(column.ranks < 0, -1, np.array(places, np.int64)[column.ranks])
-        counts = _spread(column.counts, places, len(merged))
+        codes = np.array([merged.code(label) for label in column.labels], np.int64)
+        ranks = np.where(column.ranks < 0, -1, codes[column.ranks])
+        counts = spread_counts(column.counts, column.labels, merged)
         return Coded(column.name, merged, column.codes, ranks, counts)
 
     def finish(self) -> Parts:
         """Return the parts of the Table of all records."""
-        names = self._pieces[0].schema.names
+        names = self._parts[0].schema.names
         labels, counts = list(self._labels), list(self._counts)
         if self._missing == "default":
-            for c, own in enumerate(labels):
-                if own.missing is not None and len(own) > 1:
-                    labels[c] = Labels(own.items[:-1], own.dtype)
+            for c, column_labels in enumerate(labels):
+                if column_labels.missing is not None and len(column_labels) > 1:
+                    labels[c] = column_labels.without_missing()
                     counts[c] = counts[c][:-1]
         new = Schema(names, labels, choose_defaults(names, labels, counts, self._wanted))
-        parts = join_parts(self._pieces, new, self._n_jobs)
-        if self._taken:
-            parts.weights = np.concatenate(self._taken)
+        parts = join_parts(self._parts, new, self._n_jobs)
+        if self._weights_read:
+            parts.weights = np.concatenate(self._weights_read)
         return parts
-
-
-def _spread(counts: NDArray[np.int64], places: list[int], size: int) -> NDArray[np.int64]:
-    wider = np.zeros(size, np.int64)
-    wider[places] = counts
-    return wider

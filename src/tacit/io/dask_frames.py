@@ -6,19 +6,19 @@ import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from tacit.errors import InputError
-from tacit.io.frames.contents import Question, find_contents
-from tacit.io.frames.readers import How
+from tacit.io.frames.metadata import ScanOptions, find_metadata
+from tacit.io.frames.readers import ReadOptions, RowRange
 from tacit.io.tabular import choose_columns
 from tacit.scale.dask_executor import Dask
 from tacit.scale.local import Local
-from tacit.scale.partitioned_table import PartitionedTable, Run
+from tacit.scale.partitioned_table import PartitionedTable, PassRunner
+from tacit.scale.partitions import PartitionSource
 from tacit.table.frames import to_polars
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from tacit.scale.partitioned_table import Contents
+    from tacit.scale.partitioned_table import Metadata
 
 __all__ = ["is_dask_frame", "scan_dask"]
 
@@ -30,8 +30,8 @@ def is_dask_frame(X: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class DaskPiece:
-    """A partition of a frame: a piece, and its only stretch.
+class DaskPartition(PartitionSource, RowRange):
+    """A partition of a frame: a source, and its only row range.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class DaskPiece:
     """
 
     delayed: Any
-    place: str
+    location: str
     load_bytes: int = 0
     kept_bytes: int = 0
     path: str = ""
@@ -51,18 +51,22 @@ class DaskPiece:
     @property
     def name(self) -> str:
         """What to call it in messages."""
-        return self.place
+        return self.location
 
     @property
-    def stretches(self) -> tuple[DaskPiece]:
+    def row_ranges(self) -> tuple[DaskPartition]:
         """Itself."""
         return (self,)
 
-    def sized(self, load_bytes: int, kept_bytes: int) -> DaskPiece:
-        """Return the piece with sizes that are known better."""
+    def sized(self, load_bytes: int, kept_bytes: int) -> DaskPartition:
+        """Return the partition with sizes that are known better."""
         return replace(self, load_bytes=load_bytes, kept_bytes=kept_bytes)
 
-    def read(self, columns: list[str], how: How) -> pl.DataFrame:
+    def delayed_frame(self) -> Any:
+        """Return what makes the frame."""
+        return self.delayed
+
+    def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
         """Return some columns of the frame."""
         frame = self.delayed.compute() if hasattr(self.delayed, "compute") else self.delayed
         return to_polars(frame)[0].select(columns)
@@ -75,30 +79,28 @@ def scan_dask(
     missing: str = "state",
     defaults: Any = None,
     discretise: Any = None,
-    run: Run | None = None,
+    passes: PassRunner | None = None,
 ) -> PartitionedTable:
     """Take a dask.dataframe for a table in partitions; see :func:`tacit.scan`.
 
     Passes run where its client computes, if it has one.
     """
     types = dict(to_polars(frame._meta)[0].schema)
-    chosen = tuple(choose_columns(types, columns, weights))
-    if weights is not None and weights not in types:
-        raise InputError(f"weights: there is no column {weights!r}")
+    chosen = tuple(choose_columns(types, columns, weights, defaults))
     origin = f"a dask.dataframe of {frame.npartitions:,} partitions"
-    asked = Question(chosen, weights, missing, defaults, discretise, 0, None, origin)
+    asked = ScanOptions(chosen, weights, missing, defaults, discretise, 0, None, origin)
     specs = asked.specs(types)
     wanted = frame[list(asked.wanted)]  # Dask need not make other columns
-    pieces = tuple(DaskPiece(own, f"partition {k}") for k, own in enumerate(wanted.to_delayed()))
+    sources = tuple(DaskPartition(d, f"partition {k}") for k, d in enumerate(wanted.to_delayed()))
 
-    def find(run: Run) -> Contents:
-        return find_contents(run, asked, specs, pieces, How())
+    def find(passes: PassRunner) -> Metadata:
+        return find_metadata(passes, asked, specs, sources, ReadOptions())
 
-    run = Run(Local()) if run is None else run
+    passes = PassRunner(Local()) if passes is None else passes
     client = _client()
     if client is not None:
-        run.own = Dask(client)
-    return PartitionedTable(find, run, origin)
+        passes.default = Dask(client)
+    return PartitionedTable(find, passes, origin)
 
 
 def _client() -> Any:

@@ -1,4 +1,4 @@
-"""Stored values whose tacit value is given by the file, brought under the defaults asked for."""
+"""Entries of sparse files, whose value left out is given, under the defaults asked for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.schema import Labels, Schema
+from tacit.schema import Schema
 from tacit.table.build import Parts, choose_defaults, value_type
 from tacit.table.recode import restore
 
@@ -51,14 +51,14 @@ def store_entries(
     parts = Parts(schema, indptr, ids.astype(value_type(schema.n_values)))
     held = np.bincount(ids, minlength=schema.n_values)
     stored = np.add.reduceat(np.append(held, 0), schema.offsets[:-1])
-    stored[schema.arities == 1] = 0  # an empty stretch, which reduceat takes for one entry
+    stored[schema.arities == 1] = 0  # an empty range, which reduceat takes for one entry
     counts, labels = [], list(schema.labels)
-    for c, own in enumerate(labels):
+    for c, column_labels in enumerate(labels):
         lo, hi = schema.offsets[c], schema.offsets[c + 1]
         default = int(schema.defaults[c])
         every = np.insert(held[lo:hi], default, n_records - stored[c])
-        if drop_missing and own.missing is not None and len(own) > 1:
-            labels[c] = Labels(own.items[:-1], own.dtype)
+        if drop_missing and column_labels.missing is not None and len(column_labels) > 1:
+            labels[c] = column_labels.without_missing()
             every = every[:-1]
         counts.append(every)
     chosen = choose_defaults(schema.names, labels, counts, defaults)

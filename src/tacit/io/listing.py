@@ -35,52 +35,52 @@ def list_files(paths: Any) -> list[str]:
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
     if not isinstance(given, Sequence) or not all(isinstance(p, str | os.PathLike) for p in given):
         raise InputError(f"paths must be a path, a pattern or a list of them, got {paths!r}")
-    found: list[str] = []
-    for own in map(os.fspath, given):
-        if Path(own).is_dir():
+    files: list[str] = []
+    for path in map(os.fspath, given):
+        if Path(path).is_dir():
             raise InputError(
-                f"paths: {own} is a folder, but not one that materialise() wrote; for the files in "
-                f"it, give a pattern such as {os.path.join(own, '*.parquet')!r}"  # noqa: PTH118
+                f"paths: {path} is a folder, but not one that materialise() wrote; for the files "
+                f"in it, give a pattern such as {os.path.join(path, '*.parquet')!r}"  # noqa: PTH118
             )
-        if Path(own).exists() or not glob.has_magic(own):
-            found.append(own)
+        if Path(path).exists() or not glob.has_magic(path):
+            files.append(path)
             continue
-        matching = sorted(p for p in glob.glob(own, recursive=True) if Path(p).is_file())  # noqa: PTH207
+        matching = sorted(p for p in glob.glob(path, recursive=True) if Path(p).is_file())  # noqa: PTH207
         if not matching:
-            raise InputError(f"paths: no file matches {own!r}")
-        found += matching
-    if not found:
+            raise InputError(f"paths: no file matches {path!r}")
+        files += matching
+    if not files:
         raise InputError("paths: there is no file among them")
     # Whoever reads them may be at work in another folder.
-    found = [os.path.abspath(own) for own in found]  # noqa: PTH100
+    files = [os.path.abspath(path) for path in files]  # noqa: PTH100
     seen: set[str] = set()
-    for own in found:
-        if own in seen:
-            raise InputError(f"paths: {own} is there twice")
-        seen.add(own)
-    return found
+    for path in files:
+        if path in seen:
+            raise InputError(f"paths: {path} is there twice")
+        seen.add(path)
+    return files
 
 
-def origin_of(found: list[str]) -> str:
+def origin_of(files: list[str]) -> str:
     """Return what to call all files."""
-    return found[0] if len(found) == 1 else f"{len(found):,} files, {found[0]} to {found[-1]}"
+    return files[0] if len(files) == 1 else f"{len(files):,} files, {files[0]} to {files[-1]}"
 
 
-def one_kind(found: list[str], format: str | None) -> str:  # noqa: A002
+def one_kind(files: list[str], format: str | None) -> str:  # noqa: A002
     """Return the kind of file that all of them are."""
-    kinds = [file_kind(path, format) for path in found]
+    kinds = [file_kind(path, format) for path in files]
     if kinds[0] not in _KINDS:
         raise FileError(
-            found[0], "scan reads Parquet, Arrow IPC, CSV and .tacit files; see tacit.read"
+            files[0], "scan reads Parquet, Arrow IPC, CSV and .tacit files; see tacit.read"
         )
-    for path, kind in zip(found, kinds, strict=True):
+    for path, kind in zip(files, kinds, strict=True):
         if kind != kinds[0]:
             other = _KINDS.get(kind, kind)
-            raise InputError(f"paths: {found[0]} is {_KINDS[kinds[0]]}, but {path} is {other}")
+            raise InputError(f"paths: {files[0]} is {_KINDS[kinds[0]]}, but {path} is {other}")
     return kinds[0]
 
 
-def open_files(found: list[str], opener: Callable[[str], F]) -> list[F]:
+def open_files(files: list[str], opener: Callable[[str], F]) -> list[F]:
     """Read what files say of themselves."""
 
     def open_one(path: str) -> F:
@@ -91,8 +91,8 @@ def open_files(found: list[str], opener: Callable[[str], F]) -> list[F]:
         with naming(path):
             return opener(path)
 
-    with ThreadPoolExecutor(min(_AT_ONCE, len(found))) as pool:
-        return list(pool.map(open_one, found))
+    with ThreadPoolExecutor(min(_AT_ONCE, len(files))) as pool:
+        return list(pool.map(open_one, files))
 
 
 def check_names(files: Sequence[Any], columns: Sequence[str], every: bool) -> None:
@@ -126,18 +126,18 @@ def common_columns(files: Sequence[Any], columns: Sequence[str]) -> dict[str, An
     A column that has no values in a file (of type Null) has the type that it has in others.
     """
     types = {name: files[0].schema[name] for name in columns}
-    told = dict.fromkeys(columns, files[0].path)
+    sources = dict.fromkeys(columns, files[0].path)
     for file in files[1:]:
         for name in columns:
             dtype, known = file.schema[name], types[name]
             if dtype == pl.Null:
                 continue
             if known == pl.Null:
-                types[name], told[name] = dtype, file.path
+                types[name], sources[name] = dtype, file.path
             elif _type_name(dtype) != _type_name(known):
                 raise FileError(
                     file.path,
-                    f"column {name!r} is {_type_name(dtype)}, but in {told[name]} it is "
+                    f"column {name!r} is {_type_name(dtype)}, but in {sources[name]} it is "
                     f"{_type_name(known)}",
                 )
     return types

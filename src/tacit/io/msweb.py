@@ -54,7 +54,7 @@ def read_msweb(path: PathLike) -> Table:
 def _parse(path: PathLike, text: io.TextIOWrapper) -> tuple[list[str], list[int], list[int]]:
     """Return the column names, where each case begins among the votes, and the votes."""
     titles: dict[str, str] = {}  # by id
-    places: dict[str, int] = {}
+    column_of: dict[str, int] = {}
     starts: list[int] = []
     votes: list[int] = []
     lines = csv.reader(text, strict=True)
@@ -64,17 +64,17 @@ def _parse(path: PathLike, text: io.TextIOWrapper) -> tuple[list[str], list[int]
             if kind == "V":
                 if not starts:
                     raise FileError(path, f"line {lines.line_num} is a vote before any case")
-                if len(fields) < 2 or fields[1] not in places:
+                if len(fields) < 2 or fields[1] not in column_of:
                     raise FileError(path, f"line {lines.line_num} votes for an unknown attribute")
-                votes.append(places[fields[1]])
+                votes.append(column_of[fields[1]])
             elif kind == "C":
                 starts.append(len(votes))
             elif kind == "A":
                 if len(fields) < 4:
                     raise FileError(path, f"line {lines.line_num} declares an attribute in part")
-                if fields[1] in places:
+                if fields[1] in column_of:
                     raise FileError(path, f"line {lines.line_num} declares {fields[1]} again")
-                places[fields[1]] = len(places)
+                column_of[fields[1]] = len(column_of)
                 titles[fields[1]] = fields[3]
             elif kind not in ("", "I", "T", "N"):
                 raise FileError(path, f"line {lines.line_num} is of an unknown kind: {kind[:20]!r}")
@@ -82,7 +82,7 @@ def _parse(path: PathLike, text: io.TextIOWrapper) -> tuple[list[str], list[int]
         raise FileError(path, f"line {lines.line_num}: {error}") from None
     except UnicodeDecodeError:
         raise FileError(path, f"after line {lines.line_num}: not UTF-8 text") from None
-    if not places:
+    if not column_of:
         raise FileError(path, "declares no attributes")
     if not starts:
         raise FileError(path, "holds no cases")

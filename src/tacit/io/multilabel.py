@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
 from tacit.errors import FileError, InputError
 from tacit.io.arff.read import DenseRows, read_rows
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from tacit.io.arff.codes import Entries
     from tacit.io.arff.header import Attribute
@@ -78,8 +78,8 @@ def read_multilabel(path: PathLike, labels: PathLike | Iterable[str]) -> MultiLa
     names = _label_names(labels)
     with naming(path):
         attributes, rows = read_rows(path)
-        places = {attribute.name: c for c, attribute in enumerate(attributes)}
-        outputs = [_place(path, places, name) for name in names]
+        positions = {attribute.name: c for c, attribute in enumerate(attributes)}
+        outputs = [_position(path, positions, name) for name in names]
         taken = set(outputs)
         inputs = [c for c in range(len(attributes)) if c not in taken]
         if not inputs:
@@ -92,11 +92,11 @@ def read_multilabel(path: PathLike, labels: PathLike | Iterable[str]) -> MultiLa
     return MultiLabelData(X, Y, [attributes[c].name for c in inputs], names)
 
 
-def _place(path: PathLike, places: dict[str, int], name: str) -> int:
+def _position(path: PathLike, positions: dict[str, int], name: str) -> int:
     """Return which attribute is a label. ARFF escapes some characters, XML does not."""
-    for own in (name, name.replace("\\", "")):
-        if own in places:
-            return places[own]
+    for written in (name, name.replace("\\", "")):
+        if written in positions:
+            return positions[written]
     raise FileError(path, f"has no attribute {name!r}, which is named as a label")
 
 
@@ -112,8 +112,8 @@ def _label_names(labels: PathLike | Iterable[str]) -> list[str]:
             except ET.ParseError as error:
                 raise FileError(labels, f"is not XML: {error}") from None
         # Labels may be nested, where they form a hierarchy; the namespace is left open.
-        found = [element for element in root.iter() if element.tag.rpartition("}")[2] == "label"]
-        names = [element.get("name", "") for element in found]
+        elements = [x for x in root.iter() if x.tag.rpartition("}")[2] == "label"]
+        names = [element.get("name", "") for element in elements]
     if not names or not all(isinstance(name, str) and name for name in names):
         raise InputError(f"{source}: no names of labels")
     if len(set(names)) < len(names):
@@ -173,24 +173,26 @@ def _of_entries(
     inputs: list[int],
     outputs: list[int],
 ) -> tuple[sparse.csc_array, NDArray[np.uint8]]:
+    from scipy import sparse
+
     entries, _ = rows.entries()
     Y = np.zeros((entries.n_records, len(outputs)), np.uint8)
     for j, c in enumerate(outputs):
         values, omitted = _values(path, attributes[c], entries, c)
         Y[:, j] = _checked(path, attributes[c], np.array([omitted]), np.array([0]))
-        own = entries.rows[entries.own(c)]
-        Y[own, j] = _checked(path, attributes[c], values, own)
+        given = entries.rows[entries.of_column(c)]
+        Y[given, j] = _checked(path, attributes[c], values, given)
     data, records, indptr = [], [], [0]
     for c in inputs:
         values, omitted = _values(path, attributes[c], entries, c)
-        own = entries.rows[entries.own(c)]
+        given = entries.rows[entries.of_column(c)]
         if omitted != 0:  # what is left out is not zero: the column has to be written out
             full = np.full(entries.n_records, omitted)
-            full[own] = values
-            values, own = full, np.arange(entries.n_records)
+            full[given] = values
+            values, given = full, np.arange(entries.n_records)
         stored = values != 0
         data.append(values[stored])
-        records.append(own[stored])
+        records.append(given[stored])
         indptr.append(indptr[-1] + len(data[-1]))
     parts = (np.concatenate(data), np.concatenate(records).astype(np.int32), np.array(indptr))
     return sparse.csc_array(parts, shape=(entries.n_records, len(inputs))), Y
@@ -200,7 +202,7 @@ def _values(
     path: PathLike, attribute: Attribute, entries: Entries, c: int
 ) -> tuple[NDArray[np.float64], float]:
     """Return the numbers of a column's entries, and what is left out."""
-    data = entries.data[entries.own(c)]
+    data = entries.data[entries.of_column(c)]
     if attribute.kind == "text":
         raise FileError(path, f"attribute {attribute.name!r} is text, in a sparse file of numbers")
     if attribute.kind != "nominal":
@@ -213,7 +215,7 @@ def _values(
                 f"attribute {attribute.name!r} has {len(attribute.labels)} labels that are not "
                 "numbers, in a sparse file",
             )
-        return data, 0.0  # the place of a label
+        return data, 0.0  # the code of a label
     codes = np.where(np.isnan(data), 0, data).astype(np.int64)
     return np.where(np.isnan(data), np.nan, numbers[codes]), float(numbers[0])
 

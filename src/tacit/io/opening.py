@@ -1,4 +1,4 @@
-"""Opening files, compressed or not, so that whatever is wrong with one names it.
+"""Opening files, compressed or not, so that every error names the file.
 
 How a file is compressed is read from its first bytes, not from its name. Decompression is always
 ours and never Polars', which takes a gzip file that is cut off for a short one.
@@ -10,12 +10,14 @@ import bz2
 import gzip
 import importlib
 import lzma
+import os
 import shutil
 import struct
 import tempfile
 import zipfile
 import zlib
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO, TYPE_CHECKING, Any, TypeAlias
 
@@ -24,11 +26,12 @@ import polars as pl
 from tacit.errors import FileError, InputError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator
 
 __all__ = [
+    "POLARS_ERRORS",
     "PathLike",
+    "Version",
     "first_line",
     "is_compressed",
     "naming",
@@ -39,6 +42,7 @@ __all__ = [
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
+POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd", ".zip": "zip"}
 _MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -64,7 +68,7 @@ def naming(path: PathLike) -> Iterator[None]:
         raise FileError(path, f"is damaged or cut off: {error}") from error
     except UnicodeDecodeError as error:
         raise FileError(path, f"is not UTF-8 text ({error.reason})") from error
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+    except POLARS_ERRORS as error:
         raise FileError(path, f"cannot be read: {first_line(error)}") from error
     except OSError as error:
         # gzip and bz2 report damage as an OSError without a number.
@@ -94,7 +98,7 @@ def uncompressed_name(path: PathLike) -> str:
 
 
 def _compression(path: PathLike) -> str | None:
-    """Return how a file is compressed; also the place to find that there is no such file."""
+    """Return how a file is compressed, or None; says so if there is no such file."""
     file = Path(path)
     if not file.exists():
         raise FileError(path, "no such file")
@@ -104,11 +108,11 @@ def _compression(path: PathLike) -> str | None:
         head = stream.read(10)
     if not head:
         raise FileError(path, "is empty")
-    found = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+    kind = next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
     claimed = _SUFFIXES.get(file.suffix.lower())
-    if claimed is not None and found != claimed:
+    if claimed is not None and kind != claimed:
         raise FileError(path, f"is not compressed with {claimed}, in spite of its name")
-    return found
+    return kind
 
 
 def is_compressed(path: PathLike) -> bool:
@@ -163,3 +167,34 @@ def on_disk(path: PathLike) -> Iterator[Path]:
         if plain.stat().st_size == 0:
             raise FileError(path, "is empty")
         yield plain
+
+
+@dataclass(frozen=True)
+class Version:
+    """What tells a file from another that replaces it: its size, and when it was written."""
+
+    size: int
+    written: int  # in nanoseconds
+
+    @classmethod
+    def of(cls, path: str) -> Version:
+        """Return the version of a file as it is now."""
+        try:
+            status = os.stat(path)  # noqa: PTH116
+        except FileNotFoundError:
+            raise FileError(path, "no such file") from None
+        return cls(status.st_size, status.st_mtime_ns)
+
+    def check(self, path: str) -> None:
+        """Refuse a file that is not there any more, or not the same."""
+        try:
+            now = Version.of(path)
+        except FileError:
+            raise FileError(path, "is not there any more") from None
+        if now.size != self.size:
+            raise FileError(
+                path,
+                f"has changed since it was opened: it had {self.size:,} bytes and has {now.size:,}",
+            )
+        if now != self:
+            raise FileError(path, "has changed since it was opened: it was written again")

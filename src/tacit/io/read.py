@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import store
 from tacit.errors import FileError, InputError
-from tacit.io.arff.read import read_arff
+from tacit.io.arff import read_arff
 from tacit.io.baskets import read_baskets
+from tacit.io.csv import csv_frame, read_csv
+from tacit.io.ipc import ipc_frame, read_ipc
 from tacit.io.msweb import read_msweb
 from tacit.io.multilabel import MultiLabelData, arff_frame, read_multilabel
 from tacit.io.opening import uncompressed_name
+from tacit.io.parquet import parquet_frame, read_parquet
 from tacit.io.svmlight import read_svmlight
-from tacit.io.tabular import (
-    csv_frame,
-    ipc_frame,
-    parquet_frame,
-    read_csv,
-    read_ipc,
-    read_parquet,
-)
-from tacit.table.table import Table
+from tacit.io.tabular import TabularFile
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.io.opening import PathLike
 
 __all__ = [
-    "OWN_OPTIONS",
+    "FORMAT_OPTIONS",
     "MultiLabelData",
     "read",
     "read_arff",
@@ -49,10 +45,6 @@ __all__ = [
 ]
 
 
-def _load_tacit(path: PathLike) -> Any:
-    return store.load(path)
-
-
 _READERS: dict[str, Callable[..., Any]] = {
     "csv": read_csv,
     "tsv": read_csv,
@@ -63,13 +55,13 @@ _READERS: dict[str, Callable[..., Any]] = {
     "arff": read_arff,
     "baskets": read_baskets,
     "msweb": read_msweb,
-    "tacit": _load_tacit,
+    "tacit": store.load,
 }
 _SUFFIXES = {
     "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
     "dat": "baskets", "basket": "baskets",
 }  # fmt: skip
-OWN_OPTIONS: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
+FORMAT_OPTIONS: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
 
 
 def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:  # noqa: A002
@@ -105,18 +97,21 @@ def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:
     FileError
         If the file cannot be read in full, or if it is not clear how.
     """
-    found = read_what(path, format=format, **options)
-    if not isinstance(found, Table):
-        raise FileError(path, f"holds a saved {type(found).__name__}, not a Table; use tacit.load")
-    return found
+    loaded = read_what(path, format=format, **options)
+    if not isinstance(loaded, Table):
+        raise FileError(path, f"holds a saved {type(loaded).__name__}, not a Table; use tacit.load")
+    return loaded
 
 
 def can_discretise(path: PathLike, format: str | None = None) -> bool:  # noqa: A002
     """Return whether the reader of a file can cut numbers into bins."""
-    reader = _READERS[file_kind(path, format)]
-    return (
-        reader in (read_parquet, read_ipc) or "discretise" in inspect.signature(reader).parameters
-    )
+    return "discretise" in _options_of(_READERS[file_kind(path, format)])
+
+
+def _options_of(reader: Callable[..., Any]) -> set[str]:
+    """Return the names of the options that a reader takes."""
+    described = TabularFile.table if reader in (read_parquet, read_ipc) else reader
+    return set(inspect.signature(described).parameters) - {"path", "self", "verify"}
 
 
 _FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
@@ -143,11 +138,10 @@ def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> 
     if kind not in _FRAMES:
         return None
     reader = _FRAMES[kind]
-    allowed = set(inspect.signature(reader).parameters) - {"path"}
     for option in options:
-        if option not in allowed:
+        if option not in _options_of(reader):
             raise InputError(f"{option} is no option of {kind} files")
-    return reader(path, **{**OWN_OPTIONS.get(kind, {}), **options})
+    return reader(path, **{**FORMAT_OPTIONS.get(kind, {}), **options})
 
 
 def read_arff_frame(path: PathLike, *, format: str | None = None) -> pl.DataFrame | None:  # noqa: A002
@@ -159,12 +153,8 @@ def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> A
     """Read a file as :func:`read` does; of a .tacit file, return whatever it holds."""
     kind = file_kind(path, format)
     reader = _READERS[kind]
-    given = {**OWN_OPTIONS.get(kind, {}), **options}
-    if reader in (read_parquet, read_ipc):
-        allowed = set(inspect.signature(read_csv).parameters)
-        allowed -= {"path", "separator", "header", "names", "null_values", "quote"}
-    else:
-        allowed = set(inspect.signature(reader).parameters) - {"path"}
+    given = {**FORMAT_OPTIONS.get(kind, {}), **options}
+    allowed = _options_of(reader)
     if "n_jobs" not in allowed:  # says nothing about the result, so it may be said of any file
         given.pop("n_jobs", None)
     for option in given:

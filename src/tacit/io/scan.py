@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import InputError
-from tacit.io.csv.ranges import TextFile
+from tacit.io.columnar import ColumnarFiles
+from tacit.io.csv import CsvFiles, CsvScan, check_dialect
 from tacit.io.dask_frames import is_dask_frame, scan_dask
-from tacit.io.frames.contents import ColumnFiles, Question, TextFiles
-from tacit.io.ipc.file import IpcFile
+from tacit.io.frames.metadata import ScanOptions
+from tacit.io.ipc import IpcFile
 from tacit.io.listing import (
     check_names,
     common_columns,
@@ -20,22 +20,23 @@ from tacit.io.listing import (
     open_files,
     origin_of,
 )
-from tacit.io.parquet.file import ParquetFile
-from tacit.io.read import OWN_OPTIONS
-from tacit.io.tables.files import TableFile, TableFiles
-from tacit.io.tables.folder import is_folder, open_folder
-from tacit.io.tabular import check_dialect, choose_columns
+from tacit.io.parquet import ParquetFile
+from tacit.io.read import FORMAT_OPTIONS
+from tacit.io.tables import TableFile, TableFiles, is_folder, open_folder
+from tacit.io.tabular import choose_columns
 from tacit.machine import check_int, parse_bytes
 from tacit.scale.local import Local
-from tacit.scale.partitioned_table import PartitionedTable, Run
+from tacit.scale.partitioned_table import PartitionedTable, PassRunner
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tacit.io.opening import PathLike
 
 __all__ = ["scan"]
 
 _TARGET = 1 << 27  # bytes that loading a partition takes, about
-_SHARE = 8  # of a memory limit, the most that a partition is to take is one part in so many
+_LIMIT_PARTITIONS = 8  # that are to fit into a memory limit at least
 _TEXT = {"separator": ",", "header": True, "names": None, "null_values": None, "quote": '"'}
 
 
@@ -64,9 +65,9 @@ def scan(
     ==========================  ====================================================================
     .parquet, .pq               Row groups are partitions: small ones together, large ones cut.
     .arrow, .ipc, .feather      So are record batches, mapped into memory where they are not
-                                compressed. A stream is read as a whole.
+                                compressed. A stream is read at once.
     .csv, .tsv, .data           So are ranges of bytes; to find where their records begin takes a
-                                pass of its own. A compressed file is read as a whole.
+                                further pass. A compressed file is read at once.
     .tacit                      Each Table is a partition, mapped into memory. Where tables differ
                                 in labels, those are unified in a pass.
     a folder                    that :meth:`PartitionedTable.materialise` wrote: it is opened as it
@@ -142,8 +143,8 @@ def scan(
         None if partition_records is None else check_int(partition_records, "partition_records", 1)
     )
     limit = None if memory is None else parse_bytes(str(memory), "memory")
-    size = _TARGET if limit is None else max(1, min(_TARGET, limit // _SHARE))
-    run = Run(Local(limit), n_jobs, verbose)
+    size = _TARGET if limit is None else max(1, min(_TARGET, limit // _LIMIT_PARTITIONS))
+    passes = PassRunner(Local(limit), n_jobs, verbose)
     coded = {
         "weights": weights,
         "missing": None if missing == "state" else missing,
@@ -152,34 +153,35 @@ def scan(
     }
     if is_dask_frame(paths):
         _refuse({"format": format, "partition_records": most, **options}, "frames of Dask")
-        return scan_dask(paths, columns, weights, missing, defaults, discretise, run)
+        return scan_dask(paths, columns, weights, missing, defaults, discretise, passes)
     if is_folder(paths):
         _refuse({**coded, "defaults": defaults, **options}, "a folder of partitions")
-        table = open_folder(os.fspath(paths), run)  # type: ignore[arg-type]
+        table = open_folder(os.fspath(paths), passes)  # type: ignore[arg-type]
         return table if columns is None else table.select(columns)
-    found = list_files(paths)
-    kind = one_kind(found, format)
-    origin = origin_of(found)
+    listed = list_files(paths)
+    kind = one_kind(listed, format)
+    origin = origin_of(listed)
     if kind == "tacit":
         _refuse({**coded, **options}, "tacit files")
-        tables = open_files(found, TableFile)
+        tables = open_files(listed, TableFile)
         check_names(tables, list(tables[0].schema), columns is None)
-        made = PartitionedTable(TableFiles(tables, defaults).find, run, origin)
+        made = PartitionedTable(TableFiles(tables, defaults).find, passes, origin)
         return made if columns is None else made.select(columns)
     text = kind not in ("parquet", "ipc")
     if text:
-        files: list[Any] = open_files(found, partial(TextFile, options=_text(kind, options)))
+        files: list[Any] = open_files(
+            listed, partial(CsvScan, options=_text_options(kind, options))
+        )
     else:
         _refuse(options, f"{kind} files")
-        files = open_files(found, ParquetFile if kind == "parquet" else IpcFile)
-    chosen = choose_columns(files[0].schema, columns, weights)
-    _check_columns(files[0].schema, chosen, weights, defaults)
-    asked = Question(tuple(chosen), weights, missing, defaults, discretise, size, most, origin)
+        files = open_files(listed, ParquetFile if kind == "parquet" else IpcFile)
+    chosen = tuple(choose_columns(files[0].schema, columns, weights, defaults))
+    asked = ScanOptions(chosen, weights, missing, defaults, discretise, size, most, origin)
     check_names(files, asked.wanted, columns is None)
     if text:
-        return PartitionedTable(TextFiles(files, asked).find, run, origin)
+        return PartitionedTable(CsvFiles(files, asked).find, passes, origin)
     types = common_columns(files, asked.wanted)
-    return PartitionedTable(ColumnFiles(files, types, asked).find, run, origin)
+    return PartitionedTable(ColumnarFiles(files, types, asked).find, passes, origin)
 
 
 def _refuse(options: Mapping[str, Any], what: str) -> None:
@@ -189,22 +191,11 @@ def _refuse(options: Mapping[str, Any], what: str) -> None:
             raise InputError(f"{name} is no option of {what}")
 
 
-def _text(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _text_options(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of text."""
     for name in options:
         if name not in _TEXT:
             raise InputError(f"{name} is no option of {kind} files; there are: {', '.join(_TEXT)}")
-    full = {**_TEXT, **OWN_OPTIONS.get(kind, {}), **options}
+    full = {**_TEXT, **FORMAT_OPTIONS.get(kind, {}), **options}
     check_dialect(full["separator"], full["quote"])
     return full
-
-
-def _check_columns(
-    known: Mapping[str, Any], chosen: Sequence[str], weights: str | None, defaults: Any
-) -> None:
-    if weights is not None and weights not in known:
-        raise InputError(f"weights: there is no column {weights!r}")
-    if isinstance(defaults, Mapping):
-        for name in defaults:
-            if isinstance(name, str) and name not in chosen:
-                raise InputError(f"defaults: there is no column {name!r}")

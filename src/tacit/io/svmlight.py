@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from scipy import sparse
-from sklearn.datasets import load_svmlight_file
 
 from tacit.errors import FileError, InputError
 from tacit.io.entries import store_entries
@@ -39,8 +37,8 @@ def read_svmlight(
 ) -> Table:
     """Read an svmlight file into a Table: a column for each feature, and the label last.
 
-    Feature values must be whole numbers from 0 on. Columns are called "0", "1", … by their place,
-    also in a file that counts from one.
+    Feature values must be whole numbers from 0 on. Columns are called "0", "1", … by their
+    position, also in a file that counts from one.
 
     Parameters
     ----------
@@ -77,16 +75,20 @@ def read_svmlight(
             X.data = (X.data != 0).astype(np.int8)
         names = [str(c) for c in range(X.shape[1])]
         if multilabel:
+            from scipy import sparse
+
             Y, labels = _indicators(y)
             names += [f"{target}={label}" for label in labels]
             return Table._of(encode_matrix(sparse.hstack([X, Y], "csr"), names, defaults))
         parts = encode_matrix(X, names, 0)
-        return Table._of(_append(parts, target, _whole(y), defaults))
+        return Table._of(_append(parts, target, _integers(y), defaults))
 
 
 def _load(
     path: PathLike, file: IO[bytes], zero_based: Any, multilabel: bool, n_features: int | None
 ) -> tuple[Any, Any]:
+    from sklearn.datasets import load_svmlight_file
+
     try:
         X, y = load_svmlight_file(
             file, zero_based=zero_based, multilabel=multilabel, n_features=n_features
@@ -124,7 +126,7 @@ def _find_bad_line(file: IO[bytes], multilabel: bool) -> str | None:
     return None
 
 
-def _whole(y: NDArray[np.float64]) -> NDArray[np.int64]:
+def _integers(y: NDArray[np.float64]) -> NDArray[np.int64]:
     wrong = ~np.isfinite(y) | (y != np.floor(y)) | (np.abs(y) >= 2.0**63)
     if wrong.any():
         record = int(np.argmax(wrong))
@@ -134,8 +136,10 @@ def _whole(y: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _indicators(y: Sequence[tuple[float, ...]]) -> tuple[Any, list[int]]:
     """Return a 0/1 matrix with a column for each label, and the labels."""
+    from scipy import sparse
+
     lengths = [len(labels) for labels in y]
-    flat = _whole(np.array([label for labels in y for label in labels], np.float64))
+    flat = _integers(np.array([label for labels in y for label in labels], np.float64))
     labels, columns = np.unique(flat, return_inverse=True)
     rows = np.repeat(np.arange(len(y)), lengths)
     Y = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(y), len(labels)))

@@ -22,7 +22,7 @@ from tacit.machine import check_fits
 from tacit.table.discretise import Edges, bin_labels
 from tacit.table.frames import find_cuts, to_polars
 from tacit.table.gateway import check_weights, value_type
-from tacit.table.matrices import sparse_numbers
+from tacit.table.matrices import is_sparse, sparse_numbers
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 from tacit.table.table import Table
 
@@ -278,11 +278,6 @@ def is_frame(X: Any) -> bool:
     if not nw.dependencies.is_into_dataframe(X):
         return False
     return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
-
-
-def is_sparse(X: Any) -> bool:
-    """Return whether this is one of SciPy's sparse arrays or matrices."""
-    return bool(sparse.issparse(X))
 
 
 def array_names(n_columns: int) -> list[str]:

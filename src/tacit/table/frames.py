@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.table.table import Table
 
 __all__ = [
+    "as_numbers",
     "class_codes",
     "decode_frame",
     "encode_columns",
@@ -59,7 +60,7 @@ def encode_frame(
     frame, native = to_polars(data)
     taken = None
     if isinstance(weights, str):
-        taken = _numbers(_column(frame, weights, "weights"), "weights")
+        taken = as_numbers(_column(frame, weights, "weights"), "weights")
         frame = frame.drop(weights)
     check_size(frame.height, frame.width)
     specs = specs_of(frame, discretise, target)
@@ -120,7 +121,8 @@ def _column(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
     return frame.get_column(name)
 
 
-def _numbers(series: pl.Series, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def as_numbers(series: pl.Series, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return a column of numbers, or say in what argument it is none."""
     if not series.dtype.is_numeric():
         raise InputError(f"{argument}: column {series.name!r} holds {series.dtype}, not numbers")
     return series.cast(pl.Float64).to_numpy().astype(np.float64)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
@@ -24,6 +24,7 @@ __all__ = [
     "encode_baskets",
     "encode_matrix",
     "is_matrix",
+    "is_sparse",
     "presence_parts",
     "sorted_columns",
     "sparse_numbers",
@@ -35,7 +36,13 @@ _PRESENCE = Labels([False, True], "Boolean")
 
 def is_matrix(data: Any) -> bool:
     """Return whether this module is the one to encode `data`."""
-    return isinstance(data, np.ndarray) or sparse.issparse(data)
+    return isinstance(data, np.ndarray) or is_sparse(data)
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether this is one of SciPy's sparse arrays or matrices; does not import SciPy."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
 
 
 def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Parts:
@@ -52,7 +59,7 @@ def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Pa
         raise InputError(f"columns must be {n} names, one for each column of data")
     elif not all(isinstance(name, str) for name in columns):
         raise InputError("columns must be names, that is strings")
-    indptr, indices, codes = _sparse_codes(data) if sparse.issparse(data) else _dense_codes(data)
+    indptr, indices, codes = _sparse_codes(data) if is_sparse(data) else _dense_codes(data)
     return _store(list(columns), m, indptr, indices, codes, defaults)
 
 

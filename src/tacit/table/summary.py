@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.machine import human_bytes
 
 if TYPE_CHECKING:
-    from tacit.table.table import Table
+    from tacit.table.records import Records
 
 __all__ = ["Summary"]
 
@@ -48,7 +48,7 @@ class Summary:
     dense_bytes: int
 
     @classmethod
-    def of(cls, table: Table) -> Summary:
+    def of(cls, table: Records) -> Summary:
         """Summarise a table."""
         m, n = table.shape
         arity = int(table.schema.arities.max())
@@ -61,7 +61,7 @@ class Summary:
             values=table.schema.n_values,
             largest_arity=arity,
             missing_columns=sum(ls.missing is not None for ls in table.schema.labels),
-            weighted=table.weights is not None,
+            weighted=table.weighted,
             n_bytes=table.nbytes,
             dense_bytes=m * n * width,
         )

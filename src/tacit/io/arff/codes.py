@@ -45,14 +45,14 @@ class Entries:
     data: NDArray[np.float64]
     texts: dict[int, dict[str, int]]
 
-    def own(self, c: int) -> slice:
+    def of_column(self, c: int) -> slice:
         """Return where the entries of a column are."""
         return slice(int(self.bounds[c]), int(self.bounds[c + 1]))
 
     def dense(self, c: int) -> NDArray[np.float64]:
         """Return one column in full: what is left out is zero."""
         full = np.zeros(self.n_records)
-        full[self.rows[self.own(c)]] = self.data[self.own(c)]
+        full[self.rows[self.of_column(c)]] = self.data[self.of_column(c)]
         return full
 
 
@@ -68,27 +68,27 @@ def code_entries(
     codes : int64 array
     """
     names = [attribute.name for attribute in entries.attributes]
-    places = {name: c for c, name in enumerate(names)}
-    if target is not None and target not in places:
+    positions = {name: c for c, name in enumerate(names)}
+    if target is not None and target not in positions:
         raise InputError(f"target: there is no column {target!r}")
-    specs = _specs(entries, places, discretise, target)
-    lost = np.isnan(entries.data)
-    if missing == "error" and lost.any():
-        k = int(np.argmax(lost))
+    specs = _specs(entries, positions, discretise, target)
+    is_missing = np.isnan(entries.data)
+    if missing == "error" and is_missing.any():
+        k = int(np.argmax(is_missing))
         name = names[int(np.searchsorted(entries.bounds, k, side="right")) - 1]
         raise InputError(
             f"column {name!r} has a missing value at record {entries.rows[k]}, and missing='error'"
         )
     classes = None
     if any(isinstance(spec, MDL) for spec in specs.values()):
-        assert target is not None  # _specs saw to it
-        classes = np.unique(entries.dense(places[target]), return_inverse=True)[1]
-    codes = np.where(lost, 0, entries.data).astype(np.int64)
+        assert target is not None  # as _specs checks
+        classes = np.unique(entries.dense(positions[target]), return_inverse=True)[1]
+    codes = np.where(is_missing, 0, entries.data).astype(np.int64)
     omitted = np.zeros(len(names), np.int64)
     labels = []
     shared: dict[Any, Labels] = {}
     for c, attribute in enumerate(entries.attributes):
-        own = entries.own(c)
+        column = entries.of_column(c)
         dtype = "String"
         items: tuple[Any, ...]
         if attribute.kind == "nominal":
@@ -97,20 +97,20 @@ def code_entries(
             known = entries.texts.get(c, {})
             items = tuple(sorted(known))
             ranks = np.argsort([known[text] for text in items]) if items else np.zeros(0, np.int64)
-            codes[own] = np.where(lost[own], 0, np.append(ranks, 0)[codes[own]])
+            codes[column] = np.where(is_missing[column], 0, np.append(ranks, 0)[codes[column]])
         elif c in specs:
             cuts = cut_points(entries.dense(c), specs[c], target=classes, column=attribute.name)
             items = bin_labels(cuts)
-            codes[own] = apply_cuts(entries.data[own], cuts)
+            codes[column] = apply_cuts(entries.data[column], cuts)
             omitted[c] = apply_cuts([0.0], cuts)[0]
         else:
-            present = entries.data[own][~lost[own]]
+            present = entries.data[column][~is_missing[column]]
             values = np.unique(np.append(present, 0.0)) + 0.0  # no -0.0
             items, dtype = tuple(values.astype(np.int64).tolist()), "Int64"
-            codes[own] = np.searchsorted(values, entries.data[own])
+            codes[column] = np.searchsorted(values, entries.data[column])
             omitted[c] = np.searchsorted(values, 0.0)
-        if own.stop > own.start and (gone := lost[own]).any():
-            codes[own] = np.where(gone, len(items), codes[own])
+        if column.stop > column.start and (absent := is_missing[column]).any():
+            codes[column] = np.where(absent, len(items), codes[column])
             items = (*items, None)
         key = (dtype, items)
         labels.append(shared.setdefault(key, Labels(items, dtype)))
@@ -118,33 +118,33 @@ def code_entries(
 
 
 def _specs(
-    entries: Entries, places: dict[str, int], discretise: Any, target: str | None
+    entries: Entries, positions: dict[str, int], discretise: Any, target: str | None
 ) -> dict[int, Any]:
     """Return how to cut each column that is cut; complain of real numbers that are not."""
     named = dict(discretise) if isinstance(discretise, Mapping) else {}
     for name in named:
-        if name not in places:
+        if name not in positions:
             raise InputError(f"discretise: there is no column {name!r}")
-        if entries.attributes[places[name]].kind not in ("numeric", "integer"):
+        if entries.attributes[positions[name]].kind not in ("numeric", "integer"):
             raise InputError(f"discretise: column {name!r} does not hold numbers")
-    specs = {places[name]: as_spec(spec) for name, spec in named.items()}
+    specs = {positions[name]: as_spec(spec) for name, spec in named.items()}
     rest = None if discretise is None or isinstance(discretise, Mapping) else as_spec(discretise)
     for c, attribute in enumerate(entries.attributes):
         if attribute.kind not in ("numeric", "integer"):
             continue
-        own = entries.data[entries.own(c)]
-        if (bad := np.abs(own) >= 2.0**53).any():  # not to be told apart, or infinite
+        numbers = entries.data[entries.of_column(c)]
+        if (bad := np.abs(numbers) >= 2.0**53).any():  # not to be told apart, or infinite
             k = int(np.argmax(bad))
-            record = entries.rows[entries.own(c)][k]
-            raise InputError(f"column {attribute.name!r} holds {own[k]} at record {record}")
-        real = ~np.isnan(own) & (own != np.floor(own))
+            record = entries.rows[entries.of_column(c)][k]
+            raise InputError(f"column {attribute.name!r} holds {numbers[k]} at record {record}")
+        real = ~np.isnan(numbers) & (numbers != np.floor(numbers))
         if c in specs or not real.any():
             continue
         if rest is None or attribute.name == target:
             k = int(np.argmax(real))
-            record = entries.rows[entries.own(c)][k]
+            record = entries.rows[entries.of_column(c)][k]
             raise InputError(
-                f"column {attribute.name!r} holds real numbers (record {record}: {own[k]}); "
+                f"column {attribute.name!r} holds real numbers (record {record}: {numbers[k]}); "
                 f"say how to cut it with discretise={{{attribute.name!r}: …}}"
             )
         specs[c] = rest

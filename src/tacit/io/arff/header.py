@@ -47,7 +47,7 @@ def unquote(text: str) -> str:
         text = text[1:-1]
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(lambda found: _ESCAPES.get(found[1], found[1]), text)
+    return _ESCAPE.sub(lambda match: _ESCAPES.get(match[1], match[1]), text)
 
 
 def split_values(text: str) -> list[str | None]:
@@ -57,19 +57,19 @@ def split_values(text: str) -> list[str | None]:
     ['1', "it's, so", None, '?']
     """
     values: list[str | None] = []
-    place = 0
+    position = 0
     while True:
-        found = _VALUE.match(text, place)
-        if found is None:
-            raise ValueError(f"cannot read {text[place : place + 40]!r}")
-        quoted, bare, end = found.groups()
+        match = _VALUE.match(text, position)
+        if match is None:
+            raise ValueError(f"cannot read {text[position : position + 40]!r}")
+        quoted, bare, end = match.groups()
         if quoted is not None:
             values.append(unquote(quoted))
         else:
             values.append(None if bare == "?" else unquote(bare or ""))
         if end != ",":
             return values
-        place = found.end()
+        position = match.end()
 
 
 def read_header(path: PathLike, lines: Iterator[tuple[int, str]]) -> list[Attribute]:
@@ -108,10 +108,10 @@ def read_header(path: PathLike, lines: Iterator[tuple[int, str]]) -> list[Attrib
 
 
 def _attribute(line: str) -> Attribute:
-    found = _ATTRIBUTE.match(line)
-    if found is None:
+    match = _ATTRIBUTE.match(line)
+    if match is None:
         raise ValueError("an attribute needs a name and a type")
-    name, kind = unquote(found[1]), found[2].strip()
+    name, kind = unquote(match[1]), match[2].strip()
     if kind.startswith("{"):
         return Attribute(name, "nominal", _labels(name, kind))
     word = re.split(r"[\s%]", kind, maxsplit=1)[0].lower()
@@ -123,10 +123,10 @@ def _attribute(line: str) -> Attribute:
 
 
 def _labels(name: str, kind: str) -> tuple[str, ...]:
-    found = _LABELS.fullmatch(kind)
-    if found is None:
+    match = _LABELS.fullmatch(kind)
+    if match is None:
         raise ValueError(f"the labels of attribute {name!r} are not closed by a brace")
-    values: Iterable[str | None] = split_values(found[1])
+    values: Iterable[str | None] = split_values(match[1])
     labels = tuple("?" if value is None else value for value in values)
     if len(set(labels)) < len(labels):
         twice = next(x for k, x in enumerate(labels) if x in labels[:k])

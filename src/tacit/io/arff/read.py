@@ -39,7 +39,7 @@ def read_arff(
     """Read an ARFF file into a Table.
 
     Nominal attributes keep the labels they declare, in that order, also those that do not occur.
-    Numbers without a point are whole, and other numeric attributes need `discretise`, as real
+    Numbers without a point are integers, and other numeric attributes need `discretise`, as real
     numbers in a frame do. Dates stay text. In a sparse file what is left out is zero, or the first
     label of a nominal attribute; nothing in proportion to records × attributes is ever built.
 
@@ -146,10 +146,10 @@ class DenseRows:
         for values in zip(*rows, strict=True):
             yield pl.Series(values, dtype=pl.String)
 
-    def _refuse(self, number: int, found: int) -> NoReturn:
+    def _refuse(self, number: int, n_values: int) -> NoReturn:
         expected = len(self._attributes)
         raise FileError(
-            self._path, f"line {number} has {found} values where {expected} are declared"
+            self._path, f"line {number} has {n_values} values where {expected} are declared"
         )
 
     def _typed(self, c: int, values: pl.Series, numbers: NDArray[np.int64]) -> pl.Series:
@@ -176,8 +176,8 @@ class DenseRows:
     def finish(self) -> pl.DataFrame:
         """Return the frame of all rows."""
         columns = []
-        for attribute, pieces in zip(self._attributes, self._columns, strict=True):
-            if any(piece.dtype == pl.Float64 for piece in pieces):
-                pieces = [piece.cast(pl.Float64) for piece in pieces]
-            columns.append(pl.concat(pieces).alias(attribute.name))
+        for attribute, chunks in zip(self._attributes, self._columns, strict=True):
+            if any(chunk.dtype == pl.Float64 for chunk in chunks):
+                chunks = [chunk.cast(pl.Float64) for chunk in chunks]
+            columns.append(pl.concat(chunks).alias(attribute.name))
         return pl.DataFrame(columns)

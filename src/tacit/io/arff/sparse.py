@@ -89,15 +89,15 @@ class SparseRows:
         rows, columns = [], []
         values: list[str | None] = []
         for row, body in enumerate(bodies):
-            place = 0
-            while place < len(body) or (place and body[place - 1] == ","):
-                found = _ENTRY.match(body, place)
-                if found is None:
-                    self._refuse(numbers[row], body[place : place + 40])
+            position = 0
+            while position < len(body) or (position and body[position - 1] == ","):
+                match = _ENTRY.match(body, position)
+                if match is None:
+                    self._refuse(numbers[row], body[position : position + 40])
                 rows.append(row)
-                columns.append(int(found[1]))
-                values.append(None if found[2] == "?" else unquote(found[2]))
-                place = found.end()
+                columns.append(int(match[1]))
+                values.append(None if match[2] == "?" else unquote(match[2]))
+                position = match.end()
         texts = pl.Series(values, dtype=pl.String)
         return np.array(rows, np.int64), np.array(columns, np.int64), texts
 
@@ -133,9 +133,9 @@ class SparseRows:
         bounds = np.flatnonzero(np.diff(group[order], prepend=-1, append=-1))
         data = np.empty(len(columns))
         for lo, hi in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            own = order[lo:hi]
-            column = int(columns[own[0]])
-            attribute, texts = self._attributes[column], values.gather(own)
+            chosen = order[lo:hi]
+            column = int(columns[chosen[0]])
+            attribute, texts = self._attributes[column], values.gather(chosen)
             if attribute.kind == "nominal":
                 typed = texts.cast(pl.Enum(attribute.labels), strict=False).to_physical()
             elif attribute.kind == "text":
@@ -149,14 +149,14 @@ class SparseRows:
                 typed = texts.cast(dtype, strict=False)
             if typed.null_count() > texts.null_count():
                 k = int((typed.is_null() & texts.is_not_null()).arg_max() or 0)
-                attribute = self._attributes[int(columns[own[k]])]
+                attribute = self._attributes[int(columns[chosen[k]])]
                 wrong = {"nominal": "a declared label", "integer": "a whole number"}
                 raise FileError(
                     self._path,
-                    f"line {lines[own[k]]}: {texts[k]!r} is not "
+                    f"line {lines[chosen[k]]}: {texts[k]!r} is not "
                     f"{wrong.get(attribute.kind, 'a number')} of attribute {attribute.name!r}",
                 )
-            data[own] = typed.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            data[chosen] = typed.cast(pl.Float64).fill_null(float("nan")).to_numpy()
         return data
 
     def entries(self) -> tuple[Entries, NDArray[np.int64]]:

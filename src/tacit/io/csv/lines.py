@@ -1,14 +1,14 @@
-"""Lines of a CSV file that have too few or too many fields, found by counting bytes.
+"""Lines of CSV text: where they end, and which have too few or too many fields.
 
 Polars fills a line that is too short with missing values, and takes an empty line for a record of
-them. So the lines are counted through where that may have happened, and to say which line is wrong.
+them. So fields are counted where that may have happened, and to say which line is wrong.
 """
 
 from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NoReturn
 
 import numpy as np
 
@@ -21,9 +21,18 @@ if TYPE_CHECKING:
 
     from tacit.io.opening import PathLike
 
-__all__ = ["Dialect", "RaggedError", "drop_blank_lines", "find_bad_text", "survey_lines"]
+__all__ = [
+    "Dialect",
+    "RaggedError",
+    "check_lines",
+    "check_utf8",
+    "drop_blank_lines",
+    "explain",
+    "next_record",
+]
 
 _BLOCK = 1 << 24
+_SAMPLE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -33,10 +42,28 @@ class Dialect:
     separator: str = ","
     quote: str | None = '"'
     eol: str = "\n"
-    blank_lines: int = 0  # before the first line that is not blank
+
+    def ends(self, data: bytes, inside: bool = False) -> tuple[NDArray[np.bool_], bool]:
+        """Return which bytes are ends of records, and whether the text ends between quotes.
+
+        Parameters
+        ----------
+        data : bytes
+            At least one.
+        inside : bool
+            Whether the text begins between quotes.
+        """
+        array = np.frombuffer(data, np.uint8)
+        ends: NDArray[np.bool_] = array == ord(self.eol)
+        if self.quote is not None:
+            # A quote within quotes is doubled, so that their number tells inside from outside.
+            quoted = np.cumsum(array == ord(self.quote), dtype=np.uint8) + np.uint8(inside)
+            ends &= (quoted & 1) == 0
+            inside = bool(quoted[-1] & 1)
+        return ends, inside
 
 
-def survey_lines(
+def check_lines(
     path: PathLike, plain: Path, dialect: Dialect, n_fields: int
 ) -> tuple[int, NDArray[np.int64]]:
     """Count the lines of a file, a quoted line end being none, and check their numbers of fields.
@@ -136,12 +163,12 @@ def _count(
         inner = np.flatnonzero(ends & (inside == 1))
         ends &= inside == 0
         separators &= inside == 0
-    places = np.flatnonzero(ends)
-    fields = np.diff(np.searchsorted(np.flatnonzero(separators), places), prepend=0) + 1
-    return places, fields, np.searchsorted(inner, places)
+    positions = np.flatnonzero(ends)
+    fields = np.diff(np.searchsorted(np.flatnonzero(separators), positions), prepend=0) + 1
+    return positions, fields, np.searchsorted(inner, positions)
 
 
-def find_bad_text(path: PathLike, plain: Path) -> None:
+def check_utf8(path: PathLike, plain: Path) -> None:
     """Raise an error that says on which line a file stops being UTF-8, if it does."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     line = 1
@@ -156,3 +183,31 @@ def find_bad_text(path: PathLike, plain: Path) -> None:
             if not block:
                 return
             line += block.count(b"\n")
+
+
+def explain(path: PathLike, plain: Path, dialect: Dialect, n_fields: int, problem: str) -> NoReturn:
+    """Raise an error that names the line which is wrong, if it can be told, or else `problem`."""
+    check_utf8(path, plain)
+    if n_fields > 1:
+        check_lines(path, plain, dialect, n_fields)
+    raise FileError(path, problem)
+
+
+def next_record(file: IO[bytes], position: int, inside: bool, dialect: Dialect) -> int:
+    """Return where the first record begins after a position, or where the file ends.
+
+    Parameters
+    ----------
+    file : binary file
+    position : int
+    inside : bool
+        Whether the position is between quotes.
+    dialect : Dialect
+    """
+    file.seek(position)
+    while block := file.read(_SAMPLE):
+        ends, inside = dialect.ends(block, inside)
+        if ends.any():
+            return position + int(np.argmax(ends)) + 1
+        position += len(block)
+    return position

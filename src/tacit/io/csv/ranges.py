@@ -1,7 +1,7 @@
-"""CSV files: ranges of bytes as pieces, cut where records begin.
+"""CSV files by ranges of bytes, cut where records begin.
 
 A line may break between quotes, so where a record begins is known only once the quotes before are
-counted. That is a pass of its own over the bytes: ranges are counted wherever they are read, and
+counted. That is a separate pass over the bytes: ranges are counted wherever they are read, and
 each border is then moved on to the next line end outside quotes.
 """
 
@@ -18,27 +18,29 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import FileError
-from tacit.io.csv.file import CsvFile, CsvForm
-from tacit.io.csv.lines import Dialect, RaggedError, find_bad_text, survey_lines
+from tacit.io.csv.file import CsvFile
+from tacit.io.csv.lines import Dialect, RaggedError, explain, next_record
 from tacit.io.frames.memory import frame_width, has_heap, record_width
-from tacit.io.opening import first_line, is_compressed, on_disk, opened
-from tacit.io.version import Version
+from tacit.io.frames.readers import RowRange
+from tacit.io.opening import POLARS_ERRORS, Version, first_line, is_compressed, on_disk, opened
+from tacit.scale.partitions import PartitionSource, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tacit.io.frames.readers import How
+    from tacit.io.csv.format import CsvFormat
+    from tacit.io.frames.readers import ReadOptions
     from tacit.statistic import Partition
 
 __all__ = [
     "ByteCounter",
+    "ByteCounts",
     "ByteRange",
-    "Bytes",
     "CsvRange",
-    "TextFile",
+    "CsvScan",
     "UnfitError",
+    "counts_of",
     "cut_ranges",
-    "count_of",
 ]
 
 _BLOCK = 1 << 20
@@ -51,7 +53,7 @@ class UnfitError(FileError):
 
 
 @dataclass(frozen=True)
-class Bytes:
+class ByteCounts:
     """What a range of bytes holds: its length, its quotes and its line ends."""
 
     n_bytes: int
@@ -60,7 +62,7 @@ class Bytes:
 
 
 @dataclass(frozen=True)
-class ByteRange:
+class ByteRange(PartitionSource):
     """Bytes of a file, wherever they begin; all of them if it is compressed."""
 
     path: str
@@ -76,7 +78,7 @@ class ByteRange:
     @property
     def name(self) -> str:
         """What to call it in messages."""
-        return f"{self.path}, {_place(self)}"
+        return f"{self.path}, {_location(self)}"
 
     @property
     def disk_bytes(self) -> int:
@@ -84,44 +86,44 @@ class ByteRange:
         return self.version.size if self.compressed else self.stop - self.start
 
 
-class ByteCounter:
+class ByteCounter(Reader):
     """The reader of the pass that counts quotes and line ends."""
 
-    def load(self, piece: ByteRange, n_jobs: int) -> Bytes:
+    def load(self, source: ByteRange, n_jobs: int) -> ByteCounts:
         """Count those of a range."""
-        piece.version.check(piece.path)
-        quote = None if piece.quote is None else piece.quote.encode()
-        eol = piece.eol.encode()
+        source.version.check(source.path)
+        quote = None if source.quote is None else source.quote.encode()
+        eol = source.eol.encode()
         size = quotes = lines = 0
-        with opened(piece.path) as file:
-            if not piece.compressed:
-                file.seek(piece.start)
-            left = 1 << 62 if piece.compressed else piece.stop - piece.start
-            while left and (block := file.read(min(_BLOCK, left))):
+        with opened(source.path) as file:
+            if not source.compressed:
+                file.seek(source.start)
+            rest = 1 << 62 if source.compressed else source.stop - source.start
+            while rest and (block := file.read(min(_BLOCK, rest))):
                 size += len(block)
-                left -= len(block)
+                rest -= len(block)
                 quotes += 0 if quote is None else block.count(quote)
                 lines += block.count(eol)
-        return Bytes(size, quotes, lines)
+        return ByteCounts(size, quotes, lines)
 
 
-def count_of(part: Partition) -> Bytes:
+def counts_of(partition: Partition) -> ByteCounts:
     """Return what was counted."""
-    found: Bytes = part.records
-    return found
+    counts: ByteCounts = partition.records
+    return counts
 
 
-class TextFile:
-    """What the first records of a CSV file say.
+class CsvScan:
+    """A CSV file to be scanned: what its first records say.
 
     Attributes
     ----------
     path : str
     schema : dict of str to Polars types
         As far as the first records can tell.
-    silent : set of str
-        The columns that they say nothing about.
-    form : CsvForm
+    without_values : set of str
+        The columns that they have no value of.
+    format : CsvFormat
     """
 
     def __init__(self, path: str, options: Mapping[str, Any]) -> None:
@@ -133,14 +135,14 @@ class TextFile:
             head = file.read(_HEAD)
             rest = file.read(1)
             if rest:
-                head = _whole_lines(head, options["quote"]) or head + rest + file.read()
+                head = _complete_lines(head, options["quote"]) or head + rest + file.read()
         with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
             plain = Path(folder) / "head"
             plain.write_bytes(head)
-            self._look(plain, io.BytesIO(head), options)
+            self._infer(plain, io.BytesIO(head), options)
 
-    def _look(self, plain: Path, file: IO[bytes], options: Mapping[str, Any]) -> None:
-        found = CsvFile(
+    def _infer(self, plain: Path, file: IO[bytes], options: Mapping[str, Any]) -> None:
+        first = CsvFile(
             self.path,
             plain,
             options["separator"],
@@ -149,11 +151,12 @@ class TextFile:
             options["null_values"],
             options["quote"],
         )
-        self.schema, self.silent, self.form = found.schema, found.silent(), found.form
-        self._start = _data_start(file, found.dialect, options["header"])
+        self.schema, self.format = first.schema, first.format
+        self.without_values = first.without_values()
+        self._start = _data_start(file, first.format, first.blank_lines, options["header"])
         file.seek(self._start)
         sample = file.read(_SAMPLE)
-        lines = sample.count(found.dialect.eol.encode())
+        lines = sample.count(first.format.eol.encode())
         self._record_bytes = max(1.0, len(sample) / max(1, lines))
 
     def ranges(
@@ -161,37 +164,42 @@ class TextFile:
     ) -> Iterator[ByteRange]:
         """Give ranges that take about `n_bytes` to load, or hold about `n_records`."""
         size = self.version.size - self._start
-        form, end = self.form, self.version.size
-        whole = ByteRange(
-            self.path, self.version, form.quote, form.eol, self._start, end, self.compressed
+        every = ByteRange(
+            self.path,
+            self.version,
+            self.format.quote,
+            self.format.eol,
+            self._start,
+            self.version.size,
+            self.compressed,
         )
         if self.compressed:
-            yield whole
+            yield every
         elif size > 0:
-            record = record_width(types) + _parse_width(self.form, types)
-            each = _text_width(self.form, types) + record / self._record_bytes
+            record = record_width(types) + _parse_width(self.format, types)
+            each = _text_width(self.format, types) + record / self._record_bytes
             step = n_bytes / each if n_records is None else n_records * self._record_bytes
             n = max(1, min(size, int(np.ceil(size / max(1.0, step)))))
             cuts = [self._start + size * k // n for k in range(n + 1)]
             for a, b in pairwise(cuts):
-                yield replace(whole, start=a, stop=b)
+                yield replace(every, start=a, stop=b)
 
 
-def _text_width(form: CsvForm, types: Sequence[Any]) -> float:
+def _text_width(csv_format: CsvFormat, types: Sequence[Any]) -> float:
     """Return what a byte of text takes: itself, and once more where it stays text."""
-    return 1.0 + (form.strip or any(has_heap(dtype) for dtype in types))
+    return 1.0 + (csv_format.strip or any(has_heap(dtype) for dtype in types))
 
 
-def _parse_width(form: CsvForm, types: Sequence[Any]) -> float:
+def _parse_width(csv_format: CsvFormat, types: Sequence[Any]) -> float:
     """Return what parsing a record takes beside the frame: as much again, to join parts of it."""
-    return sum(frame_width(pl.String if form.strip else dtype) for dtype in types)
+    return sum(frame_width(pl.String if csv_format.strip else dtype) for dtype in types)
 
 
 def cut_ranges(
     ranges: Sequence[ByteRange],
-    counts: Sequence[Bytes],
-    forms: Mapping[str, int],
-    how: How,
+    counts: Sequence[ByteCounts],
+    formats: Mapping[str, int],
+    options: ReadOptions,
 ) -> Iterator[CsvRange]:
     """Move the borders of ranges on to where records begin.
 
@@ -199,49 +207,47 @@ def cut_ranges(
     ----------
     ranges : sequence of ByteRange
         Of all files, in order.
-    counts : sequence of Bytes
+    counts : sequence of ByteCounts
         What each of them holds.
-    forms : mapping of str to int
-        Which of the forms in `how` each file has, by its path.
-    how : How
+    formats : mapping of str to int
+        Which of the formats in `options` each file has, by its path.
+    options : ReadOptions
         Has the types of all columns that are to be read.
     """
-    types = list(how.types.values())
-    width, parse = record_width(types), _parse_width(how.forms[0], types)
+    types = list(options.types.values())
+    width, parse = record_width(types), _parse_width(options.formats[0], types)
     begin = inside = 0
-    for k, (own, held) in enumerate(zip(ranges, counts, strict=True)):
-        first = k == 0 or ranges[k - 1].path != own.path
-        last = k + 1 == len(ranges) or ranges[k + 1].path != own.path
-        number = forms[own.path]
-        form = how.forms[number]
+    for k, (r, count) in enumerate(zip(ranges, counts, strict=True)):
+        first = k == 0 or ranges[k - 1].path != r.path
+        last = k + 1 == len(ranges) or ranges[k + 1].path != r.path
+        number = formats[r.path]
+        csv_format = options.formats[number]
         if first:
-            begin, inside = own.start, 0
-        inside = (inside + held.n_quotes) & 1
+            begin, inside = r.start, 0
+        inside = (inside + count.n_quotes) & 1
         if last and inside:
-            _explain(own.path, form, "has quotes that do not pair, so that lines are unclear")
-        end = own.stop
+            _explain(r.path, csv_format, "has quotes that do not pair, so that lines are unclear")
+        end = r.stop
         if not last:
-            with Path(own.path).open("rb") as file:
-                end = max(begin, _next_record(file, own.stop, bool(inside), form))
-        size = held.n_bytes if own.compressed else end - begin
+            with Path(r.path).open("rb") as file:
+                end = max(begin, next_record(file, r.stop, bool(inside), csv_format))
+        size = count.n_bytes if r.compressed else end - begin
         if size:
-            records = held.n_lines + 1
-            read = int(size * _text_width(form, types) + records * parse)
+            records = count.n_lines + 1
+            read = int(size * _text_width(csv_format, types) + records * parse)
             load = read + int(records * width)
-            yield CsvRange(
-                own.path, own.version, number, begin, end, records, load, read, own.compressed
-            )
+            yield CsvRange(r.path, r.version, number, begin, end, records, load, read, r.compressed)
         begin = end
 
 
 @dataclass(frozen=True)
-class CsvRange:
+class CsvRange(RowRange):
     """Consecutive records of one file.
 
     Attributes
     ----------
-    form : int
-        Which of the forms of all files this one has.
+    format : int
+        Which of the formats of all files this one has.
     start, stop : int
         Its bytes; of a compressed file, `start` is where the header ends.
     n_records : int
@@ -250,7 +256,7 @@ class CsvRange:
 
     path: str
     version: Version
-    form: int
+    format: int
     start: int
     stop: int
     n_records: int
@@ -265,9 +271,9 @@ class CsvRange:
         return self.version.size if self.compressed else self.stop - self.start
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Which bytes."""
-        return _place(self)
+        return _location(self)
 
     def join(self, other: Any) -> CsvRange | None:
         """Return both as one if the other follows in the same file."""
@@ -281,7 +287,7 @@ class CsvRange:
             read_bytes=self.read_bytes + other.read_bytes,
         )
 
-    def read(self, columns: list[str], how: How) -> pl.DataFrame:
+    def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
         """Read some columns."""
         self.version.check(self.path)
         with opened(self.path) as file:
@@ -292,77 +298,42 @@ class CsvRange:
                 data = file.read(self.stop - self.start)
                 if len(data) < self.stop - self.start:
                     raise FileError(self.path, "has changed since it was opened: it is shorter")
-        form = how.forms[self.form]
-        types = {name: how.types[name] for name in columns}
+        csv_format = options.formats[self.format]
+        types = {name: options.types[name] for name in columns}
         try:
-            return form.parse(data, types)
+            return csv_format.parse(data, types)
         except RaggedError as error:
-            _explain(self.path, form, f"cannot be read as CSV: {error}")
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            _explain(self.path, csv_format, f"cannot be read as CSV: {error}")
+        except POLARS_ERRORS as error:
             problem = f"cannot be read as CSV: {first_line(error)}"
             if all(dtype == pl.String for dtype in types.values()):
-                _explain(self.path, form, problem)
+                _explain(self.path, csv_format, problem)
             raise UnfitError(self.path, problem) from error
 
 
-def _place(own: ByteRange | CsvRange) -> str:
-    if own.compressed:
+def _location(r: ByteRange | CsvRange) -> str:
+    if r.compressed:
         return "all of it at once, as it is compressed"
-    return f"bytes {own.start:,} to {own.stop - 1:,}"
+    return f"bytes {r.start:,} to {r.stop - 1:,}"
 
 
-def _explain(path: str, form: CsvForm, problem: str) -> NoReturn:
-    """Raise an error that names the line which is wrong, if it can be found."""
+def _explain(path: str, csv_format: CsvFormat, problem: str) -> NoReturn:
+    """Raise an error that names the line which is wrong, if it can be told."""
     with on_disk(path) as plain:
-        find_bad_text(path, plain)
-        if len(form.names) > 1:
-            dialect = Dialect(form.separator, form.quote, form.eol)
-            survey_lines(path, plain, dialect, len(form.names))
-    raise FileError(path, problem)
+        explain(path, plain, csv_format, len(csv_format.names), problem)
 
 
-def _whole_lines(head: bytes, quote: str | None) -> bytes:
+def _complete_lines(head: bytes, quote: str | None) -> bytes:
     """Return a text up to its last line end outside quotes."""
-    array = np.frombuffer(head, np.uint8)
-    ends = array == ord("\n")
-    if not ends.any():
-        ends = array == ord("\r")
-    if quote is not None:
-        ends &= (np.cumsum(array == ord(quote), dtype=np.uint8) & 1) == 0
-    places = np.flatnonzero(ends)
-    return head[: int(places[-1]) + 1] if len(places) else b""
+    eol = "\n" if b"\n" in head else "\r"
+    ends = np.flatnonzero(Dialect(quote=quote, eol=eol).ends(head)[0])
+    return head[: int(ends[-1]) + 1] if len(ends) else b""
 
 
-def _data_start(file: IO[bytes], dialect: Dialect, header: bool) -> int:
+def _data_start(file: IO[bytes], dialect: Dialect, blank_lines: int, header: bool) -> int:
     """Return where the first record begins."""
     file.seek(0)
-    place = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
-    form = CsvForm("", None, dialect.eol, False, (), ())
-    for _ in range(dialect.blank_lines):
-        place = _next_record(file, place, False, form)
-    return _next_record(file, place, False, replace(form, quote=dialect.quote)) if header else place
-
-
-def _next_record(file: IO[bytes], place: int, inside: bool, form: CsvForm) -> int:
-    """Return where the first record begins that does so behind a place, or where the file ends.
-
-    Parameters
-    ----------
-    file : binary file
-    place : int
-    inside : bool
-        Whether the place is between quotes.
-    form : CsvForm
-    """
-    file.seek(place)
-    while block := file.read(_SAMPLE):
-        array = np.frombuffer(block, np.uint8)
-        ends = array == ord(form.eol)
-        if form.quote is not None:
-            quoted = np.cumsum(array == ord(form.quote), dtype=np.uint8) + np.uint8(inside)
-            ends &= (quoted & 1) == 0
-            inside = bool(quoted[-1] & 1)
-        if ends.any():
-            return place + int(np.argmax(ends)) + 1
-        place += len(block)
-    return place
+    position = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
+    for _ in range(blank_lines):
+        position = next_record(file, position, False, replace(dialect, quote=None))
+    return next_record(file, position, False, dialect) if header else position

@@ -9,8 +9,8 @@ import numpy as np
 
 from tacit.errors import FileError, InputError
 from tacit.io.frames.labels import take_weights
-from tacit.io.frames.raw import naming_place, raw_part
-from tacit.schema import Labels, Schema
+from tacit.io.frames.raw import naming_location, raw_partition
+from tacit.schema import Schema
 from tacit.table import Table
 from tacit.table.build import Parts, choose_defaults, store_codes
 from tacit.table.frames import encode_columns
@@ -21,19 +21,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.io.frames.labels import Found
+    from tacit.io.frames.labels import LabelCounts
     from tacit.io.frames.raw import RawFrame
+    from tacit.schema import Labels
     from tacit.table.build import Coded
     from tacit.table.discretise import Edges
 
-__all__ = ["Coding", "code_of"]
+__all__ = ["Coding", "choose_coding"]
 
 _CELLS = 1 << 25  # to be coded at a time
 
 
 @dataclass(frozen=True)
 class Coding:
-    """How frames become Tables under one schema: by label, whatever their own codes are.
+    """How frames become Tables under one schema: by label, whatever their codes are.
 
     Attributes
     ----------
@@ -60,56 +61,52 @@ class Coding:
         names = list(self.schema.names)
         return names if self.weights is None else [*names, self.weights]
 
-    def narrow(self, places: Sequence[int]) -> Coding:
+    def select(self, columns: Sequence[int]) -> Coding:
         """Return the coding of some of the columns."""
-        schema = Schema(
-            [self.schema.names[p] for p in places],
-            [self.schema.labels[p] for p in places],
-            self.schema.defaults[list(places)],
-        )
+        schema = self.schema.select(columns)
         return replace(
             self,
             schema=schema,
-            known=tuple(self.known[p] for p in places),
-            codes=tuple(self.codes[p] for p in places),
+            known=tuple(self.known[c] for c in columns),
+            codes=tuple(self.codes[c] for c in columns),
             edges={name: cuts for name, cuts in self.edges.items() if name in schema.names},
         )
 
     def table(self, data: Any, n_jobs: int) -> Table | None:
-        """Return the Table of a :class:`RawPart`, or of one frame; None where it has no record."""
+        """Return the Table of a :class:`RawPartition`, or of a frame; None without a record."""
         parts, weights = [], []
-        for own in raw_part(data).frames:
-            with naming_place(own.path, own.place):
-                frame, taken = take_weights(own.frame, self.weights)
+        for raw in raw_partition(data).frames:
+            with naming_location(raw.path, raw.location):
+                frame, numbers = take_weights(raw.frame, self.weights)
                 step = max(1, _CELLS // len(self.schema))
                 for first in range(0, frame.height, step):
                     chunk = frame.slice(first, step).select(self.schema.names)
-                    parts.append(self._store(own, chunk, own.first + first, n_jobs))
-                if taken is not None:
-                    weights.append(taken)
+                    parts.append(self._store(raw, chunk, raw.first + first, n_jobs))
+                if numbers is not None:
+                    weights.append(numbers)
         if not parts:
             return None
         joined = join_parts(parts, self.schema, n_jobs)
         joined.weights = np.concatenate(weights) if weights else None
         return Table._of(joined)
 
-    def _store(self, own: RawFrame, frame: Any, first: int, n_jobs: int) -> Parts:
+    def _store(self, raw: RawFrame, frame: Any, first: int, n_jobs: int) -> Parts:
         known = dict(zip(self.schema.names, self.known, strict=True))
         columns = encode_columns(frame, "state", dict(self.edges), None, n_jobs, first, known)
-        columns = [self._place(own, c, column) for c, column in enumerate(columns)]
+        columns = [self._recode(raw, c, column) for c, column in enumerate(columns)]
         parts = store_codes(columns, None, n_jobs)
         parts.schema = self.schema
         return parts
 
-    def _place(self, own: RawFrame, c: int, column: Coded) -> Coded:
-        """Bring a column under the labels of the whole, with one vote for its default."""
+    def _recode(self, raw: RawFrame, c: int, column: Coded) -> Coded:
+        """Bring a column under the labels of all partitions, with one vote for its default."""
         codes = self.codes[c]
         if column.labels is not self.known[c]:
             try:
                 codes = codes[[self.known[c].code(label) for label in column.labels]]
             except KeyError as error:
                 raise FileError(
-                    own.path,
+                    raw.path,
                     f"has changed since its labels were counted: column {column.name!r} "
                     f"holds {error.args[0]!r}",
                 ) from None
@@ -119,10 +116,14 @@ class Coding:
         return column
 
 
-def code_of(
-    found: Found, missing: str, defaults: Any, edges: Mapping[str, Edges], weights: str | None
+def choose_coding(
+    counted: LabelCounts,
+    missing: str,
+    defaults: Any,
+    edges: Mapping[str, Edges],
+    weights: str | None,
 ) -> tuple[Coding, int]:
-    """Choose labels and defaults for what the first pass found.
+    """Choose labels and defaults by what the first pass counted.
 
     Returns
     -------
@@ -131,17 +132,17 @@ def code_of(
         How many values will be stored.
     """
     labels, counts, codes = [], [], []
-    for own, times in zip(found.labels, found.counts, strict=True):
-        place = np.arange(len(own))
-        if missing == "default" and own.missing is not None and len(own) > 1:
-            place[-1] = -1
-            own, times = Labels(own.items[:-1], own.dtype), times[:-1]
-        labels.append(own)
+    for kept, times in zip(counted.labels, counted.counts, strict=True):
+        code = np.arange(len(kept))
+        if missing == "default" and kept.missing is not None and len(kept) > 1:
+            code[-1] = -1
+            kept, times = kept.without_missing(), times[:-1]
+        labels.append(kept)
         counts.append(times)
-        codes.append(place)
-    chosen = choose_defaults(found.names, labels, counts, defaults)
+        codes.append(code)
+    chosen = choose_defaults(counted.names, labels, counts, defaults)
     if not len(chosen):
         raise InputError("there is no column left to read")
     stored = sum(int(n.sum() - n[d]) for n, d in zip(counts, chosen, strict=True))
-    schema = Schema(found.names, labels, chosen)
-    return Coding(schema, tuple(found.labels), tuple(codes), edges, weights), stored
+    schema = Schema(counted.names, labels, chosen)
+    return Coding(schema, tuple(counted.labels), tuple(codes), edges, weights), stored

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.io.frames.raw import naming_place, raw_part
+from tacit.io.frames.raw import naming_location, raw_partition
 from tacit.statistic import Statistic
 from tacit.table.discretise import Edges, EqualWidth, cut_points
 from tacit.table.frames import numbers_to_cut
@@ -29,16 +29,16 @@ class Extremes(Statistic["NDArray[np.float64]"]):
 
     columns: tuple[str, ...]
 
-    def partial(self, part: Partition) -> NDArray[np.float64]:
-        """Find those of a part; NaN for a column without a number."""
-        found = np.full((2, len(self.columns)), np.nan)
-        for own in raw_part(part.records).frames:
-            with naming_place(own.path, own.place):
+    def partial(self, partition: Partition) -> NDArray[np.float64]:
+        """Find those of a partition; NaN for a column without a number."""
+        extremes = np.full((2, len(self.columns)), np.nan)
+        for raw in raw_partition(partition.records).frames:
+            with naming_location(raw.path, raw.location):
                 for c, name in enumerate(self.columns):
-                    numbers = numbers_to_cut(own.frame.get_column(name), own.first)
-                    found[0, c] = np.fmin(found[0, c], np.fmin.reduce(numbers))
-                    found[1, c] = np.fmax(found[1, c], np.fmax.reduce(numbers))
-        return found
+                    numbers = numbers_to_cut(raw.frame.get_column(name), raw.first)
+                    extremes[0, c] = np.fmin(extremes[0, c], np.fmin.reduce(numbers))
+                    extremes[1, c] = np.fmax(extremes[1, c], np.fmax.reduce(numbers))
+        return extremes
 
     def merge(self, one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
         """Take the lesser and the larger."""
@@ -51,10 +51,10 @@ def find_edges(
     """Return the edges of each column that is to be cut; bins of equal width take a pass."""
     edges = {name: spec for name, spec in specs.items() if isinstance(spec, Edges)}
     rest = tuple(name for name in specs if name not in edges)
-    found = reduce(Extremes(rest)) if rest else None
-    if found is not None:
+    extremes = reduce(Extremes(rest)) if rest else None
+    if extremes is not None:
         for c, name in enumerate(rest):
-            cuts = cut_points(found[:, c], specs[name], column=name)
+            cuts = cut_points(extremes[:, c], specs[name], column=name)
             edges[name] = Edges(tuple(cuts.tolist()))
     return edges
 

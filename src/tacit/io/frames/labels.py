@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.io.frames.raw import naming_place, raw_part
+from tacit.io.frames.raw import naming_location, raw_partition
 from tacit.schema.types import merge_labels
 from tacit.statistic import Statistic
-from tacit.table.frames import encode_columns
+from tacit.table.frames import as_numbers, encode_columns
 from tacit.table.gateway import check_weights
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from tacit.table.build import Coded
     from tacit.table.discretise import Edges
 
-__all__ = ["Dictionary", "Found", "take_weights"]
+__all__ = ["LabelCounts", "LabelDictionary", "spread_counts", "take_weights"]
 
 
 @dataclass
-class Found:
+class LabelCounts:
     """What some partitions hold.
 
     Attributes
@@ -61,10 +61,10 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Dictionary(Statistic["Found"]):
+class LabelDictionary(Statistic["LabelCounts"]):
     """Labels of all columns, and counts of them: a statistic of raw frames.
 
-    ``part.records`` is a :class:`~tacit.io.frames.raw.RawPart`, or any one eager frame.
+    ``partition.records`` is a :class:`~tacit.io.frames.raw.RawPartition`, or any one eager frame.
 
     Parameters
     ----------
@@ -82,28 +82,28 @@ class Dictionary(Statistic["Found"]):
     weights: str | None = None
     columns: Sequence[str] | None = None
 
-    def partial(self, part: Partition) -> Found:
-        """Find the labels of a part."""
-        raw = raw_part(part.records)
-        # What is missing becomes the default only when the defaults of the whole are known.
+    def partial(self, partition: Partition) -> LabelCounts:
+        """Find the labels of a partition."""
+        records = raw_partition(partition.records)
+        # What is missing becomes the default only when the defaults of all records are known.
         missing = "state" if self.missing == "default" else self.missing
-        found: Found | None = None
-        for own in raw.frames:
-            with naming_place(own.path, own.place):
-                frame, _ = take_weights(own.frame, self.weights)
+        total: LabelCounts | None = None
+        for raw in records.frames:
+            with naming_location(raw.path, raw.location):
+                frame, _ = take_weights(raw.frame, self.weights)
                 if self.columns is not None:
                     frame = frame.select(self.columns)
-                known = dict(zip(found.names, found.labels, strict=True)) if found else None
+                known = dict(zip(total.names, total.labels, strict=True)) if total else None
                 coded = encode_columns(
-                    frame, missing, dict(self.edges), None, part.n_jobs, own.first, known
+                    frame, missing, dict(self.edges), None, partition.n_jobs, raw.first, known
                 )
-            other = _of_columns(coded)
-            found = other if found is None else self.merge(found, other)
-        assert found is not None  # a part has at least one record
-        found.sizes = {part.index: (raw.n_records, raw.n_bytes)}
-        return found
+            counts = _of_columns(coded)
+            total = counts if total is None else self.merge(total, counts)
+        assert total is not None  # a partition has at least one record
+        total.sizes = {partition.index: (records.n_records, records.n_bytes)}
+        return total
 
-    def merge(self, one: Found, other: Found) -> Found:
+    def merge(self, one: LabelCounts, other: LabelCounts) -> LabelCounts:
         """Bring both under the union of their labels."""
         if one.names != other.names:
             odd = next(iter(set(one.names) ^ set(other.names)), None)
@@ -114,23 +114,24 @@ class Dictionary(Statistic["Found"]):
         for name, a, b, n, m in pairs:
             merged = merge_labels([a, b], name, "partitions")
             labels.append(merged)
-            counts.append(_spread(n, a, merged) + _spread(m, b, merged))
-        return Found(one.names, labels, counts, one.sizes | other.sizes)
+            counts.append(spread_counts(n, a, merged) + spread_counts(m, b, merged))
+        return LabelCounts(one.names, labels, counts, one.sizes | other.sizes)
 
 
-def _of_columns(columns: list[Coded]) -> Found:
-    return Found(
+def _of_columns(columns: list[Coded]) -> LabelCounts:
+    return LabelCounts(
         tuple(column.name for column in columns),
         [column.labels for column in columns],
         [np.asarray(column.counts, np.int64) for column in columns],
     )
 
 
-def _spread(counts: NDArray[np.int64], own: Labels, merged: Labels) -> NDArray[np.int64]:
-    if own is merged or own == merged:
+def spread_counts(counts: NDArray[np.int64], labels: Labels, merged: Labels) -> NDArray[np.int64]:
+    """Return counts of labels as counts of a union of labels."""
+    if labels is merged or labels == merged:
         return counts
     wider = np.zeros(len(merged), np.int64)
-    wider[[merged.code(label) for label in own]] = counts
+    wider[[merged.code(label) for label in labels]] = counts
     return wider
 
 
@@ -140,8 +141,5 @@ def take_weights(
     """Take the column of weights out of a frame."""
     if name is None:
         return frame, None
-    taken = frame.get_column(name)
-    if not taken.dtype.is_numeric():
-        raise InputError(f"weights: column {name!r} holds {taken.dtype}, not numbers")
-    numbers = taken.cast(float).fill_null(float("nan")).to_numpy()
-    return frame.drop(name), check_weights(numbers, frame.height)
+    weights = as_numbers(frame.get_column(name), "weights")
+    return frame.drop(name), check_weights(weights, frame.height)

@@ -20,16 +20,16 @@ _TURNS = 8
 def frame_width(dtype: Any) -> float:
     """Return the bytes that a value takes in a frame, without the text that it points to."""
     if dtype == pl.Null:
-        own = 0.0
+        width = 0.0
     elif dtype == pl.Boolean:
-        own = 0.125
+        width = 0.125
     elif dtype.is_numeric() and not dtype.is_decimal():
-        own = int(re.sub(r"\D", "", str(dtype))) / 8
+        width = int(re.sub(r"\D", "", str(dtype))) / 8
     elif dtype in (pl.Categorical, pl.Enum, pl.Date):
-        own = 4
+        width = 4
     else:
-        own = 8 if dtype.is_temporal() else 16
-    return own + 0.125  # whether it is missing
+        width = 8 if dtype.is_temporal() else 16
+    return width + 0.125  # whether it is missing
 
 
 def has_heap(dtype: Any) -> bool:

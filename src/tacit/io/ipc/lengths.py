@@ -49,36 +49,36 @@ class Batch:
 class _Table:
     """A flatbuffer table: fields by number, each of them possibly absent."""
 
-    def __init__(self, data: mmap.mmap, place: int) -> None:
-        self._data, self._place = data, place
-        self._fields = place - self._get("<i", place)
+    def __init__(self, data: mmap.mmap, position: int) -> None:
+        self._data, self._position = data, position
+        self._fields = position - self._get("<i", position)
 
-    def _get(self, form: str, place: int) -> int:
-        if place < 0:
-            raise struct.error("a place before the beginning")
-        return int(struct.unpack_from(form, self._data, place)[0])
+    def _get(self, form: str, position: int) -> int:
+        if position < 0:
+            raise struct.error("a position before the beginning")
+        return int(struct.unpack_from(form, self._data, position)[0])
 
     def _field(self, number: int) -> int:
         if 4 + 2 * number >= self._get("<H", self._fields):
             return 0
         offset = self._get("<H", self._fields + 4 + 2 * number)
-        return self._place + offset if offset else 0
+        return self._position + offset if offset else 0
 
     def number(self, number: int, form: str) -> int:
-        place = self._field(number)
-        return self._get(form, place) if place else 0
+        position = self._field(number)
+        return self._get(form, position) if position else 0
 
     def table(self, number: int) -> _Table | None:
-        place = self._field(number)
-        return _Table(self._data, place + self._get("<I", place)) if place else None
+        position = self._field(number)
+        return _Table(self._data, position + self._get("<I", position)) if position else None
 
     def structs(self, number: int, form: str) -> Iterator[tuple[int, ...]]:
-        place = self._field(number)
-        if place:
-            place += self._get("<I", place)
+        position = self._field(number)
+        if position:
+            position += self._get("<I", position)
             size = struct.calcsize(form)
-            for k in range(self._get("<I", place)):
-                yield struct.unpack_from(form, self._data, place + 4 + k * size)
+            for k in range(self._get("<I", position)):
+                yield struct.unpack_from(form, self._data, position + 4 + k * size)
 
 
 def check_lengths(path: PathLike, plain: Path) -> list[Batch]:
@@ -89,50 +89,50 @@ def check_lengths(path: PathLike, plain: Path) -> list[Batch]:
     list of Batch
         In order.
     """
-    found: list[Batch] = []
+    batches: list[Batch] = []
     with (
         plain.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
     ):
         try:
             if data[:6] == b"ARROW1":
-                _check_footer(data, found)
+                _check_footer(data, batches)
             else:
-                place = 0
-                while (place := _check_message(data, place, found)) < len(data):
+                position = 0
+                while (position := _check_message(data, position, batches)) < len(data):
                     pass
         except (struct.error, _ClaimError) as error:
             raise FileError(path, f"is damaged or cut off: {error}") from None
-    return found
+    return batches
 
 
 class _ClaimError(Exception):
     pass
 
 
-def _check_footer(data: mmap.mmap, found: list[Batch]) -> None:
+def _check_footer(data: mmap.mmap, batches: list[Batch]) -> None:
     if data[-6:] != b"ARROW1":
         raise _ClaimError("it does not end like an Arrow IPC file")
     (size,) = struct.unpack_from("<i", data, len(data) - 10)
     start = len(data) - 10 - size
     if size < 4 or start < 8:
-        raise _ClaimError("its footer has no place in it")
+        raise _ClaimError("its footer does not fit into it")
     footer = _Table(data, start + struct.unpack_from("<I", data, start)[0])
     for blocks in (2, 3):
-        for place, before, body in footer.structs(blocks, "<qi4xq"):
-            if place < 0 or before < 0 or body < 0 or place + before + body > start:
+        for position, before, body in footer.structs(blocks, "<qi4xq"):
+            if position < 0 or before < 0 or body < 0 or position + before + body > start:
                 raise _ClaimError("its footer points beyond it")
-            _check_message(data, place, found)
+            _check_message(data, position, batches)
 
 
-def _check_message(data: mmap.mmap, place: int, found: list[Batch]) -> int:
+def _check_message(data: mmap.mmap, position: int, batches: list[Batch]) -> int:
     """Check one message; return where the next begins, or the end of the file after the last."""
-    mark, size = struct.unpack_from("<Ii", data, place)
+    mark, size = struct.unpack_from("<Ii", data, position)
     if mark != _MARK or size < 0:
         raise _ClaimError("a message does not begin where it should")
     if size == 0:
         return len(data)
-    head = place + 8
+    head = position + 8
     message = _Table(data, head + struct.unpack_from("<I", data, head)[0])
     body: int = head + size
     length = message.number(3, "<q")
@@ -144,30 +144,30 @@ def _check_message(data: mmap.mmap, place: int, found: list[Batch]) -> int:
     if content is not None and kind in (_DICTIONARY, _BATCH):
         batch = _check_batch(data, content, body, length)
         if kind == _BATCH:
-            found.append(batch)
+            batches.append(batch)
     return body + length
 
 
 def _check_batch(data: mmap.mmap, batch: _Table, body: int, length: int) -> Batch:
     compressed = batch.table(3) is not None
     room = available_memory() or 1 << 48
-    held = length
-    for place, size in batch.structs(2, "<qq"):
-        if place < 0 or size < 0 or place + size > length:
+    n_bytes = length
+    for position, size in batch.structs(2, "<qq"):
+        if position < 0 or size < 0 or position + size > length:
             raise _ClaimError("a buffer ends beyond its message")
         if compressed and size >= 8:
-            (unpacked,) = struct.unpack_from("<q", data, body + place)
+            (unpacked,) = struct.unpack_from("<q", data, body + position)
             if not -1 <= unpacked <= room:
                 raise _ClaimError(f"a buffer claims to unpack to {unpacked:,} bytes")
-            held += max(0, unpacked)
+            n_bytes += max(0, unpacked)
     records = batch.number(0, "<q")
     # A value takes a bit at least, unless all are missing: then the batch has no more of them.
-    for count, lost in ((records, 0), *batch.structs(1, "<qq")):
-        if not 0 <= lost <= count or (count > records and count > 8 * held):
+    for count, missing in ((records, 0), *batch.structs(1, "<qq")):
+        if not 0 <= missing <= count or (count > records and count > 8 * n_bytes):
             raise _ClaimError(f"a column claims {count:,} values")
     if records >= 1 << 40:
         raise _ClaimError(f"a batch claims {records:,} records")
     for (count,) in batch.structs(4, "<q"):
         if not 0 <= count <= length:
             raise _ClaimError(f"a column claims {count:,} buffers")
-    return Batch(records, held, length, compressed)
+    return Batch(records, n_bytes, length, compressed)

@@ -1,50 +1,69 @@
-"""Parquet files: row groups, or parts of large ones, as pieces."""
+"""Parquet files: as Tables, as frames, and by row groups, or parts of large ones."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from tacit.errors import FileError
+from tacit.io.columnar import ColumnarFile, GroupSize
 from tacit.io.frames.memory import has_heap, record_width
-from tacit.io.parquet.footer import read_footer
-from tacit.io.row_groups import Group, cut_groups, lazy_columns
-from tacit.io.version import Version
+from tacit.io.opening import naming, on_disk
+from tacit.io.parquet.footer import Footer, read_footer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-    from tacit.io.row_groups import Groups
+    import polars as pl
 
-__all__ = ["ParquetFile"]
+    from tacit.io.opening import PathLike
+    from tacit.table import Table
+
+__all__ = ["ParquetFile", "parquet_frame", "read_parquet"]
 
 
-class ParquetFile:
-    """What the footer of a Parquet file says.
+class ParquetFile(ColumnarFile):
+    """A Parquet file.
 
-    Attributes
+    Parameters
     ----------
-    path : str
-    schema : dict of str to Polars types
+    path, plain
+        As for :class:`ColumnarFile`.
+    footer : bool
+        Whether to read the footer, which says where row groups are.
     """
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.version = Version.of(path)
-        self._footer = read_footer(Path(path))
-        self.schema: dict[str, Any] = dict(lazy_columns(path, "parquet").collect_schema())
+    kind: ClassVar[str] = "parquet"
 
-    def stretches(
-        self, columns: list[str], n_bytes: int, n_records: int | None
-    ) -> Iterator[Groups]:
-        """Give pieces: row groups, cut where they take more than `n_bytes` to load."""
+    def __init__(self, path: PathLike, plain: Path | None = None, *, footer: bool = True) -> None:
+        super().__init__(path, plain)
+        self._footer = read_footer(self.plain) if footer else Footer([], [])
+        with self.plain.open("rb") as file:
+            if file.read(4) not in (b"PAR1", b"PARE"):
+                raise FileError(path, "is not a Parquet file")
+        self.schema = dict(self.lazy().collect_schema())
+
+    def group_sizes(self, columns: list[str]) -> list[GroupSize]:
+        """Return the sizes of row groups, in order."""
         wanted = set(columns)
-        places = [k for k, name in enumerate(self._footer.columns) if name in wanted]
-        text = [k for k in places if has_heap(self.schema[self._footer.columns[k]])]
+        chunks = [k for k, name in enumerate(self._footer.columns) if name in wanted]
+        text = [k for k in chunks if has_heap(self.schema[self._footer.columns[k]])]
         width = record_width(self.schema[name] for name in columns)
-        groups = []
+        sizes = []
         for group in self._footer.groups:
-            packed = int(group.disk_bytes[places].sum())
+            packed = int(group.disk_bytes[chunks].sum())
             frame = group.n_records * width + group.n_bytes[text].sum()
-            pages = int(group.n_bytes[places].sum())
-            groups.append(Group(group.n_records, int(frame) + pages, packed, packed))
-        return cut_groups(self.path, "parquet", self.version, groups, n_bytes, n_records)
+            pages = int(group.n_bytes[chunks].sum())
+            sizes.append(GroupSize(group.n_records, int(frame) + pages, packed, packed))
+        return sizes
+
+
+def read_parquet(path: PathLike, **options: Any) -> Table:
+    """Read a Parquet file; options as for :func:`read_csv`, from `columns` on."""
+    with naming(path), on_disk(path) as plain:
+        return ParquetFile(path, plain, footer=False).table(**options)
+
+
+def parquet_frame(path: PathLike) -> pl.DataFrame:
+    """Read a Parquet file as a frame, its numbers as they are."""
+    with naming(path), on_disk(path) as plain:
+        return ParquetFile(path, plain, footer=False).frame()

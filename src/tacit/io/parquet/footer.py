@@ -69,16 +69,16 @@ def read_footer(path: Path) -> Footer:
         file.seek(size - 8 - length)
         footer = _Compact(file.read(length))
     try:
-        n_records, found = _file_metadata(footer)
+        n_records, contents = _file_metadata(footer)
     except (IndexError, ValueError, RecursionError, OverflowError):
         raise FileError(path, "is damaged: its footer cannot be read") from None
-    if sum(group.n_records for group in found.groups) != n_records:
+    if sum(group.n_records for group in contents.groups) != n_records:
         raise FileError(path, "is damaged: its footer is at odds about the number of records")
-    return found
+    return contents
 
 
 def _file_metadata(data: _Compact) -> tuple[int, Footer]:
-    n_records, found = 0, Footer([], [])
+    n_records, footer = 0, Footer([], [])
     for field, kind in data.fields():
         if field == 3:
             n_records = data.number()
@@ -86,13 +86,13 @@ def _file_metadata(data: _Compact) -> tuple[int, Footer]:
             for k in range(data.list_header()[0]):
                 names, group = _row_group(data)
                 if k == 0:
-                    found.columns.extend(names)
-                elif names != found.columns:
+                    footer.columns.extend(names)
+                elif names != footer.columns:
                     raise ValueError("row groups with other columns")
-                found.groups.append(group)
+                footer.groups.append(group)
         else:
             data.skip(kind)
-    return n_records, found
+    return n_records, footer
 
 
 def _row_group(data: _Compact) -> tuple[list[str], RowGroup]:
@@ -107,10 +107,10 @@ def _row_group(data: _Compact) -> tuple[list[str], RowGroup]:
             n_records = data.number()
         else:
             data.skip(kind)
-    found = np.array(sizes, np.int64).reshape(-1, 2)
-    if n_records < 0 or (found < 0).any():
+    n_bytes = np.array(sizes, np.int64).reshape(-1, 2)
+    if n_records < 0 or (n_bytes < 0).any():
         raise ValueError("a negative size")
-    return names, RowGroup(n_records, found[:, 0], found[:, 1])
+    return names, RowGroup(n_records, n_bytes[:, 0], n_bytes[:, 1])
 
 
 def _column_chunk(data: _Compact) -> tuple[str, int, int]:
@@ -120,36 +120,36 @@ def _column_chunk(data: _Compact) -> tuple[str, int, int]:
         if field != 3:
             data.skip(kind)
             continue
-        for own, own_kind in data.fields():
-            if own == 3:
+        for inner, inner_kind in data.fields():
+            if inner == 3:
                 path = [data.binary() for _ in range(data.list_header()[0])]
                 name = path[0].decode()
-            elif own in sizes:
-                sizes[own] = data.number()
+            elif inner in sizes:
+                sizes[inner] = data.number()
             else:
-                data.skip(own_kind)
+                data.skip(inner_kind)
     return name, sizes[6], sizes[7]
 
 
 class _Compact:
-    """A place in data of Thrift's compact protocol."""
+    """A position in data of Thrift's compact protocol."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._place = 0
+        self._position = 0
 
     def _varint(self) -> int:
-        data, place = self._data, self._place
-        byte = data[place]
-        place += 1
+        data, position = self._data, self._position
+        byte = data[position]
+        position += 1
         value = byte & 0x7F
         shift = 7
         while byte & 0x80:
-            byte = data[place]
-            place += 1
+            byte = data[position]
+            position += 1
             value |= (byte & 0x7F) << shift
             shift += 7
-        self._place = place
+        self._position = position
         return value
 
     def number(self) -> int:
@@ -160,15 +160,15 @@ class _Compact:
     def binary(self) -> bytes:
         """Read bytes."""
         length = self._varint()
-        self._place += length
-        return self._data[self._place - length : self._place]
+        self._position += length
+        return self._data[self._position - length : self._position]
 
     def fields(self) -> Any:
         """Give the number and the type of each field of a struct; the caller reads or skips it."""
         field = 0
         while True:
-            head = self._data[self._place]
-            self._place += 1
+            head = self._data[self._position]
+            self._position += 1
             if head == 0:
                 return
             field = field + (head >> 4) if head >> 4 else self.number()
@@ -176,8 +176,8 @@ class _Compact:
 
     def list_header(self) -> tuple[int, int]:
         """Read how many elements a list has, and their type."""
-        head = self._data[self._place]
-        self._place += 1
+        head = self._data[self._position]
+        self._position += 1
         size = head >> 4
         return (self._varint() if size == 15 else size), head & 0x0F
 
@@ -185,25 +185,25 @@ class _Compact:
         """Step over a value."""
         if kind in _VARINTS:
             data = self._data
-            while data[self._place] & 0x80:
-                self._place += 1
-            self._place += 1
+            while data[self._position] & 0x80:
+                self._position += 1
+            self._position += 1
         elif kind == _BINARY:
             length = self._varint()
-            self._place += length
+            self._position += length
         elif kind == _STRUCT:
-            for _, own in self.fields():
-                self.skip(own)
+            for _, field in self.fields():
+                self.skip(field)
         elif kind in (_LIST, _SET):
-            size, own = self.list_header()
-            if own in (_TRUE, _FALSE):
-                own = _BYTE
+            size, element = self.list_header()
+            if element in (_TRUE, _FALSE):
+                element = _BYTE
             for _ in range(size):
-                self.skip(own)
+                self.skip(element)
         elif kind == _BYTE:
-            self._place += 1
+            self._position += 1
         elif kind == _DOUBLE:
-            self._place += 8
+            self._position += 8
         elif kind == _MAP:
             self._skip_map()
         elif kind not in (_TRUE, _FALSE):
@@ -212,8 +212,8 @@ class _Compact:
     def _skip_map(self) -> None:
         size = self._varint()
         if size:
-            kinds = self._data[self._place]
-            self._place += 1
+            kinds = self._data[self._position]
+            self._position += 1
             for _ in range(size):
                 self.skip(kinds >> 4)
                 self.skip(kinds & 0x0F)

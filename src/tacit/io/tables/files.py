@@ -10,18 +10,18 @@ import numpy as np
 
 from tacit import store
 from tacit.errors import FileError, InputError
-from tacit.io.frames.coding import code_of
-from tacit.io.frames.labels import Dictionary, Found
-from tacit.io.tables.mapped import MappedPiece, MappedReader, firsts_of
-from tacit.scale.partitioned_table import Contents
-from tacit.scale.partitions import Partitions
+from tacit.io.frames.coding import choose_coding
+from tacit.io.frames.labels import LabelCounts, LabelDictionary
+from tacit.io.tables.mapped import MappedFile, MappedReader, firsts_of
+from tacit.scale.partitioned_table import Metadata
+from tacit.scale.partitions import Partitions, PartitionSource, Reader
 from tacit.statistic import Statistic
 from tacit.table.schema_json import schema_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tacit.scale.partitioned_table import Run
+    from tacit.scale.partitioned_table import PassRunner
     from tacit.schema import Schema
     from tacit.statistic import Partition
     from tacit.table import Table
@@ -36,6 +36,8 @@ class TableFile:
     ----------
     path : str
     schema : dict of str to Labels
+        As files of other kinds have a dict of types.
+    table_schema : Schema
     """
 
     def __init__(self, path: str) -> None:
@@ -44,19 +46,15 @@ class TableFile:
         if kind != "table":
             what = "a partition of a folder; scan the folder" if kind == "partition" else repr(kind)
             raise FileError(path, f"holds no Table but {what}")
-        try:
-            self.held = schema_from_json(arrays["schema"].tobytes())
+        with store.damaged_if_it_fails(path):
+            self.table_schema = schema_from_json(arrays["schema"].tobytes())
             n_records, n_stored = len(arrays["indptr"]) - 1, len(arrays["values"])
-        except KeyError as error:
-            raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
-        except InputError as error:
-            raise FileError(path, f"is damaged: {error}") from None
-        if n_records < 1:
-            raise FileError(path, "is damaged: it holds no records")
+            if n_records < 1:
+                raise InputError("it holds no records")
         self.weighted = "weights" in arrays
-        self.schema = dict(zip(self.held.names, self.held.labels, strict=True))
+        self.schema = dict(zip(self.table_schema.names, self.table_schema.labels, strict=True))
         size = Path(path).stat().st_size
-        self.piece = MappedPiece(path, n_records, n_stored, size, store.seal_of(path))
+        self.mapped = MappedFile(path, n_records, n_stored, size, store.seal_of(path))
 
 
 class TableFiles:
@@ -70,45 +68,43 @@ class TableFiles:
         self._files = files
         self._defaults = defaults
 
-    def find(self, run: Run) -> Contents:
+    def find(self, passes: PassRunner) -> Metadata:
         """Find labels and defaults, if files do not agree about them."""
         files, weighted = self._files, self._files[0].weighted
-        schema = files[0].held
-        pieces: tuple[Any, ...] = tuple(file.piece for file in files)
-        sizes = np.array([piece.n_records for piece in pieces], np.int64)
-        if self._defaults is None and all(file.held == schema for file in files):
-            parts = Partitions(pieces, MappedReader(schema, weighted), firsts_of(pieces))
-            n_stored = sum(piece.n_stored for piece in pieces)
-            return Contents(schema, parts, sizes, n_stored, weighted)
-        pieces = tuple(_OwnPiece.of(file, schema.names) for file in files)
-        own = Partitions(pieces, _OwnReader(weighted), (0,) * len(pieces))
-        found = run.reduce(own, _TableLabels(), "partitions")
-        assert found is not None  # no Table is empty
-        coding, n_stored = code_of(found, "state", self._defaults, {}, None)
-        reader = _ConformingReader(_OwnReader(weighted), coding.schema)
-        parts = Partitions(pieces, reader, firsts_of([piece.own for piece in pieces]))
-        return Contents(coding.schema, parts, sizes, n_stored, weighted)
+        schema = files[0].table_schema
+        mapped = tuple(file.mapped for file in files)
+        sizes = np.array([file.n_records for file in mapped], np.int64)
+        firsts = firsts_of(mapped)
+        if self._defaults is None and all(file.table_schema == schema for file in files):
+            partitions = Partitions(mapped, MappedReader(schema, weighted), firsts)
+            n_stored = sum(file.n_stored for file in mapped)
+            return Metadata(schema, partitions, sizes, n_stored, weighted)
+        sources = tuple(
+            _TableSource(file.mapped, file.table_schema, tuple(schema.names)) for file in files
+        )
+        tables = Partitions(sources, _TableReader(weighted), (0,) * len(sources))
+        counted = passes.reduce(tables, _TableLabels(), "partitions")
+        assert counted is not None  # no Table is empty
+        coding, n_stored = choose_coding(counted, "state", self._defaults, {}, None)
+        partitions = Partitions(sources, _TableReader(weighted, coding.schema), firsts)
+        return Metadata(coding.schema, partitions, sizes, n_stored, weighted)
 
 
 @dataclass(frozen=True)
-class _OwnPiece:
-    """A file with a schema of its own, of which some columns are wanted in some order."""
+class _TableSource(PartitionSource):
+    """A file with a schema that others need not have; some columns are wanted in some order."""
 
-    own: MappedPiece
+    mapped: MappedFile
     schema: Schema
     columns: tuple[str, ...]
 
-    @classmethod
-    def of(cls, file: TableFile, columns: Sequence[str]) -> _OwnPiece:
-        return cls(file.piece, file.held, tuple(columns))
-
     @property
     def name(self) -> str:
-        return self.own.name
+        return self.mapped.name
 
     @property
     def disk_bytes(self) -> int:
-        return self.own.disk_bytes
+        return self.mapped.disk_bytes
 
     @property
     def load_bytes(self) -> int:
@@ -117,42 +113,33 @@ class _OwnPiece:
     @property
     def kept_bytes(self) -> int:
         # Under other defaults more may be stored, but hardly more than there are columns.
-        most = self.own.n_records * (16 + 4 * len(self.columns))
-        return min(most, 4 * self.own.disk_bytes)
+        most = self.mapped.n_records * (16 + 4 * len(self.columns))
+        return min(most, 4 * self.mapped.disk_bytes)
 
 
 @dataclass(frozen=True)
-class _OwnReader:
-    """Maps files under the schemas that they have."""
+class _TableReader(Reader):
+    """Maps files under the schemas that they have, and brings them under one if there is one."""
 
     weighted: bool
+    schema: Schema | None = None
 
-    def load(self, piece: _OwnPiece, n_jobs: int) -> Table:
-        table = MappedReader(piece.schema, self.weighted).load(piece.own, n_jobs)
-        return table if piece.schema.names == piece.columns else table.select(piece.columns)
-
-
-@dataclass(frozen=True)
-class _ConformingReader:
-    """Maps files and brings their records under one schema."""
-
-    reader: _OwnReader
-    schema: Schema
-
-    def load(self, piece: _OwnPiece, n_jobs: int) -> Table:
-        table = self.reader.load(piece, n_jobs)
-        return table.conform(self.schema, argument=piece.name)
+    def load(self, source: _TableSource, n_jobs: int) -> Table:
+        table = MappedReader(source.schema, self.weighted).load(source.mapped, n_jobs)
+        if source.schema.names != source.columns:
+            table = table.select(source.columns)
+        return table if self.schema is None else table.conform(self.schema, argument=source.name)
 
 
-class _TableLabels(Statistic["Found"]):
-    """Labels of all columns and counts of them, as :class:`Dictionary` finds them in frames."""
+class _TableLabels(Statistic["LabelCounts"]):
+    """Labels of all columns and counts of them, as :class:`LabelDictionary` has of frames."""
 
-    def partial(self, part: Partition) -> Found:
-        table: Table = part.records.with_weights(None)
-        singles, schema = table.one_way(n_jobs=part.n_jobs), table.schema
+    def partial(self, partition: Partition) -> LabelCounts:
+        table: Table = partition.records.with_weights(None)
+        singles, schema = table.one_way(n_jobs=partition.n_jobs), table.schema
         counts = [np.asarray(singles.array(c), np.int64) for c in range(len(schema))]
-        sizes = {part.index: (table.n_records, table.nbytes)}
-        return Found(tuple(schema.names), list(schema.labels), counts, sizes)
+        sizes = {partition.index: (table.n_records, table.nbytes)}
+        return LabelCounts(tuple(schema.names), list(schema.labels), counts, sizes)
 
-    def merge(self, one: Found, other: Found) -> Found:
-        return Dictionary().merge(one, other)
+    def merge(self, one: LabelCounts, other: LabelCounts) -> LabelCounts:
+        return LabelDictionary().merge(one, other)

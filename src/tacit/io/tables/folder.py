@@ -1,7 +1,7 @@
 """A folder of stored values, a file for each partition, and an index that is written last.
 
-Files of one writing have a mark of their own in their names. So a folder that is written again has
-the old index, and all of its files, until the new index takes its place.
+Files of one writing have the same mark in their names. So a folder that is written again has
+the old index, and all of its files, until the new index replaces it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import uuid
 import zlib
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,9 @@ import numpy as np
 
 from tacit import store
 from tacit.errors import FileError, InputError
-from tacit.io.tables.mapped import MappedPiece, MappedReader, firsts_of
+from tacit.io.tables.mapped import MappedFile, MappedReader, firsts_of
 from tacit.scale.local import Local
-from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
+from tacit.scale.partitioned_table import Metadata, PartitionedTable, PassRunner
 from tacit.scale.partitions import Partitions
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 
@@ -57,11 +56,11 @@ class _Writer:
     folder: str
     mark: str
 
-    def __call__(self, part: Partition) -> dict[str, Any]:
+    def __call__(self, partition: Partition) -> dict[str, Any]:
         """Write it, and say what the index is to say."""
-        arrays = dict(part.records.to_state())
+        arrays = dict(partition.records.to_state())
         arrays.pop("schema")  # is in the index, once for all
-        name = f"part-{self.mark}-{part.index:05d}.tacit"
+        name = f"part-{self.mark}-{partition.index:05d}.tacit"
         path = os.path.join(self.folder, name)  # noqa: PTH118
         if not Path(self.folder).is_dir():
             raise InputError(
@@ -69,15 +68,15 @@ class _Writer:
             )
         try:
             store.write_arrays(path, _KIND, arrays)
-            own = MappedPiece.of(path, part.records)
+            file = MappedFile.of(path, partition.records)
         except OSError as error:
             raise InputError(f"folder: cannot write {path}: {error.strerror}") from error
         return {
             "file": name,
-            "records": own.n_records,
-            "stored": own.n_stored,
-            "bytes": own.disk_bytes,
-            "seal": own.seal,
+            "records": file.n_records,
+            "stored": file.n_stored,
+            "bytes": file.disk_bytes,
+            "seal": file.seal,
         }
 
 
@@ -98,7 +97,7 @@ def materialise(
         written = list(
             table.map(_Writer(str(target), mark), what="partitions", n_jobs=n_jobs, verbose=verbose)
         )
-        if any(not (target / own["file"]).exists() for own in written):
+        if any(not (target / entry["file"]).exists() for entry in written):
             raise InputError(f"folder: someone else has written to {target} at the same time")
         content = {
             "mark": mark,
@@ -117,8 +116,8 @@ def materialise(
                 target.rmdir()
         raise
     _remove(target, old)
-    run = table._run
-    return open_folder(target, Run(Local(run.memory), run.n_jobs, run.verbose))
+    passes = table._passes
+    return open_folder(target, PassRunner(Local(passes.memory), passes.n_jobs, passes.verbose))
 
 
 def _checksum(text: bytes) -> str:
@@ -145,13 +144,13 @@ def _prepare(target: Path, overwrite: bool) -> tuple[bool, list[str]]:
         except OSError as error:
             raise InputError(f"folder: {target} cannot be made: {error.strerror}") from None
         return True, []
-    held = sorted(os.listdir(target))  # noqa: PTH208
-    if held and not overwrite:
+    names = sorted(os.listdir(target))  # noqa: PTH208
+    if names and not overwrite:
         raise InputError(f"folder: {target} is not empty; give another, or overwrite=True")
-    other = next((name for name in held if name != INDEX and not _is_ours(name)), None)
+    other = next((name for name in names if name != INDEX and not _is_ours(name)), None)
     if other is not None:
         raise InputError(f"folder: {target} holds {other!r}, which materialise() did not write")
-    return False, [name for name in held if name != INDEX]
+    return False, [name for name in names if name != INDEX]
 
 
 def _is_ours(name: str) -> bool:
@@ -172,7 +171,7 @@ def _read_index(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise FileError(
             folder,
-            f"is not a whole table: it has no {INDEX}, so that it was not written to the end",
+            f"is not a complete table: it has no {INDEX}, so that it was not written to the end",
         )
     try:
         text = path.read_bytes()
@@ -186,47 +185,37 @@ def _read_index(folder: Path) -> dict[str, Any]:
         raise FileError(path, f"has format {version!r}; this version of tacit reads {FORMAT!r}")
     if _checksum(text.partition(_BEFORE)[2].removesuffix(_AFTER)) != index.get("crc32"):
         raise FileError(path, "is damaged: its checksum does not match")
-    found: dict[str, Any] = content
-    return found
+    checked: dict[str, Any] = content
+    return checked
 
 
-def open_folder(folder: str | os.PathLike[str], run: Run) -> PartitionedTable:
+def open_folder(folder: str | os.PathLike[str], passes: PassRunner) -> PartitionedTable:
     """Return the table of a folder; nothing is read but its index."""
     target = Path(os.path.abspath(folder))  # noqa: PTH100
     content = _read_index(target)
-    try:
+    with store.damaged_if_it_fails(target / INDEX):
         schema = unpack_schema(content["schema"])
-        pieces = tuple(
-            MappedPiece(
-                str(target / own["file"]), own["records"], own["stored"], own["bytes"], own["seal"]
-            )
-            for own in content["partitions"]
+        files = tuple(
+            MappedFile(str(target / e["file"]), e["records"], e["stored"], e["bytes"], e["seal"])
+            for e in content["partitions"]
         )
-        odd = next((own for own in content["partitions"] if not _PART.fullmatch(own["file"])), None)
+        odd = next((e for e in content["partitions"] if not _PART.fullmatch(e["file"])), None)
         if odd is not None:
             raise InputError(f"it lists {odd['file']!r}")
         weighted = content["weighted"]
-        sizes: NDArray[np.int64] = np.array([piece.n_records for piece in pieces], np.int64)
-        n_stored = sum(piece.n_stored for piece in pieces)
+        sizes: NDArray[np.int64] = np.array([file.n_records for file in files], np.int64)
+        n_stored = sum(file.n_stored for file in files)
         if not len(sizes) or sizes.min() < 1:
             raise InputError("it lists no records")
         key = f"{target}:{content['mark']}"
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise FileError(target / INDEX, f"is damaged: {error}") from None
     reader = MappedReader(schema, bool(weighted))
-    partitions = Partitions(pieces, reader, firsts_of(pieces), key)
-    contents = Contents(schema, partitions, sizes, n_stored, bool(weighted))
-    table = PartitionedTable(partial(_known, contents), run, str(folder))
-    table._known = contents
-    return table
-
-
-def _known(contents: Contents, run: Run) -> Contents:
-    return contents
+    partitions = Partitions(files, reader, firsts_of(files), key)
+    metadata = Metadata(schema, partitions, sizes, n_stored, bool(weighted))
+    return PartitionedTable._of(metadata, passes, str(folder))
 
 
 class PartitionFile(store.Saved):
-    """A file of a folder on its own: its schema is in the index."""
+    """A single file of a folder: its schema is in the index."""
 
     @classmethod
     def from_state(cls, state: store.State) -> PartitionFile:
@@ -234,11 +223,11 @@ class PartitionFile(store.Saved):
         return cls()
 
     def _from_file(self, path: str | os.PathLike[str]) -> Table:
-        own = Path(os.path.abspath(path))  # noqa: PTH100
-        table = open_folder(own.parent, Run(Local()))
-        partitions = table._contents.partitions
-        piece = next((piece for piece in partitions.pieces if piece.path == str(own)), None)
-        if piece is None:
-            raise FileError(path, f"is not in the index of its folder, {own.parent / INDEX}")
-        loaded: Table = partitions.reader.load(piece, 1)
+        target = Path(os.path.abspath(path))  # noqa: PTH100
+        table = open_folder(target.parent, PassRunner(Local()))
+        partitions = table._metadata.partitions
+        source = next((file for file in partitions.sources if file.path == str(target)), None)
+        if source is None:
+            raise FileError(path, f"is not in the index of its folder, {target.parent / INDEX}")
+        loaded: Table = partitions.reader.load(source, 1)
         return loaded
