@@ -325,7 +325,7 @@ class TestFormats:
 
     def test_option_of_another_format(self, run, visits_file):
         line = one_error(run("summary", visits_file, "--separator", ";"))
-        assert line == "separator is no option of tacit files; there are: none"
+        assert line == "--separator is no option of tacit files; there are: none"
         assert "format must be one of" in one_error(run("summary", visits_file, "--format", "xls"))
 
     def test_name_that_does_not_tell(self, run, tmp_path):

@@ -319,7 +319,7 @@ class TestWrongInput:
 
     def test_reading_options_are_for_other_files(self, run, any_file):
         line = one_error(run("table", any_file, "news", "--separator", ";"))
-        assert line == "separator is no option of tacit files; there are: none"
+        assert line == "--separator is no option of tacit files; there are: none"
         assert run("table", any_file, "news", "--jobs", 2, "--format", "tacit").exit_code == 0
 
     def test_too_large_to_be_dense(self, run, tmp_path):

@@ -15,12 +15,7 @@ from tacit.counts import ADTree
 from tacit.errors import InputError
 from tacit.machine import parse_bytes
 
-__all__ = ["adtree", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(adtree))
+__all__ = ["COMMAND", "adtree"]
 
 
 def adtree(
@@ -88,3 +83,6 @@ def adtree(
     console.print(f"{output}: {tree!r}", soft_wrap=True)
     console.print()
     put(console, facts_grid([*tree.stats().rows(), ("seconds to build", f"{seconds:.2f}")]))
+
+
+COMMAND = reads_file(adtree)

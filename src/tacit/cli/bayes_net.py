@@ -24,16 +24,11 @@ if TYPE_CHECKING:
     from tacit.network import Distribution
     from tacit.scale import PartitionedTable
 
-__all__ = ["bayes_net", "register"]
+__all__ = ["COMMAND", "bayes_net"]
 
 _SEARCH = "How the net is found"
 _SHOWN = "What is shown and written"
 _ENDINGS = (".bif", ".xml", ".xmlbif", ".bifxml", ".tacit", ".dot", ".svg", ".png", ".pdf")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("bayes-net")(reads_file(bayes_net, partitions=True))
 
 
 def bayes_net(
@@ -316,3 +311,6 @@ def _answer_json(answer: Distribution) -> dict[str, Any]:
             for row, p in zip(rows, numbers.to_list(), strict=True)
         ],
     }
+
+
+COMMAND = reads_file(bayes_net, partitions=True)

@@ -33,17 +33,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["classify", "register"]
+__all__ = ["COMMAND", "classify"]
 
 _METHOD = "The method"
 _GRID = "Projection and grid"
 _WRITE = "What is written"
 _MOST_SHOWN = 12  # classes of which a table says what was taken for what
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(classify))
 
 
 def classify(
@@ -510,3 +505,6 @@ def _as_json(
             "best_score": tuning.best_score,
         }
     return found
+
+
+COMMAND = reads_file(classify)

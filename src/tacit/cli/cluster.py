@@ -22,16 +22,11 @@ if TYPE_CHECKING:
     from tacit.mixture import ClusterTraits, Trait
     from tacit.scale import PartitionedTable
 
-__all__ = ["cluster", "register", "traits_json"]
+__all__ = ["COMMAND", "cluster", "traits_json"]
 
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
 _SEARCH = "The number of clusters"
 _WRITE = "What is written"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(cluster, partitions=True))
 
 
 def cluster(
@@ -263,3 +258,6 @@ def traits_json(cluster: ClusterTraits) -> dict[str, Any]:
         "over": [trait_json(trait) for trait in cluster.over],
         "under": [trait_json(trait) for trait in cluster.under],
     }
+
+
+COMMAND = reads_file(cluster, partitions=True)

@@ -11,12 +11,7 @@ from tacit.cli.output import working
 from tacit.cli.reading import Source, reads_file
 from tacit.scale import PartitionedTable
 
-__all__ = ["convert", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(convert, partitions=True))
+__all__ = ["COMMAND", "convert"]
 
 
 def convert(
@@ -40,3 +35,6 @@ def convert(
     with working(f"writing {output}"):
         table.save(output)
     typer.echo(f"{output}: {table.summary().line()}")
+
+
+COMMAND = reads_file(convert, partitions=True)

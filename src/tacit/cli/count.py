@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
 __all__ = [
+    "COMMAND",
     "Given",
     "check_given",
     "count",
     "counts_json",
     "parse_given",
     "print_counts",
-    "register",
 ]
 
 Given = Annotated[
@@ -39,11 +39,6 @@ Given = Annotated[
         help="Count only records with this label; can be repeated. No label means missing.",
     ),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(count, partitions=True))
 
 
 def count(
@@ -152,3 +147,6 @@ def _split(schema: Schema, text: str) -> tuple[str, str]:
         if name in schema.names:
             return name, "=".join(parts[k:])
     return parts[0], "=".join(parts[1:])
+
+
+COMMAND = reads_file(count, partitions=True)

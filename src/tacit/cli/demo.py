@@ -25,12 +25,11 @@ from tacit.mixture import NaiveBayesMixture
 from tacit.tree import DecisionTreeClassifier, DependencyNetwork
 
 if TYPE_CHECKING:
-    import typer
     from rich.console import Console, RenderableType
 
     from tacit.table import Table
 
-__all__ = ["ACTS", "Act", "Stage", "demo", "register"]
+__all__ = ["COMMAND", "ACTS", "Act", "Stage", "demo"]
 
 _WIDTH = 80
 _LARGE_RECORDS = 100_000
@@ -235,11 +234,6 @@ def leave_out(stage: Stage) -> None:
 ACTS: list[Act] = [summarise, cross, pair, cache, group, ask, leave_out]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(demo)
-
-
 def demo() -> None:
     """Show what tacit does, on built-in data, in a few seconds."""
     console = make_console(piped_width=_WIDTH)
@@ -247,3 +241,6 @@ def demo() -> None:
     stage = Stage(console)
     for act in ACTS:
         act(stage)
+
+
+COMMAND = demo

@@ -35,15 +35,10 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.table import Table
 
-__all__ = ["dependency_network", "register"]
+__all__ = ["COMMAND", "dependency_network"]
 
 _SHOWN = "What is shown and written"
 _ENDINGS = (".html", ".htm", ".tacit", ".png", ".svg", ".pdf", *FRAMES)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("dependency-network")(reads_file(dependency_network, partitions=True))
 
 
 def dependency_network(
@@ -218,3 +213,6 @@ def _as_json(
         "log_likelihood": scores,
     }
     return found if items is None else {**found, "items": items.to_dicts()}
+
+
+COMMAND = reads_file(dependency_network, partitions=True)

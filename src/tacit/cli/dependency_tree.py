@@ -18,7 +18,7 @@ from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import InputError
 from tacit.network import DependencyTree
 
-__all__ = ["dependency_tree", "register"]
+__all__ = ["COMMAND", "dependency_tree"]
 
 _SHOWN, _LEARNT = "What is shown and written", "How the tree is found"
 _ENDINGS = (".svg", ".dot", ".png", ".pdf", ".tacit", *FRAMES)
@@ -29,11 +29,6 @@ _OPTIONS = {
     "smoothing": "--smoothing", "numeric": "--numeric",
 }  # fmt: skip
 _SETTINGS = {"missing='ignore'": "--ignore-missing", "method='exact'": "--method exact"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("dependency-tree")(reads_file(dependency_tree, partitions=True))
 
 
 def dependency_tree(
@@ -271,3 +266,6 @@ def _as_json(tree: DependencyTree, top: int, scores: dict[str, float]) -> dict[s
 
 def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
+
+
+COMMAND = reads_file(dependency_tree, partitions=True)

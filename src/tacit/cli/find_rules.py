@@ -17,12 +17,7 @@ from tacit.rules import Rule, RuleFinder
 if TYPE_CHECKING:
     from tacit.schema import Label, Schema
 
-__all__ = ["find_rules", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("find-rules")(reads_file(find_rules))
+__all__ = ["COMMAND", "find_rules"]
 
 
 def find_rules(
@@ -137,3 +132,6 @@ def _as_json(finder: RuleFinder) -> dict[str, Any]:
         "measure": finder.measure,
         "rules": [rule_json(rule) for rule in finder.rules_],
     }
+
+
+COMMAND = reads_file(find_rules)

@@ -10,12 +10,7 @@ from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import number, pairs_grid
 
-__all__ = ["pairs", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(pairs, partitions=True))
+__all__ = ["COMMAND", "pairs"]
 
 
 def pairs(
@@ -51,3 +46,6 @@ def pairs(
     console = make_console()
     console.print(f"The strongest pairs by {by}, {number(counted.total)} records")
     put(console, pairs_grid(strongest))
+
+
+COMMAND = reads_file(pairs, partitions=True)

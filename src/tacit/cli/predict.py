@@ -29,12 +29,7 @@ if TYPE_CHECKING:
 
     from tacit.scale import Partition
 
-__all__ = ["predict", "prediction_frame", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(predict, before=("model",), partitions=True))
+__all__ = ["COMMAND", "predict", "prediction_frame"]
 
 
 def predict(
@@ -356,3 +351,6 @@ def prediction_frame(
 
 def _width(shares: NDArray[np.float64] | None) -> int:
     return 0 if shares is None else shares.shape[1]
+
+
+COMMAND = reads_file(predict, before=("model",), partitions=True)

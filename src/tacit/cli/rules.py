@@ -18,7 +18,7 @@ from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import InputError
 from tacit.rules import BoostedRulesClassifier, BoostedRulesRegressor, CoveringRulesClassifier
 
-__all__ = ["register", "rules"]
+__all__ = ["COMMAND", "rules"]
 
 _GROWTH = "How rules are learnt"
 _SHOWN = "What is shown and written"
@@ -27,11 +27,6 @@ _BOOSTED = {  # options that only boosted rules have, and what they are for them
     "heads": "single", "loss": "auto", "learning_rate": 0.3, "l2": 1.0, "search": "exact",
     "columns": None, "sample": "none",
 }  # fmt: skip
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(rules))
 
 
 def rules(
@@ -300,3 +295,6 @@ def _as_json(model: Any, records: Labelled, found: Any, top: int) -> dict[str, A
         ]
     result = {"kind": type(model).__name__, "targets": targets, "rules": model.n_rules_}
     return result | ({} if found is None else {"test": found}) | {"best": best}
+
+
+COMMAND = reads_file(rules)

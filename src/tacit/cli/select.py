@@ -12,12 +12,7 @@ from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import number, subsets_grid
 from tacit.select import BestSubset
 
-__all__ = ["register", "select"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(select))
+__all__ = ["COMMAND", "select"]
 
 
 def select(
@@ -68,3 +63,6 @@ def select(
     what = "columns" if n == 1 else f"sets of {n} columns"
     console.print(f"The best {what} for {target} by {score}, {number(total)} records")
     put(console, subsets_grid(selector.ranking_))
+
+
+COMMAND = reads_file(select)

@@ -16,12 +16,7 @@ from tacit.cli.render import facts_grid, summary_grid
 from tacit.counts import ADTree
 from tacit.table import Table
 
-__all__ = ["register", "show"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(show)
+__all__ = ["COMMAND", "show"]
 
 
 def show(
@@ -65,3 +60,6 @@ def _as_json(found: Any) -> dict[str, Any]:
     if hasattr(found, "profile"):
         return {"clusters": [traits_json(traits) for traits in found.profile().top()]}
     return {"text": found.to_text()}
+
+
+COMMAND = show

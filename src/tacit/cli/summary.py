@@ -10,12 +10,7 @@ from tacit.cli.output import json_label, make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import column_grid, column_rows, summary_grid
 
-__all__ = ["register", "summary"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(summary, partitions=True))
+__all__ = ["COMMAND", "summary"]
 
 
 def summary(
@@ -50,3 +45,6 @@ def summary(
     if columns:
         console.print()
         put(console, column_grid(table))
+
+
+COMMAND = reads_file(summary, partitions=True)

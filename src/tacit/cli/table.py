@@ -19,15 +19,10 @@ if TYPE_CHECKING:
 
     from tacit.counts import ContingencyTable
 
-__all__ = ["register", "table"]
+__all__ = ["COMMAND", "table"]
 
 _FRAMES = (".csv", ".parquet")
 _PICTURES = (".png", ".svg", ".pdf")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(table, partitions=True))
 
 
 def table(
@@ -139,3 +134,6 @@ def _draw(counts: ContingencyTable, path: Path) -> None:
         assert figure is not None
         figure.savefig(path, dpi=150)
         plt.close(figure)
+
+
+COMMAND = reads_file(table, partitions=True)

@@ -37,16 +37,11 @@ if TYPE_CHECKING:
     from tacit.scale import Partition
     from tacit.tree.drawing.text import LeafRule
 
-__all__ = ["register", "tree"]
+__all__ = ["COMMAND", "tree"]
 
 _SHOWN = "What is shown and written"
 _MOST_WAYS = 3  # to a leaf of a graph that are printed
 _MOST_SHOWN = 60  # leaves; of a larger tree only the upper levels are printed
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(tree, partitions=True))
 
 
 def tree(
@@ -385,3 +380,6 @@ def _rule_text(rule: LeafRule) -> str:
 
 def _rule_json(rule: LeafRule) -> dict[str, Any]:
     return {**vars(rule), "prediction": json_label(rule.prediction)}
+
+
+COMMAND = reads_file(tree, partitions=True)
