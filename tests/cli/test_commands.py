@@ -194,7 +194,7 @@ class TestPairs:
         assert printed["pairs"] == mixed.pairs().strongest(20, detail=True).to_dicts()
 
     def test_jobs_do_not_matter(self, run, visits_file):
-        printed = {run("pairs", visits_file, "--jobs", jobs).stdout for jobs in (1, 2, -1)}
+        printed = {run("pairs", visits_file, "--n-jobs", jobs).stdout for jobs in (1, 2, -1)}
         assert len(printed) == 1
 
     @pytest.mark.parametrize("options", [["-n", 0], ["--by", "luck"], ["--min-count", -1]])
@@ -246,7 +246,7 @@ class TestReading:
             (["--missing", "default"], {"missing": "default"}),
             (["--null-value", "?", "--null-value", "NA"], {"null_values": ["?", "NA"]}),
             (["--weights", "w"], {"weights": "w"}),
-            (["--jobs", "-1"], {"n_jobs": -1}),
+            (["--n-jobs", "-1"], {"n_jobs": -1}),
         ],
     )
     def test_options(self, run, asked, options, expected):
@@ -315,7 +315,7 @@ class TestFormats:
         printed = json.loads(run("pairs", path, "--separator", ",", "--json").stdout)
         expected = tacit.read_baskets(path, separator=",").pairs().strongest(20, detail=True)
         assert printed["pairs"] == expected.to_dicts()
-        assert run("count", path, "--given", "milk=True", "--jobs", 1).stdout == "3\n"
+        assert run("count", path, "--given", "milk=True", "--n-jobs", 1).stdout == "3\n"
 
     def test_parquet_to_tacit(self, run, visits, tmp_path):
         source, target = tmp_path / "visits.parquet", tmp_path / "visits.tacit"
