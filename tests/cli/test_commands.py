@@ -51,7 +51,7 @@ class TestSummary:
         one_way = mixed.one_way()
         for detail in details:
             count = one_way[detail["name"]][detail["default"]]
-            assert detail["default_share"] == count / one_way.total
+            assert detail["default_fraction"] == count / one_way.total
 
     def test_nothing_stored(self, run, tmp_path):
         tacit.Table({"a": [1, 1]}).save(tmp_path / "same.tacit")
@@ -177,7 +177,7 @@ class TestPairs:
     @pytest.mark.parametrize("by", ["leverage", "lift", "count"])
     def test_json(self, run, visits, visits_file, by):
         printed = json.loads(
-            run("pairs", visits_file, "-n", 7, "--by", by, "--min-count", 50, "--json").stdout
+            run("pairs", visits_file, "--top", 7, "--by", by, "--min-count", 50, "--json").stdout
         )
         expected = visits.pairs().strongest(7, by=by, min_count=50, detail=True)
         assert printed == {"records": 20_000, "by": by, "pairs": expected.to_dicts()}
@@ -197,7 +197,7 @@ class TestPairs:
         printed = {run("pairs", visits_file, "--n-jobs", jobs).stdout for jobs in (1, 2, -1)}
         assert len(printed) == 1
 
-    @pytest.mark.parametrize("options", [["-n", 0], ["--by", "luck"], ["--min-count", -1]])
+    @pytest.mark.parametrize("options", [["--top", 0], ["--by", "luck"], ["--min-count", -1]])
     def test_usage(self, run, visits_file, options):
         assert run("pairs", visits_file, *options).exit_code == 2
 

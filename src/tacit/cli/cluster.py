@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from sklearn.exceptions import ConvergenceWarning
 
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.predict import prediction_frame
 from tacit.cli.reading import Source, reads_file
@@ -86,7 +87,7 @@ def cluster(
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many values to list of each cluster.")] = 5,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Find groups of records that are alike, and say what sets each apart.
 

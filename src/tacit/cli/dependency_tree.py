@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import typer
 
+from tacit.cli.options import Json
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import edges_grid, facts_grid
@@ -118,7 +119,7 @@ def dependency_tree(
             help="Pseudo-records, spread over the cells of each pair.", rich_help_panel=_LEARNT
         ),
     ] = 1.0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Find the tree over the columns whose neighbours tell most of each other.
 
