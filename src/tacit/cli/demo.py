@@ -151,9 +151,9 @@ def group(stage: Stage) -> None:
     stage.show(facts_grid(rows))
     stage.say(
         "Clusters of visitors who are alike, the largest first, with what sets each apart: the "
-        "fraction of the cluster that visits an area, and in brackets that of all visitors. Found by "
-        f"EM from {mixture.n_init} starts in {seconds:.2f} s, reading only what is stored. `tacit "
-        "cluster FILE --report clusters.html` makes a page of it."
+        "fraction of the cluster that visits an area, and in brackets that of all visitors. Found "
+        f"by EM from {mixture.n_init} starts in {seconds:.2f} s, reading only what is stored. "
+        "`tacit cluster FILE -o clusters.html` makes a page of it."
     )
 
 
