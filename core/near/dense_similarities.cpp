@@ -15,15 +15,6 @@ constexpr std::int64_t kPanelBytes = 1 << 16;  // what the near objects looked a
 template <class T>
 constexpr std::int64_t kStep = kVectors * kUnit<T>;
 
-template <class T>
-TACIT_INLINE typename VectorOf<T>::Type& vector_at(T* p) {
-  return *reinterpret_cast<typename VectorOf<T>::Type*>(p);
-}
-template <class T>
-TACIT_INLINE const typename VectorOf<T>::Type& vector_at(const T* p) {
-  return *reinterpret_cast<const typename VectorOf<T>::Type*>(p);
-}
-
 // Some near objects of a block, column by column, and what came out for a few rows.
 template <class T>
 struct Panel {
@@ -45,40 +36,24 @@ struct Panel {
   std::vector<T> lengths, found;
 };
 
-typedef std::int64_t Order4 __attribute__((vector_size(32)));
-typedef std::int32_t Order4Single __attribute__((vector_size(16)));
-template <class T>
-struct Square;
-template <>
-struct Square<double> {
-  typedef Double4 Vector;
-  typedef Order4 Order;
-};
-template <>
-struct Square<float> {
-  typedef Float4 Vector;
-  typedef Order4Single Order;
-};
-
 // Four numbers of each of four objects, written as four rows of four objects.
 template <class T>
 TACIT_INLINE void transpose(const T* const* from, std::int64_t f, T* to, std::int64_t stride) {
-  typedef typename Square<T>::Vector Vector;
-  typedef typename Square<T>::Order Order;
+  using Vector = typename VectorOf<T, 4 * sizeof(T)>::Type;
   const auto load = [&](int l) TACIT_INLINE_LAMBDA {
     return *reinterpret_cast<const Vector*>(from[l] + f);
   };
   const Vector a = load(0), b = load(1), c = load(2), d = load(3);
-  const Vector ab_even = __builtin_shuffle(a, b, Order{0, 4, 2, 6});
-  const Vector ab_odd = __builtin_shuffle(a, b, Order{1, 5, 3, 7});
-  const Vector cd_even = __builtin_shuffle(c, d, Order{0, 4, 2, 6});
-  const Vector cd_odd = __builtin_shuffle(c, d, Order{1, 5, 3, 7});
+  const Vector ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+  const Vector ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const Vector cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+  const Vector cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
   const auto store = [&](int k, Vector x)
                          TACIT_INLINE_LAMBDA { *reinterpret_cast<Vector*>(to + k * stride) = x; };
-  store(0, __builtin_shuffle(ab_even, cd_even, Order{0, 1, 4, 5}));
-  store(1, __builtin_shuffle(ab_odd, cd_odd, Order{0, 1, 4, 5}));
-  store(2, __builtin_shuffle(ab_even, cd_even, Order{2, 3, 6, 7}));
-  store(3, __builtin_shuffle(ab_odd, cd_odd, Order{2, 3, 6, 7}));
+  store(0, __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5));
+  store(1, __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5));
+  store(2, __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7));
+  store(3, __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7));
 }
 
 // Objects in the order of their blocks, so that near ones lie near each other in memory.
@@ -314,41 +289,19 @@ TACIT_INLINE void measure_blocks(const DenseJob<T, Offset>& job, Range blocks, P
   }
 }
 
-template <Measure kMeasure, class T, class Offset>
-void measure_plain(const DenseJob<T, Offset>& job, Range blocks, Pulse& pulse) {
-  measure_blocks<kMeasure>(job, blocks, pulse);
-}
-
-#ifdef TACIT_AVX2_CLONES
-template <Measure kMeasure, class T, class Offset>
-__attribute__((target("avx2,fma"))) void measure_avx2(const DenseJob<T, Offset>& job, Range blocks,
-                                                      Pulse& pulse) {
-  measure_blocks<kMeasure>(job, blocks, pulse);
-}
-#endif
-
-template <Measure kMeasure, class T, class Offset>
-auto choose_measure() {
-#ifdef TACIT_AVX2_CLONES
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has) return measure_avx2<kMeasure, T, Offset>;
-#endif
-  return measure_plain<kMeasure, T, Offset>;
-}
-
 template <class T, class Offset>
 auto choose_measure(Measure measure) {
   switch (measure) {
     case Measure::kSquared:
-      return choose_measure<Measure::kSquared, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kSquared, T, Offset>>();
     case Measure::kDistance:
-      return choose_measure<Measure::kDistance, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kDistance, T, Offset>>();
     case Measure::kExponential:
-      return choose_measure<Measure::kExponential, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kExponential, T, Offset>>();
     case Measure::kRbf:
-      return choose_measure<Measure::kRbf, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kRbf, T, Offset>>();
     default:
-      return choose_measure<Measure::kCosine, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kCosine, T, Offset>>();
   }
 }
 
