@@ -63,5 +63,5 @@ def _as_json(found: Any) -> dict[str, Any]:
         numbers = asdict(found.stats())
         return {name: x if math.isfinite(x) else None for name, x in numbers.items()}
     if hasattr(found, "profile"):
-        return {"clusters": [traits_json(traits) for traits in found.profile().top()]}
+        return {"clusters": [traits_json(traits) for traits in found.profile().traits()]}
     return {"text": found.to_text()}
