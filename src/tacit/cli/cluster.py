@@ -98,8 +98,8 @@ def cluster(
     JSON: an object with method, records, columns, stored, facts (an object: for a mixture
     log_likelihood, iterations and converged, for k-means inertia and iterations), selection (for
     -k auto a list of objects: clusters and their scores) and clusters, a list of objects with name,
-    size, share, over and under: lists of objects with column, label, probability, share, lift,
-    lower and upper.
+    size, fraction, over and under: lists of objects with column, label, probability, overall,
+    lift, lower and upper.
     """
     wanted = _wanted(clusters, method)
     if ignore_missing and method != "mixture":
@@ -149,7 +149,7 @@ def cluster(
                 "stored": table.n_stored,
                 "facts": facts,
                 "selection": selection,
-                "clusters": [traits_json(found) for found in profile.top(top)],
+                "clusters": [traits_json(traits) for traits in profile.traits(top)],
             }
         )
         return
@@ -255,7 +255,7 @@ def traits_json(cluster: ClusterTraits) -> dict[str, Any]:
     return {
         "name": cluster.name,
         "size": cluster.size,
-        "share": cluster.share,
+        "fraction": cluster.fraction,
         "over": [trait_json(trait) for trait in cluster.over],
         "under": [trait_json(trait) for trait in cluster.under],
     }

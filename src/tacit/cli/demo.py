@@ -143,11 +143,11 @@ def group(stage: Stage) -> None:
     mixture = tacit.NaiveBayesMixture(6, random_state=0, n_jobs=-1).fit(stage.visits)
     seconds = perf_counter() - start
     rows = []
-    for cluster in mixture.profile().top(3):
+    for cluster in mixture.profile().traits(top=3):
         told = (
-            f"{trait.text} {trait.probability:.0%} ({trait.share:.0%})" for trait in cluster.over
+            f"{trait.text} {trait.probability:.0%} ({trait.overall:.0%})" for trait in cluster.over
         )
-        rows.append((f"{cluster.share:.0%} of all", ", ".join(told)))
+        rows.append((f"{cluster.fraction:.0%} of all", ", ".join(told)))
     stage.show(facts_grid(rows))
     stage.say(
         "Clusters of visitors who are alike, the largest first, with what sets each apart: the "

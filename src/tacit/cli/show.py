@@ -60,7 +60,7 @@ def _as_json(saved: Any) -> dict[str, Any]:
     if hasattr(saved, "profile"):
         from tacit.cli.cluster import traits_json
 
-        return {"clusters": [traits_json(traits) for traits in saved.profile().top()]}
+        return {"clusters": [traits_json(traits) for traits in saved.profile().traits()]}
     return {"text": saved.to_text()}
 
 
