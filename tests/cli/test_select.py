@@ -22,7 +22,7 @@ def test_text(run, visits_file, visits):
         assert f"{subset.score:.4f}" in row
 
 
-@pytest.mark.parametrize("options", [[], ["--given", "sports"], ["--score", "penalised"]])
+@pytest.mark.parametrize("options", [[], ["--given", "sports"], ["--score", "penalized"]])
 def test_json(run, visits_file, visits, options):
     printed = json.loads(
         run("select", visits_file, "--target", "scores", "-n", "1", "--json", *options).stdout

@@ -77,9 +77,9 @@ def find_rules(
         n_conditions=lengths,
         min_support=min_support,
         n_rules=top,
-        measure=measure,
+        criterion=measure,
         level=level,
-        defaults=not no_defaults,
+        default_conditions=not no_defaults,
         n_jobs=source.n_jobs,
     )
     with working(f"searching {table.n_columns - 1:,} columns for rules of {n} conditions"):
@@ -134,6 +134,6 @@ def _as_json(finder: RuleFinder) -> dict[str, Any]:
         "value": json_label(finder.value),
         "records": finder.n_records_,
         "hits": finder.n_hits_,
-        "measure": finder.measure,
+        "measure": finder.criterion,
         "rules": [rule_json(rule) for rule in finder.rules_],
     }

@@ -27,7 +27,7 @@ def select(
     ],
     n: Annotated[int, typer.Option("-n", min=1, help="How many columns to choose.")] = 3,
     score: Annotated[
-        Literal["information_gain", "corrected", "penalised"],
+        Literal["information_gain", "corrected", "penalized"],
         typer.Option(help="The information about the target, or that less what chance or BIC ask."),
     ] = "information_gain",
     given: Annotated[
@@ -41,8 +41,8 @@ def select(
 
     JSON: an object with target, score (its name), given (names), records (their number, or the sum
     of their weights), subsets (how many sets there are), scored (how many had to be counted) and
-    best, a list of objects with columns, score, gain (both in bits) and combinations (of labels
-    that occur); the best first.
+    best, a list of objects with columns, score_nats, gain_nats and combinations (of labels that
+    occur); the best first.
     """
     table = source.without_idle_target().read()
     table.schema.position(target, "--target")
