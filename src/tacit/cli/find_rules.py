@@ -81,7 +81,7 @@ def find_rules(
         n_rules=top,
         criterion=criterion,
         level=level,
-        defaults=not no_defaults,
+        default_conditions=not no_defaults,
         n_jobs=source.n_jobs,
     )
     with working(

@@ -212,8 +212,13 @@ def _model(
         return CoveringRulesClassifier(heuristic or "f_measure", n_jobs=source.n_jobs)
     if regress and given["loss"] not in ("auto", "squared"):
         raise typer.BadParameter("is squared with --regress", param_hint="--loss")
-    settings = {**given, "feature_share": _share(given["columns"]), "n_jobs": source.n_jobs}
-    del settings["columns"]
+    settings = {
+        **given,
+        "algorithm": given["search"],
+        "feature_fraction": _share(given["columns"]),
+        "n_jobs": source.n_jobs,
+    }
+    del settings["columns"], settings["search"]
     if regress:
         del settings["loss"]
         return BoostedRulesRegressor(**settings)
@@ -257,7 +262,7 @@ def _fit(model: Any, records: Labelled) -> Any:
     """Fit; what is wrong is said of options, not of arguments."""
     options = {
         "y": "--target", "sample_weight": "--weights", "learning_rate": "--learning-rate",
-        "min_support": "--min-support", "feature_share": "--columns", "l2": "--l2",
+        "min_support": "--min-support", "feature_fraction": "--columns", "l2": "--l2",
     }  # fmt: skip
     try:
         with working(f"learning rules from {records.n_records:,} records"):

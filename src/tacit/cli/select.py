@@ -39,8 +39,8 @@ def select(
 
     JSON: an object with target, criterion, given (names), records (their number, or the sum
     of their weights), subsets (how many sets there are), scored (how many had to be counted) and
-    best, a list of objects with columns, score, gain (both in nats) and combinations (of labels
-    that occur); the best first.
+    best, a list of objects with columns, score_nats, gain_nats and combinations (of labels that
+    occur); the best first.
 
     Example: `tacit select visits.csv --target buys --n-features 2 --top 5`
     """
