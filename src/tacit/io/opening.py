@@ -177,7 +177,7 @@ class Version:
     written: int  # in nanoseconds
 
     @classmethod
-    def of(cls, path: str) -> Version:
+    def of(cls, path: PathLike) -> Version:
         """Return the version of a file as it is now."""
         try:
             status = os.stat(path)  # noqa: PTH116
@@ -185,7 +185,7 @@ class Version:
             raise FileError(path, "no such file") from None
         return cls(status.st_size, status.st_mtime_ns)
 
-    def check(self, path: str) -> None:
+    def check(self, path: PathLike) -> None:
         """Refuse a file that is not there any more, or not the same."""
         try:
             now = Version.of(path)

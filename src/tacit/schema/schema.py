@@ -203,7 +203,8 @@ class Schema(Sequence[Column]):
 
     def select(self, columns: Sequence[int]) -> Schema:
         """Return the schema of some of the columns, given by their positions."""
-        names, labels = ([x[c] for c in columns] for x in (self.names, self.labels))
+        names = [self.names[c] for c in columns]
+        labels = [self.labels[c] for c in columns]
         return Schema(names, labels, self.defaults[list(columns)])
 
     def column(self, position: int) -> Column:

@@ -57,7 +57,7 @@ class Table(Records, store.Saved):
     weights : array-like of shape (n_records,) or str, optional
         Record weights; a name takes that column of a frame out of the data.
     missing : {"state", "default", "error"}
-        What to do with missing values of a frame: they are a label of their own (``None``), are
+        What to do with missing values of a frame: they are a further label (``None``), are
         taken for the default, or are refused.
     discretise : spec or mapping, optional
         How to cut numeric columns into bins: a spec for all real-valued columns, or
@@ -202,7 +202,7 @@ class Table(Records, store.Saved):
         ----------
         tables : sequence of Table
         defaults : mapping or label, optional
-            As for :class:`Table`: without it, the most common values of the whole.
+            As for :class:`Table`: without it, the most common values of all records.
         """
         return cls._of(recode.concat_tables(list(tables), defaults))
 
@@ -251,8 +251,8 @@ class Table(Records, store.Saved):
     @cached_property
     def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
-        held = _core.one_way(self._indptr, self._values, self._schema.n_values, None, None, 1)
-        start = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
+        sizes = _core.one_way(self._indptr, self._values, self._schema.n_values, None, None, 1)
+        start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         rows = _core.postings(self._indptr, self._values, start)
         for array in (start, rows):
             array.flags.writeable = False
@@ -350,7 +350,7 @@ class Table(Records, store.Saved):
         records, given, n_jobs
             As for :meth:`one_way`.
         layout : {"auto", "dense", "sparse"}
-            How the co-occurrence counts are held; "auto" takes what is smaller.
+            How the co-occurrence counts are stored; "auto" takes what is smaller.
         method : {"auto", "outer", "bitmap"}
             How a dense result is counted: by the outer product of each record with itself, or by
             AND and population count of one bitmap for each value, which wins on denser tables.
@@ -454,7 +454,7 @@ class Table(Records, store.Saved):
     ) -> Table:
         """Return the same records under another schema, such as that of a fitted model.
 
-        Columns are found by their names, labels by what they are: 1 is 1.0 and True, but not "1".
+        Columns are matched by their names, labels by what they are: 1 is 1.0 and True, but not "1".
         Columns that the schema does not have are passed over. It takes time proportional to the
         stored values and labels, and none if the schema is the same.
 
@@ -520,7 +520,7 @@ class Table(Records, store.Saved):
         """
         return frames.decode_frame(self, backend, self._native)
 
-    # As its own single partition
+    # As a single partition
 
     def reduce(
         self,

@@ -27,9 +27,11 @@ def read_target(y: Any, n_records: int) -> pl.Series:
         raise InputError(
             f"y must have {n_records:,} entries, one for each record; got {len(series):,}"
         )
-    lost = series.is_null() | (series.is_nan() if series.dtype.is_float() else False)
-    if lost.any():
-        raise InputError(f"y contains NaN or None: record {int(lost.arg_max() or 0)} is missing")
+    is_missing = series.is_null() | (series.is_nan() if series.dtype.is_float() else False)
+    if is_missing.any():
+        raise InputError(
+            f"y contains NaN or None: record {int(is_missing.arg_max() or 0)} is missing"
+        )
     return series
 
 
@@ -40,15 +42,15 @@ def refuse_reals(series: pl.Series) -> None:
     numbers = series.to_numpy()
     broken = ~(np.isfinite(numbers) & (np.floor(numbers) == numbers))
     if broken.any():
-        place = int(broken.argmax())
+        record = int(broken.argmax())
         raise InputError(
-            f"y holds real numbers (record {place}: {series[place]}); cut it into classes first"
+            f"y holds real numbers (record {record}: {series[record]}); cut it into classes first"
         )
 
 
 def _mixes_strings(y: Any) -> bool:
-    known = (own for own in y if own is not None and own == own)
-    return len({isinstance(own, str) for own in known}) > 1
+    known = (value for value in y if value is not None and value == value)
+    return len({isinstance(value, str) for value in known}) > 1
 
 
 def _series(y: Any) -> pl.Series:
