@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_random_state
 
 from tacit.errors import InputError
 
-__all__ = ["make_generator", "plain_parameters"]
+__all__ = ["make_generator", "plain_parameters", "store_parameters"]
 
 
 def make_generator(random_state: Any) -> np.random.Generator:
@@ -25,6 +25,11 @@ def make_generator(random_state: Any) -> np.random.Generator:
     except ValueError as error:
         raise InputError(f"random_state: {error}") from None
     return np.random.default_rng(seed)
+
+
+def store_parameters(estimator: Any, given: dict[str, Any]) -> None:
+    """Store what a constructor was given, its ``locals()``, under the parameters' own names."""
+    vars(estimator).update({name: value for name, value in given.items() if name != "self"})
 
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:

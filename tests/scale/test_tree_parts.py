@@ -17,8 +17,8 @@ from tacit.scale import Predict, partition
 from tacit.tree.growth.settings import exact_total, float_total
 from tacit.tree.partitioned import level_growth
 from tacit.tree.partitioned.growing_tree import GrowingTree, Target
-from tacit.tree.partitioned.leaf_counting import LeafCounts, LookAt, Weighing
-from tacit.tree.partitioned.leaf_requests import Family, lay_out
+from tacit.tree.partitioned.leaf_counting import FirstPass, LeafCounts, RecordWeights
+from tacit.tree.partitioned.leaf_requests import Siblings, make_request
 
 TARGET = "news"
 
@@ -91,30 +91,30 @@ def chain_table(n_items, n_records=6000):
     return tacit.Table({**columns, "bought": likely.tolist()})
 
 
-@pytest.mark.parametrize("reach", [0, 3, 30])
-def test_chains_are_looked_ahead_at(monkeypatch, reach):
+@pytest.mark.parametrize("lookahead", [0, 3, 30])
+def test_chains_are_looked_ahead_at(monkeypatch, lookahead):
     table = chain_table(30)
     whole = DecisionTreeClassifier().fit(table, "bought")
     assert whole.depth_ >= 30
-    monkeypatch.setattr(level_growth, "MOST_AHEAD", reach)
+    monkeypatch.setattr(level_growth, "MAX_LOOKAHEAD", lookahead)
     for n_partitions in (1, 5):
         parts = partition(table, n_partitions)
         assert_same(DecisionTreeClassifier().fit(parts, "bought"), whole)
-        assert parts.cost.passes == whole.depth_ + 1 or reach > 0
-        assert parts.cost.passes <= {0: 31, 3: 16, 30: 6}[reach]
+        assert parts.cost.passes == whole.depth_ + 1 or lookahead > 0
+        assert parts.cost.passes <= {0: 31, 3: 16, 30: 6}[lookahead]
 
 
 def test_looking_ahead_with_little_room(monkeypatch):
     """Few bytes for each leaf: candidates are counted in order, or not at all."""
     table = chain_table(30)
     whole = DecisionTreeClassifier().fit(table, "bought")
-    seen, lay_out = set(), level_growth.lay_out
+    seen, make_request = set(), level_growth.make_request
 
-    def note(families, is_dense):
-        seen.update((family.in_order, family.n_ahead > 0) for family in families)
-        return lay_out(families, is_dense)
+    def note(groups, is_dense):
+        seen.update((siblings.in_order, siblings.n_candidates > 0) for siblings in groups)
+        return make_request(groups, is_dense)
 
-    monkeypatch.setattr(level_growth, "lay_out", note)
+    monkeypatch.setattr(level_growth, "make_request", note)
     for room in (600, 6_000, 12_000, 60_000):
         monkeypatch.setattr(level_growth, "MOST_BYTES", room)
         assert_same(DecisionTreeClassifier().fit(partition(table, 3), "bought"), whole)
@@ -153,7 +153,7 @@ def test_complete_splits_with_few_leaves():
             assert_same(make().fit(partition(table, 3), target), make().fit(table, target))
 
 
-def test_more_classes_than_planes():
+def test_more_classes_than_columns():
     rng = np.random.default_rng(5)
     code = rng.integers(0, 90, 4000)
     table = tacit.Table(
@@ -187,7 +187,7 @@ def test_counts_that_do_not_fit_take_more_passes(monkeypatch, bytes_, splits):
 
 def test_more_classes_with_sparse_counts():
     with counting(sparse=True):
-        test_more_classes_than_planes()
+        test_more_classes_than_columns()
 
 
 def test_a_limit_of_memory_is_kept():
@@ -301,15 +301,15 @@ def test_prediction(visits):
 
 def test_statistics_can_be_sent(visits):
     n_values, target = visits.schema.n_values, Target.of(visits.schema, 3)
-    root = Family(tree := GrowingTree(target, -1), None, [tree.root], None)
-    paths = lay_out([root], lambda *_: True).paths
-    sent = pickle.dumps(LeafCounts(paths, Weighing(), 8 * target.arity * n_values))
+    root = Siblings(tree := GrowingTree(target, -1), None, [tree.root], None)
+    paths = make_request([root], lambda *_: True).paths
+    sent = pickle.dumps(LeafCounts(paths, RecordWeights(), 8 * target.arity * n_values))
     assert len(sent) < 2000
     counts, _, total, n_counting = partition(visits, 2).reduce(pickle.loads(sent))
     assert total == n_counting == visits.n_records
     assert counts[:n_values].tolist() == visits.one_way().stored.tolist()
-    look = pickle.loads(pickle.dumps(LookAt(Weighing(3, np.ones(2)), 3)))
-    assert partition(visits, 2).reduce(look).sizes.sum() == visits.n_records
+    first = pickle.loads(pickle.dumps(FirstPass(RecordWeights(3, np.ones(2)), 3)))
+    assert partition(visits, 2).reduce(first).n_records.sum() == visits.n_records
 
 
 class Broken:

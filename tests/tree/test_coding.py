@@ -82,7 +82,7 @@ def test_labels_and_missing_values_of_frames():
     assert columns.labels[0] == Labels(["x", None], "String")
     assert columns.labels[1] is None
     np.testing.assert_array_equal(columns.numbers[1], [1.0, 2.5, np.nan])
-    assert columns.lost == [False, True, False]
+    assert columns.missing == [False, True, False]
     assert dense_codes(coding).tolist() == [[0, 1, 0], [1, 2, 0], [0, 0, 0]]
     assert coding.ordered.tolist() == [0, 2, 0]
 

@@ -57,7 +57,7 @@ class TestByHand:
     def test_bdeu(self):
         table = Table({"a": [0, 0, 1, 1], "y": [0, 0, 1, 1]})
         model = DecisionTreeClassifier(prior="bdeu", prior_weight=2.0, kappa=1.0).fit(table, "y")
-        assert model.nodes_.share.tolist() == [1.0, 0.5, 0.5]
+        assert model.nodes_.prior_fraction.tolist() == [1.0, 0.5, 0.5]
         # Each leaf has half of the prior's weight, and each class half of that.
         np.testing.assert_allclose(model.predict_proba(table)[0], [2.5 / 3, 0.5 / 3])
 

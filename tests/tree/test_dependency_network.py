@@ -135,7 +135,7 @@ def test_scores_and_probabilities(options, given_data):
             assert nodes.counts[leaf] == pytest.approx(counts)
             each = options.get("prior_weight", 1.0)
             if options.get("prior") == "bdeu":
-                each *= nodes.share[leaf] / arity
+                each *= nodes.prior_fraction[leaf] / arity
             if counts.sum() + each > 0:
                 chances[leaf] = (counts + each) / (counts.sum() + arity * each)
             else:  # records without weight, and no prior: what the way up says
@@ -370,8 +370,8 @@ def test_unknown_columns_and_unseen_labels(web, table, frame):
     default = str(table.schema["c"].default_label)
     usual = frame[:2].with_columns(c=pl.Series([default, "no"]))
     assert relaxed.score(Table(strange)) == relaxed.score(Table(usual).conform(table.schema))
-    with pytest.raises(InputError, match="n must be"):
-        web.strongest(0)
+    with pytest.raises(InputError, match="top must be"):
+        web.strongest(top=0)
 
 
 def test_a_record_of_nothing_but_defaults(web, table):

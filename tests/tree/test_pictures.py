@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from tacit import Labels, Schema
+from tacit import DecisionTreeClassifier, Labels, Schema
 from tacit.plot import Box, Words, text_width
 from tacit.tree.drawing.dot import tree_dot
-from tacit.tree.drawing.figure import plot_tree
-from tacit.tree.drawing.flows import edge_flows
+from tacit.tree.drawing.edge_counts import edge_counts
 from tacit.tree.drawing.scene import readable_depth, tree_scene
-from tacit.tree.drawing.svg import tree_svg
 from tacit.tree.nodes import Nodes
+
+# The models below only have what pictures ask for.
+plot_tree, tree_svg = DecisionTreeClassifier.plot, DecisionTreeClassifier.to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 ODD = '<sky> & "moon" \\n $x$'
@@ -64,7 +65,7 @@ def model(
     )  # fmt: skip
     found = SimpleNamespace(nodes_=nodes, schema_=schema)
     totals = np.maximum(nodes.counts.sum(axis=1, keepdims=True), 1)
-    fitted = SimpleNamespace(target_name=target, shares=nodes.counts / totals)
+    fitted = SimpleNamespace(target_name=target, probabilities=nodes.counts / totals)
     found._fitted = lambda: fitted
     if regression:
         fitted.means = nodes.counts[:, 1] / np.maximum(nodes.counts[:, 0], 1)
@@ -81,7 +82,7 @@ def small(**options):
 
 
 def graph():
-    """Two branches that share a leaf."""
+    """Two branches that end in the same leaf."""
     splits = {
         0: (1, 3, 4, 0, -1, [1, 2]),
         1: (2, 5, 6, 0, 1, [3, 4]),
@@ -156,7 +157,7 @@ def test_boxes_do_not_overlap_and_stay_inside(make, max_depth):
             assert text.x + text_width(text.text, text.size, text.bold) <= scene.width
 
 
-def test_bars_are_shares():
+def test_bars_are_fractions():
     scene = tree_scene(small())
     boxes = [x for x in scene.items if isinstance(x, Box)]
     place = next(k for k, x in enumerate(boxes) if x.radius == 5)
@@ -200,10 +201,10 @@ def test_what_is_not_known_of_edges_is_not_said():
         ["wind = True: 50 records", "wind = False: 50 records", "age ≥ 65", "age < 65",
          "sky = grey", "sky ≠ grey"]
     )  # fmt: skip
-    flows, certain = edge_flows(found.nodes_, found.nodes_.counts.sum(axis=1))
+    counts, certain = edge_counts(found.nodes_, found.nodes_.counts.sum(axis=1))
     assert certain == {(0, 0), (0, 1)}
-    assert flows[1, 0] + flows[2, 0] == pytest.approx(50)
-    assert flows[1, 0] + flows[1, 1] == pytest.approx(50)
+    assert counts[1, 0] + counts[2, 0] == pytest.approx(50)
+    assert counts[1, 0] + counts[1, 1] == pytest.approx(50)
 
 
 def test_large_trees_are_cut_where_they_can_be_read():
@@ -310,5 +311,5 @@ def test_given_axes_are_filled():
 
 
 def test_matplotlib_is_loaded_only_for_figures():
-    code = "import sys, tacit.tree.drawing.figure; assert 'matplotlib' not in sys.modules"
+    code = "import sys, tacit.tree.drawing.scene; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -120,18 +120,18 @@ def rank_items(
         How many items for each record.
     """
     schema = table.schema
-    missing = np.array([-1 if own.missing is None else own.missing for own in schema.labels])
-    lost = schema.value_codes == missing[schema.value_columns]
+    missing_codes = np.array([-1 if x.missing is None else x.missing for x in schema.labels])
+    is_missing = schema.value_codes == missing_codes[schema.value_columns]
     step = max(1, _CELLS // max(schema.n_values, 1))
-    parts = []
+    chunks = []
     for begin in range(0, table.n_records, step):
-        part = table.take(np.arange(begin, min(begin + step, table.n_records)))
-        chances = predict(part)
-        chances[:, lost] = -1.0
-        chances[_same_columns(part)] = -1.0
-        record, value = _best(chances, most)
-        parts.append((record + begin, value, chances[record, value]))
-    record, value, chance = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        chunk = table.take(np.arange(begin, min(begin + step, table.n_records)))
+        probabilities = predict(chunk)
+        probabilities[:, is_missing] = -1.0
+        probabilities[_same_columns(chunk)] = -1.0
+        record, value = _best(probabilities, most)
+        chunks.append((record + begin, value, probabilities[record, value]))
+    record, value, probability = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
     first = np.searchsorted(record, record)  # where each record's items begin
     named = {int(v): item_name(schema, int(v)) for v in np.unique(value)}
     return pl.DataFrame(
@@ -139,7 +139,7 @@ def rank_items(
             "record": record,
             "rank": np.arange(1, len(record) + 1) - first,
             "item": pl.Series([named[v] for v in value.tolist()], dtype=pl.String),
-            "probability": chance,
+            "probability": probability,
         }
     )
 
@@ -155,14 +155,14 @@ def _same_columns(table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return rows, np.repeat(schema.offsets[columns], widths) + within
 
 
-def _best(chances: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of the largest entries of each row, in order; of equals, the first."""
-    n = chances.shape[1]
+def _best(entries: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the indices of the largest entries of each row, in order; of equals, the first."""
+    n = entries.shape[1]
     if n == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    worst = np.partition(chances, max(n - most, 0), axis=1)[:, max(n - most, 0)]
-    row, place = np.nonzero((chances >= worst[:, None]) & (chances >= 0))
-    order = np.lexsort((place, -chances[row, place], row))
-    row, place = row[order], place[order]
+    worst = np.partition(entries, max(n - most, 0), axis=1)[:, max(n - most, 0)]
+    row, column = np.nonzero((entries >= worst[:, None]) & (entries >= 0))
+    order = np.lexsort((column, -entries[row, column], row))
+    row, column = row[order], column[order]
     kept = np.arange(len(row)) - np.searchsorted(row, row) < most
-    return row[kept], place[kept]
+    return row[kept], column[kept]
