@@ -8,11 +8,11 @@ import numpy as np
 
 from tacit import store
 from tacit.errors import InputError
-from tacit.parameters import plain_parameters
+from tacit.parameters import check_choice, check_number, plain_parameters
 from tacit.schema import Labels, Schema
 from tacit.table.features import features_from_json, features_to_json, note_features
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
-from tacit.tree.growth.settings import PRIORS, check_choice, check_number, grow_settings
+from tacit.tree.growth.settings import PRIORS, grow_settings
 from tacit.tree.growth.target import class_array
 from tacit.tree.model import TreeModel
 from tacit.tree.nodes import Nodes
@@ -83,7 +83,7 @@ def tree_from_state(kind: type[T], state: store.State) -> T:
         criterion=check_choice(facts["criterion"], "criterion", tree._criteria),
         prior=check_choice(facts["prior"], "prior", PRIORS),
         prior_weight=check_number(facts["prior_weight"], "prior_weight", 0.0),
-        kappa=check_number(facts["kappa"], "kappa", 0.0, above=True),
+        kappa=check_number(facts["kappa"], "kappa", 0, 1, above=True),
     )
     if hasattr(kind, "predict_proba"):
         tree.classes_ = _classes(facts["classes"], facts["class_type"])

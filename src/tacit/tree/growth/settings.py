@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import InputError
 from tacit.machine import check_int
+from tacit.parameters import check_choice, check_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "check_choice",
-    "check_number",
     "even_scale",
     "even_settings",
     "exact_total",
@@ -32,25 +30,6 @@ SPLITS = ("binary", "complete", "both")
 PRIORS = ("k2", "bdeu")
 MOST = 2**62  # leaves and questions: more than any table has records
 MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
-
-
-def check_choice(value: Any, argument: str, choices: tuple[str, ...]) -> Any:
-    """Return a word that is one of those there are."""
-    if isinstance(value, str) and value in choices:
-        return value
-    listed = ", ".join(repr(word) for word in choices[:-1])
-    raise InputError(f"{argument} must be {listed} or {choices[-1]!r}, got {value!r}")
-
-
-def check_number(value: Any, argument: str, least: float, *, above: bool = False) -> float:
-    """Return a finite number of at least `least`, or above it."""
-    fine = type(value) is float or (  # which is quick to say
-        isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    )
-    if fine and math.isfinite(value) and (value > least or (value == least and not above)):
-        return float(value)
-    bound = "above" if above else "of at least"
-    raise InputError(f"{argument} must be a finite number {bound} {least:g}, got {value!r}")
 
 
 def _prior_weight(value: Any, bayes: bool) -> float:
@@ -74,11 +53,8 @@ def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict
     """
     criterion = check_choice(model.criterion, "criterion", criteria)
     splits = check_choice(model.splits, "splits", SPLITS)
-    kappa = check_number(model.kappa, "kappa", 0.0, above=True)
-    if kappa > 1:
-        raise InputError(f"kappa must be at most 1, got {model.kappa!r}")
-    if model.unseen not in ("error", "default"):
-        raise InputError(f"unseen must be 'error' or 'default', got {model.unseen!r}")
+    kappa = check_number(model.kappa, "kappa", 0, 1, above=True)
+    check_choice(model.unseen, "unseen", ("error", "default"))
     depth, leaves = model.max_depth, model.max_leaf_nodes
     bayes = criterion == "bayes_factor"
     return {
