@@ -78,9 +78,9 @@ class Case:
         if self.n_classes:
             classes = self.target.astype(np.int32)
         else:
-            own = 1 if self.weights is None else self.weights
+            weight = 1 if self.weights is None else self.weights
             number = self.target.astype(np.int64)
-            moments = (own * number, own * number * number)
+            moments = (weight * number, weight * number * number)
         excluded = list(self.excluded)
         rest = (excluded, classes, self.n_classes, moments, self.weights, self.settings)
         return (*self.table(dtype), *rest)
@@ -135,8 +135,10 @@ def cases(draw, criteria=CLASSIFYING + REGRESSING, min_rows=1, max_rows=80):
     """
     arities = draw(st.lists(st.integers(2, 6) | st.integers(1, 3), min_size=2, max_size=8))
     unit = draw(st.sampled_from([1.0, 1.0, 4.0]))
-    own = draw(rules(criteria, unit))
-    n_classes = draw(st.sampled_from([2, 2, 3, 4, 6, 1])) if own["criterion"] in CLASSIFYING else 0
+    drawn = draw(rules(criteria, unit))
+    n_classes = (
+        draw(st.sampled_from([2, 2, 3, 4, 6, 1])) if drawn["criterion"] in CLASSIFYING else 0
+    )
     excluded = tuple(draw(st.sets(st.integers(0, len(arities) - 1), max_size=1)))
     return random_case(
         draw(st.integers(0, 2**32 - 1)),
@@ -145,7 +147,7 @@ def cases(draw, criteria=CLASSIFYING + REGRESSING, min_rows=1, max_rows=80):
         n_classes,
         density=draw(st.sampled_from([0.6, 0.2, 1.0])),
         weighted=unit != 1.0 or draw(st.booleans()),
-        **own,
+        **drawn,
     ).with_(excluded=excluded)
 
 
@@ -167,8 +169,10 @@ def random_case(
         weights[0] = 3
     order = (draw.integers(0, 2, len(sizes)) if ordered else np.zeros(len(sizes), int)).tolist()
     target = signal % n_classes if n_classes else signal
-    own = {**PLAIN, **settings}
-    return Case(codes, list(arities), defaults.tolist(), target, n_classes, own, order, weights)
+    settings = {**PLAIN, **settings}
+    return Case(
+        codes, list(arities), defaults.tolist(), target, n_classes, settings, order, weights
+    )
 
 
 def parts_of(nodes, node, case):
@@ -186,31 +190,31 @@ def parts_of(nodes, node, case):
     return [held, set(range(case.arities[column])) - held]
 
 
-def assert_same(found, expected, numbered=True):
+def assert_same(grown, expected, numbered=True):
     """Two trees or graphs ask the same everywhere and count the same; gains are close."""
     met = {0: 0}
     stack = [(0, 0)]
     while stack:
         i, j = stack.pop()
         assert not numbered or i == j
-        np.testing.assert_array_equal(found.counts[i], expected.counts[j])
-        assert math.isclose(found.prior_fraction[i], expected.prior_fraction[j], rel_tol=1e-12)
-        assert math.isclose(found.gain[i], expected.gain[j], rel_tol=1e-9, abs_tol=1e-7)
-        assert found.column[i] == expected.column[j]
-        assert found.left[i] == expected.left[j]
-        assert found.right[i] == expected.right[j]
-        if found.column[i] < 0:
+        np.testing.assert_array_equal(grown.counts[i], expected.counts[j])
+        assert math.isclose(grown.prior_fraction[i], expected.prior_fraction[j], rel_tol=1e-12)
+        assert math.isclose(grown.gain[i], expected.gain[j], rel_tol=1e-9, abs_tol=1e-7)
+        assert grown.column[i] == expected.column[j]
+        assert grown.left[i] == expected.left[j]
+        assert grown.right[i] == expected.right[j]
+        if grown.column[i] < 0:
             continue
-        assert found.low[i] == expected.low[j]
-        assert found.high[i] == expected.high[j]
-        assert found.complete[i] == expected.complete[j]
+        assert grown.low[i] == expected.low[j]
+        assert grown.high[i] == expected.high[j]
+        assert grown.complete[i] == expected.complete[j]
         for a, b in zip(
-            found.children_of(i).tolist(), expected.children_of(j).tolist(), strict=True
+            grown.children_of(i).tolist(), expected.children_of(j).tolist(), strict=True
         ):
             if a not in met:
                 stack.append((a, b))
             assert met.setdefault(a, b) == b
-    assert found.n_nodes == expected.n_nodes == len(met) == len(set(met.values()))
+    assert grown.n_nodes == expected.n_nodes == len(met) == len(set(met.values()))
 
 
 def total_score(nodes, case):

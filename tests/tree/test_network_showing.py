@@ -206,4 +206,4 @@ def test_page_at_work(web, tmp_path):
     assert seen["let_go"]["arcs"] == 0
     assert seen["found"]["chosen"] == [target]
     assert seen["found"]["focused"] == target
-    assert seen["lost"]["found"] == "no such column on this page"
+    assert seen["lost"]["message"] == "no such column on this page"

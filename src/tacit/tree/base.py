@@ -255,7 +255,7 @@ class TreeEstimator(Estimator):
         return tree_dot(self)
 
     def to_svg(self, max_depth: int | None = None) -> str:
-        """Return the tree as a picture: the text of an SVG file that stands on its own.
+        """Return the tree as a picture: the text of an SVG file that needs nothing else.
 
         Parameters
         ----------

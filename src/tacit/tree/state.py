@@ -153,7 +153,7 @@ def _check_splits(nodes: Nodes, schema: Schema, merged: bool) -> None:
     if not ((begin <= low) & (low < high) & (high <= end)).all():
         raise InputError("a split asks about values that its column has not")
     if not ((low == begin) & (high == end))[complete].all():
-        raise InputError("a complete split asks about a part of its column")
+        raise InputError("a complete split asks about some values of its column only")
     for side in (nodes.left[split], nodes.right[split]):
         if not ((side >= -1) & (side < schema.arities[column])).all():
             raise InputError("a threshold lies outside of its column")

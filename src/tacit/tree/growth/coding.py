@@ -100,7 +100,7 @@ def ordered_columns(schema: Schema, ordered: Any) -> NDArray[np.uint8]:
         raise InputError(f"ordered must be 'auto' or a list of columns, got {ordered!r}")
     if schema.two_valued:
         return flags
-    known: dict[int, bool] = {}  # columns mostly share their labels
+    known: dict[int, bool] = {}  # most columns have labels in common
     for column in np.flatnonzero(schema.arities > 2).tolist():
         labels = schema.labels[column]
         if id(labels) not in known:

@@ -1,4 +1,4 @@
-"""One tree of a dependency network, as a model of its own."""
+"""One tree of a dependency network, as a classifier."""
 
 from __future__ import annotations
 

@@ -243,7 +243,7 @@ class DependencyNetwork(Estimator):
         return arcs_frame(self.schema_.names, self.arcs_)
 
     def tree(self, column: str | int) -> DecisionTreeClassifier:
-        """Return the tree of one column, to be shown or asked on its own.
+        """Return the tree of one column, to be shown or asked alone.
 
         Parameters
         ----------

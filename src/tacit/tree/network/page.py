@@ -70,7 +70,7 @@ def _controls(shown: int) -> str:
         f'<input type="range" id="strength" min="{min(1, shown)}" max="{shown}" value="{first}">'
         '</label><span class="faint">gain at least <span id="least"></span></span>'
         '<label>Search <input type="search" id="search" list="names" autocomplete="off">'
-        '</label><datalist id="names"></datalist><span id="found" role="status"></span>'
+        '</label><datalist id="names"></datalist><span id="message" role="status"></span>'
         '<span><button type="button" id="closer" aria-label="Zoom in">+</button> '
         '<button type="button" id="wider" aria-label="Zoom out">−</button> '
         '<button type="button" id="fit">Fit</button></span>'
@@ -120,7 +120,7 @@ def _centres(ends: NDArray[np.int64], widths: NDArray[np.float64]) -> NDArray[np
 
 
 def _tree_text(network: DependencyNetwork, column: int) -> str:
-    """Return the upper part of a column's tree as text."""
+    """Return the upper levels of a column's tree as text."""
     lines = network.tree(column).to_text(max_depth=_DEPTH).splitlines()
     if len(lines) > _LINES:
         lines = [*lines[:_LINES], f"… and {len(lines) - _LINES} lines more"]

@@ -57,12 +57,12 @@ def read_basket(schema: Schema, basket: Any) -> Table:
     if isinstance(basket, str) or not isinstance(basket, Iterable):
         raise InputError(f"basket must be a list of items, got {basket!r}")
     entries = basket.items() if isinstance(basket, Mapping) else basket
-    held: dict[int, int | None] = {}
+    value_of: dict[int, int | None] = {}
     for entry in entries:
         column, value = _read_item(schema, entry)
-        if held.setdefault(column, value) != value:
+        if value_of.setdefault(column, value) != value:
             raise InputError(f"basket: column {schema.names[column]!r} has two values")
-    ids = np.array(sorted(v for v in held.values() if v is not None), np.int64)
+    ids = np.array(sorted(v for v in value_of.values() if v is not None), np.int64)
     return Table.from_stored(schema, [0, len(ids)], ids.astype(value_type(schema.n_values)))
 
 
@@ -89,9 +89,9 @@ def _read_item(schema: Schema, entry: Any) -> tuple[int, int | None]:
         return column, value
     if schema.column(column).default_label in (True, 1):
         return column, None  # what most records have
-    said = schema.column(column).labels.items
+    labels = schema.column(column).labels.items
     raise InputError(
-        f"basket: column {schema.names[column]!r} has the labels {said[0]!r} and {said[1]!r}; "
+        f"basket: column {schema.names[column]!r} has the labels {labels[0]!r} and {labels[1]!r}; "
         "say which: (column, label)"
     )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_by_gibbs"]
 
-_CELLS = 4_000_000  # codes that are held at a time
+_CELLS = 4_000_000  # codes that are drawn at a time
 
 
 def draw_by_gibbs(
@@ -45,10 +45,10 @@ def draw_by_gibbs(
         codes = np.tile(schema.defaults.astype(np.int32), (len(chains), 1))
         codes = _core.forest_gibbs(codes, chains, 0, 1, *roots, n_jobs)
         codes = _core.forest_gibbs(codes, chains, 1, n_sweeps, *trees, n_jobs)
-        held = codes != schema.defaults
-        columns = np.nonzero(held)[1]
-        drawn = codes[held]
-        lengths.append(held.sum(axis=1))
+        is_stored = codes != schema.defaults
+        columns = np.nonzero(is_stored)[1]
+        drawn = codes[is_stored]
+        lengths.append(is_stored.sum(axis=1))
         values.append(schema.offsets[columns] + drawn - (drawn > schema.defaults[columns]))
         report(len(chains))
     indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))

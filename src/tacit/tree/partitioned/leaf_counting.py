@@ -179,7 +179,7 @@ class DisjointCells(NamedTuple):
     Attributes
     ----------
     leaf : ndarray of int64
-        Which leaf a cell is part of, ascending.
+        Which leaf a cell belongs to, ascending.
     mask : ndarray of int64
         The candidates that its records hold, as bits.
     start : ndarray of int64
