@@ -21,6 +21,7 @@ __all__ = [
     "make_generator",
     "plain_parameters",
     "rename_parameters",
+    "store_parameters",
 ]
 
 
@@ -39,6 +40,11 @@ def make_generator(random_state: Any) -> np.random.Generator:
     except ValueError as error:
         raise InputError(f"random_state: {error}") from None
     return np.random.default_rng(seed)
+
+
+def store_parameters(estimator: Any, given: dict[str, Any]) -> None:
+    """Store what a constructor was given, its ``locals()``, under the names of its parameters."""
+    vars(estimator).update({name: value for name, value in given.items() if name != "self"})
 
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:

@@ -98,8 +98,8 @@ def test_many_baskets(web):
     ranked = web.recommend(table, n=3)
     assert ranked.columns == ["record", "rank", "item", "probability"]
     for record in range(5):
-        own = ranked.filter(pl.col("record") == record).select("item", "probability")
-        assert own.equals(web.recommend(BASKETS[record], n=3))
+        one = ranked.filter(pl.col("record") == record).select("item", "probability")
+        assert one.equals(web.recommend(BASKETS[record], n=3))
     held = {(r, item) for r, basket in enumerate(BASKETS) for item in basket}
     assert held.isdisjoint(ranked.select("record", "item").iter_rows())
 

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
     from tacit.tree.nodes import Nodes
 
-__all__ = ["edge_flows"]
+__all__ = ["edge_counts"]
 
 Edge: TypeAlias = tuple[int, int]
 _ROUNDS = 40
 
 
-def edge_flows(nodes: Nodes, weights: NDArray[np.float64]) -> tuple[dict[Edge, float], set[Edge]]:
+def edge_counts(nodes: Nodes, weights: NDArray[np.float64]) -> tuple[dict[Edge, float], set[Edge]]:
     """Return the records on each edge, and the edges of which they are certain.
 
     What comes into a node is what it holds, and so is what goes out of it. In a tree that settles
@@ -30,7 +30,7 @@ def edge_flows(nodes: Nodes, weights: NDArray[np.float64]) -> tuple[dict[Edge, f
 
     Returns
     -------
-    flows : dict
+    counts : dict
         For (node, which of its children).
     certain : set
     """
@@ -42,25 +42,25 @@ def edge_flows(nodes: Nodes, weights: NDArray[np.float64]) -> tuple[dict[Edge, f
             out.setdefault(node, []).append((node, k))
             into.setdefault(child, []).append((node, k))
     sums = [(edges, weight[node]) for ends in (into, out) for node, edges in ends.items()]
-    flows: dict[Edge, float] = {}
+    counts: dict[Edge, float] = {}
     n_before = -1
-    while len(flows) > n_before:
-        n_before = len(flows)
+    while len(counts) > n_before:
+        n_before = len(counts)
         for edges, total in sums:
-            open_edges = [edge for edge in edges if edge not in flows]
+            open_edges = [edge for edge in edges if edge not in counts]
             if len(open_edges) == 1:
-                rest = total - sum(flows.get(edge, 0.0) for edge in edges)
-                flows[open_edges[0]] = max(0.0, rest)
-    certain = set(flows)
+                rest = total - sum(counts.get(edge, 0.0) for edge in edges)
+                counts[open_edges[0]] = max(0.0, rest)
+    certain = set(counts)
     still = [
-        ([e for e in edges if e not in certain], total - sum(flows.get(e, 0.0) for e in edges))
+        ([e for e in edges if e not in certain], total - sum(counts.get(e, 0.0) for e in edges))
         for edges, total in sums
     ]
     still = [(edges, max(0.0, rest)) for edges, rest in still if edges]
-    flows |= {edge: 1.0 for edges, _ in still for edge in edges}
+    counts |= {edge: 1.0 for edges, _ in still for edge in edges}
     for _ in range(_ROUNDS if still else 0):
         for edges, rest in still:
-            now = sum(flows[edge] for edge in edges)
+            now = sum(counts[edge] for edge in edges)
             for edge in edges:
-                flows[edge] *= rest / now if now > 0 else 0.0
-    return flows, certain
+                counts[edge] *= rest / now if now > 0 else 0.0
+    return counts, certain

@@ -1,30 +1,27 @@
-"""Dependency networks in files."""
+"""Dependency networks as the arrays of a file."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from tacit import _core, store
-from tacit.errors import FileError, InputError
+from tacit.errors import InputError
 from tacit.parameters import plain_parameters
 from tacit.table.features import features_from_json, features_to_json
 from tacit.tree.growth.settings import grow_settings
-from tacit.tree.network.forest import Forest
+from tacit.tree.network.forest import Forest, array_names
 
 if TYPE_CHECKING:
-    import os
-
-    from numpy.typing import NDArray
-
     from tacit.schema import Schema
     from tacit.tree.network.dependency_network import DependencyNetwork
 
-__all__ = ["write_network"]
+__all__ = ["network_from_state", "network_to_state"]
 
-_KIND = "dependency_network"
+N = TypeVar("N", bound="DependencyNetwork")
+
+# The arrays of Forest in their order, by their names in files: "share" is the prior's fraction.
 _TYPES = {
     "roots": np.int64, "column": np.int32, "low": np.int32, "high": np.int32,
     "complete": np.uint8, "left": np.int32, "right": np.int32, "first": np.int32,
@@ -33,48 +30,33 @@ _TYPES = {
 }  # fmt: skip
 
 
-def write_network(path: str | os.PathLike[str], network: DependencyNetwork) -> None:
-    """Write all of a network."""
+def network_to_state(network: DependencyNetwork) -> store.State:
+    """Return all of a fitted network."""
     facts = {
         "parameters": {**plain_parameters(network), **network._learnt_by},
         "unit": network.forest_.unit,
     }
-    store.write_arrays(
-        path,
-        _KIND,
-        {
-            "features": np.frombuffer(features_to_json(network._features), np.uint8),
-            "settings": np.frombuffer(json.dumps(facts).encode(), np.uint8),
-            **network.forest_.arrays,
-        },
-    )
+    return {
+        "features": np.frombuffer(features_to_json(network._features), np.uint8),
+        "settings": store.json_array(facts),
+        **dict(zip(_TYPES, network.forest_.arrays.values(), strict=True)),
+    }
 
 
-@store.loads(_KIND)
-def _load(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> DependencyNetwork:
-    """Make a network of a file's arrays, after checking that they go together."""
-    try:
-        return _make(arrays)
-    except KeyError as error:
-        raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise FileError(path, f"is damaged: {error}") from None
-
-
-def _make(arrays: dict[str, NDArray[Any]]) -> DependencyNetwork:
-    from tacit.tree.network.dependency_network import CRITERIA, DependencyNetwork
-
-    features = features_from_json(arrays["features"].tobytes())
-    facts = json.loads(arrays["settings"].tobytes())
-    network = DependencyNetwork(**facts["parameters"])
-    grow_settings(network, CRITERIA, merge=False)
+def network_from_state(kind: type[N], state: store.State) -> N:
+    """Make a network, after checking that the arrays go together."""
+    features = features_from_json(state["features"].tobytes())
+    facts = store.read_json(state["settings"])
+    network = kind(**facts["parameters"])
+    grow_settings(network, kind._criteria, merge=False)
     unit = facts["unit"]
     if not isinstance(unit, float) or not np.isfinite(unit) or unit <= 0:
         raise InputError(f"its unit of weight is {unit!r}, which cannot be")
     for name, dtype in _TYPES.items():
-        if arrays[name].dtype != dtype or arrays[name].ndim != 1:
+        if state[name].dtype != dtype or state[name].ndim != 1:
             raise InputError(f"{name!r} has the shape and the type of something else")
-    forest = Forest(**{name: arrays[name] for name in _TYPES}, unit=unit)
+    arrays = dict(zip(array_names(), (state[name] for name in _TYPES), strict=True))
+    forest = Forest(**arrays, unit=unit)
     _check_forest(features.schema, forest)
     network._keep(features, forest)
     return network
@@ -85,14 +67,13 @@ def _check_forest(schema: Schema, forest: Forest) -> None:
     n_nodes = len(forest.column)
     if len(schema) < 2 or forest.n_trees != len(schema):
         raise InputError("it has not a tree for each of several columns")
-    for name in ("left", "right", "gain", "share"):
-        if len(getattr(forest, name)) != n_nodes:
+    names = {"left": "left", "right": "right", "gain": "gain", "share": "prior_fraction"}
+    for name, field in names.items():
+        if len(forest.arrays[field]) != n_nodes:
             raise InputError(f"{name!r} has not one entry for each node")
-    nothing = np.zeros(0, np.uint16)
-    numbers = forest.stats.astype(np.float64)
-    walked = forest.walked(schema, numbers)
-    # Of no record: its arguments are all that the kernel looks at.
-    _core.forest_scores(np.zeros(1, np.int64), nothing, *walked, 1)
+    arguments = forest.arguments(schema, forest.stats.astype(np.float64))
+    # Of no record: the kernel checks its arguments, and that is all.
+    _core.forest_scores(np.zeros(1, np.int64), np.zeros(0, np.uint16), *arguments, 1)
     inner = forest.column >= 0
     if (forest.column < -1).any() or (forest.complete > 1).any():
         raise InputError("it has a node that is neither a split nor a leaf")
@@ -100,7 +81,8 @@ def _check_forest(schema: Schema, forest: Forest) -> None:
         raise InputError("a column's tree asks about the column itself")
     if not np.isfinite(forest.gain).all():
         raise InputError("'gain' has a number that cannot be")
-    if not (np.isfinite(forest.share) & (forest.share > 0) & (forest.share <= 1 + 1e-9)).all():
+    fraction = forest.prior_fraction
+    if not (np.isfinite(fraction) & (fraction > 0) & (fraction <= 1 + 1e-9)).all():
         raise InputError("'share' has a number that cannot be")
     _check_codes(schema, forest)
     _check_counts(schema, forest)
