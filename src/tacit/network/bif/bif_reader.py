@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.network.bayes_net.definition import fix_rows
+from tacit.network.bayes_net.graph import cycle_text, find_cycle
 from tacit.network.bif.bif_scanner import Scanner, split_names
 from tacit.network.bif.bif_words import read_note
-from tacit.network.nets.definition import fix_rows
-from tacit.network.nets.graph import cycle_text, find_cycle
 from tacit.schema import Labels
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Net", "read_bif_text"]
+__all__ = ["ParsedNet", "read_bif_text"]
 
 _SIZE = re.compile(r"discrete\s*\[\s*(\d+)\s*\]\s*\Z")
 _ROW = re.compile(r"\s*\(([^()\"]*|(?:[^\"]|\"[^\"]*\")*?)\)([^;()\"]*);")
 
 
 @dataclass
-class Net:
+class ParsedNet:
     """What a file says: columns in its order, with what was read of each."""
 
     names: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class _Variable:
     codes: dict[str, int] = field(default_factory=dict)
 
 
-def read_bif_text(path: str | os.PathLike[str], text: str) -> Net:
+def read_bif_text(path: str | os.PathLike[str], text: str) -> ParsedNet:
     """Return the net that a text describes.
 
     Parameters
@@ -291,10 +291,10 @@ def _read_numbers(scanner: Scanner, place: int, n: int, name: str) -> NDArray[np
     return numbers
 
 
-def _finish(scanner: Scanner, variables: list[_Variable]) -> Net:
+def _finish(scanner: Scanner, variables: list[_Variable]) -> ParsedNet:
     """Put together what was read, after looking for what is missing."""
     positions = {variable.name: k for k, variable in enumerate(variables)}
-    net = Net()
+    net = ParsedNet()
     notes = iter(scanner.notes)
     note = next(notes, None)
     for variable in variables:

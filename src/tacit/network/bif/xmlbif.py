@@ -17,9 +17,9 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from tacit.errors import FileError, InputError
-from tacit.network.bif.bif_reader import Net
-from tacit.network.nets.definition import fix_rows
-from tacit.network.nets.graph import cycle_text, find_cycle
+from tacit.network.bayes_net.definition import fix_rows
+from tacit.network.bayes_net.graph import cycle_text, find_cycle
+from tacit.network.bif.bif_reader import ParsedNet
 from tacit.schema import Labels, Schema
 from tacit.table.schema_json import pack_schema, unpack_schema
 
@@ -100,7 +100,7 @@ class _Reader:
             self.fail(1, f"the encoding cannot be used: {error}")
         return root.children[0]
 
-    def read(self, data: bytes) -> Net:
+    def read(self, data: bytes) -> ParsedNet:
         """Return the net."""
         root = self.parse(data)
         if root.tag != "BIF":
@@ -114,7 +114,7 @@ class _Reader:
             self.fail(networks[0].line, "there is no <VARIABLE>")
         for element in networks[0].all("DEFINITION") + networks[0].all("PROBABILITY"):
             self._definition(element)
-        net = Net(self.names, self.labels)
+        net = ParsedNet(self.names, self.labels)
         places = {name: k for k, name in enumerate(self.names)}
         for name, variable in zip(self.names, self.variables, strict=True):
             if name not in self.definitions:
@@ -182,7 +182,7 @@ class _Reader:
         return table
 
 
-def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> Net:
+def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> ParsedNet:
     """Return the net that an XMLBIF file describes.
 
     Parameters

@@ -42,7 +42,9 @@ class Distribution:
     Examples
     --------
     >>> import tacit
-    >>> net = tacit.BayesNet({"rain": ["no", "yes"]}, {}, {"rain": [0.75, 0.25]})
+    >>> net = tacit.BayesNet.from_tables(
+    ...     {"rain": ["no", "yes"]}, {}, {"rain": [0.75, 0.25]}
+    ... )
     >>> answer = net.query("rain")
     >>> answer
     rain  probability

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.network.bayes_net.graph import Parents
     from tacit.network.inference.records import Records
-    from tacit.network.nets.graph import Parents
 
 __all__ = ["Expected", "Filled", "check_tol", "fill_in"]
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.network.bayes_net.graph import Parents
     from tacit.network.inference.records import Records
-    from tacit.network.nets.graph import Parents
 
 __all__ = ["PRIORS", "check_prior", "count_families", "make_tables", "prior_cell", "table_shapes"]
 

@@ -141,4 +141,4 @@ class Fetcher:
 def unknown_codes(schema: Schema, missing: str) -> Ints:
     """Return of each column the code that says "not known", or -1; all -1 for "state"."""
     codes = [-1 if own.missing is None else own.missing for own in schema.labels]
-    return np.array(codes if missing == "available" else [-1] * len(codes), np.int64)
+    return np.array(codes if missing == "ignore" else [-1] * len(codes), np.int64)

@@ -242,7 +242,9 @@ def check_finite(
     row, column = divmod(int(np.argmax(wrong)), wrong.shape[1])
     value = block[row, column]
     what = "is missing (NaN)" if np.isnan(value) else "is infinite"
-    hint = "; missing='ignore' with method='exact' leaves such values out" * bool(np.isnan(value))
+    hint = "; missing='ignore' with algorithm='exact' leaves such values out" * bool(
+        np.isnan(value)
+    )
     raise InputError(f"X: the value of column {names[column]!r} in row {first + row} {what}{hint}")
 
 

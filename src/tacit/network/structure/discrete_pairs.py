@@ -172,7 +172,7 @@ class DiscretePairs(Generic[Sample]):
         check_fits(
             24 * schema.n_values**2 + 8 * len(schema) ** 2,
             f"all pairs of {schema.n_values:,} stored values",
-            "select fewer columns, or use method='exact'",
+            "select fewer columns, or use algorithm='exact'",
         )
         self.n_columns, self.n_records = len(schema), source.n_records
         self._source, self._bounded = source, bounded

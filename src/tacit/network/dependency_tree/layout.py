@@ -92,6 +92,10 @@ class Layout:
                 raise InputError(f"given: column {name!r} must be a finite number, got {value!r}")
         return found
 
+    def value(self, position: int, known: Any) -> Any:
+        """Return the label of a code, or a number as it is."""
+        return known if self.numeric[position] else self.discrete(position).labels[known]
+
     def note(self, estimator: Any) -> None:
         """Note the columns on an estimator, where scikit-learn looks for them."""
         note_names(estimator, self.names)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from tacit.network.trees.links import TableLink
+from tacit.network.dependency_tree.links import TableLink
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.parameters import TreeDensity
     from tacit.schema import Schema
     from tacit.table import Table
 

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
+from tacit.network.bayes_net.graph import check_acyclic
 from tacit.network.inference.sampling import likely_codes
-from tacit.network.nets.graph import check_acyclic
 from tacit.schema import Labels, Schema
 from tacit.schema.types import label_items
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tacit.network.trees.links import (
+from tacit.network.dependency_tree.links import (
     ClassNormals,
     ClassPosterior,
     Regression,
@@ -25,8 +25,8 @@ from tacit.network.trees.links import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.network.trees.links import Link
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.links import Link
+    from tacit.network.dependency_tree.parameters import TreeDensity
 
     Floats: TypeAlias = NDArray[np.float64]
 

@@ -14,9 +14,8 @@ from sklearn.base import BaseEstimator
 
 from tacit import table as tables
 from tacit.errors import FileError, InputError
+from tacit.network.dependency_tree.layout import Layout
 from tacit.network.structure.columns import Columns
-from tacit.network.trees.layout import Layout
-from tacit.scale import as_partitioned
 from tacit.schema import Labels, Schema
 from tacit.table import Table
 from tacit.table.features import (
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from tacit.scale import PartitionedTable
 
-__all__ = ["Records", "fit_columns", "label_layout", "read_records"]
+__all__ = ["Records", "fit_columns", "label_layout", "partition_columns", "read_records"]
 
 _ON_DISK = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
 
@@ -80,7 +79,7 @@ def fit_columns(
     ----------
     estimator : scikit-learn estimator
         Gets `n_features_in_` and, where columns have names, `feature_names_in_`.
-    X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
+    X : Table, frame, mapping of columns, array, sparse array or path
     numeric : {"auto", "all", "none"} or sequence of columns
     discretise : spec or mapping, optional
     missing : {"state", "ignore"}
@@ -96,10 +95,6 @@ def fit_columns(
             layout = Layout("frame", tuple(X.names), X.numeric, None, None)
             layout.note(estimator)
             return X, layout
-    parts = as_partitioned(X)
-    if parts is not None:
-        _refuse_numbers(numeric)
-        return _part_columns(parts, discretise, missing, sample_weight)
     if isinstance(X, Table) or is_sparse(X):
         _refuse_numbers(numeric)
         table, features = fit_features(
@@ -133,17 +128,15 @@ def fit_columns(
     return Columns.mixed(numbers, held, table, names), layout
 
 
-def _part_columns(
-    parts: PartitionedTable, discretise: Any, missing: str, sample_weight: Any
+def partition_columns(
+    table: PartitionedTable, numeric: Any, missing: str
 ) -> tuple[Columns, Layout]:
-    """Take a table in partitions: nothing but its schema is looked at here."""
-    if discretise is not None:
-        raise InputError("discretise: X is in partitions, and its columns are discrete already")
-    if sample_weight is not None:
-        raise InputError("sample_weight: X is in partitions; give weights= to tacit.scan")
-    features = Features(parts.schema, {}, "table")
-    flags = np.zeros(parts.n_columns, np.bool_)
-    return Columns.from_partitions(parts), _layout("table", parts, features, flags, missing)
+    """Take a partitioned table: only its schema is read here."""
+    _check_numeric(numeric)
+    _refuse_numbers(numeric)
+    features = Features(table.schema, {}, "table")
+    flags = np.zeros(table.n_columns, np.bool_)
+    return Columns.from_partitions(table), _layout("table", table, features, flags, missing)
 
 
 def _refuse_nan(frame: pl.DataFrame) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.network.trees.text import by_weight, middle_of, nats, strengths
+from tacit.network.dependency_tree.text import by_weight, middle_of, nats, strengths
 from tacit.plot import Box, Curve, Scene, Words, fit, text_width
 
 if TYPE_CHECKING:
-    from tacit.network.trees.dependency_tree import DependencyTree
+    from tacit.network.dependency_tree.dependency_tree import DependencyTree
 
 __all__ = ["tree_scene"]
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.network.nets.graph import children_of, find_order
+from tacit.network.bayes_net.graph import children_of, find_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.network.nets.graph import Parents
+    from tacit.network.bayes_net.graph import Parents
 
 __all__ = ["Placed", "lay_out_layers"]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tacit.network.trees.links import (
+from tacit.network.dependency_tree.links import (
     ClassPosterior,
     add_logs,
     normal_terms,
@@ -25,7 +25,7 @@ from tacit.network.trees.links import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.parameters import TreeDensity
 
     Floats: TypeAlias = NDArray[np.float64]
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.network.trees.grid import grid_moments, on_grid
-from tacit.network.trees.input import Records
-from tacit.network.trees.messages import (
+from tacit.network.density import probabilities
+from tacit.network.dependency_tree.grid import grid_moments, on_grid
+from tacit.network.dependency_tree.input import Records
+from tacit.network.dependency_tree.messages import (
     Evidence,
     all_beliefs,
     belief,
@@ -17,27 +18,28 @@ from tacit.network.trees.messages import (
     log_densities,
     without_closed_form,
 )
-from tacit.network.trees.sparse_scores import SparseScores
+from tacit.network.dependency_tree.sparse_scores import SparseScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from tacit.network.trees.layout import Layout
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.layout import Layout
+    from tacit.network.dependency_tree.parameters import TreeDensity
 
     Floats: TypeAlias = NDArray[np.float64]
 
 __all__ = [
-    "column_chances",
+    "column_probabilities",
     "column_moments",
-    "marginal_chances",
+    "marginals_given",
     "records_evidence",
     "score_records",
 ]
 
 _CELLS = 4_000_000  # numbers of all messages that are held at a time
+_HINT = "; smoothing above 0 leaves everything possible"
 _GRID_RECORDS = 200  # records that are passed through a grid at a time
 
 
@@ -212,14 +214,16 @@ def records_evidence(model: TreeDensity, layout: Layout, records: Records) -> Ev
     return Evidence(values, lost, records.n_records)
 
 
-def column_chances(model: TreeDensity, layout: Layout, records: Records, column: int) -> Floats:
+def column_probabilities(
+    model: TreeDensity, layout: Layout, records: Records, column: int
+) -> Floats:
     """Return P(label | rest of the record) of a discrete column."""
     found = np.empty((records.n_records, int(model.arities[column])))
     for rows, part in _parts(model, records, *_neighbours(model, layout, records, column)):
         evidence = records_evidence(model, layout, part)
         for own, some, grid in _by_form(model, evidence, rows, column):
             message, _ = belief(grid or model, some, column)
-            found[rows[own]] = _normalise(message, rows[own])
+            found[rows[own]] = probabilities(message, rows[own], _HINT)
     return found
 
 
@@ -233,19 +237,6 @@ def _neighbours(
         return every, 0
     around = [column, *model.tree.children[column]]
     return every, int(np.maximum(model.arities[around], 3).sum())
-
-
-def _normalise(message: Floats, rows: NDArray[np.int64]) -> Floats:
-    with np.errstate(invalid="ignore"):  # where nothing is possible
-        chances = np.exp(message - message.max(axis=1, keepdims=True))
-    if np.isnan(chances).any():
-        record = int(rows[np.isnan(chances).any(axis=1).argmax()])
-        raise InputError(
-            f"X: record {record} has the probability zero, so that nothing follows from it; "
-            "smoothing above 0 leaves everything possible"
-        )
-    found: Floats = chances / chances.sum(axis=1, keepdims=True)
-    return found
 
 
 def column_moments(
@@ -265,8 +256,8 @@ def column_moments(
     return model.centre[column] + scale * mean, scale * np.sqrt(spread)
 
 
-def marginal_chances(model: TreeDensity, known: dict[int, Any]) -> list[Any]:
-    """Return the distribution of every column given some values.
+def marginals_given(model: TreeDensity, known: dict[int, Any]) -> tuple[list[Any], float]:
+    """Return each column's distribution given some values, and the logarithm of their density.
 
     Parameters
     ----------
@@ -276,32 +267,30 @@ def marginal_chances(model: TreeDensity, known: dict[int, Any]) -> list[Any]:
     Returns
     -------
     list
-        Probabilities of codes; mean and standard deviation of numbers.
+        Probabilities of codes; mean and standard deviation of numbers; anything for what is known.
+    float
     """
-    values, lost = [], []
+    values, missing = [], []
     for column in range(model.n_columns):
         value = known.get(column, 0)
         if model.numeric[column]:
             value = (value - model.centre[column]) / model.scale[column]
         values.append(np.array([value]))
-        lost.append(None if column in known else np.ones(1, np.bool_))
-    [(_, evidence, grid)] = _by_form(model, Evidence(values, lost, 1), None)
+        missing.append(None if column in known else np.ones(1, np.bool_))
+    [(_, evidence, grid)] = _by_form(model, Evidence(values, missing, 1), None)
     messages, density = all_beliefs(grid or model, evidence)
     if not np.isfinite(density[0]):
         raise InputError("given: this has the probability zero, so that nothing follows from it")
-    found: list[Any] = []
+    log_evidence = float(density[0] - (0.0 if grid is None else _log_scales(model, evidence)[0]))
+    answers: list[Any] = []
     for column, message in enumerate(messages):
-        if model.numeric[column]:
-            if column in known:
-                found.append((float(known[column]), 0.0))
-                continue
-            told = belief_moments(message, []) if grid is None else grid_moments(message)
-            mean, variance = told
+        if column in known:
+            answers.append(None)
+        elif model.numeric[column]:
+            moments = belief_moments(message, []) if grid is None else grid_moments(message)
+            mean, variance = (float(x[0]) for x in moments)
             scale = float(model.scale[column])
-            centre = float(model.centre[column])
-            found.append((centre + scale * float(mean[0]), scale * float(np.sqrt(variance[0]))))
-        elif column in known:
-            found.append((np.arange(model.arities[column]) == known[column]).astype(np.float64))
+            answers.append((float(model.centre[column]) + scale * mean, scale * variance**0.5))
         else:
-            found.append(_normalise(message, np.zeros(1, np.int64))[0])
-    return found
+            answers.append(probabilities(message)[0])
+    return answers, log_evidence if known else 0.0

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.network.nets.graph import find_order
+from tacit.network.bayes_net.graph import find_order
 
 if TYPE_CHECKING:
-    from tacit.network.nets.graph import Parents
+    from tacit.network.bayes_net.graph import Parents
 
 __all__ = ["essential_graph", "hamming_distance"]
 
