@@ -190,7 +190,9 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
                 name = self.column_names_[positions[0]]
                 raise InputError(f"column: {name!r} holds numbers, which predict gives")
         records = self._read(X)
-        width = sum(found.arity for c in positions if (found := self._discrete(c)) is not None)
+        width = sum(
+            discrete.arity for c in positions if (discrete := self._discrete(c)) is not None
+        )
         check_fits(16 * records.n_records * width, "all probabilities", "give fewer records")
         blocks = [self._column_probabilities(records, c) for c in positions]
         return np.hstack(blocks) if blocks else np.zeros((records.n_records, 0))

@@ -304,8 +304,8 @@ class BayesNet(NetEstimator):
             raise InputError(f"missing must be 'ignore' or 'em', got {missing!r}")
         rounds, gain = check_int(max_iter, "max_iter", 1), check_tol(tol)
         before = self._fitted()
-        table = as_partitioned(X)
-        table = as_table(before.schema, X) if table is None else table
+        partitions = as_partitioned(X)
+        table = as_table(before.schema, X) if partitions is None else partitions
         if missing == "ignore":
             counts = count_tables(before.schema, before.parents, table)
             tables = make_tables(counts, parameters, weight)

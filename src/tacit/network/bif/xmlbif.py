@@ -120,7 +120,7 @@ class _Reader:
             if name not in self.definitions:
                 self.fail(variable.line, f"the variable {name!r} has no <DEFINITION>")
             definition = self.definitions[name]
-            given = [places[own.text] for own in definition.all("GIVEN")]
+            given = [places[child.text] for child in definition.all("GIVEN")]
             net.parents.append(tuple(given))
             net.tables.append(self._table(definition, name, given))
         cycle = find_cycle(net.parents)
@@ -132,12 +132,12 @@ class _Reader:
         return net
 
     def _variable(self, element: _Element) -> None:
-        name = "".join(own.text for own in element.all("NAME")[:1])
+        name = "".join(child.text for child in element.all("NAME")[:1])
         if not name:
             self.fail(element.line, "a <VARIABLE> has no <NAME>")
         if name in self.names:
             self.fail(element.line, f"the variable {name!r} is there twice")
-        outcomes = [own.text for own in element.all("OUTCOME") + element.all("VALUE")]
+        outcomes = [child.text for child in element.all("OUTCOME") + element.all("VALUE")]
         if not outcomes:
             self.fail(element.line, f"{name!r} has no <OUTCOME>")
         if len(set(outcomes)) < len(outcomes):
@@ -150,11 +150,11 @@ class _Reader:
         self.variables.append(element)
 
     def _definition(self, element: _Element) -> None:
-        name = "".join(own.text for own in element.all("FOR")[:1])
-        given = [own.text for own in element.all("GIVEN")]
-        for own in (name, *given):
-            if own not in self.names:
-                self.fail(element.line, f"there is no variable {own!r}")
+        name = "".join(child.text for child in element.all("FOR")[:1])
+        given = [child.text for child in element.all("GIVEN")]
+        for known in (name, *given):
+            if known not in self.names:
+                self.fail(element.line, f"there is no variable {known!r}")
         if name in self.definitions:
             self.fail(element.line, f"the definition of {name!r} is there twice")
         if name in given or len(set(given)) < len(given):
@@ -197,10 +197,10 @@ def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> ParsedNet:
 
 def _kept(element: _Element, name: str, outcomes: list[str]) -> tuple[str, Labels]:
     """Return the name and the labels that a property keeps, where it fits what is there."""
-    for own in element.all("PROPERTY"):
-        if own.text.startswith(_SIGN):
+    for note in element.all("PROPERTY"):
+        if note.text.startswith(_SIGN):
             try:
-                (column,) = unpack_schema(json.loads(own.text.removeprefix(_SIGN)))
+                (column,) = unpack_schema(json.loads(note.text.removeprefix(_SIGN)))
             except (InputError, ValueError, KeyError, TypeError, AttributeError):
                 continue
             if _outcomes(column.labels) == outcomes:

@@ -56,20 +56,20 @@ def score_records(model: TreeDensity, layout: Layout, records: Records) -> Float
         rest = _incomplete(layout, records)
     for rows, part in _parts(model, records, rest):
         evidence = records_evidence(model, layout, part)
-        for own, some, grid in _by_form(model, evidence, rows):
-            scores[rows[own]] = log_densities(grid or model, some)
+        for chosen, some, grid in _by_form(model, evidence, rows):
+            scores[rows[chosen]] = log_densities(grid or model, some)
             if grid is not None:
-                scores[rows[own]] -= _log_scales(model, some)
+                scores[rows[chosen]] -= _log_scales(model, some)
     return scores
 
 
 def _log_scales(model: TreeDensity, evidence: Evidence) -> Floats:
     """Return what the units of known numbers take off log-densities."""
-    found = np.zeros(evidence.n_records)
+    logs = np.zeros(evidence.n_records)
     for column in np.flatnonzero(model.numeric).tolist():
         lost = evidence.lost[column]
-        found[slice(None) if lost is None else ~lost] += np.log(model.scale[column])
-    return found
+        logs[slice(None) if lost is None else ~lost] += np.log(model.scale[column])
+    return logs
 
 
 def _by_form(
@@ -99,8 +99,8 @@ def _by_form(
     if len(plain):
         yield plain, evidence.take(plain), None
     for first in range(0, len(apart_rows), _GRID_RECORDS):
-        own = apart_rows[first : first + _GRID_RECORDS]
-        yield own, evidence.take(own), grid
+        chosen = apart_rows[first : first + _GRID_RECORDS]
+        yield chosen, evidence.take(chosen), grid
 
 
 def _all_possible(model: TreeDensity) -> bool:
@@ -123,9 +123,9 @@ def _score_numbers(model: TreeDensity, layout: Layout, records: Records) -> Floa
     for first in range(0, records.n_records, step):
         z = (records.numbers[first : first + step] - model.centre) / model.scale
         away = z[:, below] - slopes * z[:, model.tree.parents[below]]
-        own = -constant - 0.5 * (z[:, root] ** 2 + (away**2 / left).sum(axis=1))
-        scores[first : first + step] = own
-        rest.append(first + np.flatnonzero(np.isnan(own)))
+        logs = -constant - 0.5 * (z[:, root] ** 2 + (away**2 / left).sum(axis=1))
+        scores[first : first + step] = logs
+        rest.append(first + np.flatnonzero(np.isnan(logs)))
     for rows, part in _parts(model, records, np.concatenate(rest)):
         scores[rows] = log_densities(model, records_evidence(model, layout, part))
     return scores
@@ -153,13 +153,13 @@ def _parts(
     cells = int(model.arities.sum()) + 3 * model.n_numeric
     step = max(64, _CELLS // (width or cells))
     for first in range(0, len(rows), step):
-        own = rows[first : first + step]
-        if len(own) == records.n_records:
-            yield own, records
+        chosen = rows[first : first + step]
+        if len(chosen) == records.n_records:
+            yield chosen, records
             continue
-        numbers = None if records.numbers is None else records.numbers[own]
-        table = None if records.table is None else records.table.take(own)
-        yield own, Records(len(own), numbers, table, None)
+        numbers = None if records.numbers is None else records.numbers[chosen]
+        table = None if records.table is None else records.table.take(chosen)
+        yield chosen, Records(len(chosen), numbers, table, None)
 
 
 class _Values:
@@ -184,8 +184,10 @@ class _Values:
         model = self.model
         if model.numeric[column]:
             assert self.records.numbers is not None
-            own = (self.records.numbers[:, place] - model.centre[column]) / model.scale[column]
-            return np.nan_to_num(own.astype(np.float64, copy=False))
+            standardised = (self.records.numbers[:, place] - model.centre[column]) / model.scale[
+                column
+            ]
+            return np.nan_to_num(standardised.astype(np.float64, copy=False))
         assert self.records.table is not None
         codes = self.records.table.codes(place)
         codes[codes >= model.arities[column]] = 0  # anything, where it is missing
@@ -218,13 +220,13 @@ def column_probabilities(
     model: TreeDensity, layout: Layout, records: Records, column: int
 ) -> Floats:
     """Return P(label | rest of the record) of a discrete column."""
-    found = np.empty((records.n_records, int(model.arities[column])))
+    answer = np.empty((records.n_records, int(model.arities[column])))
     for rows, part in _parts(model, records, *_neighbours(model, layout, records, column)):
         evidence = records_evidence(model, layout, part)
-        for own, some, grid in _by_form(model, evidence, rows, column):
+        for chosen, some, grid in _by_form(model, evidence, rows, column):
             message, _ = belief(grid or model, some, column)
-            found[rows[own]] = probabilities(message, rows[own], _HINT)
-    return found
+            answer[rows[chosen]] = probabilities(message, rows[chosen], _HINT)
+    return answer
 
 
 def _neighbours(
@@ -246,12 +248,12 @@ def column_moments(
     mean, spread = np.empty(records.n_records), np.empty(records.n_records)
     for rows, part in _parts(model, records, *_neighbours(model, layout, records, column)):
         evidence = records_evidence(model, layout, part)
-        for own, some, grid in _by_form(model, evidence, rows, column):
+        for chosen, some, grid in _by_form(model, evidence, rows, column):
             if grid is None:
                 told = belief_moments(*belief(model, some, column))
             else:
                 told = grid_moments(belief(grid, some, column)[0])
-            mean[rows[own]], spread[rows[own]] = told
+            mean[rows[chosen]], spread[rows[chosen]] = told
     scale = model.scale[column]
     return model.centre[column] + scale * mean, scale * np.sqrt(spread)
 

@@ -264,11 +264,11 @@ def _is_number(dtype: Any, numeric: str) -> bool:
 
 def _numbers(frame: pl.DataFrame, flags: NDArray[np.bool_]) -> NDArray[Any]:
     """Return the columns of numbers, NaN where one is missing, column after column in memory."""
-    found = np.empty((frame.height, int(flags.sum())), np.float64, order="F")
+    numbers = np.empty((frame.height, int(flags.sum())), np.float64, order="F")
     chosen = (s for s, flag in zip(frame.iter_columns(), flags, strict=True) if flag)
     for k, series in enumerate(chosen):
-        found[:, k] = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return found
+        numbers[:, k] = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return numbers
 
 
 def _layout(
@@ -297,15 +297,15 @@ def _without_missing(schema: Schema, table: Table | PartitionedTable) -> Schema:
     if all(labels.missing is None for labels in schema.labels):
         return schema
     labels, defaults = list(schema.labels), schema.defaults.copy()
-    mostly_missing = (d == own.missing for d, own in zip(defaults, labels, strict=True))
+    mostly_missing = (d == known.missing for d, known in zip(defaults, labels, strict=True))
     counts = table.one_way() if any(mostly_missing) else None
-    for c, own in enumerate(schema.labels):
-        if own.missing is None:
+    for c, known in enumerate(schema.labels):
+        if known.missing is None:
             continue
-        if len(own) == 1:
+        if len(known) == 1:
             raise InputError(f"X: column {schema.names[c]!r} has only missing values")
-        labels[c] = Labels(own.items[:-1], own.dtype)
-        if counts is not None and defaults[c] == own.missing:
+        labels[c] = Labels(known.items[:-1], known.dtype)
+        if counts is not None and defaults[c] == known.missing:
             defaults[c] = int(np.argmax(counts.array(c)[:-1]))
     return Schema(schema.names, labels, defaults)
 
@@ -313,11 +313,11 @@ def _without_missing(schema: Schema, table: Table | PartitionedTable) -> Schema:
 def _with_missing(schema: Schema) -> Schema:
     """Return the schema with a label for missing values in every column, behind the others."""
     shared: dict[int, Labels] = {}
-    for own in schema.labels:
-        if id(own) not in shared:
-            known = own.missing is not None
-            shared[id(own)] = own if known else Labels([*own.items, None], own.dtype)
-    return Schema(schema.names, [shared[id(own)] for own in schema.labels], schema.defaults)
+    for labels in schema.labels:
+        if id(labels) not in shared:
+            known = labels.missing is not None
+            shared[id(labels)] = labels if known else Labels([*labels.items, None], labels.dtype)
+    return Schema(schema.names, [shared[id(labels)] for labels in schema.labels], schema.defaults)
 
 
 def read_records(
@@ -344,8 +344,8 @@ def read_records(
         X = tables.read(X) if frame is None else frame
     features = layout.features
     if features is not None and not layout.numeric.any():
-        own = Features(features.schema, features.cuts, layout.kind)
-        table = read_features(estimator, X, own, unseen=unseen, n_jobs=n_jobs)
+        reading = Features(features.schema, features.cuts, layout.kind)
+        table = read_features(estimator, X, reading, unseen=unseen, n_jobs=n_jobs)
         return Records(table.n_records, None, table, table.weights)
     if isinstance(X, Table) or is_sparse(X):
         name = layout.names[int(np.argmax(layout.numeric))]

@@ -77,9 +77,9 @@ class TreeDensity:
 
     def link(self, column: int) -> Link:
         """Return P(column | parent) of a column that has a parent."""
-        found = self.links[column]
-        assert found is not None
-        return found
+        link = self.links[column]
+        assert link is not None
+        return link
 
     @cached_property
     def n_parameters(self) -> int:
@@ -119,9 +119,9 @@ class LazyDensity:
     def get(self) -> TreeDensity:
         """Return the distribution."""
         if self._made is None:
-            own = self._layout
+            layout = self._layout
             self._made = make_density(
-                own.names, own.numeric, own.arities, self._structure, self._smoothing
+                layout.names, layout.numeric, layout.arities, self._structure, self._smoothing
             )
         return self._made
 
@@ -184,10 +184,10 @@ def make_density(
             )
         else:
             counts = pair if above < c else pair.T
-            own, parent = chances[c], chances[above]
-            assert own is not None
+            child, parent = chances[c], chances[above]
+            assert child is not None
             assert parent is not None
-            links[c] = TableLink(_conditional(counts, parent, own, smoothing))
+            links[c] = TableLink(_conditional(counts, parent, child, smoothing))
     return TreeDensity(names, numeric, arities, centre, scale, chances, tree, links)
 
 
@@ -201,8 +201,8 @@ def _shares(counts: Floats, smoothing: float) -> Floats:
     total = counts.sum() + smoothing
     if total <= 0:
         return np.full(len(counts), 1.0 / len(counts))
-    found: Floats = (counts + smoothing / len(counts)) / total
-    return found
+    fractions: Floats = (counts + smoothing / len(counts)) / total
+    return fractions
 
 
 def _regression(pair: PairMoments) -> Regression:

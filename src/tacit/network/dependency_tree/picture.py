@@ -45,7 +45,7 @@ def tree_scene(tree: DependencyTree) -> Scene:
     scene.items.append(Words(_MARGIN, _MARGIN + 14, title, _TITLE, _INK, bold=True))
     scene.items.append(Words(_MARGIN, _MARGIN + 33, note, _SMALL, _FAINT))
     shares = strengths(tree.weights_)
-    middles = [top + own * _ROW + _ROW / 2 for own in height]
+    middles = [top + row * _ROW + _ROW / 2 for row in height]
     for column in rooted.order[1:].tolist():
         parent, edge = int(rooted.parents[column]), int(rooted.edge[column])
         begin = _MARGIN + lefts[depth[parent]] + widths[parent], middles[parent]

@@ -60,4 +60,4 @@ def likely_codes(
         for parent in parents[column]:
             weight = np.outer(weight, shares[parent]).ravel()
         shares[column] = weight @ tables[column]
-    return [int(own.argmax()) for own in shares]
+    return [int(chances.argmax()) for chances in shares]

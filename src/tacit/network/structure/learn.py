@@ -167,14 +167,14 @@ def _learn_exact(columns: Columns, settings: Settings) -> Structure:
     discrete = columns.table if columns.parts is None else columns.parts
     if discrete is not None and not columns.numeric.any():
         tree = chow_liu.learn(discrete, settings.missing, count_jobs(settings.n_jobs))
-        if columns.weighted and not any(own.any() for own in tree.nodes):
+        if columns.weighted and not any(counts.any() for counts in tree.nodes):
             raise InputError("X: all weights are zero")
         return exact_structure(tree.edges, tree.weights, columns.n_records, tree.nodes, tree.pairs)
-    found = ExactPairs(columns, settings.missing, count_jobs(settings.n_jobs))
-    edges = maximum_spanning_tree(settle(found.weights))
-    weights = found.weights[edges[:, 0], edges[:, 1]]
-    nodes = [found.node(c) for c in range(columns.n_columns)]
-    pairs = [found.pair(a, b) for a, b in edges.tolist()]
+    reader = ExactPairs(columns, settings.missing, count_jobs(settings.n_jobs))
+    edges = maximum_spanning_tree(settle(reader.weights))
+    weights = reader.weights[edges[:, 0], edges[:, 1]]
+    nodes = [reader.node(c) for c in range(columns.n_columns)]
+    pairs = [reader.pair(a, b) for a, b in edges.tolist()]
     return exact_structure(edges, weights, columns.n_records, nodes, pairs)
 
 
@@ -198,7 +198,7 @@ def _learn_mist(columns: Columns, settings: Settings) -> Structure:
     if columns.weighted:
         raise InputError("algorithm='mist' takes no weights of records; use algorithm='exact'")
     reader = _make_reader(columns, settings)
-    found = find_tree(
+    tree = find_tree(
         reader,
         sample=settings.initial_sample,
         delta=settings.delta,
@@ -207,15 +207,15 @@ def _learn_mist(columns: Columns, settings: Settings) -> Structure:
         exact_edges=settings.tree_edges == "exact",
     )
     return Structure(
-        found.edges,
-        found.weights,
-        found.lower,
-        found.upper,
-        found.edge_usage,
-        found.n_read,
-        found.rounds,
+        tree.edges,
+        tree.weights,
+        tree.lower,
+        tree.upper,
+        tree.edge_usage,
+        tree.n_read,
+        tree.rounds,
         [reader.node(c) for c in range(columns.n_columns)],
-        [reader.pair(a, b) for a, b in found.edges.tolist()],
+        [reader.pair(a, b) for a, b in tree.edges.tolist()],
     )
 
 
