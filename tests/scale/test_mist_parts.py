@@ -48,7 +48,7 @@ def labels():
     "options",
     [
         {},
-        {"share": "decision"},
+        {"guarantee": "decision"},
         {"tree_edges": "exact"},
         {"interval": "hoeffding"},
         {"epsilon": 0.02},

@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from tacit.network.dependency_tree.links import (
+    ClassNormals,
+    ClassPosterior,
+    Link,
+    Regression,
+    TableLink,
+)
+from tacit.network.dependency_tree.rooted import Rooted, choose_root, root_tree
+from tacit.network.inference.net import Net
 from tacit.network.structure.statistics import ClassMoments, Moments, PairMoments
-from tacit.network.trees.links import ClassNormals, ClassPosterior, Link, Regression, TableLink
-from tacit.network.trees.rooted import Rooted, choose_root, root_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from tacit.network.dependency_tree.layout import Layout
     from tacit.network.structure.learn import Structure
-    from tacit.network.trees.layout import Layout
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -70,9 +77,9 @@ class TreeDensity:
 
     def link(self, column: int) -> Link:
         """Return P(column | parent) of a column that has a parent."""
-        found = self.links[column]
-        assert found is not None
-        return found
+        link = self.links[column]
+        assert link is not None
+        return link
 
     @cached_property
     def n_parameters(self) -> int:
@@ -100,30 +107,36 @@ class LazyDensity:
     layout : Layout
     structure : Structure
     smoothing : float
-    made : TreeDensity, optional
-        The distribution, where it is there already.
     """
 
-    def __init__(
-        self,
-        layout: Layout,
-        structure: Structure,
-        smoothing: float,
-        made: TreeDensity | None = None,
-    ) -> None:
+    def __init__(self, layout: Layout, structure: Structure, smoothing: float) -> None:
         self._layout = layout
         self._structure = structure
         self._smoothing = smoothing
-        self._made = made
+        self._made: TreeDensity | None = None
+        self._net: Net | None = None
 
     def get(self) -> TreeDensity:
         """Return the distribution."""
         if self._made is None:
-            own = self._layout
+            layout = self._layout
             self._made = make_density(
-                own.names, own.numeric, own.arities, self._structure, self._smoothing
+                layout.names, layout.numeric, layout.arities, self._structure, self._smoothing
             )
         return self._made
+
+    def net(self) -> Net:
+        """Return the distribution of discrete columns as a net; made only once, too."""
+        if self._net is None:
+            density, schema = self.get(), self._layout.schema
+            assert schema is not None
+            tables: list[Floats] = []
+            for link, chances in zip(density.links, density.chances, strict=True):
+                assert chances is not None
+                tables.append(link.chances if isinstance(link, TableLink) else chances[None])
+            parents = tuple((p,) if p >= 0 else () for p in density.tree.parents.tolist())
+            self._net = Net(schema, parents, tuple(tables))
+        return self._net
 
 
 def make_density(
@@ -171,10 +184,10 @@ def make_density(
             )
         else:
             counts = pair if above < c else pair.T
-            own, parent = chances[c], chances[above]
-            assert own is not None
+            child, parent = chances[c], chances[above]
+            assert child is not None
             assert parent is not None
-            links[c] = TableLink(_conditional(counts, parent, own, smoothing))
+            links[c] = TableLink(_conditional(counts, parent, child, smoothing))
     return TreeDensity(names, numeric, arities, centre, scale, chances, tree, links)
 
 
@@ -188,8 +201,8 @@ def _shares(counts: Floats, smoothing: float) -> Floats:
     total = counts.sum() + smoothing
     if total <= 0:
         return np.full(len(counts), 1.0 / len(counts))
-    found: Floats = (counts + smoothing / len(counts)) / total
-    return found
+    fractions: Floats = (counts + smoothing / len(counts)) / total
+    return fractions
 
 
 def _regression(pair: PairMoments) -> Regression:

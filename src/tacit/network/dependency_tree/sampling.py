@@ -8,15 +8,15 @@ import numpy as np
 import polars as pl
 
 from tacit.machine import check_fits
-from tacit.network.trees.links import draw_codes
+from tacit.network.dependency_tree.links import draw_codes
 from tacit.table import Table
 from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.network.trees.layout import Layout
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.layout import Layout
+    from tacit.network.dependency_tree.parameters import TreeDensity
     from tacit.schema import Schema
 
 __all__ = ["draw_records"]
@@ -25,7 +25,7 @@ _CELLS = 4_000_000  # codes that are held at a time
 
 
 def draw_records(model: TreeDensity, layout: Layout, n: int, rng: np.random.Generator) -> Any:
-    """Draw n records: a Table, an array, or a frame where there are both labels and numbers."""
+    """Draw n records: a Table, or a frame where there are numbers."""
     if not layout.numeric.any():
         assert layout.schema is not None
         step = max(1, _CELLS // model.n_columns)
@@ -36,13 +36,11 @@ def draw_records(model: TreeDensity, layout: Layout, n: int, rng: np.random.Gene
         return _as_table(layout.schema, parts)
     check_fits(16 * n * model.n_columns, "the records", "draw fewer")
     codes, numbers = _draw(model, n, rng)
-    if layout.numeric.all():
-        return numbers
-    assert layout.schema is not None
-    frame = _as_table(layout.schema, [codes]).to_frame("polars")
-    held = [name for name, flag in zip(layout.names, layout.numeric, strict=True) if flag]
-    drawn = [pl.Series(name, numbers[:, k]) for k, name in enumerate(held)]
-    return frame.with_columns(drawn).select(layout.names)
+    names = [name for name, flag in zip(layout.names, layout.numeric, strict=True) if flag]
+    drawn = pl.DataFrame([pl.Series(name, numbers[:, k]) for k, name in enumerate(names)])
+    if layout.schema is None:
+        return drawn
+    return _as_table(layout.schema, [codes]).to_frame("polars").hstack(drawn).select(layout.names)
 
 
 def _draw(

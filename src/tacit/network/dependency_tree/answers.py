@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.network.trees.grid import grid_moments, on_grid
-from tacit.network.trees.input import Records
-from tacit.network.trees.messages import (
+from tacit.network.density import probabilities
+from tacit.network.dependency_tree.grid import grid_moments, on_grid
+from tacit.network.dependency_tree.input import Records
+from tacit.network.dependency_tree.messages import (
     Evidence,
     all_beliefs,
     belief,
@@ -17,27 +18,28 @@ from tacit.network.trees.messages import (
     log_densities,
     without_closed_form,
 )
-from tacit.network.trees.sparse_scores import SparseScores
+from tacit.network.dependency_tree.sparse_scores import SparseScores
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from tacit.network.trees.layout import Layout
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.layout import Layout
+    from tacit.network.dependency_tree.parameters import TreeDensity
 
     Floats: TypeAlias = NDArray[np.float64]
 
 __all__ = [
-    "column_chances",
+    "column_probabilities",
     "column_moments",
-    "marginal_chances",
+    "marginals_given",
     "records_evidence",
     "score_records",
 ]
 
 _CELLS = 4_000_000  # numbers of all messages that are held at a time
+_HINT = "; smoothing above 0 leaves everything possible"
 _GRID_RECORDS = 200  # records that are passed through a grid at a time
 
 
@@ -54,20 +56,20 @@ def score_records(model: TreeDensity, layout: Layout, records: Records) -> Float
         rest = _incomplete(layout, records)
     for rows, part in _parts(model, records, rest):
         evidence = records_evidence(model, layout, part)
-        for own, some, grid in _by_form(model, evidence, rows):
-            scores[rows[own]] = log_densities(grid or model, some)
+        for chosen, some, grid in _by_form(model, evidence, rows):
+            scores[rows[chosen]] = log_densities(grid or model, some)
             if grid is not None:
-                scores[rows[own]] -= _log_scales(model, some)
+                scores[rows[chosen]] -= _log_scales(model, some)
     return scores
 
 
 def _log_scales(model: TreeDensity, evidence: Evidence) -> Floats:
     """Return what the units of known numbers take off log-densities."""
-    found = np.zeros(evidence.n_records)
+    logs = np.zeros(evidence.n_records)
     for column in np.flatnonzero(model.numeric).tolist():
         lost = evidence.lost[column]
-        found[slice(None) if lost is None else ~lost] += np.log(model.scale[column])
-    return found
+        logs[slice(None) if lost is None else ~lost] += np.log(model.scale[column])
+    return logs
 
 
 def _by_form(
@@ -97,8 +99,8 @@ def _by_form(
     if len(plain):
         yield plain, evidence.take(plain), None
     for first in range(0, len(apart_rows), _GRID_RECORDS):
-        own = apart_rows[first : first + _GRID_RECORDS]
-        yield own, evidence.take(own), grid
+        chosen = apart_rows[first : first + _GRID_RECORDS]
+        yield chosen, evidence.take(chosen), grid
 
 
 def _all_possible(model: TreeDensity) -> bool:
@@ -121,9 +123,9 @@ def _score_numbers(model: TreeDensity, layout: Layout, records: Records) -> Floa
     for first in range(0, records.n_records, step):
         z = (records.numbers[first : first + step] - model.centre) / model.scale
         away = z[:, below] - slopes * z[:, model.tree.parents[below]]
-        own = -constant - 0.5 * (z[:, root] ** 2 + (away**2 / left).sum(axis=1))
-        scores[first : first + step] = own
-        rest.append(first + np.flatnonzero(np.isnan(own)))
+        logs = -constant - 0.5 * (z[:, root] ** 2 + (away**2 / left).sum(axis=1))
+        scores[first : first + step] = logs
+        rest.append(first + np.flatnonzero(np.isnan(logs)))
     for rows, part in _parts(model, records, np.concatenate(rest)):
         scores[rows] = log_densities(model, records_evidence(model, layout, part))
     return scores
@@ -151,13 +153,13 @@ def _parts(
     cells = int(model.arities.sum()) + 3 * model.n_numeric
     step = max(64, _CELLS // (width or cells))
     for first in range(0, len(rows), step):
-        own = rows[first : first + step]
-        if len(own) == records.n_records:
-            yield own, records
+        chosen = rows[first : first + step]
+        if len(chosen) == records.n_records:
+            yield chosen, records
             continue
-        numbers = None if records.numbers is None else records.numbers[own]
-        table = None if records.table is None else records.table.take(own)
-        yield own, Records(len(own), numbers, table, None)
+        numbers = None if records.numbers is None else records.numbers[chosen]
+        table = None if records.table is None else records.table.take(chosen)
+        yield chosen, Records(len(chosen), numbers, table, None)
 
 
 class _Values:
@@ -182,8 +184,10 @@ class _Values:
         model = self.model
         if model.numeric[column]:
             assert self.records.numbers is not None
-            own = (self.records.numbers[:, place] - model.centre[column]) / model.scale[column]
-            return np.nan_to_num(own.astype(np.float64, copy=False))
+            standardised = (self.records.numbers[:, place] - model.centre[column]) / model.scale[
+                column
+            ]
+            return np.nan_to_num(standardised.astype(np.float64, copy=False))
         assert self.records.table is not None
         codes = self.records.table.codes(place)
         codes[codes >= model.arities[column]] = 0  # anything, where it is missing
@@ -212,15 +216,17 @@ def records_evidence(model: TreeDensity, layout: Layout, records: Records) -> Ev
     return Evidence(values, lost, records.n_records)
 
 
-def column_chances(model: TreeDensity, layout: Layout, records: Records, column: int) -> Floats:
+def column_probabilities(
+    model: TreeDensity, layout: Layout, records: Records, column: int
+) -> Floats:
     """Return P(label | rest of the record) of a discrete column."""
-    found = np.empty((records.n_records, int(model.arities[column])))
+    answer = np.empty((records.n_records, int(model.arities[column])))
     for rows, part in _parts(model, records, *_neighbours(model, layout, records, column)):
         evidence = records_evidence(model, layout, part)
-        for own, some, grid in _by_form(model, evidence, rows, column):
+        for chosen, some, grid in _by_form(model, evidence, rows, column):
             message, _ = belief(grid or model, some, column)
-            found[rows[own]] = _normalise(message, rows[own])
-    return found
+            answer[rows[chosen]] = probabilities(message, rows[chosen], _HINT)
+    return answer
 
 
 def _neighbours(
@@ -235,19 +241,6 @@ def _neighbours(
     return every, int(np.maximum(model.arities[around], 3).sum())
 
 
-def _normalise(message: Floats, rows: NDArray[np.int64]) -> Floats:
-    with np.errstate(invalid="ignore"):  # where nothing is possible
-        chances = np.exp(message - message.max(axis=1, keepdims=True))
-    if np.isnan(chances).any():
-        record = int(rows[np.isnan(chances).any(axis=1).argmax()])
-        raise InputError(
-            f"X: record {record} has the probability zero, so that nothing follows from it; "
-            "smoothing above 0 leaves everything possible"
-        )
-    found: Floats = chances / chances.sum(axis=1, keepdims=True)
-    return found
-
-
 def column_moments(
     model: TreeDensity, layout: Layout, records: Records, column: int
 ) -> tuple[Floats, Floats]:
@@ -255,18 +248,18 @@ def column_moments(
     mean, spread = np.empty(records.n_records), np.empty(records.n_records)
     for rows, part in _parts(model, records, *_neighbours(model, layout, records, column)):
         evidence = records_evidence(model, layout, part)
-        for own, some, grid in _by_form(model, evidence, rows, column):
+        for chosen, some, grid in _by_form(model, evidence, rows, column):
             if grid is None:
                 told = belief_moments(*belief(model, some, column))
             else:
                 told = grid_moments(belief(grid, some, column)[0])
-            mean[rows[own]], spread[rows[own]] = told
+            mean[rows[chosen]], spread[rows[chosen]] = told
     scale = model.scale[column]
     return model.centre[column] + scale * mean, scale * np.sqrt(spread)
 
 
-def marginal_chances(model: TreeDensity, known: dict[int, Any]) -> list[Any]:
-    """Return the distribution of every column given some values.
+def marginals_given(model: TreeDensity, known: dict[int, Any]) -> tuple[list[Any], float]:
+    """Return each column's distribution given some values, and the logarithm of their density.
 
     Parameters
     ----------
@@ -276,32 +269,30 @@ def marginal_chances(model: TreeDensity, known: dict[int, Any]) -> list[Any]:
     Returns
     -------
     list
-        Probabilities of codes; mean and standard deviation of numbers.
+        Probabilities of codes; mean and standard deviation of numbers; anything for what is known.
+    float
     """
-    values, lost = [], []
+    values, missing = [], []
     for column in range(model.n_columns):
         value = known.get(column, 0)
         if model.numeric[column]:
             value = (value - model.centre[column]) / model.scale[column]
         values.append(np.array([value]))
-        lost.append(None if column in known else np.ones(1, np.bool_))
-    [(_, evidence, grid)] = _by_form(model, Evidence(values, lost, 1), None)
+        missing.append(None if column in known else np.ones(1, np.bool_))
+    [(_, evidence, grid)] = _by_form(model, Evidence(values, missing, 1), None)
     messages, density = all_beliefs(grid or model, evidence)
     if not np.isfinite(density[0]):
         raise InputError("given: this has the probability zero, so that nothing follows from it")
-    found: list[Any] = []
+    log_evidence = float(density[0] - (0.0 if grid is None else _log_scales(model, evidence)[0]))
+    answers: list[Any] = []
     for column, message in enumerate(messages):
-        if model.numeric[column]:
-            if column in known:
-                found.append((float(known[column]), 0.0))
-                continue
-            told = belief_moments(message, []) if grid is None else grid_moments(message)
-            mean, variance = told
+        if column in known:
+            answers.append(None)
+        elif model.numeric[column]:
+            moments = belief_moments(message, []) if grid is None else grid_moments(message)
+            mean, variance = (float(x[0]) for x in moments)
             scale = float(model.scale[column])
-            centre = float(model.centre[column])
-            found.append((centre + scale * float(mean[0]), scale * float(np.sqrt(variance[0]))))
-        elif column in known:
-            found.append((np.arange(model.arities[column]) == known[column]).astype(np.float64))
+            answers.append((float(model.centre[column]) + scale * mean, scale * variance**0.5))
         else:
-            found.append(_normalise(message, np.zeros(1, np.int64))[0])
-    return found
+            answers.append(probabilities(message)[0])
+    return answers, log_evidence if known else 0.0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tacit.network.trees.links import (
+from tacit.network.dependency_tree.links import (
     ClassNormals,
     ClassPosterior,
     Regression,
@@ -25,8 +25,8 @@ from tacit.network.trees.links import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.network.trees.links import Link
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.links import Link
+    from tacit.network.dependency_tree.parameters import TreeDensity
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -92,21 +92,21 @@ class _GridLink:
         """Return log P(· | parent) for some parents."""
         shape = (len(parents), len(self.below))
         child, parent = np.broadcast_to(self.below, shape), np.broadcast_to(parents, shape[::-1]).T
-        found: Floats = self.link.at(child.ravel(), parent.ravel()).reshape(shape)
-        found += np.log(self._width)
-        return found
+        logs: Floats = self.link.at(child.ravel(), parent.ravel()).reshape(shape)
+        logs += np.log(self._width)
+        return logs
 
     def at(self, child: Any, parent: Any) -> Floats:
         """Ask the link: both are known."""
-        found: Floats = self.link.at(child, parent)
-        return found
+        logs: Floats = self.link.at(child, parent)
+        return logs
 
     def from_child(self, child: Any) -> Floats:
         """Return the link at all points of the parent."""
         shape = (len(child), len(self.above))
         parent = np.broadcast_to(self.above, shape)
-        found: Floats = self.link.at(np.repeat(child, shape[1]), parent.ravel()).reshape(shape)
-        return found
+        logs: Floats = self.link.at(np.repeat(child, shape[1]), parent.ravel()).reshape(shape)
+        return logs
 
     def up(self, message: Floats) -> Floats:
         """Sum over the child's points."""

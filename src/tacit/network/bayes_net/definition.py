@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
+from tacit.network.bayes_net.graph import check_acyclic
 from tacit.network.inference.sampling import likely_codes
-from tacit.network.nets.graph import check_acyclic
 from tacit.schema import Labels, Schema
 from tacit.schema.types import label_items
 
@@ -63,24 +63,24 @@ def check_parents(names: Sequence[str], parents: Any) -> tuple[tuple[int, ...], 
     if not isinstance(parents, Mapping):
         raise InputError("parents must map columns to lists of columns")
     places = {name: place for place, name in enumerate(names)}
-    found: list[tuple[int, ...]] = [()] * len(names)
-    for child, own in parents.items():
+    positions: list[tuple[int, ...]] = [()] * len(names)
+    for child, above in parents.items():
         if child not in places:
             raise InputError(f"parents: there is no column {child!r}")
-        if isinstance(own, str):
-            raise InputError(f"parents: those of {child!r} must be a list, got {own!r}")
-        for parent in own:
+        if isinstance(above, str):
+            raise InputError(f"parents: those of {child!r} must be a list, got {above!r}")
+        for parent in above:
             if parent not in places:
                 raise InputError(
                     f"parents: {child!r} has the parent {parent!r}, which is no column"
                 )
             if parent == child:
                 raise InputError(f"parents: {child!r} is its own parent")
-        if len(set(own)) < len(own):
+        if len(set(above)) < len(above):
             raise InputError(f"parents: {child!r} has a parent twice")
-        found[places[child]] = tuple(places[parent] for parent in own)
-    check_acyclic(found, names)
-    return tuple(found)
+        positions[places[child]] = tuple(places[parent] for parent in above)
+    check_acyclic(positions, names)
+    return tuple(positions)
 
 
 def check_tables(
@@ -92,7 +92,7 @@ def check_tables(
     for name in tables:
         if name not in names:
             raise InputError(f"tables: there is no column {name!r}")
-    found = []
+    checked = []
     for place, name in enumerate(names):
         if name not in tables:
             raise InputError(f"tables: {name!r} has none")
@@ -114,8 +114,8 @@ def check_tables(
             raise InputError(
                 f"tables: that of {name!r}{_where(labels, names, parents[place], row)} {problem}"
             )
-        found.append(table)
-    return tuple(found)
+        checked.append(table)
+    return tuple(checked)
 
 
 def _where(labels: Sequence[Labels], names: Sequence[str], parents: Sequence[int], row: int) -> str:
@@ -132,8 +132,8 @@ def fix_rows(table: NDArray[np.float64]) -> tuple[int, str] | None:
     bad = ~((table >= 0) & (table <= 1 + TOLERANCE)).all(axis=1)
     if bad.any():
         row = int(bad.argmax())
-        own = table[row]
-        value = own[~((own >= 0) & (own <= 1 + TOLERANCE))][0]
+        values = table[row]
+        value = values[~((values >= 0) & (values <= 1 + TOLERANCE))][0]
         return row, f"has {value:g}, which is no probability"
     sums = table.sum(axis=1)
     off = np.abs(sums - 1)
@@ -152,5 +152,5 @@ def make_schema(
     tables: Sequence[NDArray[np.float64]],
 ) -> Schema:
     """Return the schema of a net: what is probable is the default."""
-    arities = np.array([len(own) for own in labels], np.int64)
+    arities = np.array([len(known) for known in labels], np.int64)
     return Schema(names, labels, likely_codes(arities, parents, tables))

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.network.nets.graph import children_of, find_order
+from tacit.network.bayes_net.graph import children_of, find_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.network.nets.graph import Parents
+    from tacit.network.bayes_net.graph import Parents
 
 __all__ = ["Placed", "lay_out_layers"]
 
@@ -61,8 +61,8 @@ def lay_out_layers(parents: Parents, height: float, gap: float) -> Placed:
     level, size = list(layer), [height] * n
     passing: dict[tuple[int, int], int] = {}  # arcs of a parent share their bend in a layer
     chains: dict[tuple[int, int], list[int]] = {}
-    for child, own in enumerate(parents):
-        for parent in own:
+    for child, above in enumerate(parents):
+        for parent in above:
             last, chain = parent, []
             for between in range(layer[parent] + 1, layer[child]):
                 if (parent, between) not in passing:
@@ -99,8 +99,8 @@ def _order(
 ) -> list[list[int]]:
     """Return the nodes of each layer such that few arcs cross: the best of several sweeps."""
     rows: list[list[int]] = [[] for _ in range(max(level) + 1)]
-    for node, own in enumerate(level):
-        rows[own].append(node)
+    for node, number in enumerate(level):
+        rows[number].append(node)
     place = np.zeros(len(level))
     for row in rows:
         place[row] = np.arange(len(row)) - len(row) / 2
@@ -128,10 +128,10 @@ def _crossings(rows: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) ->
         if len(flat) < 2:
             continue
         above = np.zeros(int(flat.max()) + 2, np.int64)  # arcs so far that end at each place
-        for own in ends:
-            for end in own.tolist():
+        for below in ends:
+            for end in below.tolist():
                 total += int(above[end + 1 :].sum())
-            for end in own.tolist():
+            for end in below.tolist():
                 above[end] += 1
     return total
 
@@ -155,7 +155,7 @@ def _heights(
                 for k in row
             ]
             aim = np.array(
-                [y[own].mean() if own else y[k] for k, own in zip(row, both, strict=True)]
+                [y[near].mean() if near else y[k] for k, near in zip(row, both, strict=True)]
             )
             y[row] = _apart(aim, size[row], gap)
     lowest: float = (y - size / 2).min()

@@ -3,52 +3,59 @@
 from __future__ import annotations
 
 import sys
-from copy import copy
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tacit import store
 from tacit.errors import InputError
-from tacit.machine import check_fits, check_int
-from tacit.network.inference.partitioned import RecordScores
-from tacit.network.structure.bits import binary_structure, is_bytes
-from tacit.network.structure.learn import Settings, Structure, learn
-from tacit.network.trees.answers import (
-    column_chances,
+from tacit.machine import check_int
+from tacit.network.density import DensityEstimator
+from tacit.network.dependency_tree.answers import (
     column_moments,
-    marginal_chances,
+    column_probabilities,
+    marginals_given,
     score_records,
 )
-from tacit.network.trees.input import Records, fit_columns, label_layout, read_records
-from tacit.network.trees.layout import Layout, is_number
-from tacit.network.trees.parameters import LazyDensity, TreeDensity
-from tacit.network.trees.sampling import draw_records
-from tacit.network.trees.saving import write_dependency_tree
-from tacit.network.trees.text import edges_frame, tree_dot, tree_graph, tree_text
+from tacit.network.dependency_tree.input import (
+    Records,
+    fit_columns,
+    label_layout,
+    partition_columns,
+    read_records,
+)
+from tacit.network.dependency_tree.layout import Layout, is_number
+from tacit.network.dependency_tree.parameters import LazyDensity, TreeDensity
+from tacit.network.dependency_tree.sampling import draw_records
+from tacit.network.dependency_tree.state import read_structure, tree_to_state
+from tacit.network.dependency_tree.text import edges_frame, tree_dot, tree_graph, tree_text
+from tacit.network.inference.distribution import Distribution
+from tacit.network.structure.bits import binary_structure, is_bytes
+from tacit.network.structure.learn import Settings, Structure, learn
 from tacit.parameters import make_generator
-from tacit.scale import as_partitioned, over_parts
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
 
     import polars as pl
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from tacit.network.inference.net import Net
     from tacit.network.structure.columns import Columns
-    from tacit.schema import Schema
+    from tacit.plot.scene import Scene
+    from tacit.scale import PartitionedTable
+    from tacit.schema import Column, Schema
     from tacit.table.features import Features
 
 __all__ = ["DependencyTree", "check_smoothing"]
 
+_EARLIER = {"method": "algorithm", "share": "guarantee"}  # parameters of version 0.1
 _PRODUCTS = 2e10  # of numbers, from which on "auto" does not read everything
 
 
-class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Learn the tree that joins the columns which tell most of each other.
+class DependencyTree(DensityEstimator):
+    """Learn the tree that joins the columns which tell most of each other.
 
     Of all trees over the columns it is the one under which the records are most probable (Chow and
     Liu): the maximum spanning tree of mutual information. The tree is a joint distribution: it
@@ -56,7 +63,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : {"auto", "exact", "mist"}
+    algorithm : {"auto", "exact", "mist"}
         "exact" reads all records for all pairs of columns. "mist" reads as many records of each
         pair as it takes to decide about it, by Tarjan's red rule: an edge that is certainly the
         weakest of a cycle is not in the tree. "auto" is "exact", unless X is a file on disk or
@@ -74,7 +81,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Records that are read first ("mist").
     interval : {"clt", "hoeffding"}
         What intervals rest on: the central limit theorem, or Hoeffding's inequality ("mist").
-    share : {"tree", "decision"}
+    guarantee : {"tree", "decision"}
         Whether `delta` is for the tree as a whole, or for each decision, as in the paper ("mist").
     tree_edges : {"interval", "exact"}
         Whether edges in the tree have intervals, too, or are read in full, as in the paper
@@ -102,14 +109,14 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     edges_ : int64 array of shape (n_columns - 1, 2)
-        Places of the columns that are joined, a < b.
+        Positions of the columns that are joined, a < b.
     weights_ : float64 array of shape (n_columns - 1,)
         Mutual information of the joined columns in nats; infinite for numbers that determine each
         other.
     intervals_ : float64 array of shape (n_columns - 1, 2)
         What it is between if all records are read.
     edge_usage_ : float
-        Share of (record, pair of columns) that was read.
+        Fraction of (record, pair of columns) that was read.
     n_read_ : int
         Records read of the pair that needed most.
     structure_ : Structure
@@ -145,15 +152,17 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
     '43.7%'
     """
 
+    _kind = "dependency_tree"
+
     def __init__(
         self,
-        method: Literal["auto", "exact", "mist"] = "auto",
+        algorithm: Literal["auto", "exact", "mist"] = "auto",
         *,
         delta: float = 1e-3,
         epsilon: float = 0.0,
         initial_sample: int = 5000,
         interval: Literal["clt", "hoeffding"] = "clt",
-        share: Literal["tree", "decision"] = "tree",
+        guarantee: Literal["tree", "decision"] = "tree",
         tree_edges: Literal["interval", "exact"] = "interval",
         numeric: Any = "auto",
         missing: Literal["state", "ignore"] = "state",
@@ -164,12 +173,12 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.method = method
+        self.algorithm = algorithm
         self.delta = delta
         self.epsilon = epsilon
         self.initial_sample = initial_sample
         self.interval = interval
-        self.share = share
+        self.guarantee = guarantee
         self.tree_edges = tree_edges
         self.numeric = numeric
         self.missing = missing
@@ -183,22 +192,19 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing == "ignore"
         return tags
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DependencyTree:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the tree and its parameters.
 
         Parameters
         ----------
         X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
             A path is that of any file that :func:`tacit.read` reads. Of Parquet and Arrow files
-            with nothing but numbers, only as much is read as the method needs. A table in
+            with nothing but numbers, only as much is read as the algorithm needs. A table in
             partitions takes one pass for "exact"; for "mist" a pass or two, mostly, in which most
             pairs of columns are counted for a sample of the records only.
         y : ignored
@@ -210,58 +216,67 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         DependencyTree
             Itself.
         """
-        smoothing = check_smoothing(self.smoothing)
+        self._check()
+        fitted = self._fit_bits(X, sample_weight)
+        if fitted is None:
+            columns, layout = fit_columns(
+                self, X, numeric=self.numeric, discretise=self.discretise, missing=self.missing,
+                sample_weight=sample_weight, n_jobs=self.n_jobs,
+            )  # fmt: skip
+            fitted = layout, self._find(columns)
+        return self._keep(*fitted)
+
+    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> Self:
+        """Learn from counts of partitions."""
+        self._check()
+        columns, layout = partition_columns(X, self.numeric, self.missing)
+        return self._keep(layout, self._find(columns))
+
+    def _check(self) -> None:
+        """Refuse wrong parameters."""
+        check_smoothing(self.smoothing)
         if self.unseen not in ("error", "default"):
             raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
-        check_int(self.initial_sample, "initial_sample", 2)
-        self._settings("exact" if self.method == "auto" else self.method).check()
-        fitted = self._fit_bits(X, sample_weight) or self._fit_columns(X, sample_weight)
-        self._keep(*fitted, None, smoothing)
-        return self
+        self._settings("exact" if self.algorithm == "auto" else self.algorithm).check()
 
     def _fit_bits(self, X: Any, sample_weight: Any) -> tuple[Layout, Structure] | None:
         """Fit a matrix of 0 and 1 without making a table of it, where that is possible."""
-        plain = sample_weight is None and self.discretise is None and self.method != "mist"
+        plain = sample_weight is None and self.discretise is None and self.algorithm != "mist"
         if not plain or self.numeric not in ("auto", "none") or not is_bytes(X):
             return None
-        found = binary_structure(X, self.n_jobs)
-        return None if found is None else (label_layout(found[0]), found[1])
+        binary = binary_structure(X, self.n_jobs)
+        return None if binary is None else (label_layout(binary[0]), binary[1])
 
-    def _fit_columns(self, X: Any, sample_weight: Any) -> tuple[Layout, Structure]:
-        scratch = copy(self)  # what fails leaves the estimator as it was
-        columns, layout = fit_columns(
-            scratch, X, numeric=self.numeric, discretise=self.discretise, missing=self.missing,
-            sample_weight=sample_weight, n_jobs=self.n_jobs,
-        )  # fmt: skip
-        structure = learn(columns, self._settings(self._choose_method(columns)))
+    def _find(self, columns: Columns) -> Structure:
+        """Find the tree, and say what was read."""
+        structure = learn(columns, self._settings(self._choose_algorithm(columns)))
         if self.verbose:
-            for own in structure.rounds:
-                told = f"{own['records']:,} records read for {own['alive']:,} pairs of columns"
+            for done in structure.rounds:
+                told = f"{done['records']:,} records read for {done['alive']:,} pairs of columns"
                 print(told, file=sys.stderr)
-        return layout, structure
+        return structure
 
-    def _settings(self, method: Any) -> Settings:
+    def _settings(self, algorithm: Any) -> Settings:
         return Settings(
-            method=method, delta=self.delta, epsilon=self.epsilon, sample=self.initial_sample,
-            interval=self.interval, share=self.share, tree_edges=self.tree_edges,
-            missing=self.missing, random_state=self.random_state, n_jobs=self.n_jobs,
+            algorithm=algorithm, delta=self.delta, epsilon=self.epsilon,
+            initial_sample=self.initial_sample, interval=self.interval, guarantee=self.guarantee,
+            tree_edges=self.tree_edges, missing=self.missing, random_state=self.random_state,
+            n_jobs=self.n_jobs,
         )  # fmt: skip
 
-    def _choose_method(self, columns: Columns) -> str:
-        if self.method != "auto":
-            return self.method
+    def _choose_algorithm(self, columns: Columns) -> str:
+        if self.algorithm != "auto":
+            return self.algorithm
         on_disk = columns.numbers is not None and not isinstance(columns.numbers, np.ndarray)
         many = columns.n_records * len(columns.continuous) ** 2 > _PRODUCTS
         plain = self.missing == "state" and columns.weights is None
         return "mist" if plain and (on_disk or many) else "exact"
 
-    def _keep(
-        self, layout: Layout, structure: Structure, model: TreeDensity | None, smoothing: float
-    ) -> None:
+    def _keep(self, layout: Layout, structure: Structure) -> Self:
         """Note what was learnt; parameters are made when somebody asks for them."""
         self._layout = layout
-        self._density = LazyDensity(layout, structure, smoothing, model)
-        self._smoothing = smoothing
+        self._smoothing = check_smoothing(self.smoothing)
+        self._density = LazyDensity(layout, structure, self._smoothing)
         self.structure_ = structure
         self.edges_ = structure.edges
         self.weights_ = structure.weights
@@ -269,6 +284,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self.edge_usage_ = structure.edge_usage
         self.n_read_ = structure.n_read
         layout.note(self)
+        return self
 
     def _fitted(self) -> TreeDensity:
         check_is_fitted(self, "edges_")
@@ -307,117 +323,35 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._fitted()
         return read_records(self, X, self._layout, unseen=self.unseen, n_jobs=self.n_jobs)
 
-    @over_parts
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of each record's probability, or density if it has numbers.
+    def _score_records(self, records: Records) -> NDArray[np.float64]:
+        return score_records(self._fitted(), self._layout, records)
 
-        What is missing is summed or integrated over. That is a missing label only if `fit` has not
-        seen it as a label of its own.
+    def _column_probabilities(self, records: Records, position: int) -> NDArray[np.float64]:
+        return column_probabilities(self._fitted(), self._layout, records, position)
 
-        Parameters
-        ----------
-        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
-        """
-        return score_records(self._fitted(), self._layout, self._read(X))
+    def _predict_column(self, records: Records, position: int) -> NDArray[Any]:
+        if self._layout.numeric[position]:
+            return column_moments(self._fitted(), self._layout, records, position)[0]
+        return super()._predict_column(records, position)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of :meth:`score_samples`, by the records' weights if they have any.
+    def _position(self, column: Any) -> int:
+        return self._layout.position(column)
 
-        Parameters
-        ----------
-        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
-        y : ignored
-        """
-        parts = as_partitioned(X)
-        if parts is None:
-            total, weight = self._sum_scores(X)
-        else:
-            total, weight = parts.reduce(RecordScores(self), n_jobs=self.n_jobs)
-        if not weight:
-            raise InputError("X: all weights are zero")
-        return total / weight
+    def _discrete(self, position: int) -> Column | None:
+        return None if self._layout.numeric[position] else self._layout.discrete(position)
 
-    def _sum_scores(self, X: Any) -> tuple[float, float]:
-        """Return Σ w·log p of records, and Σ w."""
-        model, records = self._fitted(), self._read(X)
-        scores, weights = score_records(model, self._layout, records), records.weights
-        if weights is None:
-            return float(scores.sum()), float(len(scores))
-        held = weights > 0
-        return float((weights[held] * scores[held]).sum()), float(weights.sum())
+    def _as_net(self) -> Net:
+        self._fitted()
+        if self._layout.numeric.any():
+            name = self._layout.names[int(np.argmax(self._layout.numeric))]
+            raise InputError(
+                f"column {name!r} holds numbers, and this is answered by trees of discrete columns "
+                "only; cut numbers with discretise"
+            )
+        return self._density.net()
 
-    @over_parts
-    def predict_proba(self, X: Any, column: str | int | None = None) -> NDArray[np.float64]:
-        """Return the probabilities of a column's labels given each record's other values.
-
-        Parameters
-        ----------
-        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
-            With all columns; what it says about this one is not looked at.
-        column : str or int, optional
-            A discrete column. Without it, all discrete columns are predicted, each from the others.
-
-        Returns
-        -------
-        ndarray of shape (n_records, n_labels)
-            In the order of ``schema_[column].labels``; of all columns, one after another.
-        """
-        model = self._fitted()
-        places = np.flatnonzero(~model.numeric).tolist()
-        if column is not None:
-            places = [self._layout.position(column)]
-            if model.numeric[places[0]]:
-                name = self._layout.names[places[0]]
-                raise InputError(f"column: {name!r} holds numbers, which predict gives")
-        records = self._read(X)
-        width = int(model.arities[places].sum())
-        check_fits(16 * records.n_records * width, "all probabilities", "give fewer records")
-        found = [column_chances(model, self._layout, records, place) for place in places]
-        return np.hstack(found) if found else np.zeros((records.n_records, 0))
-
-    @over_parts
-    def predict(self, X: Any, column: str | int | None = None) -> NDArray[Any]:
-        """Return the most probable label, or the mean of a number, given the other values.
-
-        Parameters
-        ----------
-        X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
-            With all columns; what it says about this one is not looked at.
-        column : str or int, optional
-            Without it, all columns are predicted, each from the others.
-
-        Returns
-        -------
-        ndarray of shape (n_records,), or (n_records, n_columns) of all columns
-        """
-        model = self._fitted()
-        if column is not None:
-            place = self._layout.position(column)
-            return self._predict(self._read(X), place)
-        records = self._read(X)
-        found = [self._predict(records, place) for place in range(model.n_columns)]
-        if len({own.dtype.kind for own in found}) == 1:
-            return np.column_stack(found)
-        result = np.empty((records.n_records, model.n_columns), object)
-        for place, own in enumerate(found):
-            result[:, place] = own
-        return result
-
-    def _predict(self, records: Records, place: int) -> NDArray[Any]:
-        model = self._fitted()
-        if model.numeric[place]:
-            return column_moments(model, self._layout, records, place)[0]
-        labels = self._layout.discrete(place).labels
-        codes = column_chances(model, self._layout, records, place).argmax(axis=1)
-        known: NDArray[Any] = np.array(labels.items)
-        if known.dtype.kind not in "biufU" or len(known) < len(labels) or known.ndim > 1:
-            known = np.empty(len(labels), object)
-            known[:] = labels.items
-        found: NDArray[Any] = known[codes]
-        return found
-
-    def marginals(self, given: Mapping[Any, Any] | None = None) -> dict[str, dict[Any, float]]:
-        """Return the distribution of every column, given values of some.
+    def marginals(self, given: Mapping[Any, Any] | None = None) -> dict[str, Any]:
+        """Return the distribution of each column that is not given.
 
         Parameters
         ----------
@@ -426,43 +360,54 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         Returns
         -------
         dict
-            Of discrete columns ``{label: probability}``, of numbers ``{"mean": …, "sd": …}``.
+            Of discrete columns a :class:`~tacit.network.Distribution`, of numbers
+            ``{"mean": …, "sd": …}``.
 
         Examples
         --------
         >>> import tacit
         >>> tree = tacit.DependencyTree().fit({"rain": [True, False] * 50, "wet": [1, 0] * 50})
-        >>> {label: round(p, 3) for label, p in tree.marginals({"rain": True})["wet"].items()}
-        {0: 0.005, 1: 0.995}
+        >>> tree.marginals({"rain": True})["wet"]
+        wet  probability
+        0         0.0050
+        1         0.9950
         """
-        model = self._fitted()
-        found = marginal_chances(model, self._layout.known(given))
-        told: dict[str, dict[Any, float]] = {}
-        for place, name in enumerate(self._layout.names):
-            if model.numeric[place]:
-                told[name] = {"mean": found[place][0], "sd": found[place][1]}
+        model, layout = self._fitted(), self._layout
+        known = layout.known(given)
+        values, log_evidence = marginals_given(model, known)
+        shown = {layout.names[c]: layout.value(c, value) for c, value in known.items()}
+        answers: dict[str, Any] = {}
+        for position, name in enumerate(layout.names):
+            if position in known:
+                continue
+            if model.numeric[position]:
+                answers[name] = dict(zip(("mean", "sd"), values[position], strict=True))
             else:
-                labels = self._layout.discrete(place).labels
-                told[name] = dict(zip(labels, found[place].tolist(), strict=True))
-        return told
+                column = layout.discrete(position)
+                answers[name] = Distribution((column,), values[position], log_evidence, shown)
+        return answers
 
-    def sample(self, n: int = 1, *, random_state: Any = None) -> Any:
-        """Draw records.
+    def sample(
+        self, n: int = 1, *, given: Mapping[Any, Any] | None = None, random_state: Any = None
+    ) -> Any:
+        """Draw records, all of them independent of each other.
 
         Parameters
         ----------
         n : int, default 1
-            How many.
+        given : mapping, optional
+            ``{column: label, …}`` that all records are to have, if all columns are discrete.
         random_state : int, RandomState, Generator or None
 
         Returns
         -------
-        Table, ndarray or polars.DataFrame
-            A Table if all columns are discrete, an array if all are numbers, else a frame.
+        Table or polars.DataFrame
+            A frame if there are columns of numbers.
         """
-        model = self._fitted()
+        if given:
+            return super().sample(n, given=given, random_state=random_state)
         size = check_int(n, "n", 1)
-        return draw_records(model, self._layout, size, make_generator(random_state))
+        return draw_records(self._fitted(), self._layout, size, make_generator(random_state))
 
     # Showing and keeping
 
@@ -475,10 +420,16 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._fitted()
         return edges_frame(self)
 
-    def to_text(self) -> str:
-        """Return the tree as indented text: each column below the one it is joined to."""
+    def to_text(self, top: int | None = None) -> str:
+        """Return the tree as indented text: each column below the one it is joined to.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many columns to show; all by default.
+        """
         self._fitted()
-        return tree_text(self)
+        return tree_text(self, top)
 
     def to_dot(self) -> str:
         """Return the tree in Graphviz' language."""
@@ -490,36 +441,24 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         self._fitted()
         return tree_graph(self)
 
-    def to_svg(self) -> str:
-        """Return the tree as a picture: the text of an SVG file."""
-        from tacit.network.trees.picture import tree_scene
-        from tacit.plot import scene_svg
+    def _scene(self) -> Scene:
+        from tacit.network.dependency_tree.picture import tree_scene
 
-        self._fitted()
-        return scene_svg(tree_scene(self))
+        return tree_scene(self)
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the tree with Matplotlib.
+    def to_state(self) -> store.State:
+        """Return the named arrays that a file holds."""
+        return tree_to_state(self)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-        """
-        from tacit.network.trees.picture import tree_scene
-        from tacit.plot import draw_scene
-
-        self._fitted()
-        return draw_scene(tree_scene(self), ax)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tree to a file that :func:`tacit.load` reads; atomic.
-
-        Parameters
-        ----------
-        path : path-like
-        """
-        self._fitted()
-        write_dependency_tree(path, self)
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make a tree of a file's arrays, after checking that they go together."""
+        facts = store.read_json(state["settings"])
+        saved = facts["parameters"].items()
+        tree = cls(**{_EARLIER.get(name, name): value for name, value in saved})
+        tree._check()
+        tree._keep(*read_structure(state, facts))._fitted()
+        return tree
 
 
 def check_smoothing(smoothing: Any) -> float:

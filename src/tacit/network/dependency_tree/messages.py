@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from tacit.network.trees.links import (
+from tacit.network.dependency_tree.links import (
     ClassPosterior,
     add_logs,
     normal_terms,
@@ -25,7 +25,7 @@ from tacit.network.trees.links import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.parameters import TreeDensity
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -64,8 +64,11 @@ class Evidence:
 
     def take(self, rows: NDArray[np.int64]) -> Evidence:
         """Return the evidence of some records."""
-        lost = [None if own is None or not own[rows].any() else own[rows] for own in self.lost]
-        return Evidence([own[rows] for own in self.values], lost, len(rows))
+        lost = [
+            None if values is None or not values[rows].any() else values[rows]
+            for values in self.lost
+        ]
+        return Evidence([values[rows] for values in self.values], lost, len(rows))
 
 
 class _Upward:
@@ -138,7 +141,7 @@ def without_closed_form(
     """
     path = set() if column is None else set(model.tree.path_to(column))
     m = evidence.n_records
-    found = np.zeros(m, np.bool_)
+    apart = np.zeros(m, np.bool_)
     told = np.zeros((model.n_columns, m), np.bool_)  # is anything known at or below a column?
     for child in model.tree.order[:0:-1].tolist():
         if child in path:
@@ -148,8 +151,8 @@ def without_closed_form(
         told[parent] |= told[child]
         above, below = evidence.lost[parent], isinstance(model.link(child), ClassPosterior)
         if above is not None and below and parent != column:
-            found |= above & told[child]
-    return found
+            apart |= above & told[child]
+    return apart
 
 
 def _prior(model: TreeDensity) -> Floats:
@@ -176,15 +179,15 @@ def _finish(up: _Upward) -> Floats:
     """Return the densities, when all messages have come to the root."""
     model, evidence, root = up.model, up.evidence, up.model.tree.root
     prior, lost = _prior(model), evidence.lost[root]
-    found = up.known.copy()
-    hidden = np.zeros(len(found), np.bool_) if lost is None else lost
-    found[hidden] += _log_mass(model, root, prior + up.of(root)[hidden])
+    densities = up.known.copy()
+    hidden = np.zeros(len(densities), np.bool_) if lost is None else lost
+    densities[hidden] += _log_mass(model, root, prior + up.of(root)[hidden])
     seen = ~hidden
-    found[seen] += _value_of(model, root, prior, evidence.values[root][seen])
+    densities[seen] += _value_of(model, root, prior, evidence.values[root][seen])
     for column in np.flatnonzero(model.numeric).tolist():
         lost = evidence.lost[column]
-        found[slice(None) if lost is None else ~lost] -= np.log(model.scale[column])
-    return found
+        densities[slice(None) if lost is None else ~lost] -= np.log(model.scale[column])
+    return densities
 
 
 def _log_mass(model: TreeDensity, column: int, message: Floats) -> Floats:
@@ -196,8 +199,8 @@ def _value_of(model: TreeDensity, column: int, message: Floats, values: Any) -> 
         logs: Floats = message[0][values]
         return logs
     g, h, q = message[0, 0]
-    found: Floats = g + h * values - q * values**2 / 2
-    return found
+    logs: Floats = g + h * values - q * values**2 / 2
+    return logs
 
 
 def belief(model: TreeDensity, evidence: Evidence, column: int) -> tuple[Floats, list[Any]]:
@@ -233,14 +236,14 @@ def belief(model: TreeDensity, evidence: Evidence, column: int) -> tuple[Floats,
 
 def _needed(model: TreeDensity, evidence: Evidence, path: list[int]) -> list[int]:
     """Return the nodes off the path whose messages matter, children first."""
-    on_path, found = set(path), []
+    on_path, needed = set(path), []
     waiting = [node for node in path if evidence.lost[node] is not None]
     while waiting:
         node = waiting.pop()
         below = [child for child in model.tree.children[node] if child not in on_path]
-        found += below
+        needed += below
         waiting += [child for child in below if evidence.lost[child] is not None]
-    return found[::-1]
+    return needed[::-1]
 
 
 def _known_or_said(up: _Upward, column: int) -> Floats:
@@ -271,12 +274,12 @@ def _step_down(
     if lost is None:
         return link.given(values)
     low, high = link.down(outside[lost]), link.given(values[~lost])
-    found = np.zeros((len(lost), *low.shape[1:]))
+    message = np.zeros((len(lost), *low.shape[1:]))
     if low.ndim == 3:  # terms that are not needed have no mass
-        found[..., 0], found[..., 2] = -np.inf, 1.0
-    found[lost] = low
-    found[~lost, : high.shape[1]] = high
-    return found
+        message[..., 0], message[..., 2] = -np.inf, 1.0
+    message[lost] = low
+    message[~lost, : high.shape[1]] = high
+    return message
 
 
 def belief_moments(message: Floats, factors: list[Any]) -> tuple[Floats, Floats]:

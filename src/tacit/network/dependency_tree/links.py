@@ -75,14 +75,14 @@ def add_logs(logs: Floats) -> Floats:
     most = logs.max(axis=-1)
     safe = np.where(np.isfinite(most), most, 0.0)
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(np.exp(logs - safe[..., None]).sum(axis=-1)) + safe
-    return found
+        total: Floats = np.log(np.exp(logs - safe[..., None]).sum(axis=-1)) + safe
+    return total
 
 
 def _log(numbers: Floats) -> Floats:
     with np.errstate(divide="ignore"):
-        found: Floats = np.log(numbers)
-    return found
+        logs: Floats = np.log(numbers)
+    return logs
 
 
 def multiply_logs(message: Floats, matrix: Floats) -> Floats:
@@ -98,8 +98,8 @@ def draw_codes(chances: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
     at = rng.random(len(chances)) * ends[:, -1]
     # The last code with a probability is the last one that may be drawn.
     last = chances.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
-    found: NDArray[np.int64] = np.minimum((at[:, None] >= ends).sum(axis=1), last)
-    return found
+    codes: NDArray[np.int64] = np.minimum((at[:, None] >= ends).sum(axis=1), last)
+    return codes
 
 
 def normal_terms(mean: Any, variance: Any) -> Floats:
@@ -116,16 +116,16 @@ def term_moments(terms: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _log_normal(x: Any, mean: Any, variance: Any) -> Floats:
-    found: Floats = -0.5 * (_LOG_2PI + np.log(variance) + (x - mean) ** 2 / variance)
-    return found
+    logs: Floats = -0.5 * (_LOG_2PI + np.log(variance) + (x - mean) ** 2 / variance)
+    return logs
 
 
 def _through(terms: Floats, mean: Any, variance: Any) -> Floats:
     """Return log ∫ N(x; mean, variance) exp(g + h·x − q·x²/2) dx."""
     g, h, q = np.moveaxis(terms, -1, 0)
     s = 1.0 + q * variance
-    found: Floats = g - 0.5 * np.log(s) + (h * mean + 0.5 * (h * h * variance - q * mean**2)) / s
-    return found
+    logs: Floats = g - 0.5 * np.log(s) + (h * mean + 0.5 * (h * h * variance - q * mean**2)) / s
+    return logs
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,13 @@ class TableLink:
 
     def at(self, child: Any, parent: Any) -> Floats:
         """Look up."""
-        found: Floats = self.logs[parent, child]
-        return found
+        logs: Floats = self.logs[parent, child]
+        return logs
 
     def from_child(self, child: Any) -> Floats:
         """Look up columns."""
-        found: Floats = self.logs.T[child]
-        return found
+        logs: Floats = self.logs.T[child]
+        return logs
 
     def up(self, message: Floats) -> Floats:
         """Sum over the child."""
@@ -159,8 +159,8 @@ class TableLink:
 
     def given(self, parent: Any) -> Floats:
         """Look up rows."""
-        found: Floats = self.logs[parent]
-        return found
+        logs: Floats = self.logs[parent]
+        return logs
 
     def down(self, message: Floats) -> Floats:
         """Sum over the parent."""
@@ -290,8 +290,8 @@ class ClassPosterior:
 
     def at(self, child: Any, parent: Any) -> Floats:
         """Return the probability."""
-        found: Floats = np.take_along_axis(self.logs(parent), np.asarray(child)[:, None], 1)[:, 0]
-        return found
+        logs: Floats = np.take_along_axis(self.logs(parent), np.asarray(child)[:, None], 1)[:, 0]
+        return logs
 
     def from_child(self, child: Any) -> Floats:
         """There is no closed form; whoever knows the child does without."""
@@ -313,14 +313,14 @@ class ClassPosterior:
 
     def down(self, message: Floats) -> Floats:
         """Integrate over the parent, numerically."""
-        found = np.empty((len(message), len(self.chances)))
+        result = np.empty((len(message), len(self.chances)))
         step = max(1, _CELLS // (message.shape[1] * len(_STEPS) * len(self.chances)))
         for first in range(0, len(message), step):
-            own = message[first : first + step]
-            points, logs = term_points(own)
+            block = message[first : first + step]
+            points, logs = term_points(block)
             logs = logs[..., None] + self.logs(points)
-            found[first : first + step] = add_logs(np.moveaxis(logs, 1, -1))
-        return found
+            result[first : first + step] = add_logs(np.moveaxis(logs, 1, -1))
+        return result
 
     def draw(self, parent: Any, rng: np.random.Generator) -> Any:
         """Draw by Bayes' rule."""

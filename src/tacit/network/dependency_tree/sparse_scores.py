@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from tacit.network.trees.links import TableLink
+from tacit.network.dependency_tree.links import TableLink
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.network.trees.parameters import TreeDensity
+    from tacit.network.dependency_tree.parameters import TreeDensity
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -45,9 +45,9 @@ class SparseScores:
         self.arities = arities
         tables = []
         for column in range(n):
-            link, own = model.links[column], model.chances[column]
-            assert own is not None
-            tables.append(link.logs.ravel() if isinstance(link, TableLink) else np.log(own))
+            link, marginal = model.links[column], model.chances[column]
+            assert marginal is not None
+            tables.append(link.logs.ravel() if isinstance(link, TableLink) else np.log(marginal))
         self.logs = np.concatenate(tables)
         # P(column's code | parent's default), for all cells of all columns.
         parent_default = np.where(self.parents >= 0, defaults[self.parents], 0)
@@ -98,10 +98,10 @@ class SparseScores:
             codes[parent] < self.arities[columns[parent]]
         )
         child, parent = child[fine], parent[fine]
-        own = columns[child]
-        row = self.first[own] + codes[parent] * self.arities[own]
-        beside, default = self.beside_default[own], schema.defaults[own]
+        column = columns[child]
+        row = self.first[column] + codes[parent] * self.arities[column]
+        beside, default = self.beside_default[column], schema.defaults[column]
         change[child] += self.logs[row + codes[child]] - self.logs[row + default]
         change[child] -= self.logs[beside + codes[child]] - self.logs[beside + default]
-        found: Floats = self.base + np.bincount(rows, change, table.n_records).astype(np.float64)
-        return found
+        scores: Floats = self.base + np.bincount(rows, change, table.n_records).astype(np.float64)
+        return scores

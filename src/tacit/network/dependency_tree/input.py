@@ -14,9 +14,8 @@ from sklearn.base import BaseEstimator
 
 from tacit import io
 from tacit.errors import FileError, InputError
+from tacit.network.dependency_tree.layout import Layout
 from tacit.network.structure.columns import Columns
-from tacit.network.trees.layout import Layout
-from tacit.scale import as_partitioned
 from tacit.schema import Labels, Schema
 from tacit.table import Table
 from tacit.table.features import (
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 
     from tacit.scale import PartitionedTable
 
-__all__ = ["Records", "fit_columns", "label_layout", "read_records"]
+__all__ = ["Records", "fit_columns", "label_layout", "partition_columns", "read_records"]
 
 _ON_DISK = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
 
@@ -80,7 +79,7 @@ def fit_columns(
     ----------
     estimator : scikit-learn estimator
         Gets `n_features_in_` and, where columns have names, `feature_names_in_`.
-    X : Table, PartitionedTable, frame, mapping of columns, array, sparse array or path
+    X : Table, frame, mapping of columns, array, sparse array or path
     numeric : {"auto", "all", "none"} or sequence of columns
     discretise : spec or mapping, optional
     missing : {"state", "ignore"}
@@ -96,10 +95,6 @@ def fit_columns(
             layout = Layout("frame", tuple(X.names), X.numeric, None, None)
             layout.note(estimator)
             return X, layout
-    parts = as_partitioned(X)
-    if parts is not None:
-        _refuse_numbers(numeric)
-        return _part_columns(parts, discretise, missing, sample_weight)
     if isinstance(X, Table) or is_sparse(X):
         _refuse_numbers(numeric)
         table, features = fit_features(
@@ -133,17 +128,15 @@ def fit_columns(
     return Columns.mixed(numbers, held, table, names), layout
 
 
-def _part_columns(
-    parts: PartitionedTable, discretise: Any, missing: str, sample_weight: Any
+def partition_columns(
+    table: PartitionedTable, numeric: Any, missing: str
 ) -> tuple[Columns, Layout]:
-    """Take a table in partitions: nothing but its schema is looked at here."""
-    if discretise is not None:
-        raise InputError("discretise: X is in partitions, and its columns are discrete already")
-    if sample_weight is not None:
-        raise InputError("sample_weight: X is in partitions; give weights= to tacit.scan")
-    features = Features(parts.schema, {}, "table")
-    flags = np.zeros(parts.n_columns, np.bool_)
-    return Columns.from_partitions(parts), _layout("table", parts, features, flags, missing)
+    """Take a partitioned table: only its schema is read here."""
+    _check_numeric(numeric)
+    _refuse_numbers(numeric)
+    features = Features(table.schema, {}, "table")
+    flags = np.zeros(table.n_columns, np.bool_)
+    return Columns.from_partitions(table), _layout("table", table, features, flags, missing)
 
 
 def _refuse_nan(frame: pl.DataFrame) -> None:
@@ -271,11 +264,11 @@ def _is_number(dtype: Any, numeric: str) -> bool:
 
 def _numbers(frame: pl.DataFrame, flags: NDArray[np.bool_]) -> NDArray[Any]:
     """Return the columns of numbers, NaN where one is missing, column after column in memory."""
-    found = np.empty((frame.height, int(flags.sum())), np.float64, order="F")
+    numbers = np.empty((frame.height, int(flags.sum())), np.float64, order="F")
     chosen = (s for s, flag in zip(frame.iter_columns(), flags, strict=True) if flag)
     for k, series in enumerate(chosen):
-        found[:, k] = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return found
+        numbers[:, k] = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return numbers
 
 
 def _layout(
@@ -304,15 +297,15 @@ def _without_missing(schema: Schema, table: Table | PartitionedTable) -> Schema:
     if all(labels.missing is None for labels in schema.labels):
         return schema
     labels, defaults = list(schema.labels), schema.defaults.copy()
-    mostly_missing = (d == own.missing for d, own in zip(defaults, labels, strict=True))
+    mostly_missing = (d == known.missing for d, known in zip(defaults, labels, strict=True))
     counts = table.one_way() if any(mostly_missing) else None
-    for c, own in enumerate(schema.labels):
-        if own.missing is None:
+    for c, known in enumerate(schema.labels):
+        if known.missing is None:
             continue
-        if len(own) == 1:
+        if len(known) == 1:
             raise InputError(f"X: column {schema.names[c]!r} has only missing values")
-        labels[c] = Labels(own.items[:-1], own.dtype)
-        if counts is not None and defaults[c] == own.missing:
+        labels[c] = Labels(known.items[:-1], known.dtype)
+        if counts is not None and defaults[c] == known.missing:
             defaults[c] = int(np.argmax(counts.array(c)[:-1]))
     return Schema(schema.names, labels, defaults)
 
@@ -320,11 +313,11 @@ def _without_missing(schema: Schema, table: Table | PartitionedTable) -> Schema:
 def _with_missing(schema: Schema) -> Schema:
     """Return the schema with a label for missing values in every column, behind the others."""
     shared: dict[int, Labels] = {}
-    for own in schema.labels:
-        if id(own) not in shared:
-            known = own.missing is not None
-            shared[id(own)] = own if known else Labels([*own.items, None], own.dtype)
-    return Schema(schema.names, [shared[id(own)] for own in schema.labels], schema.defaults)
+    for labels in schema.labels:
+        if id(labels) not in shared:
+            known = labels.missing is not None
+            shared[id(labels)] = labels if known else Labels([*labels.items, None], labels.dtype)
+    return Schema(schema.names, [shared[id(labels)] for labels in schema.labels], schema.defaults)
 
 
 def read_records(
@@ -351,8 +344,8 @@ def read_records(
         X = io.read(X) if frame is None else frame
     features = layout.features
     if features is not None and not layout.numeric.any():
-        own = Features(features.schema, features.cuts, layout.kind)
-        table = read_features(estimator, X, own, unseen=unseen, n_jobs=n_jobs)
+        reading = Features(features.schema, features.cuts, layout.kind)
+        table = read_features(estimator, X, reading, unseen=unseen, n_jobs=n_jobs)
         return Records(table.n_records, None, table, table.weights)
     if isinstance(X, Table) or is_sparse(X):
         name = layout.names[int(np.argmax(layout.numeric))]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.network.trees.text import by_weight, middle_of, nats, strengths
+from tacit.network.dependency_tree.text import by_weight, middle_of, nats, strengths
 from tacit.plot import Box, Curve, Scene, Words, fit, text_width
 
 if TYPE_CHECKING:
-    from tacit.network.trees.dependency_tree import DependencyTree
+    from tacit.network.dependency_tree.dependency_tree import DependencyTree
 
 __all__ = ["tree_scene"]
 
@@ -45,7 +45,7 @@ def tree_scene(tree: DependencyTree) -> Scene:
     scene.items.append(Words(_MARGIN, _MARGIN + 14, title, _TITLE, _INK, bold=True))
     scene.items.append(Words(_MARGIN, _MARGIN + 33, note, _SMALL, _FAINT))
     shares = strengths(tree.weights_)
-    middles = [top + own * _ROW + _ROW / 2 for own in height]
+    middles = [top + row * _ROW + _ROW / 2 for row in height]
     for column in rooted.order[1:].tolist():
         parent, edge = int(rooted.parents[column]), int(rooted.edge[column])
         begin = _MARGIN + lefts[depth[parent]] + widths[parent], middles[parent]

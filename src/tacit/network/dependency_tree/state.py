@@ -2,112 +2,96 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit import store
-from tacit.errors import FileError, InputError
+from tacit.errors import InputError
+from tacit.network.dependency_tree.layout import layout_from_json, layout_to_json
+from tacit.network.dependency_tree.rooted import root_tree
 from tacit.network.structure.learn import Structure
 from tacit.network.structure.statistics import ClassMoments, Moments, PairMoments
-from tacit.network.trees.layout import layout_from_json, layout_to_json
-from tacit.network.trees.parameters import make_density
-from tacit.network.trees.rooted import root_tree
 from tacit.parameters import plain_parameters
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
-    from tacit.network.trees.dependency_tree import DependencyTree
-    from tacit.network.trees.layout import Layout
+    from tacit.network.dependency_tree.dependency_tree import DependencyTree
+    from tacit.network.dependency_tree.layout import Layout
 
-__all__ = ["write_dependency_tree"]
+__all__ = ["read_structure", "tree_to_state"]
 
-_KIND = "dependency_tree"
 _EDGES = {"edges": np.int64, "weights": np.float64, "lower": np.float64, "upper": np.float64}
 
 
-def write_dependency_tree(path: str | os.PathLike[str], tree: DependencyTree) -> None:
-    """Write all of a tree."""
+def tree_to_state(tree: DependencyTree) -> dict[str, NDArray[Any]]:
+    """Return all of a tree as arrays."""
     structure = tree.structure_
     facts = {
         "parameters": {**plain_parameters(tree), "smoothing": tree._smoothing},
         "edge_usage": float(structure.edge_usage),
         "n_read": int(structure.n_read),
-        "rounds": [{k: int(x) for k, x in own.items()} for own in structure.rounds],
-        "states": [len(own) for own in structure.nodes if isinstance(own, np.ndarray)],
+        "rounds": [{k: int(x) for k, x in done.items()} for done in structure.rounds],
+        "states": [len(node) for node in structure.nodes if isinstance(node, np.ndarray)],
     }
-    store.write_arrays(
-        path,
-        _KIND,
-        {
-            "columns": np.frombuffer(layout_to_json(tree._layout), np.uint8),
-            "settings": np.frombuffer(json.dumps(facts).encode(), np.uint8),
-            **{name: getattr(structure, name) for name in _EDGES},
-            "nodes": _flatten(structure.nodes),
-            "pairs": _flatten(structure.pairs),
-        },
-    )
+    return {
+        "columns": np.frombuffer(layout_to_json(tree._layout), np.uint8),
+        "settings": store.json_array(facts),
+        **{name: getattr(structure, name) for name in _EDGES},
+        "nodes": _flatten(structure.nodes),
+        "pairs": _flatten(structure.pairs),
+    }
 
 
 def _flatten(statistics: Any) -> NDArray[np.float64]:
     """Write statistics one after another; columns say how long each one is."""
-    parts = [np.zeros(0)]
-    for own in statistics:
-        if isinstance(own, Moments):
-            parts.append(np.array([own.n, own.mean, own.variance]))
-        elif isinstance(own, PairMoments):
-            parts.append(np.array([own.n, own.mean_a, own.mean_b, own.var_a, own.var_b, own.cov]))
-        elif isinstance(own, ClassMoments):
-            parts.append(np.concatenate([own.counts, own.means, own.variances]))
+    arrays = [np.zeros(0)]
+    for statistic in statistics:
+        if isinstance(statistic, Moments):
+            arrays.append(np.array([statistic.n, statistic.mean, statistic.variance]))
+        elif isinstance(statistic, PairMoments):
+            arrays.append(
+                np.array(
+                    [
+                        statistic.n,
+                        statistic.mean_a,
+                        statistic.mean_b,
+                        statistic.var_a,
+                        statistic.var_b,
+                        statistic.cov,
+                    ]
+                )
+            )
+        elif isinstance(statistic, ClassMoments):
+            arrays.append(np.concatenate([statistic.counts, statistic.means, statistic.variances]))
         else:
-            parts.append(np.asarray(own, np.float64).ravel())
-    return np.concatenate(parts)
+            arrays.append(np.asarray(statistic, np.float64).ravel())
+    return np.concatenate(arrays)
 
 
-@store.loads(_KIND)
-def _load(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> DependencyTree:
-    """Make a tree of a file's arrays, after checking that they go together."""
-    try:
-        return _make(arrays)
-    except KeyError as error:
-        raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
-    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise FileError(path, f"is damaged: {error}") from None
-
-
-def _make(arrays: dict[str, NDArray[Any]]) -> DependencyTree:
-    from tacit.network.trees.dependency_tree import DependencyTree, check_smoothing
-
-    layout = layout_from_json(arrays["columns"].tobytes())
-    facts = json.loads(arrays["settings"].tobytes())
-    tree = DependencyTree(**facts["parameters"])
-    tree._settings("exact").check()
-    smoothing = check_smoothing(tree.smoothing)
+def read_structure(state: store.State, facts: dict[str, Any]) -> tuple[Layout, Structure]:
+    """Return columns and what was learnt, after checking that they go together."""
+    layout = layout_from_json(state["columns"].tobytes())
     n, flags = len(layout.names), layout.numeric
     for name, dtype in _EDGES.items():
         shape = (n - 1, 2) if name == "edges" else (n - 1,)
-        if arrays[name].dtype != dtype or arrays[name].shape != shape:
+        if state[name].dtype != dtype or state[name].shape != shape:
             raise InputError(f"{name!r} has the shape and the type of something else")
-    edges = arrays["edges"]
+    edges = state["edges"]
     _check_edges(n, edges)
     for name in ("weights", "lower", "upper"):
-        if np.isnan(arrays[name]).any():
+        if np.isnan(state[name]).any():
             raise InputError(f"{name!r} has a number that cannot be")
     sizes = _sizes(layout, facts["states"])
     structure = Structure(
-        edges, arrays["weights"], arrays["lower"], arrays["upper"],
-        _share(facts["edge_usage"]), int(facts["n_read"]),
-        [{str(k): int(x) for k, x in own.items()} for own in facts["rounds"]],
-        _read(arrays["nodes"], [_node(flags[c], sizes[c]) for c in range(n)]),
-        _read(arrays["pairs"], [_pair(flags, sizes, a, b) for a, b in edges.tolist()]),
+        edges, state["weights"], state["lower"], state["upper"],
+        _fraction(facts["edge_usage"]), int(facts["n_read"]),
+        [{str(k): int(x) for k, x in done.items()} for done in facts["rounds"]],
+        _read(state["nodes"], [_node(flags[c], sizes[c]) for c in range(n)]),
+        _read(state["pairs"], [_pair(flags, sizes, a, b) for a, b in edges.tolist()]),
     )  # fmt: skip
-    model = make_density(layout.names, flags, layout.arities, structure, smoothing)
-    tree._keep(layout, structure, model, smoothing)
-    return tree
+    return layout, structure
 
 
 def _check_edges(n: int, edges: NDArray[np.int64]) -> None:
@@ -117,9 +101,9 @@ def _check_edges(n: int, edges: NDArray[np.int64]) -> None:
         raise InputError("'edges' does not join all columns")
 
 
-def _share(number: Any) -> float:
+def _fraction(number: Any) -> float:
     if not isinstance(number, (int, float)) or not 0 <= number < np.inf:
-        raise InputError(f"its share of pairs read is {number!r}, which cannot be")
+        raise InputError(f"its fraction of pairs read is {number!r}, which cannot be")
     return float(number)
 
 
@@ -154,9 +138,9 @@ def _read(numbers: NDArray[Any], shapes: list[tuple[Any, tuple[int, ...]]]) -> l
     ends = np.cumsum([int(np.prod(shape)) for _, shape in shapes])
     if len(numbers) != (int(ends[-1]) if len(ends) else 0):
         raise InputError("its statistics are not those of its columns")
-    found = []
-    for (kind, shape), own in zip(shapes, np.split(numbers, ends[:-1]), strict=False):
-        block = own.reshape(shape)
+    statistics = []
+    for (kind, shape), flat in zip(shapes, np.split(numbers, ends[:-1]), strict=False):
+        block = flat.reshape(shape)
         if kind is Moments:
             positive = block[[0, 2]]
         elif kind is PairMoments:
@@ -168,7 +152,7 @@ def _read(numbers: NDArray[Any], shapes: list[tuple[Any, tuple[int, ...]]]) -> l
         if (positive < 0).any():
             raise InputError("its statistics have a count or a variance below zero")
         if kind is np.ndarray:
-            found.append(block)
+            statistics.append(block)
         else:
-            found.append(kind(*(x if block.ndim > 1 else float(x) for x in block)))
-    return found
+            statistics.append(kind(*(x if block.ndim > 1 else float(x) for x in block)))
+    return statistics

@@ -40,11 +40,11 @@ class Rooted:
     @cached_property
     def children(self) -> list[list[int]]:
         """The children of each node, ascending."""
-        found: list[list[int]] = [[] for _ in self.parents]
+        children: list[list[int]] = [[] for _ in self.parents]
         for node, parent in enumerate(self.parents.tolist()):
             if parent >= 0:
-                found[parent].append(node)
-        return found
+                children[parent].append(node)
+        return children
 
     def path_to(self, node: int) -> list[int]:
         """Return the nodes from the root to a node."""

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tacit.network.trees.rooted import Rooted, root_tree
+from tacit.network.density import shorten
+from tacit.network.dependency_tree.rooted import Rooted, root_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.network.trees.dependency_tree import DependencyTree
+    from tacit.network.dependency_tree.dependency_tree import DependencyTree
 
 __all__ = [
     "by_weight",
@@ -64,10 +65,10 @@ def middle_of(n: int, edges: NDArray[np.int64]) -> Rooted:
 def by_weight(tree: DependencyTree, rooted: Rooted) -> list[list[int]]:
     """Return the children of each column, the heaviest edge first."""
     weights = tree.weights_
-    return [sorted(own, key=lambda c: (-weights[rooted.edge[c]], c)) for own in rooted.children]
+    return [sorted(below, key=lambda c: (-weights[rooted.edge[c]], c)) for below in rooted.children]
 
 
-def tree_text(tree: DependencyTree) -> str:
+def tree_text(tree: DependencyTree, top: int | None) -> str:
     """Return a line about the tree, and then a line for each column, below its neighbour."""
     names = tree.column_names_
     rooted = middle_of(len(names), tree.edges_)
@@ -79,7 +80,7 @@ def tree_text(tree: DependencyTree) -> str:
         weight = f"  {nats(float(tree.weights_[edge]))}" if edge >= 0 else ""
         lines.append(f"{'  ' * depth}{' '.join(names[column].split())}{weight}")
         waiting += [(child, depth + 1) for child in reversed(children[column])]
-    return "\n".join(lines)
+    return shorten(lines, top, "column")
 
 
 def _headline(tree: DependencyTree) -> str:
@@ -112,7 +113,7 @@ def tree_dot(tree: DependencyTree) -> str:
 
 
 def strengths(weights: NDArray[np.float64]) -> list[float]:
-    """Return weights as shares of the largest one that is finite."""
+    """Return weights as fractions of the largest one that is finite."""
     finite = weights[np.isfinite(weights)]
     most = float(finite.max()) if len(finite) and finite.max() > 0 else 1.0
     return np.minimum(weights / most, 1.0).tolist()  # type: ignore[no-any-return]

@@ -56,10 +56,10 @@ class Layout:
     @property
     def arities(self) -> NDArray[np.int64]:
         """Number of labels of each column; 0 for numbers."""
-        found = np.zeros(len(self.names), np.int64)
+        arities = np.zeros(len(self.names), np.int64)
         if self.schema is not None:
-            found[~self.numeric] = self.schema.arities
-        return found
+            arities[~self.numeric] = self.schema.arities
+        return arities
 
     def position(self, column: Any, argument: str = "column") -> int:
         """Return the place of a column given by name or place."""
@@ -78,19 +78,23 @@ class Layout:
             return {}
         if not isinstance(given, Mapping):
             raise InputError(f"given must map columns to values, got {type(given).__name__}")
-        found: dict[int, Any] = {}
+        known: dict[int, Any] = {}
         for column, value in given.items():
             place = self.position(column, "given")
             name = self.names[place]
-            if place in found:
+            if place in known:
                 raise InputError(f"given: column {name!r} has two values")
             if not self.numeric[place]:
-                found[place] = self.discrete(place).code(value)
+                known[place] = self.discrete(place).code(value)
             elif is_number(value) and np.isfinite(float(value)):
-                found[place] = float(value)
+                known[place] = float(value)
             else:
                 raise InputError(f"given: column {name!r} must be a finite number, got {value!r}")
-        return found
+        return known
+
+    def value(self, position: int, known: Any) -> Any:
+        """Return the label of a code, or a number as it is."""
+        return known if self.numeric[position] else self.discrete(position).labels[known]
 
     def note(self, estimator: Any) -> None:
         """Note the columns on an estimator, where scikit-learn looks for them."""
@@ -141,13 +145,13 @@ def layout_from_json(data: bytes) -> Layout:
     held = tuple(name for name, flag in zip(names, numeric, strict=True) if not flag)
     if reading.names != held or not isinstance(states, list) or len(states) != len(held):
         raise InputError("its labels are not those of its discrete columns")
-    if any(own.missing is None for own in reading.labels):
+    if any(known.missing is None for known in reading.labels):
         raise InputError("it has a column without a label for missing values")
     shared: dict[tuple[int, bool], Labels] = {}
     labels = []
-    for own, state in zip(reading.labels, states, strict=True):
-        key = (id(own), bool(state))
+    for known, state in zip(reading.labels, states, strict=True):
+        key = (id(known), bool(state))
         if key not in shared:
-            shared[key] = own if state else Labels(own.items[:-1], own.dtype)
+            shared[key] = known if state else Labels(known.items[:-1], known.dtype)
         labels.append(shared[key])
     return Layout(kind, names, numeric, Schema(held, labels, reading.defaults), features)

@@ -33,8 +33,8 @@ def children_of(parents: Parents) -> list[list[int]]:
     [[1, 2], [2], []]
     """
     children: list[list[int]] = [[] for _ in parents]
-    for child, own in enumerate(parents):
-        for parent in own:
+    for child, above in enumerate(parents):
+        for parent in above:
             children[parent].append(child)
     return children
 
@@ -47,7 +47,7 @@ def find_order(parents: Parents) -> list[int]:
     >>> find_order([(2,), (), (1,)])
     [1, 2, 0]
     """
-    waiting = [len(own) for own in parents]
+    waiting = [len(above) for above in parents]
     children = children_of(parents)
     order = [c for c, n in enumerate(waiting) if n == 0]
     for column in order:  # which grows as it goes
@@ -123,10 +123,10 @@ def markov_blanket(parents: Parents, column: int) -> list[int]:
     Given these, the column is independent of all others.
     """
     blanket = set(parents[column])
-    for child, own in enumerate(parents):
-        if column in own:
+    for child, above in enumerate(parents):
+        if column in above:
             blanket.add(child)
-            blanket.update(own)
+            blanket.update(above)
     return sorted(blanket - {column})
 
 

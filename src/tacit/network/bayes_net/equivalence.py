@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.network.nets.graph import find_order
+from tacit.network.bayes_net.graph import find_order
 
 if TYPE_CHECKING:
-    from tacit.network.nets.graph import Parents
+    from tacit.network.bayes_net.graph import Parents
 
 __all__ = ["essential_graph", "hamming_distance"]
 
@@ -32,20 +32,22 @@ def essential_graph(parents: Parents) -> tuple[list[tuple[int, int]], list[tuple
     """
     order = find_order(parents)
     rank = {column: k for k, column in enumerate(order)}
-    sets = [frozenset(own) for own in parents]
+    sets = [frozenset(above) for above in parents]
     compelled: list[set[int]] = [set() for _ in parents]  # parents whose arcs are compelled
     for child in order:
-        own = sets[child]
-        if not own:
+        above = sets[child]
+        if not above:
             continue
-        last = max(own, key=rank.__getitem__)
-        others = own - {last}
-        if compelled[last] <= own and others <= sets[last]:
+        last = max(above, key=rank.__getitem__)
+        others = above - {last}
+        if compelled[last] <= above and others <= sets[last]:
             compelled[child] = set(compelled[last])  # lest a cycle appears
         else:
-            compelled[child] = set(own)
-    arcs = sorted((p, c) for c, own in enumerate(compelled) for p in own)
-    edges = sorted((min(p, c), max(p, c)) for c, own in enumerate(sets) for p in own - compelled[c])
+            compelled[child] = set(above)
+    arcs = sorted((p, c) for c, above in enumerate(compelled) for p in above)
+    edges = sorted(
+        (min(p, c), max(p, c)) for c, above in enumerate(sets) for p in above - compelled[c]
+    )
     return arcs, edges
 
 
@@ -73,6 +75,6 @@ def hamming_distance(one: Parents, other: Parents, *, equivalence: bool = True) 
 def _ends(parents: Parents, equivalence: bool) -> dict[tuple[int, int], int]:
     """Return where the arrow of each connected pair points: -1 where it has none."""
     if not equivalence:
-        return {(min(p, c), max(p, c)): c for c, own in enumerate(parents) for p in own}
+        return {(min(p, c), max(p, c)): c for c, above in enumerate(parents) for p in above}
     arcs, edges = essential_graph(parents)
     return {(min(p, c), max(p, c)): c for p, c in arcs} | dict.fromkeys(edges, -1)
