@@ -53,7 +53,7 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
         if "fit" in cls.__dict__:
             cls.fit = _fits_partitions(cls.__dict__["fit"])
 
-    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> Any:
+    def _fit_partitions(self, X: PartitionedTable, *args: Any, **options: Any) -> Any:
         """Learn from statistics of partitions; this estimator needs all records in one place."""
         refuse_partitions(X, type(self).__name__)
 

@@ -61,6 +61,7 @@ KINDS = {
     "naive_bayes_mixture": "tacit.mixture:NaiveBayesMixture",
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
     "partition": "tacit.scale.files.folder:PartitionFile",
+    "sparse_computation": "tacit.similarity:SparseComputation",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",
     "table": "tacit.table:Table",

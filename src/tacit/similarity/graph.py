@@ -11,7 +11,7 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import available_memory, check_fits, count_jobs
-from tacit.similarity.grid.blocks import Blocks, Near, near_blocks
+from tacit.similarity.grid.blocks import Blocks, NearRanges, near_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -77,7 +77,7 @@ def near_graph(
 
 
 def similarities(
-    near: Near,
+    near: NearRanges,
     X: Any,
     X_columns: Any = None,
     *,
@@ -114,14 +114,14 @@ def similarities(
 
 
 def near_indices(
-    near: Near, triangle: Triangle, n_jobs: int | None
+    near: NearRanges, triangle: Triangle, n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return near pairs as the offsets and indices of a CSR array without values."""
     return _structure((near.arrays, _which(triangle, False, square=True), count_jobs(n_jobs)))
 
 
 def _group_instead(limit: int) -> str:
-    return "use a finer grid (resolution), or group objects that are almost identical (delta)"
+    return "use a finer grid (resolution), or group objects that are almost identical (group_width)"
 
 
 def graph_bytes(n_entries: int, n_objects: int, itemsize: int) -> int:
@@ -244,7 +244,9 @@ def _check_scale(scale: Any) -> float:
     return number
 
 
-def _check_memory(near: Near, which: int, itemsize: int, instead: Callable[[int], str]) -> None:
+def _check_memory(
+    near: NearRanges, which: int, itemsize: int, instead: Callable[[int], str]
+) -> None:
     n_entries = near.n_entries
     if which in (_LATER, _LATER_AND_SELF):
         n_entries //= 2

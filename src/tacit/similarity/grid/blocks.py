@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
     Floats: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Blocks", "Near", "near_blocks", "split_blocks"]
+__all__ = ["Blocks", "NearRanges", "near_blocks", "split_blocks"]
 
 _MOST_BITS = 62  # of a block's number and the place within the block
 _MOST_CUTS = 12
@@ -60,7 +60,7 @@ class Blocks:
 
 
 @dataclass(frozen=True)
-class Near:
+class NearRanges:
     """Which objects are near the objects of each block.
 
     Near the objects of block ``b`` of `rows` are ``columns.order[first[r]:last[r]]`` for each ``r``
@@ -92,15 +92,15 @@ class Near:
         return int(self.rows.sizes @ self.counts)
 
 
-def near_blocks(rows: Blocks, columns: Blocks, grid: Grid) -> Near:
+def near_blocks(rows: Blocks, columns: Blocks, grid: Grid) -> NearRanges:
     """Find the objects of `columns` in the same block as those of `rows`, or next to it."""
     resolution = np.asarray(grid.resolution, np.int64)
-    return Near(
+    return NearRanges(
         rows, columns, *_core.near_ranges(rows.keys, columns.keys, columns.starts, resolution)
     )
 
 
-def split_blocks(grid: Grid, coords: Floats, crowded: int) -> Near:
+def split_blocks(grid: Grid, coords: Floats, crowded: int) -> NearRanges:
     """Sort objects by block, and cut blocks with more than `crowded` objects until none is left.
 
     Blocks of any size are near if they touch. So every pair of the plain grid stays whose
@@ -112,4 +112,4 @@ def split_blocks(grid: Grid, coords: Floats, crowded: int) -> Near:
     depth = min(_MOST_CUTS, (_MOST_BITS - cells.bit_length()) // grid.n_dimensions)
     keys, starts, order, levels, *ranges = _core.split_blocks(*grid.box(coords), crowded, depth)
     blocks = Blocks(keys, starts, order, levels)
-    return Near(blocks, blocks, *ranges)
+    return NearRanges(blocks, blocks, *ranges)

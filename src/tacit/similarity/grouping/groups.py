@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tacit.similarity.grid.grid import Grid
 
-__all__ = ["Cells", "Groups", "check_delta", "find_cells", "group"]
+__all__ = ["Cells", "Groups", "check_group_width", "find_cells", "group"]
 
 _MOST_KEYS = 2**62
 _MOST_PARTS = 2**31 - 1  # of a block in one dimension; finer parts are not told apart
@@ -64,7 +64,7 @@ def group(
     coords: NDArray[np.float64],
     X: Any,
     types: NDArray[Any],
-    delta: float,
+    group_width: float,
     n_jobs: int | None = None,
 ) -> Groups:
     """Return representatives of objects that are of the same type and in the same part of a block.
@@ -77,10 +77,10 @@ def group(
     X : float array or CSR array of shape (n, d)
     types : integer array of shape (n,)
         Only objects of the same type are grouped: their class, or -1 if it is not known.
-    delta : float
-        From 0 to 1: blocks are cut, from their lower corner on, into parts that are `delta` times
-        as wide. 1 leaves them whole, so that a block has one representative of each type. With 0,
-        only objects with the same coordinates are grouped.
+    group_width : float
+        From 0 to 1: blocks are divided, from their lower corner on, into cells that are
+        `group_width` times as wide. 1 leaves them undivided, so that a block has one representative
+        of each type. With 0, only objects with the same coordinates are grouped.
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
@@ -88,7 +88,7 @@ def group(
     --------
     >>> from tacit.similarity.grid.grid import Grid
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [9.0, 5.0], [0.5, 1.0]])
-    >>> groups = group(Grid.over(X, 2), X, X, np.array([0, 0, 0, 1]), delta=1.0)
+    >>> groups = group(Grid.over(X, 2), X, X, np.array([0, 0, 0, 1]), group_width=1.0)
     >>> groups.labels.tolist(), groups.weights.tolist()
     ([0, 0, 2, 1], [2.0, 1.0, 1.0])
     >>> groups.X.tolist(), groups.types.tolist()
@@ -96,7 +96,7 @@ def group(
     """
     coords = np.ascontiguousarray(coords, np.float64)
     jobs = count_jobs(n_jobs)
-    cells = find_cells(grid, coords, types, check_delta(delta), jobs)
+    cells = find_cells(grid, coords, types, check_group_width(group_width), jobs)
     return Groups(
         cells.labels,
         _centres(X, cells, jobs),
@@ -153,7 +153,7 @@ def find_cells(
     grid: Grid,
     coords: NDArray[np.float64],
     types: NDArray[Any],
-    delta: float,
+    group_width: float,
     n_jobs: int,
     *,
     lasting: bool = False,
@@ -165,14 +165,14 @@ def find_cells(
     grid : Grid
     coords : contiguous float64 array of shape (n, p)
     types : integer array of shape (n,)
-    delta : float
+    group_width : float
     n_jobs : int
     lasting : bool
         Whether to say what tells cells apart, for those of other objects to be compared.
     """
     blocks = grid.keys(coords, n_jobs)
     outside = (coords < grid.lower) | (coords > grid.upper)
-    parts = _parts(grid, coords, delta, outside)
+    parts = _parts(grid, coords, group_width, outside)
     kinds = np.asarray(types, np.int64)
     lowest = int(kinds.min(initial=0))
     keys = _Keys(blocks)
@@ -189,11 +189,15 @@ def find_cells(
     return Cells(starts, order, kinds[first].astype(np.int32), found)
 
 
-def check_delta(delta: Any) -> float:
-    """Return a number from 0 to 1, or say that `delta` must be one."""
-    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 <= float(delta) <= 1:
-        raise InputError(f"delta must be a number from 0 to 1, got {delta!r}")
-    return float(delta)
+def check_group_width(group_width: Any) -> float:
+    """Return a number from 0 to 1, or say that `group_width` must be one."""
+    if (
+        isinstance(group_width, bool)
+        or not isinstance(group_width, Real)
+        or not 0 <= float(group_width) <= 1
+    ):
+        raise InputError(f"group_width must be a number from 0 to 1, got {group_width!r}")
+    return float(group_width)
 
 
 class _Keys:
@@ -259,7 +263,7 @@ class _Part:
 
 
 def _parts(
-    grid: Grid, coords: NDArray[np.float64], delta: float, outside: NDArray[np.bool_]
+    grid: Grid, coords: NDArray[np.float64], group_width: float, outside: NDArray[np.bool_]
 ) -> list[_Part]:
     """Say which part of its block each object is in, dimension by dimension.
 
@@ -267,19 +271,19 @@ def _parts(
     the same width go on there.
     """
     never = np.zeros(len(coords), np.bool_)
-    if delta * _MOST_PARTS < 1.0:
+    if group_width * _MOST_PARTS < 1.0:
         # The bits of numbers tell them apart, once there is only one zero.
         return [_Part((column + 0.0).view(np.int64), never, None) for column in coords.T]
-    if delta == 1.0 and not outside.any():
+    if group_width == 1.0 and not outside.any():
         return [_Part(np.zeros(len(coords), np.int64), never, 1)] * grid.n_dimensions
-    n_parts = int(np.ceil(1.0 / delta - 1e-9))
+    n_parts = int(np.ceil(1.0 / group_width - 1e-9))
     cells, found = grid.cells(coords), []
     for j, resolution in enumerate(grid.resolution):
         span = grid.upper[j] - grid.lower[j]
         out = outside[:, j]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             within = (coords[:, j] - grid.lower[j]) / (span if span > 0 else 1.0) * resolution
-            place = np.floor((within - cells[:, j]) / delta)
+            place = np.floor((within - cells[:, j]) / group_width)
         own = np.clip(place, 0, n_parts - 1)
         if not out.any():
             found.append(_Part(own, never, n_parts))

@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Centred",
-    "Drawing",
+    "RowSampling",
     "Image",
     "Moments",
     "binary_moments",
     "centred_products",
     "column_moments",
     "column_products",
+    "column_ranges",
     "is_binary",
     "pick",
+    "scale_columns",
 ]
 
 _CELLS = 2**20  # numbers written out at once
@@ -190,7 +192,7 @@ class Image:
 
 
 @dataclass(frozen=True)
-class Drawing:
+class RowSampling:
     """How rows are drawn: in proportion to their squared lengths, with replacement.
 
     Attributes
@@ -303,7 +305,7 @@ class Centred:
         image = self.times(directions)
         return Image(image.T @ image, image, self)
 
-    def sample(self, drawing: Drawing, rng: np.random.Generator) -> NDArray[np.float64] | None:
+    def sample(self, drawing: RowSampling, rng: np.random.Generator) -> NDArray[np.float64] | None:
         """Return what is drawn of the rows; None if none of them has a length."""
         lengths = self.row_squares(drawing.origin, drawing.emphasis)
         total = float(np.cumsum(lengths)[-1])
@@ -378,3 +380,26 @@ class Centred:
     @cached_property
     def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], int]:
         return *_stored(self.X), self.shape[1]
+
+
+def column_ranges(numbers: Any) -> NDArray[np.float64]:
+    """Return how long the range of each column is; 1 for constant columns."""
+    ends = numbers.max(axis=0), numbers.min(axis=0)
+    if sparse.issparse(numbers):
+        ends = ends[0].toarray(), ends[1].toarray()
+    ranges = np.subtract(*ends, dtype=np.float64).reshape(-1)
+    return np.where(ranges > 0, ranges, 1.0)
+
+
+def scale_columns(numbers: Any, ranges: NDArray[np.float64] | None) -> Any:
+    """Return numbers divided by the ranges of their columns.
+
+    Where a range begins has no bearing on distances, so that zeros may stay zeros.
+    """
+    if ranges is None:
+        return numbers
+    if sparse.issparse(numbers):
+        matrix: Any = numbers  # sorted indices stay sorted
+        data = matrix.data / ranges[matrix.indices].astype(matrix.dtype, copy=False)
+        return sparse.csr_array((data, matrix.indices, matrix.indptr), matrix.shape)
+    return numbers / ranges

@@ -7,16 +7,15 @@ Sparse data are never written out as dense.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tacit.errors import InputError
-from tacit.machine import count_jobs
+from tacit.machine import check_int, count_jobs
 from tacit.parameters import make_generator
-from tacit.similarity.projection.centred import Centred, Drawing, column_moments, pick
+from tacit.similarity.projection.centred import Centred, RowSampling, column_moments, pick
 from tacit.table.features import is_sparse
 
 if TYPE_CHECKING:
@@ -24,26 +23,26 @@ if TYPE_CHECKING:
 
     from tacit.similarity.projection.centred import Image, Moments
 
-__all__ = ["METHODS", "SMALL", "Plan", "Projection", "Sight", "coordinates", "project"]
+__all__ = ["METHODS", "SMALL", "Plan", "Projection", "CentredMatrix", "coordinates", "project"]
 
 METHODS = (
-    "randomised_svd",
+    "randomized_svd",
     "approximate_pca",
     "exact_pca",
-    "randomised_pca",
+    "randomized_pca",
     "gaussian",
     "none",
 )
 # Directions as rows, and the variance along each where it is known already.
 _Found: TypeAlias = "tuple[NDArray[np.float64], NDArray[np.float64] | None]"
 
-_MOST_UNPROJECTED = 4  # columns that a grid can have as its dimensions
+_MAX_UNPROJECTED = 4  # columns that a grid can have as its dimensions
 _NARROW = 128  # columns up to which all products of columns cost no more than a random sketch
 SMALL = 1024  # rows or columns whose products are written out for exact PCA
 _SKETCH = 12  # random directions followed at once; a multiple of 4 suits the processor
 _MORE_STEPS = 6  # power steps of randomised PCA
-_LEAST_SAMPLE = 150  # the paper's least number of rows and columns that are drawn
-_SAMPLE_SHARE = 0.01
+_MIN_SAMPLE = 150  # the paper's least number of rows and columns that are drawn
+_SAMPLE_FRACTION = 0.01
 _ROWS = 4096  # projected at a time, so that they stay in the cache
 
 
@@ -73,7 +72,7 @@ class Projection:
         """Return the coordinates of objects, of shape (n, p).
 
         >>> X = np.array([[0.0, 0.0], [3.0, 4.0]])
-        >>> project(X, 1, "exact_pca", normalise=False).transform(X).tolist()
+        >>> project(X, 1, "exact_pca", normalize=False).transform(X).tolist()
         [[-2.5], [2.5]]
         """
         whole = Centred(X, self.mean, np.ones(len(self.mean)), count_jobs(n_jobs))
@@ -82,12 +81,12 @@ class Projection:
 
 def project(
     X: Any,
-    dimensions: int = 3,
-    method: str = "randomised_svd",
+    n_dimensions: int = 3,
+    method: str = "randomized_svd",
     *,
-    normalise: bool = True,
-    rows: int | Literal["auto"] = "auto",
-    columns: int | Literal["auto"] = "auto",
+    normalize: bool = True,
+    n_rows: int | Literal["auto"] = "auto",
+    n_columns: int | Literal["auto"] = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Projection:
@@ -97,20 +96,20 @@ def project(
     ----------
     X : float array or CSR array of shape (n, d)
         Finite; a CSR array is left sparse.
-    dimensions : int, default 3
+    n_dimensions : int, default 3
         At most as many as there are columns are made.
-    method : str, default "randomised_svd"
-        - ``"randomised_svd"``: principal components, by a random sketch of the centred data and
+    method : str, default "randomized_svd"
+        - ``"randomized_svd"``: principal components, by a random sketch of the centred data and
           one power step. Where the data have few columns, they are exact, as that costs no more.
         - ``"approximate_pca"``: rows and columns drawn in proportion to their squared lengths, and
           the exact principal components of these.
         - ``"exact_pca"``: principal components.
-        - ``"randomised_pca"``: as the first, with more power steps, orthonormalised in between.
+        - ``"randomized_pca"``: as the first, with more power steps, orthonormalised in between.
         - ``"gaussian"``: random directions.
         - ``"none"``: the columns themselves, at most four.
-    normalise : bool, default True
+    normalize : bool, default True
         Scale columns to [0, 1] first. Columns that do not vary play no part then or otherwise.
-    rows, columns : int or "auto"
+    n_rows, n_columns : int or "auto"
         How many are drawn for approximate PCA. By default 1 % of the rows, but at least 150; and
         all columns if there are up to 150, else 1 %, but at least 150.
     random_state : int, RandomState or Generator, optional
@@ -124,19 +123,19 @@ def project(
     Examples
     --------
     >>> X = np.array([[0.0, 0.0, 1.0], [4.0, 3.0, 1.0], [8.0, 6.0, 1.0]])
-    >>> found = project(X, 1, normalise=False)
+    >>> found = project(X, 1, normalize=False)
     >>> found.components.round(3).tolist(), found.explained_variance_ratio.round(3).tolist()
     ([[0.8, 0.6, 0.0]], [1.0])
     """
     n, d = X.shape
-    plan = Plan.of(method, dimensions, rows, columns, (n, d))
+    plan = Plan.of(method, n_dimensions, n_rows, n_columns, (n, d))
     if is_sparse(X) and not X.has_sorted_indices:
         X = X.sorted_indices()
     rng = make_generator(random_state)
     moments = column_moments(X)
-    scale = moments.factors() if normalise else np.ones(d)
+    scale = moments.factors() if normalize else np.ones(d)
     whole = Centred(X, moments.mean, scale, count_jobs(n_jobs))
-    return plan.project(whole, moments, normalise, rng)
+    return plan.project(whole, moments, normalize, rng)
 
 
 def coordinates(
@@ -174,7 +173,7 @@ def coordinates(
     return found
 
 
-class Sight(Protocol):
+class CentredMatrix(Protocol):
     """A centred matrix that can be looked at as a whole, wherever its rows are.
 
     :class:`Centred` is one, of rows in memory.
@@ -193,7 +192,7 @@ class Sight(Protocol):
     def image(self, directions: NDArray[np.float64], *, back: bool = True) -> Image:
         """Return what becomes of directions, the columns of a (d, l) matrix."""
 
-    def sample(self, drawing: Drawing, rng: np.random.Generator) -> NDArray[np.float64] | None:
+    def sample(self, drawing: RowSampling, rng: np.random.Generator) -> NDArray[np.float64] | None:
         """Return what is drawn of the rows; None if none of them has a length."""
 
 
@@ -205,18 +204,18 @@ class Plan:
     ----------
     method : str
     n_dimensions : int
-    rows, columns : int
+    n_rows, n_columns : int
         How many are drawn, if they are.
     """
 
     method: str
     n_dimensions: int
-    rows: int
-    columns: int
+    n_rows: int
+    n_columns: int
 
     @classmethod
     def of(
-        cls, method: Any, dimensions: Any, rows: Any, columns: Any, shape: tuple[int, int]
+        cls, method: Any, n_dimensions: Any, n_rows: Any, n_columns: Any, shape: tuple[int, int]
     ) -> Plan:
         """Check what :func:`project` is given."""
         if method not in METHODS:
@@ -224,23 +223,23 @@ class Plan:
         n, d = shape
         r, c = 0, d
         if method == "approximate_pca":
-            r = _sample_size("rows", rows, n)
-            if columns != "auto" or d > _LEAST_SAMPLE:
-                c = _sample_size("columns", columns, d)
-        if method == "none" and d > _MOST_UNPROJECTED:
+            r = _sample_size("n_rows", n_rows, n)
+            if n_columns != "auto" or d > _MIN_SAMPLE:
+                c = _sample_size("n_columns", n_columns, d)
+        if method == "none" and d > _MAX_UNPROJECTED:
             raise InputError(
-                f'projection="none" is for at most {_MOST_UNPROJECTED} columns, but X has {d}'
+                f'projection="none" is for at most {_MAX_UNPROJECTED} columns, but X has {d}'
             )
-        return cls(method, min(_whole("dimensions", dimensions), d), r, c)
+        return cls(method, min(check_int(n_dimensions, "n_dimensions", 1), d), r, c)
 
     def takes_products(self, d: int) -> bool:
         """Return whether all products of d columns are what it looks at."""
         if self.method == "exact_pca":
             return d <= SMALL
-        return self.method in ("randomised_svd", "randomised_pca") and d <= _NARROW
+        return self.method in ("randomized_svd", "randomized_pca") and d <= _NARROW
 
     def project(
-        self, whole: Sight, moments: Moments, normalise: bool, rng: np.random.Generator
+        self, whole: CentredMatrix, moments: Moments, normalize: bool, rng: np.random.Generator
     ) -> Projection:
         """Return the projection of a matrix of that shape."""
         scale, d = whole.scale, whole.shape[1]
@@ -248,7 +247,7 @@ class Plan:
         if not np.isfinite(total):
             raise InputError("X: the variance of its columns is more than a float64 can hold")
         if self.method == "approximate_pca":
-            lower = moments.lower if normalise else np.zeros(d)
+            lower = moments.lower if normalize else np.zeros(d)
             found = _sampled(whole, moments, lower, self, rng)
         elif total == 0.0 and self.method not in ("gaussian", "none"):
             found = np.eye(self.n_dimensions, d), None  # all objects are alike
@@ -262,24 +261,18 @@ class Plan:
         if variances is None:
             variances = _variances(whole, directions)
         ratio = np.clip(variances, 0.0, None) / (total or 1.0)
-        orthonormal = not normalise and _is_orthonormal(directions)
+        orthonormal = not normalize and _is_orthonormal(directions)
         return Projection(directions * scale, moments.mean, ratio, orthonormal)
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
 
 
 def _sample_size(name: str, value: Any, available: int) -> int:
     """Return how many rows or columns are drawn: as told, or the paper's recommendation."""
     if value == "auto":
-        return max(_LEAST_SAMPLE, int(np.ceil(_SAMPLE_SHARE * available)))
-    return _whole(name, value)
+        return max(_MIN_SAMPLE, int(np.ceil(_SAMPLE_FRACTION * available)))
+    return check_int(value, name, 1)
 
 
-def _directions(whole: Sight, plan: Plan, rng: np.random.Generator) -> _Found:
+def _directions(whole: CentredMatrix, plan: Plan, rng: np.random.Generator) -> _Found:
     p, d = plan.n_dimensions, whole.shape[1]
     if plan.method == "none":
         return np.eye(d), None
@@ -292,7 +285,7 @@ def _directions(whole: Sight, plan: Plan, rng: np.random.Generator) -> _Found:
         if not isinstance(whole, Centred):
             raise InputError(f"projection: exact_pca of more than {SMALL:,} columns takes all rows")
         return _from_rows(whole, p) if whole.shape[0] <= SMALL else _lanczos(whole, p, rng)
-    return _randomised(whole, p, 1 if plan.method == "randomised_svd" else _MORE_STEPS, rng)
+    return _randomised(whole, p, 1 if plan.method == "randomized_svd" else _MORE_STEPS, rng)
 
 
 def _leading(symmetric: NDArray[np.float64], p: int) -> tuple[NDArray[np.float64], ...]:
@@ -324,7 +317,7 @@ def _lanczos(whole: Centred, p: int, rng: np.random.Generator) -> _Found:
     return vectors[:, ::-1].T, squares[::-1] / n
 
 
-def _randomised(whole: Sight, p: int, n_steps: int, rng: np.random.Generator) -> _Found:
+def _randomised(whole: CentredMatrix, p: int, n_steps: int, rng: np.random.Generator) -> _Found:
     """Return principal components from random directions, after Halko, Martinsson and Tropp.
 
     After the power steps, the best combinations alone go through one more. It costs little, as they
@@ -342,7 +335,7 @@ def _randomised(whole: Sight, p: int, n_steps: int, rng: np.random.Generator) ->
 
 
 def _sampled(
-    whole: Sight,
+    whole: CentredMatrix,
     moments: Moments,
     lower: NDArray[np.float64],
     plan: Plan,
@@ -356,11 +349,11 @@ def _sampled(
     p, (n, d) = plan.n_dimensions, whole.shape
     squares = n * whole.scale**2 * (moments.variance + (moments.mean - lower) ** 2)
     kept, weight = np.arange(d), np.ones(d)
-    if plan.columns < d and squares.sum() > 0:
-        kept, weight = _draw(squares, plan.columns, rng)
+    if plan.n_columns < d and squares.sum() > 0:
+        kept, weight = _draw(squares, plan.n_columns, rng)
     emphasis = np.zeros(d)
     emphasis[kept] = (weight * whole.scale[kept]) ** 2
-    drawing = Drawing(lower, emphasis, kept, weight, plan.rows)
+    drawing = RowSampling(lower, emphasis, kept, weight, plan.n_rows)
     some = whole.sample(drawing, rng)
     if some is None:
         return np.eye(p, d), None
@@ -385,7 +378,7 @@ def _draw(
     return places, np.sqrt(times * total / (size * squares[places]))
 
 
-def _variances(whole: Sight, directions: NDArray[np.float64]) -> NDArray[np.float64]:
+def _variances(whole: CentredMatrix, directions: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the variance along each direction, whatever its length."""
     lengths = np.sqrt((directions**2).sum(axis=1))
     unit = directions / np.where(lengths > 0, lengths, 1.0)[:, None]
