@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-import polars as pl
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -415,10 +414,10 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         if self.group_width is None:
             return objects
         width = check_group_width(self.group_width)
-        found = self.computation_._group_objects(
+        groups = self.computation_._group_objects(
             objects.coords, objects.numbers, objects.codes, width
         )
-        return Objects(found.coords, found.X, found.types, found.weights, found.labels)
+        return Objects(groups.coords, groups.X, groups.types, groups.weights, groups.labels)
 
     # Objects that are to be classified
 

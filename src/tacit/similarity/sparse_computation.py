@@ -407,7 +407,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         -------
         Groups
             Representatives at the centroids, and how many objects each stands for. Those
-            of a PartitionedTable, found in one pass, do not list their members: ``assign`` says
+            of a PartitionedTable, made in one pass, do not list their members: ``assign`` says
             of records which group they are in.
         """
         self._check_objects()

@@ -52,7 +52,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
     balance : float, default 0.001
         λ of the objective: the larger, the more objects go to the second class.
     node_weights : {"degree", "neighbours"}
-        "degree" is the objective above (SNC). "neighbours" (KSNC) sums node weights over S in place
+        "degree" is the objective above (SNC). "neighbours" (KSNC) sums node weights over S instead
         of C(S, S): the fraction of the class among the `n_neighbors` most similar training objects.
     n_neighbors : int, default 3
         For node weights by neighbours.
@@ -164,7 +164,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
         isolated = np.flatnonzero(unknown.any(axis=0))
         self._set_fallback(new.count(unknown.any(axis=0)))
         if len(isolated):
-            # Near objects are found in the projection, so that is where nearness has a meaning.
+            # What is near is defined by the projection, so that is where nearness has a meaning.
             nearest = cKDTree(self._training.coords).query(new.coords[isolated])[1]
             codes[:, isolated] = np.where(
                 unknown[:, isolated], self._training.codes[nearest], codes[:, isolated]

@@ -87,7 +87,7 @@ def normalized_cut(
     balance : float, default 0.1
         What similarity within is worth. At 0 it is a plain minimum cut.
     node_weights : "degree" or array-like of shape (n_nodes,)
-        What is summed over members in place of C(S, S): weights of nodes, not negative. "degree"
+        What is summed over members instead of C(S, S): weights of nodes, not negative. "degree"
         stands for C(S, S) itself.
     ratio : bool, default False
         Find the set with the least C(S, S̄) / C(S, S) instead, whatever `balance` is. At least one

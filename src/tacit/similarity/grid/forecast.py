@@ -47,7 +47,7 @@ class Forecast:
     n_pairs : int
         Pairs of near objects, each counted once.
     density : float
-        Share of all pairs that are near.
+        Fraction of all pairs that are near.
     n_bytes : int
         Memory of the graph with both triangles and 64-bit similarities.
     """

@@ -182,7 +182,7 @@ class CellSorter:
         """Return records as numbers, their cells and the names of these, ascending."""
         numbers, coords = self.projector.numbers(table)
         kinds = self.types.of(table)
-        cells = find_cells(self.grid, coords, kinds, self.group_width, n_jobs, lasting=True)
+        cells = find_cells(self.grid, coords, kinds, self.group_width, n_jobs, with_digits=True)
         digits = cells.digits
         if self.within and self.group_width == 1.0:  # blocks are not cut
             digits = [digits[0], digits[-1]]

@@ -120,7 +120,7 @@ def first_pass(
     wanted = products((n, len(encoder.names)))
     stored, *more = partitions.reduce(ValueCounts(encoder if wanted else None), n_jobs=n_jobs)
     counts = OneWay(schema, stored, n)
-    encoder = encoder.formed(int(encoder.ones(counts).sum()), n)
+    encoder = encoder.in_form(int(encoder.ones(counts).sum()), n)
     return FirstPass(partitions, encoder, counts, more[0] if more else None)
 
 
@@ -179,7 +179,7 @@ class PartitionedMatrix:
             total += lengths[index]
         if total == 0:
             return None
-        targets = np.sort(rng.random(sampling.size) * total)
+        targets = np.sort(rng.random(sampling.n_rows) * total)
         sample: Floats = self._reduce(SampledRows(self._encoder, sampling, targets, before, total))
         return sample
 
@@ -243,7 +243,7 @@ class SquaredNorms(Statistic["dict[int, float]"]):
     def partial(self, partition: Partition) -> dict[int, float]:
         """Sum up those of a partition."""
         lengths = self.encoder.of(partition).row_squares(
-            self.sampling.origin, self.sampling.emphasis
+            self.sampling.origin, self.sampling.column_weights
         )
         return {partition.index: float(np.cumsum(lengths)[-1])}
 
@@ -276,8 +276,8 @@ class SampledRows(Statistic["Floats"]):
 
     def partial(self, partition: Partition) -> Floats:
         """Return the sampled rows of a partition, or products of their columns."""
-        wide = len(self.sampling.kept)
-        nothing = np.zeros((wide if self.sampling.many else 0, wide))
+        wide = len(self.sampling.columns)
+        nothing = np.zeros((wide if self.sampling.as_products else 0, wide))
         begin = self.before[partition.index]
         ends = [start for start in self.before.values() if start > begin]
         low = np.searchsorted(self.targets, begin)
@@ -286,11 +286,11 @@ class SampledRows(Statistic["Floats"]):
         if not len(targets):
             return nothing
         rows = self.encoder.of(partition)
-        lengths = rows.row_squares(self.sampling.origin, self.sampling.emphasis)
+        lengths = rows.row_squares(self.sampling.origin, self.sampling.column_weights)
         if not lengths.any():  # the point belongs to a partition that begins at the same point
             return nothing
         return self.sampling.take(rows, lengths, targets, self.total)
 
     def merge(self, one: Floats, other: Floats) -> Floats:
         """Add up products; put later rows behind earlier ones."""
-        return one + other if self.sampling.many else np.concatenate([one, other])
+        return one + other if self.sampling.as_products else np.concatenate([one, other])

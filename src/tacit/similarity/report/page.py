@@ -137,7 +137,7 @@ def _key(names: Sequence[str]) -> str:
 
 
 def _confusion(confusion: Confusion) -> str:
-    """Return a table with a row for each class; the stronger the colour, the larger the part."""
+    """Return a table with a row for each class; colours are as strong as fractions of it."""
     names = [escape(str(label)) for label in confusion.labels]
     if len(names) > _MAX_CLASSES:
         return f"<p>There are {len(names):,} classes, too many to show.</p>"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "grid_map", "score_curves"]
 
-# They can be told apart on white and on black, and the first two by the colour-blind.
+# They can be distinguished on white and on black, and the first two by the colour-blind.
 COLOURS = ("#2f7fc1", "#d97a2b", "#3a9a6b", "#c2477f", "#8a6fd1", "#9a8a2b", "#4aa7a7", "#b0574a")
 _MAX_CELLS = 60  # of a map, in each direction
 

@@ -58,7 +58,7 @@ class SparseSVC(SimilarityClassifier):
     can be poor. `indefinite` says what is to be done about it. Where the shift would be large, a
     larger `scale` or a coarser grid is better: tune both together.
 
-    Several classes are told apart each from the rest.
+    With several classes, each is separated from the rest.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ class SparseSVC(SimilarityClassifier):
         y : array-like of shape (n_objects,) or str
             Their classes; or the column of a Table or PartitionedTable that holds them.
         sample_weight : array-like of shape (n_objects,), optional
-            Factors of C. An object with weight 0 takes no part, but for the projection.
+            Factors of C. An object with weight 0 is used for the projection alone.
 
         Returns
         -------
@@ -320,7 +320,7 @@ class SparseSVC(SimilarityClassifier):
         self._decided = coords, np.ascontiguousarray(dual.decisions.T)
 
     def _fit_sigmoids(self, kernel: KernelMatrix, signs: Floats, limits: Floats) -> Floats:
-        """Return slope and offset of each problem, from objects that took no part in a fold."""
+        """Return slope and offset of each problem, from objects held out."""
         folds = _make_folds(signs, make_generator(self.random_state))
         held_out = np.empty_like(signs)
         for fold in range(_FOLDS):

@@ -2,8 +2,8 @@
 
 Each method gets training and validation objects that are projected and measured already, and yields
 combinations with the classes that they predict. Distances are computed once and become similarities
-for each scale; neighbours are sorted once for all numbers of neighbours; cuts are found along all
-balances at once.
+for each scale; neighbours are sorted once for all numbers of neighbours; cuts for all balances
+are computed at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What tuning found: the best combination, the scores of all, and how to show them."""
+"""The result of tuning: the best combination, the scores of all, and how to show them."""
 
 from __future__ import annotations
 

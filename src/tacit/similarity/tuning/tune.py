@@ -85,7 +85,7 @@ def tune(
     refit : bool, default True
         Whether the best estimator is fitted to all objects in the end.
     random_state : int, RandomState, Generator or None
-        For the division. The classifier has its own.
+        For the division; not for the classifier, which has another.
     verbose : int, default 0
         Whether to show progress on stderr.
 
@@ -223,27 +223,27 @@ class _GridSearch:
         if len(self.labels[2]) == 0:
             return model, None
         truth = _codes(self.labels[2], model.classes_)
-        found = _codes(model.predict(self.numbers[2]), model.classes_)
-        return model, score_codes(truth, found, len(model.classes_))[scoring]
+        predicted = _codes(model.predict(self.numbers[2]), model.classes_)
+        return model, score_codes(truth, predicted, len(model.classes_))[scoring]
 
 
 def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
     """Return the numbers of classes; -1 for those that the training objects lack."""
-    place = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    return np.where(classes[place] == labels, place, -1).astype(np.int32)
+    index = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
+    return np.where(classes[index] == labels, index, -1).astype(np.int32)
 
 
 def score_codes(
-    truth: NDArray[np.int32], found: NDArray[np.int32], n_classes: int
+    truth: NDArray[np.int32], predicted: NDArray[np.int32], n_classes: int
 ) -> dict[str, float]:
     """Return accuracy and F1: that of the second of two classes, else the mean over classes.
 
     >>> score_codes(np.array([0, 1, 1, 1]), np.array([0, 1, 1, 0]), 2)
     {'accuracy': 0.75, 'f1': 0.8}
     """
-    held = [1] if n_classes == 2 else np.unique(np.concatenate((truth, found)))
-    f1 = f1_score(truth, found, labels=held, average="macro", zero_division=0)
-    return {"accuracy": float(np.mean(truth == found)), "f1": float(f1)}
+    labels = [1] if n_classes == 2 else np.unique(np.concatenate((truth, predicted)))
+    f1 = f1_score(truth, predicted, labels=labels, average="macro", zero_division=0)
+    return {"accuracy": float(np.mean(truth == predicted)), "f1": float(f1)}
 
 
 def _check_grid(classifier: Any, grid: Any, method: Method) -> dict[str, list[Any]]:
@@ -268,7 +268,7 @@ def _check_grid(classifier: Any, grid: Any, method: Method) -> dict[str, list[An
 
 
 def _frame(rows: Sequence[dict[str, Any]], ranges: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    """Return a row for each combination; what type a column has, all values to try decide."""
+    """Return a row for each combination; all values to try decide on the type of a column."""
     columns = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
