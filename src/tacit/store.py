@@ -63,6 +63,7 @@ KINDS = {
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
     "partition": "tacit.io.tables.folder:PartitionFile",
     "rule_finder": "tacit.rules:RuleFinder",
+    "sparse_computation": "tacit.similarity:SparseComputation",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",
     "table": "tacit.table:Table",
