@@ -102,8 +102,8 @@ def cross(stage: Stage) -> None:
 
 def pair(stage: Stage) -> None:
     """Show the strongest pairs."""
-    stage.head("Which values go together most", "visits.pairs().strongest(8)")
-    stage.show(pairs_grid(stage.visits.pairs().strongest(8)))
+    stage.head("Which values go together most", "visits.pairs().strongest(top=8)")
+    stage.show(pairs_grid(stage.visits.pairs().strongest(top=8)))
 
 
 def cache(stage: Stage) -> None:
@@ -129,11 +129,11 @@ def cache(stage: Stage) -> None:
     )
     asked = [table for table in tables if _TARGET in table.names]
     pairs = [[name for name in table.names if name != _TARGET] for table in asked]
-    bits = [table.mutual_information(x, _TARGET) for table, x in zip(asked, pairs, strict=True)]
-    best = int(np.argmax(bits))
+    nats = [table.mutual_information(x, _TARGET) for table, x in zip(asked, pairs, strict=True)]
+    best = int(np.argmax(nats))
     stage.say(
         f"Which two columns tell most about {_TARGET}? {' and '.join(pairs[best])}: "
-        f"{bits[best]:.2f} of its {asked[best].entropy(_TARGET):.2f} bits. The tree keeps counts "
+        f"{nats[best]:.2f} of its {asked[best].entropy(_TARGET):.2f} nats. The tree keeps counts "
         "of combinations, but none of a column's most common value: those follow by subtraction."
     )
 

@@ -44,7 +44,7 @@ def table(
         bool,
         typer.Option(
             "--measures",
-            help="Add entropies in bits and, for two columns, their mutual information, "
+            help="Add entropies in nats and, for two columns, their mutual information, "
             "Pearson's chi-squared test of independence and Cramér's V.",
         ),
     ] = False,
@@ -71,7 +71,7 @@ def table(
     FILE can also be a tree that `tacit adtree` saved.
 
     JSON: as for `tacit count`; with --measures also measures, an object with entropy (an object of
-    bits by column) and for two columns or more joint_entropy, for two also mutual_information, chi2
+    nats by column) and for two columns or more joint_entropy, for two also mutual_information, chi2
     (an object with statistic, dof and p_value) and cramers_v.
     """
     check_given(given)
