@@ -102,12 +102,13 @@ def _fits_partitions(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fit_either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
+            if type(self)._fit_partitions is Estimator._fit_partitions:
+                refuse_partitions(X, type(self).__name__)  # before a frame of Dask is read
             partitions = as_partitioned(X)
             if partitions is None:
                 return fit(self, X, *args, **kwargs)
             options = _options(fit, self, X, *args, **kwargs)
-            if type(self)._fit_partitions is not Estimator._fit_partitions:
-                self._check_partitions(**options)
+            self._check_partitions(**options)
             options.pop("sample_weight", None)
             return self._fit_partitions(partitions, **options)
         except BaseException:  # an interruption, too

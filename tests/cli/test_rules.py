@@ -71,7 +71,7 @@ def test_labels_and_json(run, people, people_file, tmp_path):
     printed = json.loads(run("rules", people_file, *targets, *options).stdout)
     X, Y = people.drop("flies", "cooks"), people.select("flies", "cooks")
     model = tacit.BoostedRulesClassifier(
-        n_rules=12, heads="complete", learning_rate=0.5, max_conditions=2, feature_share=2,
+        n_rules=12, heads="complete", learning_rate=0.5, max_conditions=2, feature_fraction=2,
         random_state=0,
     ).fit(X, Y)  # fmt: skip
     predicted = model.predict(X)

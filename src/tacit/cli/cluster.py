@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from sklearn.exceptions import ConvergenceWarning
 
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.predict import prediction_frame
 from tacit.cli.reading import Source, reads_file
@@ -22,16 +23,11 @@ if TYPE_CHECKING:
     from tacit.mixture import ClusterTraits, Trait
     from tacit.scale import PartitionedTable
 
-__all__ = ["cluster", "register", "traits_json"]
+__all__ = ["COMMAND", "cluster", "traits_json"]
 
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
 _SEARCH = "The number of clusters"
 _WRITE = "What is written"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(cluster, partitions=True))
 
 
 def cluster(
@@ -91,7 +87,7 @@ def cluster(
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many values to list of each cluster.")] = 5,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Find groups of records that are alike, and say what sets each apart.
 
@@ -263,3 +259,6 @@ def traits_json(cluster: ClusterTraits) -> dict[str, Any]:
         "over": [trait_json(trait) for trait in cluster.over],
         "under": [trait_json(trait) for trait in cluster.under],
     }
+
+
+COMMAND = reads_file(cluster, partitions=True)

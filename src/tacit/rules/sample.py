@@ -12,7 +12,7 @@ import polars as pl
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from tacit.errors import InputError, refuse_partitions
+from tacit.errors import InputError
 from tacit.table import Table
 from tacit.table.features import is_frame, is_sparse
 from tacit.table.gateway import check_weights
@@ -65,7 +65,6 @@ def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
             f"This {type(model).__name__} estimator requires y to be passed, "
             "but the target y is None"
         )
-    refuse_partitions(X, type(model).__name__)
     _refuse_lazy(X)
     name = None
     if isinstance(y, str):
@@ -102,11 +101,11 @@ def _refuse_lazy(X: Any) -> None:
 def _split(X: Any, name: str) -> tuple[Any, Any]:
     """Return columns without the target, and the target."""
     if isinstance(X, Table):
-        place = X.schema.position(name, "y")
-        rest = [k for k in range(X.n_columns) if k != place]
+        target = X.schema.position(name, "y")
+        rest = [k for k in range(X.n_columns) if k != target]
         if not rest:
             raise InputError(f"X: there is no column but the target {name!r}")
-        return X.select(rest), X.select([place]).to_frame("polars")[name]
+        return X.select(rest), X.select([target]).to_frame("polars")[name]
     if isinstance(X, Mapping) and not is_sparse(X):
         columns = dict(X)
         if name not in columns:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit.errors import InputError, refuse_partitions
-from tacit.machine import count_jobs
+from tacit import store
+from tacit.errors import InputError
+from tacit.estimator import Estimator
+from tacit.machine import check_int, count_jobs
+from tacit.parameters import plain_parameters
 from tacit.progress import show_progress
+from tacit.scale import PartitionedTable
+from tacit.select.criteria import choose_criterion
 from tacit.select.measure import Measurer
 from tacit.select.problem import array_problem, frame_problem, table_problem
 from tacit.select.ranking import Ranking
-from tacit.select.scores import choose_score
 from tacit.select.search import Search
 from tacit.table import Table
 from tacit.table.features import is_frame, note_names, weigh
+from tacit.table.schema_json import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +46,9 @@ class Subset(NamedTuple):
     ----------
     columns : tuple of str
     score : float
+        What the criterion is for them, in nats.
     gain : float
-        The information that the columns have about the target, in bits.
+        The information that the columns have about the target, in nats.
     n_combinations : int
         Combinations of their labels that occur, with those of given columns.
     """
@@ -55,30 +59,30 @@ class Subset(NamedTuple):
     n_combinations: int
 
 
-class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class BestSubset(SelectorMixin, Estimator):  # type: ignore[misc]
     r"""Choose the n columns that together say most about a target.
 
-    All sets of n columns are compared, so that columns are found that say much together and little
-    alone. Sets that provably cannot be among the best are not counted; the result is the same.
+    All sets of n columns are compared, so that columns that say much together and little alone are
+    chosen. Sets that provably cannot be among the best are not counted; the result is the same.
 
     Parameters
     ----------
     n_features : int, default 3
         How many columns to choose.
-    score : {"information_gain", "corrected", "penalised"}
-        What to maximise, in bits. For a set S, the target Y, N records (or the sum of their
+    criterion : {"information_gain", "corrected", "penalized"}
+        What to maximise, in nats. For a set S, the target Y, N records (or the sum of their
         weights) and K combinations of labels that occur:
 
         - "information_gain": the mutual information I(Y; S) = H(Y) − H(Y | S). It never falls when
           a column is added, and favours columns with many labels;
         - "corrected": less what chance alone is expected to add, after Miller and Madow:
-          I(Y; S) − (K(YS) − K(S) − K(Y) + 1) / (2 N ln 2);
-        - "penalised": less half of log2(N) for each parameter, shared out among the records, as BIC
-          has it: I(Y; S) − (K(S) − 1) (K(Y) − 1) log2(N) / (2 N).
+          I(Y; S) − (K(YS) − K(S) − K(Y) + 1) / (2 N);
+        - "penalized": less half of ln(N) for each parameter, divided by the number of records, as
+          BIC has it: I(Y; S) − (K(S) − 1) (K(Y) − 1) ln(N) / (2 N).
 
     given : sequence of str or int, optional
         Columns whose labels are known anyway. They are not chosen, and what counts is what a set
-        says beyond them: I(Y; S | given), corrected or penalised likewise.
+        says beyond them: I(Y; S | given), corrected or penalized likewise.
     n_best : int, default 20
         How many of the best sets to remember.
     discretise : spec or mapping, optional
@@ -98,7 +102,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         The chosen columns, in the order of the table. Where several sets score the same (to 12
         decimals), it is the one whose columns come first.
     score_ : float
-        Its score.
+        Its score, in nats.
     ranking_ : list of Subset
         The `n_best` best sets, the best first: columns, score, gain and n_combinations.
     n_subsets_ : int
@@ -118,16 +122,19 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     >>> best = tacit.BestSubset(4).fit(table, "square 6")
     >>> best.subset_
     ('triangle 0', 'triangle 1', 'triangle 2', 'triangle 3')
-    >>> round(best.score_, 2)
-    0.99
+    >>> round(best.score_, 2)  # of at most ln 2
+    0.68
     >>> best.transform(table)
     Table of 2,000 records × 4 columns, 1,6... stored values (m·n/l = ...)
     """
 
+    _kind = "best_subset"
+    _per_record: ClassVar[tuple[str, ...]] = ()  # transform selects columns, wherever records are
+
     def __init__(
         self,
         n_features: int = 3,
-        score: str = "information_gain",
+        criterion: Literal["information_gain", "corrected", "penalized"] = "information_gain",
         *,
         given: Sequence[str | int] | None = None,
         n_best: int = 20,
@@ -137,7 +144,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
-        self.score = score
+        self.criterion = criterion
         self.given = given
         self.n_best = n_best
         self.discretise = discretise
@@ -170,13 +177,13 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         BestSubset
             Itself.
         """
-        score = choose_score(self.score)
-        n_best = _whole("n_best", self.n_best)
+        criterion = choose_criterion(self.criterion)
+        n_best = check_int(self.n_best, "n_best", 1)
         jobs = count_jobs(self.n_jobs)
         problem = self._problem(X, y)
         problem = problem._replace(table=weigh(problem.table, sample_weight))
         given, candidates = self._roles(problem)
-        n = _whole("n_features", self.n_features)
+        n = check_int(self.n_features, "n_features", 1)
         if n > len(candidates):
             raise InputError(
                 f"n_features={n}, but there are only {len(candidates)} columns to choose from"
@@ -190,13 +197,16 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ranking = Ranking(n_best)
         total = math.comb(len(candidates), n)
         with show_progress("sets of columns", total, bool(self.verbose)) as report:
-            search = Search(measurer, score, candidates, n, ranking, report=report)
+            search = Search(measurer, criterion, candidates, n, ranking, report=report)
             search.run(base)
         self._keep(problem, ranking, search)
         return self
 
     def to_frame(self, top: int = 20) -> pl.DataFrame:
-        """Return the best sets as a Polars frame: columns, score, gain and combinations.
+        """Return the best sets as a Polars frame.
+
+        The columns are columns (a list of names), score_nats, gain_nats and combinations (of labels
+        that occur).
 
         Parameters
         ----------
@@ -204,31 +214,129 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             How many; at most `n_best` are remembered.
         """
         check_is_fitted(self)
-        best = self.ranking_[: _whole("top", top)]
+        best = self.ranking_[: check_int(top, "top", 1)]
         return pl.DataFrame(
             {
                 "columns": [list(subset.columns) for subset in best],
-                "score": [subset.score for subset in best],
-                "gain": [subset.gain for subset in best],
+                "score_nats": [subset.score for subset in best],
+                "gain_nats": [subset.gain for subset in best],
                 "combinations": [subset.n_combinations for subset in best],
             }
         )
+
+    def to_text(self, top: int = 20) -> str:
+        """Return the best sets as text, one a line, with their scores in nats.
+
+        Parameters
+        ----------
+        top : int, default 20
+            How many; at most `n_best` are remembered.
+        """
+        check_is_fitted(self)
+        best = self.ranking_[: check_int(top, "top", 1)]
+        lines = [f"  {', '.join(subset.columns)}: {subset.score:.4f}" for subset in best]
+        return "\n".join([f"{self.target_} by {self.criterion}, in nats", *lines])
+
+    def to_html(self, top: int = 20) -> str:
+        """Return the best sets as a table of HTML.
+
+        Parameters
+        ----------
+        top : int, default 20
+            How many; at most `n_best` are remembered.
+        """
+        from tacit.plot.html_table import html_table
+
+        check_is_fitted(self)
+        rows = [
+            (", ".join(best.columns), f"{best.score:.4f}", f"{best.gain:.4f}", f"{best[3]:,}")
+            for best in self.ranking_[: check_int(top, "top", 1)]
+        ]
+        title = f"{self.target_} by {self.criterion}"
+        return html_table(title, ("columns", "score (nats)", "gain (nats)", "combinations"), rows)
+
+    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
+        """Draw the scores of the best sets as bars, with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        top : int, default 20
+            How many; at most `n_best` are remembered.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from tacit.plot import bars
+
+        check_is_fitted(self)
+        best = self.ranking_[: check_int(top, "top", 1)]
+        return bars(
+            np.array([subset.score for subset in best]),
+            [", ".join(subset.columns) for subset in best],
+            "columns",
+            f"{self.criterion} about {self.target_} (nats)",
+            ax=ax,
+        )
+
+    def to_state(self) -> store.State:
+        """Return the named arrays that a file holds; the counter and cuts are left out."""
+        check_is_fitted(self)
+        facts = {
+            "parameters": plain_parameters(self),
+            "names": self._names,
+            "named": hasattr(self, "feature_names_in_"),
+            "target": self.target_,
+            "ranking": self.ranking_,
+            "n_subsets": self.n_subsets_,
+            "n_scored": self.n_scored_,
+        }
+        return {"settings": np.frombuffer(write_json(facts), np.uint8)}
+
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make the selector that :meth:`to_state` described.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+        """
+        facts = store.read_json(state["settings"])
+        selector = cls(**facts["parameters"])
+        names, target, ranking = facts["names"], facts["target"], facts["ranking"]
+        if not all(isinstance(name, str) for name in (*names, target)):
+            raise InputError("its columns have no names")
+        selector.ranking_ = [
+            Subset(tuple(columns), float(score), float(gain), int(n_combinations))
+            for columns, score, gain, n_combinations in ranking
+        ]
+        if not ranking or not all(set(best.columns) <= set(names) for best in selector.ranking_):
+            raise InputError("its best sets are not of its columns")
+        selector.subset_ = selector.ranking_[0].columns
+        selector.score_ = selector.ranking_[0].score
+        selector.n_subsets_, selector.n_scored_ = int(facts["n_subsets"]), int(facts["n_scored"])
+        selector._names, selector.target_ = list(names), target
+        note_names(selector, names)
+        if not facts["named"]:
+            del selector.feature_names_in_
+        return selector
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns.
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
             The target may be among the columns of a Table or frame; it is passed over.
 
         Returns
         -------
-        Table, ndarray, sparse array or frame
+        Table, PartitionedTable, ndarray, sparse array or frame
             A Table of a Table; else an array, or what ``set_output`` asks for.
         """
         check_is_fitted(self)
-        if isinstance(X, Table):
+        if isinstance(X, Table | PartitionedTable):
             return X.select(list(self.subset_))
         return self._frame_transform(X) if is_frame(X) else super().transform(X)
 
@@ -253,7 +361,6 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _problem(self, X: Any, y: Any) -> Problem:
         """Make one Table of columns and target, and note what scikit-learn wants to be noted."""
-        refuse_partitions(X, type(self).__name__)
         if y is None:
             raise InputError(
                 f"This {type(self).__name__} estimator requires y to be passed, "
@@ -266,11 +373,11 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         else:
             X = validate_data(self, X, dtype=None, accept_sparse=True, ensure_all_finite=False)
             return array_problem(X, y, self.discretise, self.n_jobs)
-        note_names(self, [problem.table.schema.names[place] for place in problem.features])
+        note_names(self, [problem.table.schema.names[k] for k in problem.features])
         return problem
 
     def _roles(self, problem: Problem) -> tuple[list[int], list[int]]:
-        """Return the places of the given columns, and of those to choose from."""
+        """Return the indices of the given columns, and of those to choose from."""
         if isinstance(self.given, str):
             raise InputError(f"given must be a list of columns, got {self.given!r}")
         schema = problem.table.schema
@@ -279,7 +386,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("given: the target cannot be given")
         if len(set(given)) < len(given):
             raise InputError("given: a column is there twice")
-        return given, [place for place in problem.features if place not in given]
+        return given, [k for k in problem.features if k not in given]
 
     def _counter(self, problem: Problem, y: Any) -> Counter | Table:
         counter: Any = self.counter
@@ -302,7 +409,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = problem.table.schema.names
         self.ranking_ = [
             Subset(
-                tuple(names[place] for place in ranked.places),
+                tuple(names[k] for k in ranked.columns),
                 ranked.score,
                 ranked.gain,
                 ranked.n_combinations,
@@ -314,21 +421,15 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_subsets_ = search.n_subsets
         self.n_scored_ = search.n_scored
         self.target_ = names[problem.target]
-        self._names = [names[place] for place in problem.features]
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
+        self._names = [names[k] for k in problem.features]
 
 
 def _counts(counter: Any, table: Table) -> bool:
     """Whether a counter is of a table, or of one with the same records."""
     if counter.n_records != table.n_records or counter.schema != table.schema:
         return False
-    own = getattr(counter, "records", table)
-    return own is table or all(
-        np.array_equal(getattr(own, name), getattr(table, name))
+    counted = getattr(counter, "records", table)
+    return counted is table or all(
+        np.array_equal(getattr(counted, name), getattr(table, name))
         for name in ("indptr", "values", "weights")
     )

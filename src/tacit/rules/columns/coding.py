@@ -1,4 +1,4 @@
-"""Columns of numbers as the search for rules takes them: ranked, and without predominant values."""
+"""Columns of numbers as the search for rules takes them: ranked, and without defaults."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CodedColumns:
     n_records : int
     kinds : ndarray of uint8
         0 for ordinal columns, 1 for nominal ones.
-    predominant : ndarray of int32
+    defaults : ndarray of int32
         The code of each column that is not stored.
     column_runs : ndarray of int64
         The first run of each column, and one past the last.
@@ -53,7 +53,7 @@ class CodedColumns:
 
     n_records: int
     kinds: NDArray[np.uint8]
-    predominant: NDArray[np.int32]
+    defaults: NDArray[np.int32]
     column_runs: NDArray[np.int64]
     run_codes: NDArray[np.int32]
     run_start: NDArray[np.int64]
@@ -68,7 +68,7 @@ class CodedColumns:
         return (
             self.n_records,
             self.kinds,
-            self.predominant,
+            self.defaults,
             self.column_runs,
             self.run_codes,
             self.run_start,
@@ -121,20 +121,20 @@ def _half_way(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray
 
 
 def code_columns(
-    features: RuleFeatures, new: NewColumns, predominant: Any, bins: Any, n_jobs: int
+    features: RuleFeatures, new: NewColumns, defaults: Any, bins: Any, n_jobs: int
 ) -> CodedColumns:
-    """Rank the numbers of each column and lay out what is not predominant.
+    """Rank the numbers of each column and lay out what is not the default.
 
     Parameters
     ----------
     features : RuleFeatures
     new : NewColumns
         The X of fit.
-    predominant, bins
+    defaults, bins
         As :meth:`RuleFeatures.fit` takes them.
     n_jobs : int
     """
-    wanted, choose = _wanted(features, new, predominant)
+    wanted, choose = _wanted(features, new, defaults)
     by_frequency, n_bins = _binning(bins)
     numeric = features.kinds == 0
     numeric[list(features.labels)] = False
@@ -156,42 +156,41 @@ def _binning(bins: Any) -> tuple[bool, int]:
     return how == "frequency", check_int(number, "n_bins", 2)
 
 
-def _wanted(features: RuleFeatures, new: NewColumns, predominant: Any) -> tuple[Any, Any]:
-    """Return the number that is predominant in each column, and in which columns to choose it."""
+def _wanted(features: RuleFeatures, new: NewColumns, defaults: Any) -> tuple[Any, Any]:
+    """Return the default number of each column, and in which columns to choose it."""
     n = len(features.names)
     choose = np.full(n, features.kind != "table")
     wanted = new.unlisted.copy()
-    if isinstance(predominant, str):
-        if predominant == "zero":
+    if isinstance(defaults, str):
+        if defaults == "zero":
             numbers = np.ones(n, bool)
             numbers[list(features.labels)] = False
             wanted[numbers], choose[numbers] = 0.0, False
-        elif predominant == "none":  # nothing but what is missing, which is always tacit
+        elif defaults == "none":  # nothing but what is missing, which is always tacit
             wanted[:], choose[:] = np.nan, False
-        elif predominant != "auto":
+        elif defaults != "auto":
             raise InputError(
-                "predominant must be 'auto', 'zero', 'none' or values of columns, got "
-                f"{predominant!r}"
+                f"defaults must be 'auto', 'zero', 'none' or values of columns, got {defaults!r}"
             )
         return wanted, choose
-    for place, value in _named(features, predominant):
+    for place, value in _named(features, defaults):
         wanted[place], choose[place] = _number(features, place, value), False
     return wanted, choose
 
 
-def _named(features: RuleFeatures, predominant: Any) -> Any:
-    if isinstance(predominant, Mapping):
-        items = predominant.items()
-        return [(features.position(column, "predominant"), value) for column, value in items]
+def _named(features: RuleFeatures, defaults: Any) -> Any:
+    if isinstance(defaults, Mapping):
+        items = defaults.items()
+        return [(features.position(column, "defaults"), value) for column, value in items]
     try:
-        values = list(predominant)
+        values = list(defaults)
     except TypeError:
         raise InputError(
-            f"predominant must be 'auto', 'zero', 'none' or values of columns, got {predominant!r}"
+            f"defaults must be 'auto', 'zero', 'none' or values of columns, got {defaults!r}"
         ) from None
     if len(values) != len(features.names):
         raise InputError(
-            f"predominant must have {len(features.names)} values, one for each column; got "
+            f"defaults must have {len(features.names)} values, one for each column; got "
             f"{len(values)}"
         )
     return enumerate(values)
@@ -205,8 +204,8 @@ def _number(features: RuleFeatures, place: int, value: Any) -> float:
         return float("nan")
     if place in features.labels:
         if value not in features.labels[place]:
-            raise InputError(f"predominant: column {name!r} has no label {value!r}")
+            raise InputError(f"defaults: column {name!r} has no label {value!r}")
         return float(features.labels[place].index(value))
     if number is None or np.isinf(number):
-        raise InputError(f"predominant: column {name!r} holds numbers, got {value!r}")
+        raise InputError(f"defaults: column {name!r} holds numbers, got {value!r}")
     return number

@@ -2,7 +2,7 @@
 
 In short::
 
-    features, coded = RuleFeatures.fit(X, estimator, predominant="auto", bins=None, nominal=None)
+    features, coded = RuleFeatures.fit(X, estimator, defaults="auto", bins=None, nominal=None)
     _core.RuleColumns(*coded.arguments)                        # what the search scans
     coded.thresholds(columns, ops, low, high)                  # float64: codes become numbers
     new = features.transform(X, estimator)
@@ -66,7 +66,7 @@ class RuleFeatures(ColumnKinds):
     >>> features, coded = RuleFeatures.fit(X, BaseEstimator())
     >>> features.names, features.kinds.tolist()
     (('age', 'town'), [0, 1])
-    >>> coded.predominant.tolist()  # 58 and Ulm
+    >>> coded.defaults.tolist()  # 58 and Ulm
     [2, 1]
     >>> coded.thresholds([0, 1], [0, 2], [0, 0], [1, 0]).tolist()
     [37.5, 0.0]
@@ -82,7 +82,7 @@ class RuleFeatures(ColumnKinds):
         X: Any,
         estimator: Any,
         *,
-        predominant: Any = "auto",
+        defaults: Any = "auto",
         bins: tuple[str, int] | None = None,
         nominal: Sequence[str | int] | None = None,
         n_jobs: int = 1,
@@ -97,7 +97,7 @@ class RuleFeatures(ColumnKinds):
             NaN and null are missing; infinity is refused. Sparse arrays stay sparse: zeros that
             are written out are zeros, indices may be unsorted, duplicates are refused.
         estimator : scikit-learn estimator
-        predominant : {"auto", "zero", "none"}, mapping or sequence
+        defaults : {"auto", "zero", "none"}, mapping or sequence
             The value of each column that is not stored. It changes how long the search takes, and
             nothing else. "auto" is the most common one (a Table's default), "zero" is 0 for columns
             of numbers, "none" stores all values. A mapping names values of some columns, a sequence
@@ -111,7 +111,7 @@ class RuleFeatures(ColumnKinds):
         """
         known, new = survey_columns(X, estimator, nominal)
         features = cls(known.kind, known.names, known.nominal, known.labels, known.types)
-        return features, code_columns(features, new, predominant, bins, n_jobs)
+        return features, code_columns(features, new, defaults, bins, n_jobs)
 
     def transform(self, X: Any, estimator: Any) -> NewColumns:
         """Return other data as the kernels of prediction take it.
@@ -158,7 +158,7 @@ class RuleFeatures(ColumnKinds):
         digits = self.digits.get(column, {}).get(number) or _usual_digits(number)
         return f"{number:.{digits}g}"
 
-    def telling(
+    def with_digits(
         self, coded: CodedColumns, columns: NDArray[np.int32], thresholds: NDArray[np.float64]
     ) -> RuleFeatures:
         """Return the same, with enough digits to show thresholds by.

@@ -7,26 +7,27 @@ import sys
 import time
 from numbers import Integral, Real
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
+import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from tacit import _core
-from tacit.errors import InputError, refuse_partitions
+from tacit import _core, store
+from tacit.errors import InputError
+from tacit.estimator import Estimator
 from tacit.machine import check_int, count_jobs
+from tacit.parameters import check_choice, plain_parameters
 from tacit.rules.finder.rule import Rule, show_conditions
+from tacit.schema import Schema
 from tacit.table import Table, as_table
 from tacit.table.features import note_names
 from tacit.table.gateway import check_target
-
-if TYPE_CHECKING:
-    from tacit.schema import Schema
+from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 
 __all__ = ["RuleFinder"]
 
-_MEASURES = ("confidence", "lift", "leverage", "wilson")
+_CRITERIA = ("confidence", "lift", "leverage", "wilson")
 
 
 class _Search(NamedTuple):
@@ -38,10 +39,10 @@ class _Search(NamedTuple):
     min_support: float
 
 
-class RuleFinder(BaseEstimator):  # type: ignore[misc]
+class RuleFinder(Estimator):
     """Find the conditions under which a column has a value.
 
-    Looks at every conjunction of `n_conditions` conditions ``column = label`` on different columns
+    Tries every conjunction of `n_conditions` conditions ``column = label`` on different columns
     that at least `min_support` records match, and keeps the best. Nothing is sampled or guessed:
     the answer is that of trying them all, and branches are left out only if they cannot hold a
     rule that is good enough. Columns of one value take no part.
@@ -62,17 +63,17 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
     n_conditions : int or (int, int), default 2
         Number of conditions, or the least and the greatest number.
     min_support : int or float, default 30
-        Records that must match the conditions, as a number and not as a share; with weights, the
+        Records that must match the conditions, as a number and not as a fraction; with weights, the
         sum of their weights.
     n_rules : int, default 20
         How many rules to keep.
-    measure : {"confidence", "lift", "leverage", "wilson"}
-        What makes a rule good: the share of hits among the records that match; the same relative
+    criterion : {"confidence", "lift", "leverage", "wilson"}
+        What makes a rule good: the fraction of hits among the records that match; the same relative
         to all records; hits beyond those expected of independence; or the lower end of Wilson's
-        confidence interval for the share, which trusts small numbers less.
+        confidence interval for the fraction, which trusts small numbers less.
     level : float, default 0.95
         The confidence level of that (two-sided) interval.
-    defaults : bool, default True
+    default_conditions : bool, default True
         Whether a condition may ask for a column's default. Without those, rules speak of what is
         there and not of what is absent, and wide sparse tables are searched quickly.
     n_jobs : int, optional
@@ -104,6 +105,8 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
       news = False, football = True: 57.4% (564 of 982)
     """
 
+    _kind = "rule_finder"
+
     def __init__(
         self,
         target: str | int,
@@ -112,9 +115,9 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         n_conditions: int | tuple[int, int] = 2,
         min_support: float = 30,
         n_rules: int = 20,
-        measure: Literal["confidence", "lift", "leverage", "wilson"] = "confidence",
+        criterion: Literal["confidence", "lift", "leverage", "wilson"] = "confidence",
         level: float = 0.95,
-        defaults: bool = True,
+        default_conditions: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -123,9 +126,9 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         self.n_conditions = n_conditions
         self.min_support = min_support
         self.n_rules = n_rules
-        self.measure = measure
+        self.criterion = criterion
         self.level = level
-        self.defaults = defaults
+        self.default_conditions = default_conditions
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -141,7 +144,6 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         """
         if y is not None:
             raise InputError("y: the target is a column of the table; give its name as target")
-        refuse_partitions(X, type(self).__name__)
         given = as_table(X)
         target = given.schema.names[given.schema.position(self.target, "target")]
         table = _varied(given, target)
@@ -151,7 +153,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             print(self._headline(table, search), file=sys.stderr)
         start, rows = table.postings
         schema = table.schema
-        found, total, hits = _core.find_rules(
+        best, total, hits = _core.find_rules(
             start,
             rows,
             schema.offsets,
@@ -163,20 +165,26 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             search.lengths,
             search.min_support,
             min(int(self.n_rules), 2**62),
-            self.measure,
+            self.criterion,
             NormalDist().inv_cdf((1 + self.level) / 2),
-            bool(self.defaults),
+            bool(self.default_conditions),
             "auto",
             count_jobs(self.n_jobs),
         )
         if self.verbose:
             seconds = time.perf_counter() - started
-            print(f"found {len(found)} rules in {seconds:.2f} s", file=sys.stderr)
-        self.rules_ = [_rule(schema, *parts, rate=hits / total) for parts in found]
+            print(f"{len(best)} rules in {seconds:.2f} s", file=sys.stderr)
+        self.rules_ = [_rule(schema, *rule, rate=hits / total) for rule in best]
         self.n_records_ = total
         self.n_hits_ = hits
         note_names(self, given.schema.names)
         self._target = schema.names[search.target]
+        used = sorted({search.target, *(column for rule in best for column, _ in rule[0])})
+        self._schema = Schema(
+            [schema.names[k] for k in used],
+            [schema.labels[k] for k in used],
+            schema.defaults[used],
+        )
         return self
 
     def _check(self, table: Table, name: str) -> _Search:
@@ -195,8 +203,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             )
         min_support = _check_support(self.min_support, table.weights is not None)
         check_int(self.n_rules, "n_rules", 1)
-        if self.measure not in _MEASURES:
-            raise InputError(f"measure must be one of {', '.join(_MEASURES)}, got {self.measure!r}")
+        check_choice(self.criterion, "criterion", _CRITERIA)
         level: Any = self.level
         if not isinstance(level, Real) or not 0 < float(level) <= 1 - 1e-12:
             raise InputError(f"level must be between 0 and 1, got {level!r}")
@@ -240,17 +247,119 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             },
         )
 
-    def to_text(self) -> str:
-        """Return one line for each rule, below one that says what they lead to."""
+    def to_text(self, top: int | None = None) -> str:
+        """Return one line for each rule, below one that says what they lead to.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many rules; all unless given.
+        """
         check_is_fitted(self)
-        share = self.n_hits_ / self.n_records_
-        lines = [f"{show_conditions({self._target: self.value})}, {share:.1%} of all records, if"]
-        return "\n".join([*lines, *(f"  {rule}" for rule in self.rules_)])
+        rules = self.rules_ if top is None else self.rules_[: check_int(top, "top", 0)]
+        return "\n".join([self._title(), *(f"  {rule}" for rule in rules)])
+
+    def _title(self) -> str:
+        rate = self.n_hits_ / self.n_records_
+        return f"{show_conditions({self._target: self.value})}, {rate:.1%} of all records, if"
+
+    def to_html(self, top: int | None = None) -> str:
+        """Return the rules as a table of HTML.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many; all unless given.
+        """
+        from tacit.plot.html_table import html_table
+
+        check_is_fitted(self)
+        rows = [
+            (
+                show_conditions(rule.conditions),
+                f"{rule.confidence:.1%}",
+                f"{rule.hits:,.6g} of {rule.support:,.6g}",
+                f"{rule.lift:.4g}",
+            )
+            for rule in self.rules_[:top]
+        ]
+        return html_table(self._title(), ("conditions", "confidence", "records", "lift"), rows)
+
+    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
+        """Draw the scores of the rules as bars, with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        top : int, default 20
+            How many rules to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from tacit.plot import bars
+
+        check_is_fitted(self)
+        rules = self.rules_[: check_int(top, "top", 1)]
+        return bars(
+            np.array([rule.score for rule in rules]),
+            [show_conditions(rule.conditions) for rule in rules],
+            "conditions",
+            f"{self.criterion} of {show_conditions({self._target: self.value})}",
+            percent=self.criterion in ("confidence", "wilson"),
+            texts=[f"{rule.hits:,.6g} of {rule.support:,.6g}" for rule in rules],
+            ax=ax,
+        )
+
+    def to_state(self) -> store.State:
+        """Return the named arrays that a file holds: what was asked, and the rules."""
+        check_is_fitted(self)
+        schema = self._schema
+        facts = {
+            "parameters": plain_parameters(self) | {"value": None},
+            "schema": pack_schema(schema),
+            "names": self.feature_names_in_.tolist(),
+            "target": schema.position(self._target),
+            "value": schema.column(schema.position(self._target)).code(self.value),
+            "records": self.n_records_,
+            "hits": self.n_hits_,
+            "rules": [
+                [_codes(schema, rule), rule.support, rule.hits, rule.score] for rule in self.rules_
+            ],
+        }
+        return {"settings": np.frombuffer(write_json(facts), np.uint8)}
+
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make the finder that :meth:`to_state` described.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+        """
+        facts = store.read_json(state["settings"])
+        schema = unpack_schema(facts["schema"])
+        if not all(isinstance(name, str) for name in facts["names"]):
+            raise InputError("its columns have no names")
+        try:
+            value = schema.labels[facts["target"]][facts["value"]]
+            total, hits = facts["records"], facts["hits"]
+            rules = [_rule(schema, *rule, rate=hits / total) for rule in facts["rules"]]
+        except IndexError:
+            raise InputError(
+                "its rules are about columns or labels that it does not have"
+            ) from None
+        finder = cls(**facts["parameters"] | {"value": value})
+        finder.rules_, finder.n_records_, finder.n_hits_ = rules, total, hits
+        finder._schema, finder._target = schema, schema.names[facts["target"]]
+        note_names(finder, facts["names"])
+        return finder
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "rules_"):
             return f"<pre>{html.escape(repr(self))}</pre>"
-        return f"<pre>{html.escape(self.to_text())}</pre>"
+        return self.to_html()
 
 
 def _rule(
@@ -272,6 +381,12 @@ def _rule(
         hits - support * rate,
         score,
     )
+
+
+def _codes(schema: Schema, rule: Rule) -> list[tuple[int, int]]:
+    """Return the conditions of a rule as columns and codes."""
+    columns = [(schema.position(name), label) for name, label in rule.conditions.items()]
+    return [(k, schema.column(k).code(label)) for k, label in columns]
 
 
 def _varied(table: Table, target: str) -> Table:
@@ -305,6 +420,7 @@ def _check_support(min_support: Any, weighted: bool) -> float:
         raise InputError(f"min_support must be positive and finite, got {min_support!r}")
     if not weighted and not 1 <= value < float("inf"):
         raise InputError(
-            f"min_support is a number of records, not a share, and at least 1; got {min_support!r}"
+            "min_support is a number of records, not a fraction, and at least 1; got "
+            f"{min_support!r}"
         )
     return value

@@ -1,20 +1,20 @@
 """How good a set of columns is: the information it has about the target, less what it is charged.
 
-All scores are in bits. S is a set of columns, Y the target, Z the columns that are given (or none),
+All scores are in nats. S is a set of columns, Y the target, Z the columns that are given (or none),
 N the number of records (or the sum of their weights), and K the number of combinations of labels
 that occur. The **gain** of S is the mutual information I(Y; S | Z) = H(Y | Z) − H(Y | S, Z), and
 
 ==================  ==========================================================
 information_gain    I(Y; S | Z)
-corrected           I(Y; S | Z) − (K(YSZ) − K(SZ) − K(YZ) + K(Z)) / (2 N ln 2)
-penalised           I(Y; S | Z) − (K(SZ) − K(Z)) (K(Y) − 1) log2(N) / (2 N)
+corrected           I(Y; S | Z) − (K(YSZ) − K(SZ) − K(YZ) + K(Z)) / (2 N)
+penalized           I(Y; S | Z) − (K(SZ) − K(Z)) (K(Y) − 1) ln(N) / (2 N)
 ==================  ==========================================================
 
 The gain never falls when a column is added, and columns with many labels raise it by chance alone.
 ``corrected`` takes away what Miller and Madow expect of chance: each entropy H of K combinations is
-too low by about (K − 1) / (2 N ln 2). ``penalised`` takes away half of log2(N) for each parameter
-that the distribution of Y given S and Z has beyond that of Y given Z, as BIC does, shared out among
-the records. Without given columns, K(Z) is 1 and K(YZ) is K(Y).
+too low by about (K − 1) / (2 N). ``penalized`` takes away half of ln(N) for each parameter that the
+distribution of Y given S and Z has beyond that of Y given Z, as BIC does, divided by the number of
+records. Without given columns, K(Z) is 1 and K(YZ) is K(Y).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tacit.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SCORES", "Baseline", "Score", "choose_score"]
+__all__ = ["CRITERIA", "Baseline", "Criterion", "choose_criterion"]
 
 Numbers = NDArray[Any]
 
@@ -45,9 +45,9 @@ class Baseline:
     total : float
         N.
     entropy : float
-        H(Y | Z), the most that can be gained.
+        H(Y | Z) in nats, the most that can be gained.
     given_entropy : float
-        H(Z).
+        H(Z) in nats.
     n_classes : int
         K(Y).
     n_given, n_given_cells : int
@@ -63,8 +63,8 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Score:
-    """A score: the gain less a charge.
+class Criterion:
+    """What sets are compared by: the gain less a charge.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def _nothing(base: Baseline, n_rows: Numbers, n_cells: Numbers | None = None) ->
 
 def _bias(base: Baseline, n_rows: Numbers, n_cells: Numbers) -> Numbers:
     surplus = n_cells - n_rows - base.n_given_cells + base.n_given
-    return np.asarray(surplus / (2 * base.total * math.log(2)))
+    return np.asarray(surplus / (2 * base.total))
 
 
 def _least_bias(base: Baseline, n_rows: Numbers) -> Numbers:
@@ -96,22 +96,22 @@ def _least_bias(base: Baseline, n_rows: Numbers) -> Numbers:
 
 def _penalty(base: Baseline, n_rows: Numbers, n_cells: Numbers | None = None) -> Numbers:
     parameters = (n_rows - base.n_given) * (base.n_classes - 1)
-    return np.asarray(parameters * (max(math.log2(base.total), 0.0) / (2 * base.total)))
+    return np.asarray(parameters * (max(math.log(base.total), 0.0) / (2 * base.total)))
 
 
-SCORES = {
-    score.name: score
-    for score in (
-        Score("information_gain", _nothing, _nothing),
-        Score("corrected", _bias, _least_bias),
-        Score("penalised", _penalty, _penalty),  # combinations never become fewer
+CRITERIA = {
+    criterion.name: criterion
+    for criterion in (
+        Criterion("information_gain", _nothing, _nothing),
+        Criterion("corrected", _bias, _least_bias),
+        Criterion("penalized", _penalty, _penalty),  # combinations never become fewer
     )
 }
 
 
-def choose_score(name: Any) -> Score:
-    """Return the score of this name."""
-    if isinstance(name, str) and name in SCORES:
-        return SCORES[name]
-    known = ", ".join(repr(known) for known in SCORES)
-    raise InputError(f"score must be one of {known}; got {name!r}")
+def choose_criterion(name: Any) -> Criterion:
+    """Return the criterion of this name."""
+    if isinstance(name, str) and name in CRITERIA:
+        return CRITERIA[name]
+    known = ", ".join(repr(known) for known in CRITERIA)
+    raise InputError(f"criterion must be one of {known}; got {name!r}")

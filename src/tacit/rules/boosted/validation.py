@@ -15,12 +15,12 @@ __all__ = ["folds", "hold_out"]
 
 
 def hold_out(
-    share: float,
+    fraction: float,
     n_records: int,
     strata: NDArray[np.int32] | None,
     generator: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Return which records to hold out: a share of them, alike in all strata.
+    """Return which records to hold out: a fraction of them, alike in all strata.
 
     Examples
     --------
@@ -29,13 +29,15 @@ def hold_out(
     >>> int(held[:4].sum()), int(held[4:].sum())
     (1, 1)
     """
-    n_held = max(1, round(share * n_records))
+    n_held = max(1, round(fraction * n_records))
     if n_records - n_held < 1:
-        raise InputError(f"validation_share: none of {n_records} records would be left to learn of")
-    # One record of each of so many equal parts of the order.
-    places = ((np.arange(n_held) + 0.5) * n_records / n_held).astype(np.int64)
+        raise InputError(
+            f"validation_fraction: none of {n_records} records would be left to learn of"
+        )
+    # One record of each of so many equal ranges of the order.
+    positions = ((np.arange(n_held) + 0.5) * n_records / n_held).astype(np.int64)
     held = np.zeros(n_records, np.bool_)
-    held[_order(n_records, strata, generator)[places]] = True
+    held[_order(n_records, strata, generator)[positions]] = True
     return held
 
 
@@ -45,14 +47,14 @@ def folds(
     strata: NDArray[np.int32] | None,
     generator: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Return the part that each record is in, all about equally large and alike in all strata.
+    """Return the fold that each record is in, all about equally large and alike in all strata.
 
     >>> np.bincount(folds(5, 12, None, np.random.default_rng(0))).tolist()
     [3, 3, 2, 2, 2]
     """
-    part = np.empty(n_records, np.int64)
-    part[_order(n_records, strata, generator)] = np.arange(n_records) % n_folds
-    return part
+    fold = np.empty(n_records, np.int64)
+    fold[_order(n_records, strata, generator)] = np.arange(n_records) % n_folds
+    return fold
 
 
 def _order(

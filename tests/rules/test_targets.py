@@ -8,21 +8,21 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from tacit import InputError
-from tacit.rules.boosted.outputs import read_classes, read_numbers
+from tacit.rules.targets import read_classes, read_numbers
 
 LABELS = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]])
 
 
 def test_two_classes_are_one_output():
     found = read_classes(["b", "a", "b"], 3)
-    assert (found.kind, found.labels.tolist()) == ("binary", ["a", "b"])
+    assert (found.type, found.labels.tolist()) == ("binary", ["a", "b"])
     assert found.values.tolist() == [[1, 0, 1]]
     assert found.values.dtype == np.uint8
 
 
 def test_more_classes_are_one_output_each():
     found = read_classes(pl.Series([30, 10, 20]), 3)
-    assert (found.kind, found.labels.tolist()) == ("multiclass", [10, 20, 30])
+    assert (found.type, found.labels.tolist()) == ("multiclass", [10, 20, 30])
     assert found.values.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     assert found.codes.tolist() == [2, 0, 1]
 
@@ -40,7 +40,7 @@ def test_more_classes_are_one_output_each():
 )
 def test_classes_of_any_type(y):
     found = read_classes(y, 2)
-    assert found.kind == "binary"
+    assert found.type == "binary"
     assert sorted(found.codes.tolist()) == [0, 1]
 
 
@@ -62,7 +62,7 @@ def test_classes_of_any_type(y):
 )
 def test_labels_in_any_form(form):
     found = read_classes(form(LABELS), 3)
-    assert found.kind == "multilabel"
+    assert found.type == "multilabel"
     assert found.values.tolist() == LABELS.T.tolist()
     assert found.values.flags.c_contiguous
     assert found.constant().tolist() == [False, True, False]
@@ -87,8 +87,8 @@ def test_explicit_zeros_and_parts_of_sparse_labels():
 def test_a_column_is_taken_for_one_class_a_record():
     with pytest.warns(DataConversionWarning):
         found = read_classes(np.array([[0], [1]]), 2)
-    assert found.kind == "binary"
-    assert read_classes(sparse.csr_array([[0], [1]]), 2).kind == "multilabel"
+    assert found.type == "binary"
+    assert read_classes(sparse.csr_array([[0], [1]]), 2).type == "multilabel"
 
 
 @pytest.mark.parametrize(
@@ -121,11 +121,11 @@ def test_bad_targets_of_classes(y, problem):
 
 def test_numbers():
     one = read_numbers([1, 2], 2)
-    assert (one.kind, one.labels.tolist(), one.values.tolist()) == ("number", ["y"], [[1.0, 2.0]])
+    assert (one.type, one.labels.tolist(), one.values.tolist()) == ("number", ["y"], [[1.0, 2.0]])
     two = read_numbers(pd.DataFrame({"p": [1, 2], "q": [3.5, 4]}), 2)
-    assert (two.kind, two.labels.tolist()) == ("numbers", ["p", "q"])
+    assert (two.type, two.labels.tolist()) == ("numbers", ["p", "q"])
     assert two.values.tolist() == [[1.0, 2.0], [3.5, 4.0]]
-    assert read_numbers(np.array([[1.0], [2.0]]), 2).kind == "numbers"
+    assert read_numbers(np.array([[1.0], [2.0]]), 2).type == "numbers"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_bad_targets_of_numbers(y, problem):
 
 def test_some_records_have_fewer_classes():
     found = read_classes(["a", "b", "c"], 3).take(np.array([True, False, True]))
-    assert (found.kind, found.labels.tolist()) == ("binary", ["a", "c"])
+    assert (found.type, found.labels.tolist()) == ("binary", ["a", "c"])
     with pytest.raises(InputError, match="one class only"):
         found.take(np.array([True, False]))
     assert read_classes(LABELS, 3).take(np.array([True, False, True])).values.shape == (3, 2)

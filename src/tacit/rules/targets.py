@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Kind",
+    "TargetType",
     "Targets",
     "class_labels",
     "read_classes",
     "read_numbers",
 ]
 
-Kind: TypeAlias = Literal["binary", "multiclass", "multilabel", "number", "numbers"]
+TargetType: TypeAlias = Literal["binary", "multiclass", "multilabel", "number", "numbers"]
 _MOST = 1e140  # so that sums of squares are finite
 
 
@@ -38,16 +38,16 @@ class Targets:
 
     Attributes
     ----------
-    kind : {"binary", "multiclass", "multilabel", "number", "numbers"}
+    type : {"binary", "multiclass", "multilabel", "number", "numbers"}
     labels : ndarray
         The classes, the names of labels, or the names of numbers.
     values : ndarray of shape (n_outputs, n_records)
         uint8 for classes and labels, float64 for numbers.
     codes : ndarray of int32 or None
-        Places of the classes, where each record has one.
+        Codes of the classes, where each record has one.
     """
 
-    kind: Kind
+    type: TargetType
     labels: NDArray[Any]
     values: NDArray[Any]
     codes: NDArray[np.int32] | None = None
@@ -72,7 +72,7 @@ class Targets:
         """Return groups of records to draw from alike: classes, or equal sets of labels."""
         if self.codes is not None:
             return self.codes
-        if self.kind != "multilabel":
+        if self.type != "multilabel":
             return None
         packed = np.ascontiguousarray(np.packbits(self.values, axis=0).T)
         rows = packed.view([("", packed.dtype)] * packed.shape[1]).ravel()
@@ -81,7 +81,7 @@ class Targets:
 
 
 def class_labels(items: list[Any]) -> NDArray[Any]:
-    """Return labels as an array of their own type; of objects where they are of several."""
+    """Return labels as an array of their type; of objects where they are of several."""
     kinds = {type(item) for item in items}
     if len(kinds) == 1 and kinds <= {bool, int, float, str}:
         try:
@@ -108,7 +108,7 @@ def read_classes(y: Any, n_records: int) -> Targets:
     --------
     >>> read_classes(["no", "yes", "no"], 3).values
     array([[0, 1, 0]], dtype=uint8)
-    >>> read_classes([[0, 1], [1, 1]], 2).kind
+    >>> read_classes([[0, 1], [1, 1]], 2).type
     'multilabel'
     """
     if sparse.issparse(y):
@@ -142,8 +142,8 @@ def _classes(labels: NDArray[Any], codes: NDArray[np.int32]) -> Targets:
     if held.sum() < 2:
         raise InputError("y has one class only; there is nothing to tell apart")
     if not held.all():
-        place = np.cumsum(held, dtype=np.int32) - np.int32(1)
-        labels, codes = labels[held], place[codes]
+        code = np.cumsum(held, dtype=np.int32) - np.int32(1)
+        labels, codes = labels[held], code[codes]
     if len(labels) == 2:
         return Targets("binary", labels, (codes == 1).astype(np.uint8)[None], codes)
     values = np.zeros((len(labels), len(codes)), np.uint8)
@@ -231,8 +231,8 @@ def _sparse_labels(y: Any, n_records: int) -> Targets:
     records, labels = cells.coords
     fine = (cells.data == 0) | (cells.data == 1)
     if not fine.all():
-        place = int(np.argmin(fine))
-        _refuse_label(cells.data[place], int(records[place]), str(labels[place]))
+        k = int(np.argmin(fine))
+        _refuse_label(cells.data[k], int(records[k]), str(labels[k]))
     values = np.zeros((y.shape[1], n_records), np.uint8)
     values[labels, records] = cells.data != 0
     return Targets("multilabel", np.arange(y.shape[1]), values)
@@ -252,22 +252,22 @@ def read_numbers(y: Any, n_records: int) -> Targets:
     frame = nw.dependencies.is_into_dataframe(y)
     if not frame and np.asarray(y).ndim != 2:
         series = read_target(y, n_records)
-        values, kind = _as_numbers(series.to_numpy())[:, None], "number"
+        values, target_type = _as_numbers(series.to_numpy())[:, None], "number"
         names = np.array([_series_name(y) or "y"])
     else:
         native = nw.from_native(y, eager_only=True) if frame else None
         array = np.asarray(y) if native is None else native.to_numpy()
         _check_shape(array.shape, n_records)
         given = None if native is None else [str(name) for name in native.columns]
-        values, kind = _as_numbers(array), "numbers"
-        names = np.array(given or [f"y{place}" for place in range(values.shape[1])])
+        values, target_type = _as_numbers(array), "numbers"
+        names = np.array(given or [f"y{k}" for k in range(values.shape[1])])
     wrong = ~(np.abs(values) < _MOST)  # NaN, too
     if wrong.any():
         record, output = np.unravel_index(int(np.argmax(wrong)), values.shape)
-        value, place = values[record, output], f"record {record}, output {output}"
+        value = values[record, output]
         fault = "is too large; scale it down" if np.isfinite(value) else "contains NaN or inf"
-        raise InputError(f"y {fault}: {value} at {place}")
-    return Targets(kind, names, np.ascontiguousarray(values.T))  # type: ignore[arg-type]
+        raise InputError(f"y {fault}: {value} at record {record}, output {output}")
+    return Targets(target_type, names, np.ascontiguousarray(values.T))  # type: ignore[arg-type]
 
 
 def _series_name(y: Any) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from tacit.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from tacit.store import State
 
 __all__ = ["best_sets", "check_sets", "label_sets"]
 
@@ -38,16 +40,16 @@ def label_sets(targets: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def best_sets(probabilities: NDArray[np.float64], sets: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return the most probable of the sets for each record, if labels are independent given it.
 
-    The logarithm of a set's probability is, but for what all sets share, the sum of the log-odds
-    of its labels. The most common set wins ties.
+    The logarithm of a set's probability is, but for what is the same for all sets, the sum of the
+    log-odds of its labels. The most common set wins ties.
 
     Examples
     --------
     >>> best_sets(np.array([[0.6, 0.6]]), np.array([[1, 0], [0, 1], [0, 0]], np.uint8))
     array([[1, 0]], dtype=uint8)
     """
-    share = np.clip(probabilities, _LEAST, 1 - _LEAST)
-    log_odds = np.log(share) - np.log1p(-share)
+    clipped = np.clip(probabilities, _LEAST, 1 - _LEAST)
+    log_odds = np.log(clipped) - np.log1p(-clipped)
     block = max(1, _CELLS // len(sets))
     columns = sets.T.astype(np.float64)
     chosen = [
@@ -57,7 +59,7 @@ def best_sets(probabilities: NDArray[np.float64], sets: NDArray[np.uint8]) -> ND
     return sets[np.concatenate(chosen)] if chosen else sets[:0]
 
 
-def check_sets(arrays: dict[str, NDArray[Any]], n_labels: int) -> NDArray[np.uint8] | None:
+def check_sets(arrays: State, n_labels: int) -> NDArray[np.uint8] | None:
     """Return the sets of labels of a file, if it has any, after checking them."""
     if "label_sets" not in arrays:
         return None

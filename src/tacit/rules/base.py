@@ -1,0 +1,227 @@
+"""What all models of rules share: X as columns of numbers, how they look, and files."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from tacit import store
+from tacit.errors import InputError
+from tacit.estimator import Estimator
+from tacit.machine import count_jobs
+from tacit.parameters import plain_parameters, rename_parameters
+from tacit.rules.columns.features import RuleFeatures
+from tacit.rules.sample import take_sample, without_target
+from tacit.schema import Labels, Schema
+from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+
+if TYPE_CHECKING:
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from tacit.rules.columns.features import CodedColumns, NewColumns
+    from tacit.rules.targets import Targets
+
+__all__ = ["RuleModel", "Training", "pack_classes", "unpack_classes"]
+
+_RENAMED = {  # parameters of files of version 0.1
+    "feature_share": "feature_fraction",
+    "heuristic": "criterion",
+    "patience": "n_iter_no_change",
+    "predominant": "defaults",
+    "prune_share": "prune_fraction",
+    "sample_share": "sample_fraction",
+    "search": "algorithm",
+    "validation_share": "validation_fraction",
+}
+_CLASS_KINDS = "biufM"  # of arrays; others are strings or objects
+
+
+class Training(NamedTuple):
+    """What a model learns from: columns, target and weights of records; X is as it was given."""
+
+    X: Any
+    columns: CodedColumns
+    targets: Targets
+    weights: NDArray[np.float64] | None
+
+
+class RuleModel(Estimator):
+    """A model whose rules are about the columns of X."""
+
+    rules_: Any
+    defaults: Any
+    nominal: Any
+    n_jobs: int | None
+    _features: RuleFeatures
+    _target_name: str | None
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there are rules."""
+        return hasattr(self, "rules_")
+
+    # Records
+
+    @abstractmethod
+    def _read_target(self, y: Any, n_records: int) -> Targets:
+        """Return the target as rows of outputs."""
+
+    def _read_training(
+        self, X: Any, y: Any, sample_weight: Any, bins: tuple[str, int] | None = None
+    ) -> Training:
+        """Read what fit is given, and note the columns and the target's name."""
+        sample = take_sample(self, X, y, sample_weight)
+        self._features, coded = RuleFeatures.fit(
+            sample.data,
+            self,
+            defaults=self.defaults,
+            bins=bins,
+            nominal=self.nominal,
+            n_jobs=count_jobs(self.n_jobs),
+        )
+        self._target_name, kept = sample.target_name, sample.kept
+        targets = self._read_target(sample.y, coded.n_records if kept is None else len(kept))
+        targets = targets if kept is None else targets.take(kept)
+        return Training(sample.data, coded, targets, sample.weights)
+
+    def _read_columns(self, X: Any) -> NewColumns:
+        """Return the columns of records to predict."""
+        check_is_fitted(self)
+        return self._features.transform(without_target(X, self._target_name), self)
+
+    # What it looks like
+
+    def to_text(self, top: int | None = None) -> str:
+        """Return the rules as text, one a line.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many of the first; all unless given. The last is always there.
+        """
+        check_is_fitted(self)
+        return str(self.rules_.to_text(top))
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the rules as a Polars frame, as ``rules_.to_frame()`` does."""
+        check_is_fitted(self)
+        frame: pl.DataFrame = self.rules_.to_frame()
+        return frame
+
+    def to_html(self, top: int | None = 100) -> str:
+        """Return the rules as a table of HTML.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many; None for all.
+        """
+        check_is_fitted(self)
+        return str(self.rules_.to_html(top))
+
+    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
+        """Draw a bar for each rule with Matplotlib, as ``rules_.plot()`` does.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        top : int, default 20
+            How many rules to draw.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        check_is_fitted(self)
+        return self.rules_.plot(ax, top=top)
+
+    # Files
+
+    @abstractmethod
+    def _check_parameters(self) -> Any:
+        """Refuse parameters that no data could make right."""
+
+    @abstractmethod
+    def _learnt(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what is known besides rules and columns: facts for JSON, and arrays."""
+
+    @abstractmethod
+    def _restore(self, facts: dict[str, Any], state: store.State) -> None:
+        """Take what :meth:`_learnt` returned, and the rules, from a file."""
+
+    def to_state(self) -> store.State:
+        """Return the named arrays that a file holds.
+
+        Parameters that JSON cannot hold, such as generators of random numbers, are not kept, nor
+        are defaults of single columns: predictions do not depend on them.
+        """
+        parameters = plain_parameters(self)
+        if isinstance(parameters.get("defaults"), list):
+            del parameters["defaults"]
+        facts, arrays = self._learnt()
+        facts |= {"parameters": parameters, "target": self._target_name}
+        return {
+            **self.rules_.arrays.to_dict(),
+            **arrays,
+            "features": np.frombuffer(self._features.to_json(), np.uint8),
+            "settings": np.frombuffer(write_json(facts), np.uint8),
+        }
+
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make the model that :meth:`to_state` described.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+        """
+        facts = store.read_json(state["settings"])
+        model = cls(**rename_parameters(facts["parameters"], _RENAMED))
+        model._check_parameters()
+        model._features = RuleFeatures.from_json(state["features"].tobytes())
+        model._features.note(model)
+        model._target_name = facts["target"]
+        if not isinstance(model._target_name, str | None):
+            raise InputError("its target has no name that could be one")
+        model._restore(facts, state)
+        rules = model.rules_.arrays
+        model._features.check_numbers(rules.columns, rules.thresholds)
+        return model
+
+
+def pack_classes(classes: NDArray[Any]) -> dict[str, Any]:
+    """Return classes as JSON can hold them, under the names that files have for them."""
+    kept = classes.dtype.kind in _CLASS_KINDS
+    return {
+        "classes": pack_schema(Schema(["y"], [Labels(classes.tolist(), "String")], [0])),
+        "class_type": classes.dtype.str if kept else None,
+    }
+
+
+def unpack_classes(facts: dict[str, Any]) -> NDArray[Any]:
+    """Return the classes that :func:`pack_classes` packed.
+
+    >>> days = np.array(["2026-05-01", "2026-05-02"], "datetime64[D]")
+    >>> unpack_classes(pack_classes(days)).dtype
+    dtype('<M8[D]')
+    """
+    items, dtype = unpack_schema(facts["classes"]).labels[0].items, facts["class_type"]
+    if dtype is None:
+        texts = all(isinstance(item, str) for item in items)
+        return np.array(items, None if texts else object)
+    kind = np.dtype(str(dtype))
+    if kind.kind not in _CLASS_KINDS:
+        raise InputError(f"its classes are of the type {dtype!r}")
+    return np.array(items, kind)
