@@ -1,6 +1,6 @@
 """
-What is not looked at
-=====================
+What is not visited
+===================
 
 All tables in this example have the same number of records and of columns, and so the same number of
 values. They differ in how many of these are stored. How long does it take to count all pairs?
@@ -20,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import tacit
 
 RECORDS, COLUMNS = 20_000, 200
-SHARES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25]
+FRACTIONS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25]
 
 
 # %%
@@ -31,8 +31,8 @@ SHARES = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.15, 0.25]
 
 rng = np.random.default_rng(1)
 tables, floats = [], []
-for share in SHARES:
-    X = rng.random((RECORDS, COLUMNS), dtype=np.float32) < share
+for fraction in FRACTIONS:
+    X = rng.random((RECORDS, COLUMNS), dtype=np.float32) < fraction
     tables.append(tacit.Table(sparse.csr_array(X.astype(np.int8))))
     floats.append(X.astype(np.float32))
     assert np.array_equal(tables[-1].pairs().stored, floats[-1].T @ floats[-1])
@@ -47,10 +47,10 @@ WAYS = {
     "bitmaps": lambda k: tables[k].pairs(method="bitmap"),
     "dense": lambda k: floats[k].T @ floats[k],
 }
-best = {way: np.full(len(SHARES), np.inf) for way in WAYS}
+best = {way: np.full(len(FRACTIONS), np.inf) for way in WAYS}
 with threadpool_limits(1):
     for _ in range(9):
-        for k in range(len(SHARES)):
+        for k in range(len(FRACTIONS)):
             for way, work in WAYS.items():
                 work(k)  # so that each finds the caches as it left them
                 start = time.perf_counter()
@@ -63,7 +63,7 @@ for k, values in enumerate(stored):
 
 # %%
 # The dense product does the same work however empty the table is. tacit's work shrinks with what is
-# stored. It has two ways to count: one visits each pair of values that share a record, the other
+# stored. It has two ways to count: one visits each pair of values that occur in one record, the other
 # compares bitmaps, whose cost depends less on what they hold. ``pairs`` estimates both and takes
 # the one that looks cheaper.
 
@@ -80,9 +80,9 @@ def label(way, k, text, color, offset, ha="center"):
     ax.annotate(text, at, offset, textcoords="offset points", color=color, ha=ha, va="center")
 
 
-label("dense", 3, "dense product: looks at every value", "0.35", (0, 18))
+label("dense", 3, "dense product: visits every value", "0.35", (0, 18))
 label("bitmaps", 1, "by bitmaps", "tab:green", (0, 10))
-label("tacit", 2, "tacit: looks at stored values", "tab:blue", (8, -20), ha="left")
+label("tacit", 2, "tacit: visits stored values", "tab:blue", (8, -20), ha="left")
 label("within records", 5, "by pairs within records", "tab:orange", (10, -10), ha="left")
 
 
@@ -98,9 +98,9 @@ ax.set(xscale="log", yscale="log", xlabel="stored values", ylabel="milliseconds 
 ax.set_title(f"{RECORDS:,} records × {COLUMNS} columns: always {RECORDS * COLUMNS:,} values")
 ax.xaxis.set_major_formatter("{x:,.0f}")
 ax.yaxis.set_major_formatter("{x:g}")
-shares = ax.secondary_xaxis("top", functions=(percent, values))
-shares.set_xlabel("share of the table that is stored")
-shares.xaxis.set_major_formatter("{x:g} %")
+fractions = ax.secondary_xaxis("top", functions=(percent, values))
+fractions.set_xlabel("fraction of the table that is stored")
+fractions.xaxis.set_major_formatter("{x:g} %")
 ax.spines[["right"]].set_visible(False)
 ax.margins(x=0.05, y=0.16)
 plt.show()

@@ -1,7 +1,7 @@
-"""Cell numbers: where a combination of codes is in a table of counts.
+"""Cell numbers: the index of a combination of codes in a table of counts.
 
-Cells are numbered in C order, the last column fastest. Nothing here makes an array with a place for
-each cell: there may be up to 2**62 of them.
+Cells are numbered in C order, the last column fastest. No array here has an entry for each
+cell: there may be up to 2**62 of them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tacit.schema import Column
 
 __all__ = [
-    "MOST_CELLS",
-    "MOST_COUNT",
+    "MAX_CELLS",
+    "MAX_COUNT",
     "Cells",
     "Groups",
     "capped",
@@ -39,8 +39,8 @@ __all__ = [
 
 Cells: TypeAlias = NDArray[np.int64]
 
-MOST_CELLS = 2**62
-MOST_COUNT = 2**61  # an upper bound stops here: the sum of two is still an integer
+MAX_CELLS = 2**62
+MAX_COUNT = 2**61  # an upper bound stops here: the sum of two is still an integer
 
 
 def strides_of(shape: Sequence[int]) -> list[int]:
@@ -58,16 +58,16 @@ def strides_of(shape: Sequence[int]) -> list[int]:
 def check_cells(shape: Sequence[int], argument: str) -> int:
     """Return the number of cells, or refuse what cannot be numbered."""
     n_cells = math.prod(shape)
-    if n_cells > MOST_CELLS:
+    if n_cells > MAX_CELLS:
         raise InputError(f"{argument}: {n_cells:,} cells are more than can be numbered (2**62)")
     return n_cells
 
 
-def codes_of(cells: Cells, shape: Sequence[int], place: int) -> Cells:
+def codes_of(cells: Cells, shape: Sequence[int], position: int) -> Cells:
     """Return the code that one column has in each cell."""
-    stride = math.prod(shape[place + 1 :])
+    stride = math.prod(shape[position + 1 :])
     codes: Cells = cells // stride
-    return codes % shape[place] if place else codes
+    return codes % shape[position] if position else codes
 
 
 def number_of(codes: Sequence[Any], shape: Sequence[int]) -> Any:
@@ -75,12 +75,12 @@ def number_of(codes: Sequence[Any], shape: Sequence[int]) -> Any:
     return sum(code * step for code, step in zip(codes, strides_of(shape), strict=True))
 
 
-def renumber(cells: Cells, shape: Sequence[int], places: Sequence[int]) -> Cells:
+def renumber(cells: Cells, shape: Sequence[int], positions: Sequence[int]) -> Cells:
     """Return the cells of the table that has only these columns, in this order."""
-    if list(places) == list(range(len(places))):  # the last columns go: the rest is in front
-        return cells // math.prod(shape[len(places) :])
-    codes = [codes_of(cells, shape, place) for place in places]
-    numbers: Cells = number_of(codes, [shape[place] for place in places])
+    if list(positions) == list(range(len(positions))):  # the last columns go: the rest is in front
+        return cells // math.prod(shape[len(positions) :])
+    codes = [codes_of(cells, shape, position) for position in positions]
+    numbers: Cells = number_of(codes, [shape[position] for position in positions])
     return numbers
 
 
@@ -137,24 +137,24 @@ def capped(add: Callable[..., Counts], *uppers: Counts) -> Counts:
     if not np.issubdtype(sums.dtype, np.integer):
         return sums
     rough = add(*(upper.astype(np.float64) for upper in uppers))
-    return np.where(rough < MOST_COUNT, sums, MOST_COUNT)
+    return np.where(rough < MAX_COUNT, sums, MAX_COUNT)
 
 
 def resolve(columns: Sequence[Column], column: Any, argument: str) -> int:
-    """Return the place of a column given by name or place, or say which one is not there."""
+    """Return the position of a column given by name or position; refuse one that is not there."""
     if isinstance(column, str):
-        for place, own in enumerate(columns):
-            if own.name == column:
-                return place
+        for position, candidate in enumerate(columns):
+            if candidate.name == column:
+                return position
     elif type(column) is int and 0 <= column < len(columns):
         return column
-    names = [own.name for own in columns]
-    schema = Schema(names, [own.labels for own in columns], [own.default for own in columns])
+    names, labels = [c.name for c in columns], [c.labels for c in columns]
+    schema = Schema(names, labels, [c.default for c in columns])
     return schema.position(column, argument)
 
 
 def resolve_each(columns: Sequence[Column], wanted: Any, argument: str) -> list[int]:
-    """Return the places of one column or several, which must be there and differ."""
+    """Return the positions of one column or several, which must be there and differ."""
     if isinstance(wanted, (str, int, np.integer)):
         wanted = [wanted]
     try:
@@ -163,10 +163,10 @@ def resolve_each(columns: Sequence[Column], wanted: Any, argument: str) -> list[
         raise InputError(
             f"{argument} must be a column or several, got {type(wanted).__name__}"
         ) from None
-    places = [resolve(columns, item, argument) for item in items]
-    if not places:
+    positions = [resolve(columns, item, argument) for item in items]
+    if not positions:
         raise InputError(f"{argument} must be one or more columns, got none")
-    for k, place in enumerate(places):
-        if place in places[:k]:
-            raise InputError(f"{argument}: column {columns[place].name!r} is there twice")
-    return places
+    for k, position in enumerate(positions):
+        if position in positions[:k]:
+            raise InputError(f"{argument}: column {columns[position].name!r} is there twice")
+    return positions

@@ -30,7 +30,7 @@ def label_column(column: Column) -> pl.Series:
     """Return the labels of a column in code order."""
     try:
         return pl.Series(list(column.labels))
-    except (TypeError, OverflowError):  # moments, some of them as numbers
+    except (TypeError, OverflowError):  # timestamps, some of them as numbers
         return pl.Series([label_text(label) for label in column.labels], dtype=pl.String)
 
 
