@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit import store
 from tacit.errors import InputError
 from tacit.estimator import Estimator
+from tacit.listing import Listed, Listing
 from tacit.machine import count_jobs
 from tacit.parameters import plain_parameters, rename_parameters
 from tacit.rules.columns.features import RuleFeatures
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NewColumns
+    from tacit.rules.columns.features import CodedColumns, NumberColumns
     from tacit.rules.targets import Targets
 
 __all__ = ["RuleModel", "Training", "pack_classes", "unpack_classes"]
@@ -49,7 +50,7 @@ class Training(NamedTuple):
     weights: NDArray[np.float64] | None
 
 
-class RuleModel(Estimator):
+class RuleModel(Listed, Estimator):
     """A model whose rules are about the columns of X."""
 
     rules_: Any
@@ -96,7 +97,7 @@ class RuleModel(Estimator):
         targets = targets if kept is None else targets.take(kept)
         return Training(sample.data, coded, targets, sample.weights)
 
-    def _read_columns(self, X: Any) -> NewColumns:
+    def _read_columns(self, X: Any) -> NumberColumns:
         """Return the columns of records to predict."""
         check_is_fitted(self)
         return self._features.transform(without_target(X, self._target_name), self)
@@ -120,32 +121,10 @@ class RuleModel(Estimator):
         frame: pl.DataFrame = self.rules_.to_frame()
         return frame
 
-    def to_html(self, top: int | None = 100) -> str:
-        """Return the rules as a table of HTML.
-
-        Parameters
-        ----------
-        top : int, optional
-            How many; None for all.
-        """
+    def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
-        return str(self.rules_.to_html(top))
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw a bar for each rule with Matplotlib, as ``rules_.plot()`` does.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many rules to draw.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        check_is_fitted(self)
-        return self.rules_.plot(ax, top=top)
+        listing: Listing = self.rules_._listing(top)
+        return listing
 
     # Files
 

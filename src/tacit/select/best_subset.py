@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tacit import store
 from tacit.errors import InputError
 from tacit.estimator import Estimator
+from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import plain_parameters
 from tacit.progress import show_progress
@@ -59,7 +60,7 @@ class Subset(NamedTuple):
     n_combinations: int
 
 
-class BestSubset(SelectorMixin, Estimator):  # type: ignore[misc]
+class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     r"""Choose the n columns that together say most about a target.
 
     All sets of n columns are compared, so that columns that say much together and little alone are
@@ -237,48 +238,16 @@ class BestSubset(SelectorMixin, Estimator):  # type: ignore[misc]
         lines = [f"  {', '.join(subset.columns)}: {subset.score:.4f}" for subset in best]
         return "\n".join([f"{self.target_} by {self.criterion}, in nats", *lines])
 
-    def to_html(self, top: int = 20) -> str:
-        """Return the best sets as a table of HTML.
-
-        Parameters
-        ----------
-        top : int, default 20
-            How many; at most `n_best` are remembered.
-        """
-        from tacit.plot.html_table import html_table
-
+    def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
-        rows = [
-            (", ".join(best.columns), f"{best.score:.4f}", f"{best.gain:.4f}", f"{best[3]:,}")
-            for best in self.ranking_[: check_int(top, "top", 1)]
-        ]
-        title = f"{self.target_} by {self.criterion}"
-        return html_table(title, ("columns", "score (nats)", "gain (nats)", "combinations"), rows)
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw the scores of the best sets as bars, with Matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many; at most `n_best` are remembered.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from tacit.plot import bars
-
-        check_is_fitted(self)
-        best = self.ranking_[: check_int(top, "top", 1)]
-        return bars(
-            np.array([subset.score for subset in best]),
-            [", ".join(subset.columns) for subset in best],
-            "columns",
-            f"{self.criterion} about {self.target_} (nats)",
-            ax=ax,
-        )
+        rows, bars = [], []
+        for best in self.ranking_[:top]:
+            columns, score = ", ".join(best.columns), f"{best.score:.4f}"
+            rows.append((columns, score, f"{best.gain:.4f}", f"{best.n_combinations:,}"))
+            bars.append((columns, best.score, score))
+        title = f"{self.criterion} about {self.target_}"
+        head = ("columns", "score (nats)", "gain (nats)", "combinations")
+        return Listing(title, head, rows, bars, f"{title} (nats)")
 
     def to_state(self) -> store.State:
         """Return the named arrays that a file holds; the counter and cuts are left out."""

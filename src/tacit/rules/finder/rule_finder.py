@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit import _core, store
 from tacit.errors import InputError
 from tacit.estimator import Estimator
+from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_choice, plain_parameters
 from tacit.rules.finder.rule import Rule, show_conditions
@@ -39,7 +40,7 @@ class _Search(NamedTuple):
     min_support: float
 
 
-class RuleFinder(Estimator):
+class RuleFinder(Listed, Estimator):
     """Find the conditions under which a column has a value.
 
     Tries every conjunction of `n_conditions` conditions ``column = label`` on different columns
@@ -263,53 +264,21 @@ class RuleFinder(Estimator):
         rate = self.n_hits_ / self.n_records_
         return f"{show_conditions({self._target: self.value})}, {rate:.1%} of all records, if"
 
-    def to_html(self, top: int | None = None) -> str:
-        """Return the rules as a table of HTML.
-
-        Parameters
-        ----------
-        top : int, optional
-            How many; all unless given.
-        """
-        from tacit.plot.html_table import html_table
-
+    def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
-        rows = [
-            (
-                show_conditions(rule.conditions),
-                f"{rule.confidence:.1%}",
-                f"{rule.hits:,.6g} of {rule.support:,.6g}",
-                f"{rule.lift:.4g}",
-            )
-            for rule in self.rules_[:top]
-        ]
-        return html_table(self._title(), ("conditions", "confidence", "records", "lift"), rows)
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw the scores of the rules as bars, with Matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many rules to draw.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from tacit.plot import bars
-
-        check_is_fitted(self)
-        rules = self.rules_[: check_int(top, "top", 1)]
-        return bars(
-            np.array([rule.score for rule in rules]),
-            [show_conditions(rule.conditions) for rule in rules],
-            "conditions",
+        rows, bars = [], []
+        for rule in self.rules_[:top]:
+            conditions = show_conditions(rule.conditions)
+            hits = f"{rule.hits:,.6g} of {rule.support:,.6g}"
+            rows.append((conditions, f"{rule.confidence:.1%}", hits, f"{rule.lift:.4g}"))
+            bars.append((conditions, rule.score, hits))
+        return Listing(
+            self._title(),
+            ("conditions", "confidence", "records", "lift"),
+            rows,
+            bars,
             f"{self.criterion} of {show_conditions({self._target: self.value})}",
             percent=self.criterion in ("confidence", "wilson"),
-            texts=[f"{rule.hits:,.6g} of {rule.support:,.6g}" for rule in rules],
-            ax=ax,
         )
 
     def to_state(self) -> store.State:
