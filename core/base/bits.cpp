@@ -3,10 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define TACIT_X86 1
-#include <immintrin.h>
-#endif
+#include "base/simd.hpp"
 
 namespace tacit {
 namespace {
@@ -19,10 +16,8 @@ std::int64_t plain(const std::uint64_t* a, const std::uint64_t* b, std::int64_t 
 
 // The compiler makes vector code of this, for whatever it is inlined into.
 template <std::size_t kColumns>
-inline __attribute__((always_inline)) void index_body(const std::uint8_t* const* codes,
-                                                      const std::uint16_t* strides,
-                                                      std::uint16_t base, std::int64_t n,
-                                                      std::uint16_t* __restrict cells) {
+TACIT_INLINE void index_body(const std::uint8_t* const* codes, const std::uint16_t* strides,
+                             std::uint16_t base, std::int64_t n, std::uint16_t* __restrict cells) {
   const std::uint8_t* own[kColumns];
   std::uint16_t stride[kColumns];
   for (std::size_t c = 0; c < kColumns; ++c) own[c] = codes[c], stride[c] = strides[c];
@@ -33,24 +28,10 @@ inline __attribute__((always_inline)) void index_body(const std::uint8_t* const*
     cells[k] = cell;
   }
 }
-template <std::size_t kColumns>
-void index_plain(const std::uint8_t* const* codes, const std::uint16_t* strides, std::uint16_t base,
-                 std::int64_t n, std::uint16_t* cells) {
-  index_body<kColumns>(codes, strides, base, n, cells);
-}
 
-#ifdef TACIT_X86
-template <std::size_t kColumns>
-__attribute__((target("avx2"))) void index_avx2(const std::uint8_t* const* codes,
-                                                const std::uint16_t* strides, std::uint16_t base,
-                                                std::int64_t n, std::uint16_t* cells) {
-  index_body<kColumns>(codes, strides, base, n, cells);
-}
-
-#define TACIT_AVX2 __attribute__((target("avx2"), always_inline)) inline
-
+#if TACIT_X86
 // Adds three bits in each position: low gets the sum, the return value the carry.
-TACIT_AVX2 __m256i carry_save(__m256i& low, __m256i a, __m256i b) {
+TACIT_TARGET("avx2") TACIT_INLINE __m256i carry_save(__m256i& low, __m256i a, __m256i b) {
   const __m256i u = _mm256_xor_si256(low, a);
   const __m256i carry = _mm256_or_si256(_mm256_and_si256(low, a), _mm256_and_si256(u, b));
   low = _mm256_xor_si256(u, b);
@@ -58,7 +39,7 @@ TACIT_AVX2 __m256i carry_save(__m256i& low, __m256i a, __m256i b) {
 }
 
 // Population count of each 64-bit lane, by table look-up of half bytes.
-TACIT_AVX2 __m256i count_lanes(__m256i v) {
+TACIT_TARGET("avx2") TACIT_INLINE __m256i count_lanes(__m256i v) {
   const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2,
                                          1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
   const __m256i mask = _mm256_set1_epi8(15);
@@ -68,11 +49,11 @@ TACIT_AVX2 __m256i count_lanes(__m256i v) {
 }
 
 // Harley–Seal: sixteen vectors are added with carry-save adders before one of them is counted.
-__attribute__((target("avx2"))) std::int64_t avx2(const std::uint64_t* a, const std::uint64_t* b,
-                                                  std::int64_t n) {
+TACIT_TARGET("avx2")
+std::int64_t avx2(const std::uint64_t* a, const std::uint64_t* b, std::int64_t n) {
   const auto* pa = reinterpret_cast<const __m256i*>(a);
   const auto* pb = reinterpret_cast<const __m256i*>(b);
-  const auto both = [&](std::int64_t k) __attribute__((target("avx2"), always_inline)) {
+  const auto both = [&](std::int64_t k) TACIT_TARGET("avx2") TACIT_INLINE_LAMBDA {
     return _mm256_and_si256(_mm256_loadu_si256(pa + k), _mm256_loadu_si256(pb + k));
   };
   __m256i ones = _mm256_setzero_si256(), twos = ones, fours = ones, eights = ones, total = ones;
@@ -99,11 +80,9 @@ __attribute__((target("avx2"))) std::int64_t avx2(const std::uint64_t* a, const 
   _mm256_store_si256(reinterpret_cast<__m256i*>(lanes), total);
   return lanes[0] + lanes[1] + lanes[2] + lanes[3];
 }
-#undef TACIT_AVX2
 
-__attribute__((target("popcnt"))) std::int64_t scalar_popcnt(const std::uint64_t* a,
-                                                             const std::uint64_t* b,
-                                                             std::int64_t n) {
+TACIT_TARGET("popcnt")
+std::int64_t scalar_popcnt(const std::uint64_t* a, const std::uint64_t* b, std::int64_t n) {
   std::int64_t total = 0;
   for (std::int64_t k = 0; k < n; ++k) total += __builtin_popcountll(a[k] & b[k]);
   return total;
@@ -111,7 +90,7 @@ __attribute__((target("popcnt"))) std::int64_t scalar_popcnt(const std::uint64_t
 
 #endif
 
-inline __attribute__((always_inline)) std::uint64_t eight_bytes(const std::uint8_t* place) {
+TACIT_INLINE std::uint64_t eight_bytes(const std::uint8_t* place) {
   std::uint64_t eight;
   std::memcpy(&eight, place, 8);
   return eight;
@@ -119,9 +98,8 @@ inline __attribute__((always_inline)) std::uint64_t eight_bytes(const std::uint8
 
 // Bytes k, k + 1, … of a row, eight at a time: a product gathers them in its highest byte. The last
 // ones are read together with those before them.
-inline __attribute__((always_inline)) std::uint64_t pack_rest(const std::uint8_t* row,
-                                                              std::int64_t k, std::int64_t width,
-                                                              std::uint64_t& seen) {
+TACIT_INLINE std::uint64_t pack_rest(const std::uint8_t* row, std::int64_t k, std::int64_t width,
+                                     std::uint64_t& seen) {
   std::uint64_t word = 0;
   for (; k + 8 <= width; k += 8) {
     const std::uint64_t eight = eight_bytes(row + k);
@@ -145,10 +123,10 @@ std::uint64_t pack_plain(const std::uint8_t* rows, std::int64_t n_rows, std::int
   return seen;
 }
 
-#ifdef TACIT_X86
-__attribute__((target("avx2"))) std::uint64_t pack_avx2(const std::uint8_t* rows,
-                                                        std::int64_t n_rows, std::int64_t stride,
-                                                        std::int64_t width, std::uint64_t* words) {
+#if TACIT_X86
+TACIT_TARGET("avx2")
+std::uint64_t pack_avx2(const std::uint8_t* rows, std::int64_t n_rows, std::int64_t stride,
+                        std::int64_t width, std::uint64_t* words) {
   __m256i all = _mm256_setzero_si256();
   std::uint64_t seen = 0;
   for (std::int64_t r = 0; r < n_rows; ++r) {
@@ -172,11 +150,9 @@ __attribute__((target("avx2"))) std::uint64_t pack_avx2(const std::uint8_t* rows
 // Few words are hit, and which ones, and by how many bits, is a lottery no branch predictor wins:
 // a fixed number of places is written for each, whether there are as many or not.
 template <int kAtOnce, class Popcount, class First>
-inline __attribute__((always_inline)) std::uint32_t* list_hits(std::uint64_t* words,
-                                                               std::int64_t n_hit,
-                                                               const std::uint32_t* hit,
-                                                               std::uint32_t* out,
-                                                               Popcount popcount, First first) {
+TACIT_INLINE std::uint32_t* list_hits(std::uint64_t* words, std::int64_t n_hit,
+                                      const std::uint32_t* hit, std::uint32_t* out,
+                                      Popcount popcount, First first) {
   for (std::int64_t h = 0; h < n_hit; ++h) {
     std::uint64_t bits = words[hit[h]];
     words[hit[h]] = 0;
@@ -207,8 +183,8 @@ std::int64_t list_plain(std::uint64_t* words, std::int64_t n, std::uint32_t* hit
          places;
 }
 
-#ifdef TACIT_X86
-#define TACIT_WIDE __attribute__((target("avx2,bmi,popcnt")))
+#if TACIT_X86
+#define TACIT_WIDE TACIT_TARGET("avx2,bmi,popcnt")
 TACIT_WIDE std::int64_t list_avx2(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
                                   std::uint32_t* places) {
   // For each of the 16 ways in which four words can be hit: which ones, and how many.
@@ -245,37 +221,29 @@ TACIT_WIDE std::int64_t list_avx2(std::uint64_t* words, std::int64_t n, std::uin
 }  // namespace
 
 ListBits list_bits() {
-#ifdef TACIT_X86
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-      __builtin_cpu_supports("popcnt"))
-    return list_avx2;
+#if TACIT_X86
+  if (has_avx2() && TACIT_HAS("bmi") && TACIT_HAS("popcnt")) return list_avx2;
 #endif
   return list_plain;
 }
 
 IndexBytes index_bytes(std::size_t n_columns) {
-#ifdef TACIT_X86
-  static constexpr IndexBytes with_avx2[] = {index_avx2<1>, index_avx2<2>, index_avx2<3>,
-                                             index_avx2<4>};
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return with_avx2[n_columns - 1];
-#endif
-  static constexpr IndexBytes plain[] = {index_plain<1>, index_plain<2>, index_plain<3>,
-                                         index_plain<4>};
-  return plain[n_columns - 1];
+  return with_constant<1, 2, 3, kMostIndexed>(
+      static_cast<std::int64_t>(n_columns),
+      [](auto n) -> IndexBytes { return avx2_or_plain<index_body<n>>(); });
 }
 
 PackRows pack_rows() {
-#ifdef TACIT_X86
-  if (__builtin_cpu_supports("avx2")) return pack_avx2;
+#if TACIT_X86
+  if (has_avx2()) return pack_avx2;
 #endif
   return pack_plain;
 }
 
 AndPopcount and_popcount() {
-#ifdef TACIT_X86
-  if (__builtin_cpu_supports("avx2")) return avx2;
-  if (__builtin_cpu_supports("popcnt")) return scalar_popcnt;
+#if TACIT_X86
+  if (has_avx2()) return avx2;
+  if (TACIT_HAS("popcnt")) return scalar_popcnt;
 #endif
   return plain;
 }

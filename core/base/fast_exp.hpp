@@ -5,14 +5,9 @@
 
 #include <cstdint>
 
-#include "base/lanes.hpp"
-
-// Vectors never cross a call: all of this is inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
+#include "base/simd.hpp"
 
 namespace tacit {
-
-typedef std::uint32_t Bits8 __attribute__((vector_size(32), aligned(4), may_alias));
 
 // e^x = 2^n e^r with |r| ≤ ½ log 2; adding 1.5·2^52 leaves n in the low bits of the sum.
 TACIT_INLINE Double4 fast_exp(Double4 x) {

@@ -7,20 +7,9 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(TACIT_AVX2_CLONES)
-#define TACIT_AVX2_CLONES 1
-#endif
-#ifndef TACIT_INLINE
-#define TACIT_INLINE inline __attribute__((always_inline))
-#endif
-
-// Vectors never cross a call: all of this is inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
+#include "base/simd.hpp"
 
 namespace tacit {
-
-typedef double Number4 __attribute__((vector_size(32)));
-typedef std::uint64_t Word4 __attribute__((vector_size(32)));
 
 TACIT_INLINE std::uint64_t bits_of(double x) {
   std::uint64_t bits;

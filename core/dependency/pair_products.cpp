@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "base/fast_log.hpp"
-#include "base/lanes.hpp"
+#include "base/simd.hpp"
 
 namespace tacit {
 namespace {
@@ -25,11 +24,11 @@ struct Lanes {
 
 TACIT_INLINE void add_products(const double* x, const double* y, std::int64_t n, double* sums) {
   Lanes first, both, left, right;
-  const auto add = [&](const double* p, const double* q) __attribute__((always_inline)) {
-    const Double4 a = *reinterpret_cast<const Double4*>(p);
-    const Double4 b = *reinterpret_cast<const Double4*>(q);
-    const Double4 c = *reinterpret_cast<const Double4*>(p + 4);
-    const Double4 d = *reinterpret_cast<const Double4*>(q + 4);
+  const auto add = [&](const double* p, const double* q) TACIT_INLINE_LAMBDA {
+    const Double4 a = vector_at(p);
+    const Double4 b = vector_at(q);
+    const Double4 c = vector_at(p + 4);
+    const Double4 d = vector_at(q + 4);
     const Double4 ab = a * b, cd = c * d;
     first.low += ab;
     first.high += cd;
@@ -68,31 +67,11 @@ TACIT_INLINE void add_pairs(const NumberBlock& block, const std::int64_t* pairs,
   }
 }
 
-void add_pairs_plain(const NumberBlock& block, const std::int64_t* pairs, Range range, double* sums,
-                     Pulse& pulse) {
-  add_pairs(block, pairs, range, sums, pulse);
-}
-#ifdef TACIT_AVX2_CLONES
-__attribute__((target("avx2"))) void add_pairs_avx2(const NumberBlock& block,
-                                                    const std::int64_t* pairs, Range range,
-                                                    double* sums, Pulse& pulse) {
-  add_pairs(block, pairs, range, sums, pulse);
-}
-#endif
-
-auto choose_add_pairs() {
-#ifdef TACIT_AVX2_CLONES
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return add_pairs_avx2;
-#endif
-  return add_pairs_plain;
-}
-
 }  // namespace
 
 void pair_products(const NumberBlock& block, const std::int64_t* pairs, std::int64_t n_pairs,
                    double* sums, int n_jobs, Poll poll) {
-  const auto add = choose_add_pairs();
+  const auto add = avx2_or_plain<add_pairs>();
   const std::int64_t n_blocks = (n_pairs + kPairBlock - 1) / kPairBlock;
   for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
     add(block, pairs, block_range(n_pairs, n_blocks, b), sums, pulse);

@@ -6,10 +6,6 @@
 
 #include "em/batch.hpp"
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define TACIT_X86 1
-#endif
-
 namespace tacit {
 namespace {
 
@@ -192,39 +188,10 @@ TACIT_INLINE void add_body(const Corrections<T>& c, const Records<V>& records,
 }
 
 template <class S, class V, class T>
-struct PlainKernel {
-  static void weigh(const Corrections<T>& c, const Records<V>& records, Batch<T>& batch) {
-    weigh_body<S, V, T>(c, records, batch);
-  }
-  static void add(const Corrections<T>& c, const Records<V>& records, const Batch<T>& batch,
-                  T* stored, double* totals) {
-    add_body<S, V, T>(c, records, batch, stored, totals);
-  }
-};
-
-#ifdef TACIT_X86
-template <class S, class V, class T>
-struct Avx2Kernel {
-  __attribute__((target("avx2"))) static void weigh(const Corrections<T>& c,
-                                                    const Records<V>& records, Batch<T>& batch) {
-    weigh_body<S, V, T>(c, records, batch);
-  }
-  __attribute__((target("avx2"))) static void add(const Corrections<T>& c,
-                                                  const Records<V>& records, const Batch<T>& batch,
-                                                  T* stored, double* totals) {
-    add_body<S, V, T>(c, records, batch, stored, totals);
-  }
-};
-#endif
-
-template <class S, class V, class T>
 BatchKernel<V, T> kernel_of_shape() {
-#ifdef TACIT_X86
-  using Kernel = Avx2Kernel<S, V, T>;
-#else
-  using Kernel = PlainKernel<S, V, T>;
-#endif
-  return {Kernel::weigh, Kernel::add};
+  using Weigh = Clones<weigh_body<S, V, T>>;
+  using Add = Clones<add_body<S, V, T>>;
+  return {Weigh::avx2, Add::avx2};
 }
 
 // Finds the shape whose last group has so many vectors, counting down from kLast.
@@ -243,12 +210,9 @@ BatchKernel<V, T> kernel_of_width(std::int64_t width) {
 
 template <class V, class T>
 BatchKernel<V, T> batch_kernel(std::int64_t width) {
-#ifdef TACIT_X86
-  if (!__builtin_cpu_supports("avx2")) {  // any width, one vector at a time
-    using Kernel = PlainKernel<Shape<1, 1, true>, V, T>;
-    return {Kernel::weigh, Kernel::add};
-  }
-#endif
+  if (TACIT_X86 && !has_avx2())  // any width, one vector at a time
+    return {Clones<weigh_body<Shape<1, 1, true>, V, T>>::plain,
+            Clones<add_body<Shape<1, 1, true>, V, T>>::plain};
   return kernel_of_width<kGroup / kUnit<T>, V, T>(width);
 }
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/lanes.hpp"
 #include "base/records.hpp"
+#include "em/lanes.hpp"
 #include "em/step.hpp"
 
 namespace tacit {

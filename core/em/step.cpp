@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/flush_to_zero.hpp"
+#include "base/simd.hpp"
 #include "em/batch.hpp"
 #include "em/corrections.hpp"
 

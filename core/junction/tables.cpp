@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/simd.hpp"
+
 namespace tacit {
 namespace {
 
@@ -83,23 +85,7 @@ void gather_rows(std::size_t rows, std::size_t n, const double* __restrict block
 // Calls body(N) for a short inner level, body(0) for any other.
 template <class Body>
 void with_length(std::size_t n, const Body& body) {
-  using std::integral_constant;
-  switch (n) {
-    case 2:
-      return body(integral_constant<std::size_t, 2>{});
-    case 3:
-      return body(integral_constant<std::size_t, 3>{});
-    case 4:
-      return body(integral_constant<std::size_t, 4>{});
-    case 5:
-      return body(integral_constant<std::size_t, 5>{});
-    case 6:
-      return body(integral_constant<std::size_t, 6>{});
-    case 8:
-      return body(integral_constant<std::size_t, 8>{});
-    default:
-      return body(integral_constant<std::size_t, 0>{});
-  }
+  with_constant<2, 3, 4, 5, 6, 8, 0>(static_cast<std::int64_t>(n), body);
 }
 
 template <class Op>

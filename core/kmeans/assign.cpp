@@ -54,12 +54,6 @@ struct Nearest {
 constexpr std::int32_t kPlaceBits = 31;  // the place of a cluster within its group
 static_assert(kGroupUnits * kUnit<float> == kPlaceBits + 1);
 
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define TACIT_SHUFFLE 1
-#endif
-#endif
-
 // Merges another pair of least and second least into the first one, lane by lane.
 template <class Vec>
 TACIT_INLINE void merge_least(Vec& first, Vec& second, const Vec& a, const Vec& b) {
@@ -72,10 +66,10 @@ TACIT_INLINE void merge_least(Vec& first, Vec& second, const Vec& a, const Vec& 
 // The least and the second least of the scores of a group. The last bits of each score give way to
 // the cluster's place, so that the least one says whose it is; the error allows for that.
 template <int kBytes, int kUnits>
-TACIT_INLINE void least_two(const typename Wide<float, kBytes>::Vec* scores, float& least,
+TACIT_INLINE void least_two(const typename Aligned<float, kBytes>::Vector* scores, float& least,
                             float& second, std::int32_t& place) {
-  using Vec = typename Wide<float, kBytes>::Vec;
-  using Bits = typename Wide<std::int32_t, kBytes>::Vec;
+  using Vec = typename Aligned<float, kBytes>::Vector;
+  using Bits = typename Aligned<std::int32_t, kBytes>::Vector;
   constexpr int kVectors = kUnits * (kUnitBytes / kBytes), kLanes = kBytes / 4;
   Bits places;
   for (int k = 0; k < kLanes; ++k) places[k] = k;
@@ -92,7 +86,6 @@ TACIT_INLINE void least_two(const typename Wide<float, kBytes>::Vec* scores, flo
       next = next < larger ? next : larger;
     }
   }
-#ifdef TACIT_SHUFFLE
   if constexpr (kLanes == 8) {
     const Vec a = __builtin_shufflevector(first, first, 4, 5, 6, 7, 0, 1, 2, 3);
     const Vec b = __builtin_shufflevector(next, next, 4, 5, 6, 7, 0, 1, 2, 3);
@@ -113,14 +106,6 @@ TACIT_INLINE void least_two(const typename Wide<float, kBytes>::Vec* scores, flo
   }
   least = first[0];
   second = next[0];
-#else
-  least = first[0];
-  second = next[0];
-  for (int k = 1; k < kLanes; ++k) {
-    second = std::min({second, next[k], std::max(least, first[k])});
-    least = std::min(least, first[k]);
-  }
-#endif
   place = std::bit_cast<std::int32_t>(least) & kPlaceBits;
 }
 
@@ -134,12 +119,13 @@ struct AssignJob {
   bool prune;
   CentreBounds bounds;
   std::int32_t* labels;
+  Nearest (*recheck)(const AssignJob&, std::int64_t r, double* scores);
 };
 
 // Single precision. kUnits is the length of a row, or 0 where there are several groups.
 template <int kBytes, int kUnits, class V, class X>
 TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
-  using Vec = typename Wide<float, kBytes>::Vec;
+  using Vec = typename Aligned<float, kBytes>::Vector;
   const std::int64_t begin = job.points.indptr[r], end = job.points.indptr[r + 1];
   const ScoreTable<float>& table = job.quick;
   float first, second;
@@ -152,19 +138,18 @@ TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
   } else {
     first = second = FLT_MAX;
     label = 0;
-    in_groups<float>(table.units(),
-                     [&](auto units, std::int64_t place) __attribute__((always_inline)) {
-                       constexpr int kOwn = decltype(units)::value;
-                       Vec scores[kOwn * (kUnitBytes / kBytes)];
-                       add_scores<kBytes, kOwn>(job.points, begin, end, table.rows() + place,
-                                                table.stride(), table.base() + place, scores);
-                       float least, next;
-                       std::int32_t own;
-                       least_two<kBytes, kOwn>(scores, least, next, own);
-                       second = std::min({second, next, std::max(first, least)});
-                       if (least < first) label = static_cast<std::int32_t>(place) + own;
-                       first = std::min(first, least);
-                     });
+    in_groups<float>(table.units(), [&](auto units, std::int64_t place) TACIT_INLINE_LAMBDA {
+      constexpr int kOwn = decltype(units)::value;
+      Vec scores[kOwn * (kUnitBytes / kBytes)];
+      add_scores<kBytes, kOwn>(job.points, begin, end, table.rows() + place, table.stride(),
+                               table.base() + place, scores);
+      float least, next;
+      std::int32_t own;
+      least_two<kBytes, kOwn>(scores, least, next, own);
+      second = std::min({second, next, std::max(first, least)});
+      if (least < first) label = static_cast<std::int32_t>(place) + own;
+      first = std::min(first, least);
+    });
   }
   // Each of so many roundings is at most 2^-24 of the magnitude, and the place's bits are 2^-18 of
   // it, if neither a factor nor a score, which is a square, leaves the range of single precision.
@@ -176,7 +161,7 @@ TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
 
 template <int kBytes>
 TACIT_INLINE double least_score(const double* scores, std::int64_t units) {
-  using Vec = typename Wide<double, kBytes>::Vec;
+  using Vec = typename Aligned<double, kBytes>::Vector;
   Vec least = *reinterpret_cast<const Vec*>(scores);
   for (std::int64_t j = 1; j < units * (kUnitBytes / kBytes); ++j) {
     const Vec other = reinterpret_cast<const Vec*>(scores)[j];
@@ -241,7 +226,7 @@ TACIT_INLINE void assign_range(const AssignJob<V, X>& job, Range range, AssignTa
     Nearest found = quick_nearest<kBytes, kUnits>(job, r);
     if (!(found.second - found.first > 2 * found.error)) {
       ++rechecked;
-      found = exact_nearest<kBytes>(job, r, scores);
+      found = job.recheck(job, r, scores);
     }
     if (job.previous) changed += found.label != job.previous[r];
     job.labels[r] = found.label;
@@ -253,36 +238,14 @@ TACIT_INLINE void assign_range(const AssignJob<V, X>& job, Range range, AssignTa
   tally.rechecked += rechecked;
 }
 
-template <int kUnits, class V, class X>
-void assign_plain(const AssignJob<V, X>& job, Range range, AssignTally& tally, double* scores,
-                  Pulse& pulse) {
-  assign_range<16, kUnits>(job, range, tally, scores, pulse);
-}
-#ifdef TACIT_AVX2_CLONES
-template <int kUnits, class V, class X>
-__attribute__((target("avx2"))) void assign_avx2(const AssignJob<V, X>& job, Range range,
-                                                 AssignTally& tally, double* scores, Pulse& pulse) {
-  assign_range<32, kUnits>(job, range, tally, scores, pulse);
-}
-#endif
-
 template <class V, class X>
 using AssignRange = void (*)(const AssignJob<V, X>&, Range, AssignTally&, double*, Pulse&);
 
 template <class V, class X>
 AssignRange<V, X> choose_assign(std::int64_t units) {
-  const std::size_t own = units > kGroupUnits ? 0 : static_cast<std::size_t>(units);
-#ifdef TACIT_AVX2_CLONES
-  static constexpr AssignRange<V, X> wide[] = {assign_avx2<0, V, X>, assign_avx2<1, V, X>,
-                                               assign_avx2<2, V, X>, assign_avx2<3, V, X>,
-                                               assign_avx2<4, V, X>};
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return wide[own];
-#endif
-  static constexpr AssignRange<V, X> plain[] = {assign_plain<0, V, X>, assign_plain<1, V, X>,
-                                                assign_plain<2, V, X>, assign_plain<3, V, X>,
-                                                assign_plain<4, V, X>};
-  return plain[own];
+  return with_constant<1, 2, 3, kGroupUnits, 0>(units, [](auto n) -> AssignRange<V, X> {
+    return avx2_or_plain<assign_range<32, n, V, X>, assign_range<16, n, V, X>>();
+  });
 }
 
 }  // namespace
@@ -293,7 +256,9 @@ AssignTally kmeans_assign(const Points<V, X>& points, const Centres& centres,
                           std::int32_t* labels, int n_jobs, Poll poll) {
   const ScoreTable<float> quick(centres, points.n_values);
   const ScoreTable<double> exact(centres, points.n_values);
-  const AssignJob<V, X> job{points, quick, exact, centres.size, previous, prune, bounds, labels};
+  const auto recheck = avx2_or_plain<exact_nearest<32, V, X>, exact_nearest<16, V, X>>();
+  const AssignJob<V, X> job{points, quick,  exact,  centres.size, previous,
+                            prune,  bounds, labels, recheck};
   const AssignRange<V, X> assign = choose_assign<V, X>(quick.units());
   const std::int64_t work = points.indptr[points.n_records] + 4 * points.n_records;
   const std::int64_t n_blocks = std::clamp<std::int64_t>(work >> 17, 1, 256);

@@ -47,29 +47,6 @@ TACIT_INLINE void measure_range(const DistanceJob<V, X>& job, Range range, doubl
   }
 }
 
-template <class V, class X>
-void measure_plain(const DistanceJob<V, X>& job, Range range, double* potentials, double* scores,
-                   Pulse& pulse) {
-  measure_range<16>(job, range, potentials, scores, pulse);
-}
-#ifdef TACIT_AVX2_CLONES
-template <class V, class X>
-__attribute__((target("avx2"))) void measure_avx2(const DistanceJob<V, X>& job, Range range,
-                                                  double* potentials, double* scores,
-                                                  Pulse& pulse) {
-  measure_range<16>(job, range, potentials, scores, pulse);
-}
-#endif
-
-template <class V, class X>
-auto choose_measure() {
-#ifdef TACIT_AVX2_CLONES
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return measure_avx2<V, X>;
-#endif
-  return measure_plain<V, X>;
-}
-
 }  // namespace
 
 template <class V, class X>
@@ -78,7 +55,7 @@ void kmeans_distances(const Points<V, X>& points, const Centres& centres, double
                       Poll poll) {
   const ScoreTable<double> table(centres, points.n_values);
   const DistanceJob<V, X> job{points, table, centres.size, distances, closest, weights};
-  const auto measure = choose_measure<V, X>();
+  const auto measure = avx2_or_plain<measure_range<16, V, X>>();
   const std::int64_t n_blocks =
       count_distance_blocks(points.indptr[points.n_records] + 4 * points.n_records);
   const auto stride = static_cast<std::size_t>(centres.size);

@@ -11,26 +11,15 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/simd.hpp"
 #include "kmeans/assign.hpp"
-
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define TACIT_AVX2_CLONES 1
-#endif
-#define TACIT_INLINE inline __attribute__((always_inline))
 
 namespace tacit {
 
-template <class T, int kBytes>
-struct Wide {
-  typedef T Vec __attribute__((vector_size(kBytes), may_alias));
-};
-
 // Rows are padded to whole units, and clusters are scored in groups of at most so many units, which
 // fit in registers.
-constexpr int kUnitBytes = 32;
+constexpr int kUnitBytes = sizeof(Double4);
 constexpr int kGroupUnits = 4;
-template <class T>
-constexpr std::int64_t kUnit = kUnitBytes / static_cast<std::int64_t>(sizeof(T));
 
 struct alignas(kUnitBytes) ScoreUnit {
   double numbers[kUnit<double>];
@@ -66,8 +55,8 @@ class ScoreTable {
 template <int kBytes, int kUnits, class T, class V, class X>
 TACIT_INLINE void add_scores(const Points<V, X>& points, std::int64_t begin, std::int64_t end,
                              const T* rows, std::int64_t stride, const T* base,
-                             typename Wide<T, kBytes>::Vec* total) {
-  using Vec = typename Wide<T, kBytes>::Vec;
+                             typename Aligned<T, kBytes>::Vector* total) {
+  using Vec = typename Aligned<T, kBytes>::Vector;
   constexpr int kVectors = kUnits * (kUnitBytes / kBytes);
   for (int j = 0; j < kVectors; ++j) total[j] = reinterpret_cast<const Vec*>(base)[j];
   while (begin < end) {
@@ -108,20 +97,8 @@ TACIT_INLINE double magnitude(const Points<V, X>& points, const ScoreTable<T>& t
 template <class T, class Body>
 TACIT_INLINE void in_groups(std::int64_t units, const Body& body) {
   for (std::int64_t first = 0; first < units; first += kGroupUnits) {
-    const std::int64_t place = first * kUnit<T>;
-    switch (std::min<std::int64_t>(kGroupUnits, units - first)) {
-      case 1:
-        body(std::integral_constant<int, 1>{}, place);
-        break;
-      case 2:
-        body(std::integral_constant<int, 2>{}, place);
-        break;
-      case 3:
-        body(std::integral_constant<int, 3>{}, place);
-        break;
-      default:
-        body(std::integral_constant<int, 4>{}, place);
-    }
+    with_constant<1, 2, 3, kGroupUnits>(
+        units - first, [&](auto n_units) TACIT_INLINE_LAMBDA { body(n_units, first * kUnit<T>); });
   }
 }
 
@@ -130,14 +107,13 @@ template <int kBytes, class V, class X>
 TACIT_INLINE void score_all(const Points<V, X>& points, const ScoreTable<double>& table,
                             std::int64_t r, double* scores) {
   const std::int64_t begin = points.indptr[r], end = points.indptr[r + 1];
-  in_groups<double>(table.units(),
-                    [&](auto units, std::int64_t place) __attribute__((always_inline)) {
-                      constexpr int kUnits = decltype(units)::value;
-                      typename Wide<double, kBytes>::Vec own[kUnits * (kUnitBytes / kBytes)];
-                      add_scores<kBytes, kUnits>(points, begin, end, table.rows() + place,
-                                                 table.stride(), table.base() + place, own);
-                      std::memcpy(scores + place, own, sizeof own);
-                    });
+  in_groups<double>(table.units(), [&](auto units, std::int64_t place) TACIT_INLINE_LAMBDA {
+    constexpr int kUnits = decltype(units)::value;
+    typename Aligned<double, kBytes>::Vector own[kUnits * (kUnitBytes / kBytes)];
+    add_scores<kBytes, kUnits>(points, begin, end, table.rows() + place, table.stride(),
+                               table.base() + place, own);
+    std::memcpy(scores + place, own, sizeof own);
+  });
 }
 
 }  // namespace tacit

@@ -15,15 +15,6 @@ constexpr std::int64_t kPanelBytes = 1 << 16;  // what the near objects looked a
 template <class T>
 constexpr std::int64_t kStep = kVectors * kUnit<T>;
 
-template <class T>
-TACIT_INLINE typename VectorOf<T>::Type& vector_at(T* p) {
-  return *reinterpret_cast<typename VectorOf<T>::Type*>(p);
-}
-template <class T>
-TACIT_INLINE const typename VectorOf<T>::Type& vector_at(const T* p) {
-  return *reinterpret_cast<const typename VectorOf<T>::Type*>(p);
-}
-
 // Some near objects of a block, column by column, and what came out for a few rows.
 template <class T>
 struct Panel {
@@ -45,40 +36,24 @@ struct Panel {
   std::vector<T> lengths, found;
 };
 
-typedef std::int64_t Order4 __attribute__((vector_size(32)));
-typedef std::int32_t Order4Single __attribute__((vector_size(16)));
-template <class T>
-struct Square;
-template <>
-struct Square<double> {
-  typedef Double4 Vector;
-  typedef Order4 Order;
-};
-template <>
-struct Square<float> {
-  typedef Float4 Vector;
-  typedef Order4Single Order;
-};
-
 // Four numbers of each of four objects, written as four rows of four objects.
 template <class T>
 TACIT_INLINE void transpose(const T* const* from, std::int64_t f, T* to, std::int64_t stride) {
-  typedef typename Square<T>::Vector Vector;
-  typedef typename Square<T>::Order Order;
+  using Vector = typename VectorOf<T, 4 * sizeof(T)>::Type;
   const auto load = [&](int l) TACIT_INLINE_LAMBDA {
     return *reinterpret_cast<const Vector*>(from[l] + f);
   };
   const Vector a = load(0), b = load(1), c = load(2), d = load(3);
-  const Vector ab_even = __builtin_shuffle(a, b, Order{0, 4, 2, 6});
-  const Vector ab_odd = __builtin_shuffle(a, b, Order{1, 5, 3, 7});
-  const Vector cd_even = __builtin_shuffle(c, d, Order{0, 4, 2, 6});
-  const Vector cd_odd = __builtin_shuffle(c, d, Order{1, 5, 3, 7});
+  const Vector ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+  const Vector ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const Vector cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+  const Vector cd_odd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
   const auto store = [&](int k, Vector x)
                          TACIT_INLINE_LAMBDA { *reinterpret_cast<Vector*>(to + k * stride) = x; };
-  store(0, __builtin_shuffle(ab_even, cd_even, Order{0, 1, 4, 5}));
-  store(1, __builtin_shuffle(ab_odd, cd_odd, Order{0, 1, 4, 5}));
-  store(2, __builtin_shuffle(ab_even, cd_even, Order{2, 3, 6, 7}));
-  store(3, __builtin_shuffle(ab_odd, cd_odd, Order{2, 3, 6, 7}));
+  store(0, __builtin_shufflevector(ab_even, cd_even, 0, 1, 4, 5));
+  store(1, __builtin_shufflevector(ab_odd, cd_odd, 0, 1, 4, 5));
+  store(2, __builtin_shufflevector(ab_even, cd_even, 2, 3, 6, 7));
+  store(3, __builtin_shufflevector(ab_odd, cd_odd, 2, 3, 6, 7));
 }
 
 // Objects in the order of their blocks, so that near ones lie near each other in memory.
@@ -210,13 +185,15 @@ TACIT_INLINE void write_similarities(const T* x, const T* lengths, std::int64_t 
   std::copy(rest, rest + (n - k), out + k);
 }
 
-template <class T, class Offset>
+template <class T>
 struct DenseJob {
   const NearBlocks& near;
   const ArrangedNumbers<T>& rows;
   const ArrangedNumbers<T>& columns;
   T scale;
-  const NearMatrix<T, Offset>& out;
+  std::int32_t* indices;  // of the matrix: one of the two
+  std::int64_t* long_indices;
+  T* similarities;
   const std::int64_t* begins;  // of the rows in the matrix, in the order of blocks
 };
 
@@ -235,10 +212,9 @@ TACIT_INLINE void write_row(const RowSpan& span, std::int64_t from, std::int64_t
 }
 
 // Objects [at, at + kRows), of one block, against near objects [from, to), which are in the panel.
-template <int kRows, Measure kMeasure, class T, class Offset>
-TACIT_INLINE void measure_rows(const DenseJob<T, Offset>& job, std::int64_t at,
-                               const RowSpan* spans, std::int64_t from, std::int64_t to,
-                               Panel<T>& panel) {
+template <int kRows, Measure kMeasure, class T>
+TACIT_INLINE void measure_rows(const DenseJob<T>& job, std::int64_t at, const RowSpan* spans,
+                               std::int64_t from, std::int64_t to, Panel<T>& panel) {
   constexpr bool kProduct = kMeasure == Measure::kCosine;
   const T* rows[kRows];
   for (int r = 0; r < kRows; ++r) rows[r] = job.rows.at(at + r);
@@ -250,12 +226,12 @@ TACIT_INLINE void measure_rows(const DenseJob<T, Offset>& job, std::int64_t at,
     const T scale =
         kProduct ? static_cast<T>(job.rows.norms[job.near.row_order[at + r]]) : job.scale;
     write_row<kMeasure>(spans[r], from, to, found + r * panel.stride, panel.lengths.data(), scale,
-                        job.out.similarities + job.begins[at + r]);
+                        job.similarities + job.begins[at + r]);
   }
 }
 
-template <Measure kMeasure, class T, class Offset>
-TACIT_INLINE void measure_panel(const DenseJob<T, Offset>& job, std::int64_t at,
+template <Measure kMeasure, class T>
+TACIT_INLINE void measure_panel(const DenseJob<T>& job, std::int64_t at,
                                 const std::vector<RowSpan>& spans, std::int64_t from,
                                 std::int64_t to, Panel<T>& panel, Meter& meter) {
   const auto n = static_cast<std::int64_t>(spans.size());
@@ -272,20 +248,23 @@ TACIT_INLINE void measure_panel(const DenseJob<T, Offset>& job, std::int64_t at,
 }
 
 // Rows of a block are all over the matrix: where those of the next one begin is fetched early.
-template <class T, class Offset>
-TACIT_INLINE void fetch_rows(const DenseJob<T, Offset>& job, std::int64_t block) {
+template <class T>
+TACIT_INLINE void fetch_rows(const DenseJob<T>& job, std::int64_t block) {
   constexpr std::int64_t kMost = 16;
   if (block >= job.near.n_blocks) return;
   const std::int64_t begin = job.near.starts[block];
   const std::int64_t end = std::min(job.near.starts[block + 1], begin + kMost);
   for (std::int64_t k = begin; k < end; ++k) {
-    __builtin_prefetch(job.out.indices + job.begins[k], 1);
-    if (job.out.similarities) __builtin_prefetch(job.out.similarities + job.begins[k], 1);
+    if (job.indices)
+      __builtin_prefetch(job.indices + job.begins[k], 1);
+    else
+      __builtin_prefetch(job.long_indices + job.begins[k], 1);
+    if (job.similarities) __builtin_prefetch(job.similarities + job.begins[k], 1);
   }
 }
 
-template <Measure kMeasure, class T, class Offset>
-TACIT_INLINE void measure_blocks(const DenseJob<T, Offset>& job, Range blocks, Pulse& pulse) {
+template <Measure kMeasure, class T>
+TACIT_INLINE void measure_blocks(const DenseJob<T>& job, Range blocks, Pulse& pulse) {
   const NearBlocks& near = job.near;
   NearList lists(near);
   Panel<T> panel(job.rows.width);
@@ -300,10 +279,13 @@ TACIT_INLINE void measure_blocks(const DenseJob<T, Offset>& job, Range blocks, P
     std::int64_t place = 0;
     for (std::int64_t k = begin; k < near.starts[b + 1]; ++k) {
       spans.push_back(row_span(near.which, near.row_order[k], list, place));
-      copy_indices(spans.back(), list, job.out.indices + job.begins[k]);
+      if (job.indices)
+        copy_indices(spans.back(), list, job.indices + job.begins[k]);
+      else
+        copy_indices(spans.back(), list, job.long_indices + job.begins[k]);
       meter.spend(n / 4);
     }
-    if (!job.out.similarities || spans.front().begin >= n) continue;
+    if (!job.similarities || spans.front().begin >= n) continue;
     const std::int64_t least = spans.front().begin / kStep<T> * kStep<T>;
     for (std::int64_t from = least; from < n; from += panel.most) {
       const std::int64_t to = std::min(n, from + panel.most);
@@ -314,41 +296,19 @@ TACIT_INLINE void measure_blocks(const DenseJob<T, Offset>& job, Range blocks, P
   }
 }
 
-template <Measure kMeasure, class T, class Offset>
-void measure_plain(const DenseJob<T, Offset>& job, Range blocks, Pulse& pulse) {
-  measure_blocks<kMeasure>(job, blocks, pulse);
-}
-
-#ifdef TACIT_AVX2_CLONES
-template <Measure kMeasure, class T, class Offset>
-__attribute__((target("avx2,fma"))) void measure_avx2(const DenseJob<T, Offset>& job, Range blocks,
-                                                      Pulse& pulse) {
-  measure_blocks<kMeasure>(job, blocks, pulse);
-}
-#endif
-
-template <Measure kMeasure, class T, class Offset>
-auto choose_measure() {
-#ifdef TACIT_AVX2_CLONES
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (has) return measure_avx2<kMeasure, T, Offset>;
-#endif
-  return measure_plain<kMeasure, T, Offset>;
-}
-
-template <class T, class Offset>
+template <class T>
 auto choose_measure(Measure measure) {
   switch (measure) {
     case Measure::kSquared:
-      return choose_measure<Measure::kSquared, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kSquared, T>>();
     case Measure::kDistance:
-      return choose_measure<Measure::kDistance, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kDistance, T>>();
     case Measure::kExponential:
-      return choose_measure<Measure::kExponential, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kExponential, T>>();
     case Measure::kRbf:
-      return choose_measure<Measure::kRbf, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kRbf, T>>();
     default:
-      return choose_measure<Measure::kCosine, T, Offset>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kCosine, T>>();
   }
 }
 
@@ -366,9 +326,19 @@ void dense_similarities(const NearBlocks& near, const DenseNumbers& rows,
   Buffer<std::int64_t> begins(static_cast<std::size_t>(n_rows));
   for (std::int64_t k = 0; k < n_rows; ++k)
     begins[static_cast<std::size_t>(k)] = out.offsets[near.row_order[k]];
-  const DenseJob<T, Offset> job{
-      near, own, &columns == &rows ? own : others, static_cast<T>(scale), out, begins.data()};
-  const auto work = choose_measure<T, Offset>(measure);
+  DenseJob<T> job{near,
+                  own,
+                  &columns == &rows ? own : others,
+                  static_cast<T>(scale),
+                  nullptr,
+                  nullptr,
+                  out.similarities,
+                  begins.data()};
+  if constexpr (sizeof(Offset) == sizeof(std::int32_t))
+    job.indices = out.indices;
+  else
+    job.long_indices = out.indices;
+  const auto work = choose_measure<T>(measure);
   const std::vector<std::int64_t> parts = share_blocks(near, n_jobs);
   for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
              [&](std::int64_t part, Pulse& pulse) {

@@ -4,10 +4,7 @@
 #include <limits>
 #include <vector>
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
-#define TACIT_AVX2_CLONES 1
-#endif
-#define TACIT_INLINE inline __attribute__((always_inline))
+#include "base/simd.hpp"
 
 namespace tacit {
 namespace {
@@ -67,50 +64,13 @@ TACIT_INLINE void scatter_range(const ProductJob<X>& job, Range range, Pulse& pu
 
 template <bool kTransposed, class X>
 TACIT_INLINE void run_range(const ProductJob<X>& job, Range range, Pulse& pulse) {
-  const auto go = [&](auto width) __attribute__((always_inline)) {
+  const auto go = [&](auto width) TACIT_INLINE_LAMBDA {
     if constexpr (kTransposed)
       scatter_range<decltype(width)::value>(job, range, pulse);
     else
       multiply_range<decltype(width)::value>(job, range, pulse);
   };
-  switch (job.width) {
-    case 1:
-      return go(std::integral_constant<int, 1>{});
-    case 2:
-      return go(std::integral_constant<int, 2>{});
-    case 3:
-      return go(std::integral_constant<int, 3>{});
-    case 4:
-      return go(std::integral_constant<int, 4>{});
-    case 8:
-      return go(std::integral_constant<int, 8>{});
-    case 12:
-      return go(std::integral_constant<int, 12>{});
-    case 16:
-      return go(std::integral_constant<int, 16>{});
-    default:
-      return go(std::integral_constant<int, 0>{});
-  }
-}
-
-template <bool kTransposed, class X>
-void run_plain(const ProductJob<X>& job, Range range, Pulse& pulse) {
-  run_range<kTransposed>(job, range, pulse);
-}
-#ifdef TACIT_AVX2_CLONES
-template <bool kTransposed, class X>
-__attribute__((target("avx2"))) void run_avx2(const ProductJob<X>& job, Range range, Pulse& pulse) {
-  run_range<kTransposed>(job, range, pulse);
-}
-#endif
-
-template <bool kTransposed, class X>
-auto choose_run() {
-#ifdef TACIT_AVX2_CLONES
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return run_avx2<kTransposed, X>;
-#endif
-  return run_plain<kTransposed, X>;
+  with_constant<1, 2, 3, 4, 8, 12, 16, 0>(job.width, go);
 }
 
 }  // namespace
@@ -118,7 +78,7 @@ auto choose_run() {
 template <class X>
 void sparse_product(const SparseRows<X>& rows, const double* right, std::int64_t width, double* out,
                     int n_jobs, Poll poll) {
-  const auto run = choose_run<false, X>();
+  const auto run = avx2_or_plain<run_range<false, X>>();
   const ProductJob<X> job{rows, right, width, out};
   const std::int64_t n_blocks =
       std::clamp<std::int64_t>((rows.indptr[rows.n_rows] * width) >> 18, 1, 64);
@@ -130,7 +90,7 @@ void sparse_product(const SparseRows<X>& rows, const double* right, std::int64_t
 template <class X>
 void transposed_sparse_product(const SparseRows<X>& rows, const double* right, std::int64_t width,
                                double* out, int n_jobs, Poll poll) {
-  const auto run = choose_run<true, X>();
+  const auto run = avx2_or_plain<run_range<true, X>>();
   const std::int64_t size = rows.n_columns * width;
   // A part of its own must be worth the sums that are added up in the end.
   const std::int64_t n_parts = std::clamp<std::int64_t>(

@@ -1,11 +1,8 @@
 #include <cmath>
 
-#include "base/lanes.hpp"
+#include "base/simd.hpp"
 #include "near/block_pairs.hpp"
 #include "near/list.hpp"
-
-// Vectors never cross a call.
-#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace tacit {
 namespace {

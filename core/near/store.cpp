@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/lanes.hpp"
+#include "base/simd.hpp"
 
 namespace tacit {
 namespace {

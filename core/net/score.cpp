@@ -49,40 +49,8 @@ TACIT_INLINE Both dirichlet_body(const double* cells, std::int64_t n, const doub
   return {add_up(cells, n, Rising(of_cell)), add_up(rows, n_rows, Rising(of_row))};
 }
 
-Both likelihood_plain(const double* cells, std::int64_t n, const double* rows, std::int64_t m) {
-  return likelihood_body(cells, n, rows, m);
-}
-Both dirichlet_plain(const double* cells, std::int64_t n, const double* rows, std::int64_t m,
-                     double of_cell, double of_row) {
-  return dirichlet_body(cells, n, rows, m, of_cell, of_row);
-}
-#ifdef TACIT_AVX2_CLONES
-__attribute__((target("avx2"))) Both likelihood_avx2(const double* cells, std::int64_t n,
-                                                     const double* rows, std::int64_t m) {
-  return likelihood_body(cells, n, rows, m);
-}
-__attribute__((target("avx2"))) Both dirichlet_avx2(const double* cells, std::int64_t n,
-                                                    const double* rows, std::int64_t m,
-                                                    double of_cell, double of_row) {
-  return dirichlet_body(cells, n, rows, m, of_cell, of_row);
-}
-#endif
-
-Both likelihood(const double* cells, std::int64_t n, const double* rows, std::int64_t m) {
-#ifdef TACIT_AVX2_CLONES
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return likelihood_avx2(cells, n, rows, m);
-#endif
-  return likelihood_plain(cells, n, rows, m);
-}
-Both dirichlet(const double* cells, std::int64_t n, const double* rows, std::int64_t m,
-               double of_cell, double of_row) {
-#ifdef TACIT_AVX2_CLONES
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return dirichlet_avx2(cells, n, rows, m, of_cell, of_row);
-#endif
-  return dirichlet_plain(cells, n, rows, m, of_cell, of_row);
-}
+const auto likelihood = avx2_or_plain<likelihood_body>();
+const auto dirichlet = avx2_or_plain<dirichlet_body>();
 
 }  // namespace
 

@@ -6,10 +6,7 @@
 
 #include "base/bits.hpp"
 #include "base/records.hpp"
-
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
+#include "base/simd.hpp"
 
 namespace tacit {
 
@@ -18,7 +15,7 @@ namespace tacit {
 inline void mark_state(const std::uint8_t* codes, std::int64_t n, std::uint8_t state,
                        std::uint64_t* words, std::int64_t n_words) {
   std::int64_t w = 0;
-#ifdef __SSE2__
+#if TACIT_X86
   const __m128i own = _mm_set1_epi8(static_cast<char>(state));
   const auto sixteen = [&](std::int64_t k) {
     const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + k));

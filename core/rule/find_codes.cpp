@@ -448,19 +448,7 @@ class Walker {
         const auto count = [&](auto width) {
           tally_w<width>(places, &from_[j], &to_[j], places, first, n, base, node.weights);
         };
-        switch (from_.size() - j) {
-          case 1:
-            count(std::integral_constant<std::size_t, 1>{});
-            break;
-          case 2:
-            count(std::integral_constant<std::size_t, 2>{});
-            break;
-          case 3:
-            count(std::integral_constant<std::size_t, 3>{});
-            break;
-          default:
-            count(std::integral_constant<std::size_t, kAtOnce>{});
-        }
+        with_constant<1, 2, 3, kAtOnce>(static_cast<std::int64_t>(from_.size() - j), count);
       }
     }
   }

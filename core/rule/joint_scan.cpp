@@ -4,20 +4,15 @@
 #include <functional>
 #include <numeric>
 
-#include "base/lanes.hpp"
-
-#pragma GCC diagnostic ignored "-Wpsabi"  // vectors never cross a call: all of this is inlined
+#include "base/simd.hpp"
 
 namespace tacit {
 namespace {
 
-TACIT_INLINE const Double4& lanes(const double* p) { return *reinterpret_cast<const Double4*>(p); }
-TACIT_INLINE Double4& lanes(double* p) { return *reinterpret_cast<Double4*>(p); }
-
 TACIT_INLINE void add_body(const float* row, double units, double* sums, std::int64_t width) {
   for (std::int64_t i = 0; i < width; i += 4) {
     const Float4 own = *reinterpret_cast<const Float4*>(row + i);
-    lanes(sums + i) += units * __builtin_convertvector(own, Double4);
+    vector_at(sums + i) += units * __builtin_convertvector(own, Double4);
   }
 }
 
@@ -32,38 +27,15 @@ TACIT_INLINE Double4 worth(Double4 g, Double4 h, double l1, double l2) {
 TACIT_INLINE void sides_body(const double* stored, const double* totals, std::int64_t n_blocks,
                              const NewtonScore& score, double* worth_stored, double* worth_other) {
   for (std::int64_t b = 0; b < n_blocks; ++b) {
-    const Double4 g = lanes(stored + 8 * b), h = lanes(stored + 8 * b + 4);
-    lanes(worth_stored + 4 * b) = worth(g, h, score.l1, score.l2);
-    lanes(worth_other + 4 * b) =
-        worth(lanes(totals + 8 * b) - g, lanes(totals + 8 * b + 4) - h, score.l1, score.l2);
+    const Double4 g = vector_at(stored + 8 * b), h = vector_at(stored + 8 * b + 4);
+    vector_at(worth_stored + 4 * b) = worth(g, h, score.l1, score.l2);
+    vector_at(worth_other + 4 * b) =
+        worth(vector_at(totals + 8 * b) - g, vector_at(totals + 8 * b + 4) - h, score.l1, score.l2);
   }
 }
 
-void add_plain(const float* row, double units, double* sums, std::int64_t width) {
-  add_body(row, units, sums, width);
-}
-void sides_plain(const double* stored, const double* totals, std::int64_t n_blocks,
-                 const NewtonScore& score, double* worth_stored, double* worth_other) {
-  sides_body(stored, totals, n_blocks, score, worth_stored, worth_other);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) void add_avx2(const float* row, double units, double* sums,
-                                              std::int64_t width) {
-  add_body(row, units, sums, width);
-}
-__attribute__((target("avx2"))) void sides_avx2(const double* stored, const double* totals,
-                                                std::int64_t n_blocks, const NewtonScore& score,
-                                                double* worth_stored, double* worth_other) {
-  sides_body(stored, totals, n_blocks, score, worth_stored, worth_other);
-}
-const bool kWide = __builtin_cpu_supports("avx2");
-const auto add_row = kWide ? add_avx2 : add_plain;
-const auto score_sides = kWide ? sides_avx2 : sides_plain;
-#else
-const auto add_row = add_plain;
-const auto score_sides = sides_plain;
-#endif
+const auto add_row = avx2_or_plain<add_body>();
+const auto score_sides = avx2_or_plain<sides_body>();
 
 }  // namespace
 

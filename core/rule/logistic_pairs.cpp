@@ -6,12 +6,12 @@ namespace tacit {
 namespace {
 
 TACIT_INLINE void pairs4(const double* f, const double* y, double* g, double* h) {
-  const Double4 score = *reinterpret_cast<const Double4*>(f);
+  const Double4 score = vector_at(f);
   const Double4 e = fast_exp(score < 0 ? score : -score);  // of −|f|: never too large
   const Double4 more = 1 / (1 + e), less = e * more;
   const Double4 p = score < 0 ? less : more;
-  *reinterpret_cast<Double4*>(g) = p - *reinterpret_cast<const Double4*>(y);
-  *reinterpret_cast<Double4*>(h) = more * less;
+  vector_at(g) = p - vector_at(y);
+  vector_at(h) = more * less;
 }
 
 TACIT_INLINE void all_pairs(const double* f, const double* y, int n, double* g, double* h) {
@@ -30,25 +30,11 @@ TACIT_INLINE void all_pairs(const double* f, const double* y, int n, double* g, 
   }
 }
 
-void plain_pairs(const double* f, const double* y, int n, double* g, double* h) {
-  all_pairs(f, y, n, g, h);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) void avx2_pairs(const double* f, const double* y, int n, double* g,
-                                                double* h) {
-  all_pairs(f, y, n, g, h);
-}
-#endif
-
 }  // namespace
 
 void logistic_pairs(const double* f, const double* y, int n, double* g, double* h) {
-#if defined(__x86_64__)
-  static const bool wide = __builtin_cpu_supports("avx2");
-  if (wide) return avx2_pairs(f, y, n, g, h);
-#endif
-  plain_pairs(f, y, n, g, h);
+  static const auto pairs = avx2_or_plain<all_pairs>();
+  pairs(f, y, n, g, h);
 }
 
 }  // namespace tacit

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "base/simd.hpp"
 
 namespace tacit {
 namespace {
@@ -50,10 +48,10 @@ SideMaxima maxima_scalar(const double* first, const double* second, int size,
   return most;
 }
 
-#if defined(__x86_64__)
-#define TACIT_WIDE __attribute__((target("avx2")))
+#if TACIT_X86
 
-TACIT_WIDE int next_avx2(const Side& side, int k, int end, const NewtonScore& score, double bound) {
+TACIT_TARGET("avx2")
+int next_avx2(const Side& side, int k, int end, const NewtonScore& score, double bound) {
   const __m256d l1 = _mm256_set1_pd(score.l1), l2 = _mm256_set1_pd(score.l2);
   const __m256d limit = _mm256_set1_pd(bound), none = _mm256_setzero_pd();
   const __m256d clear_sign = _mm256_castsi256_pd(_mm256_set1_epi64x(0x7fffffffffffffff));
@@ -74,8 +72,9 @@ TACIT_WIDE int next_avx2(const Side& side, int k, int end, const NewtonScore& sc
   return next_scalar(side, k, end, score, bound);
 }
 
-TACIT_WIDE SideMaxima maxima_avx2(const double* first, const double* second, int size,
-                                  const NewtonScore& score) {
+TACIT_TARGET("avx2")
+SideMaxima maxima_avx2(const double* first, const double* second, int size,
+                       const NewtonScore& score) {
   const __m256d l1 = _mm256_set1_pd(score.l1), l2 = _mm256_set1_pd(score.l2);
   const __m256d none = _mm256_setzero_pd();
   __m256d top = none, up = none, down = none;
@@ -98,9 +97,8 @@ TACIT_WIDE SideMaxima maxima_avx2(const double* first, const double* second, int
   return most;
 }
 
-const bool kWide = __builtin_cpu_supports("avx2");
-const auto next_reaching = kWide ? next_avx2 : next_scalar;
-const auto side_maxima = kWide ? maxima_avx2 : maxima_scalar;
+const auto next_reaching = has_avx2() ? next_avx2 : next_scalar;
+const auto side_maxima = has_avx2() ? maxima_avx2 : maxima_scalar;
 #else
 const auto next_reaching = next_scalar;
 const auto side_maxima = maxima_scalar;

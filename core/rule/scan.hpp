@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/lanes.hpp"
+#include "base/simd.hpp"
 #include "rule/columns.hpp"
 
 namespace tacit {

@@ -132,7 +132,7 @@ TACIT_INLINE void by_class(const Loop<T>& loop, const Sides& sides) {
   const double n_classes = static_cast<double>(sides.n_planes);
   const Number4 share = Number4{} + sides.share;
   const Of half(sides.pseudo, n_classes, kVaries ? share : 0.5 * share);
-  const auto gain = [&](std::int64_t i, Number4 weight) __attribute__((always_inline)) {
+  const auto gain = [&](std::int64_t i, Number4 weight) TACIT_INLINE_LAMBDA {
     Of in = half, out = half;
     if constexpr (kVaries) {
       const Number4 part = load4(loop.fractions + i) * share;
@@ -160,7 +160,7 @@ TACIT_INLINE void by_class(const Loop<T>& loop, const Sides& sides) {
 
 template <class T>
 TACIT_INLINE void by_squares(const Loop<T>& loop, const Sides& sides) {
-  loop.run(sides, [&](std::int64_t i, Number4 weight) __attribute__((always_inline)) {
+  loop.run(sides, [&](std::int64_t i, Number4 weight) TACIT_INLINE_LAMBDA {
     const Number4 first = load4(loop.inside + loop.stride + i) * sides.scale;
     return squares(weight, first) + squares(sides.whole[0] - weight, sides.whole[1] - first);
   });
@@ -168,7 +168,7 @@ TACIT_INLINE void by_squares(const Loop<T>& loop, const Sides& sides) {
 
 template <class T>
 TACIT_INLINE void by_normals(const Loop<T>& loop, const Sides& sides) {
-  loop.run(sides, [&](std::int64_t i, Number4 weight) __attribute__((always_inline)) {
+  loop.run(sides, [&](std::int64_t i, Number4 weight) TACIT_INLINE_LAMBDA {
     const Number4 first = load4(loop.inside + loop.stride + i) * sides.scale;
     const Number4 second = load4(loop.inside + 2 * loop.stride + i) * sides.scale;
     return normal_evidence(sides.normal, weight, first, second) +
@@ -194,18 +194,6 @@ TACIT_INLINE void evaluate_as(TreeCriterion criterion, const Loop<T>& loop, cons
       return by_normals(loop, sides);
   }
 }
-
-template <class T>
-void evaluate_plain(TreeCriterion criterion, const Loop<T>& loop, const Sides& sides) {
-  evaluate_as(criterion, loop, sides);
-}
-#ifdef TACIT_AVX2_CLONES
-template <class T>
-__attribute__((target("avx2"))) void evaluate_avx2(TreeCriterion criterion, const Loop<T>& loop,
-                                                   const Sides& sides) {
-  evaluate_as(criterion, loop, sides);
-}
-#endif
 
 // Small leaves of small tables: what each count adds is looked up.
 struct TableLoop {
@@ -411,11 +399,7 @@ void SplitJob<T>::evaluate(double* gains) const {
                     score->normal_,
                     scaled};
   const Loop<T> loop{inside, stride, n, varies ? fractions : nullptr, gains};
-#ifdef TACIT_AVX2_CLONES
-  static const bool has_avx2 = __builtin_cpu_supports("avx2");
-  if (has_avx2) return evaluate_avx2(score->criterion_, loop, sides);
-#endif
-  evaluate_plain(score->criterion_, loop, sides);
+  avx2_or_plain<evaluate_as<T>>()(score->criterion_, loop, sides);
 }
 
 template struct SplitJob<std::int32_t>;

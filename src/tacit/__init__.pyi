@@ -3,7 +3,19 @@
 What equals its column's default is never stored and never visited; counts of it are derived.
 """
 
-from . import datasets, scale
+from . import (
+    counts,
+    datasets,
+    mixture,
+    network,
+    rules,
+    scale,
+    schema,
+    select,
+    similarity,
+    table,
+    tree,
+)
 from .counts import (
     ADTree,
     Bitmaps,
@@ -149,8 +161,17 @@ __all__ = [
     "TwoWay",
     "as_table",
     "counter",
+    "counts",
     "datasets",
+    "mixture",
+    "network",
+    "rules",
     "scale",
+    "schema",
+    "select",
+    "similarity",
+    "table",
+    "tree",
     "scan",
     "load",
     "minimum_cut",

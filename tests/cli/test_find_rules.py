@@ -10,7 +10,7 @@ import tacit
 
 def test_json(run, visits, visits_file):
     options = ["--target", "scores", "--value", "True", "-n", "1-2", "--min-support", 200]
-    options += ["--measure", "wilson", "--level", 0.9, "--top", 4, "--json", "--no-defaults"]
+    options += ["--criterion", "wilson", "--level", 0.9, "--top", 4, "--json", "--no-defaults"]
     printed = json.loads(run("find-rules", visits_file, *options).stdout)
     finder = tacit.RuleFinder(
         "scores", True, n_conditions=(1, 2), min_support=200, criterion="wilson", level=0.9,
@@ -82,7 +82,7 @@ def test_what_cannot_be_used_is_one_line(run, visits_file, options, message):
         ["--target", "scores"],
         ["--target", "scores", "--value", "True", "-n", "two"],
         ["--target", "scores", "--value", "True", "-o", "rules.xls"],
-        ["--target", "scores", "--value", "True", "--measure", "beauty"],
+        ["--target", "scores", "--value", "True", "--criterion", "beauty"],
     ],
 )
 def test_usage(run, visits_file, options):

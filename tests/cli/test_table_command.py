@@ -116,7 +116,7 @@ class TestPrinting:
     def test_any_format(self, run, tmp_path):
         path = tmp_path / "days.csv"
         path.write_text("sky;rain\nblue;no\ngrey;?\ngrey;no\n")
-        options = ["--separator", ";", "--null-value", "?", "--jobs", 1]
+        options = ["--separator", ";", "--null-value", "?", "--n-jobs", 1]
         lines = run("table", path, "sky", "rain", *options).stdout.splitlines()
         assert [line.split() for line in lines[3:5]] == [
             ["blue", "1", "0", "1"],
@@ -319,8 +319,8 @@ class TestWrongInput:
 
     def test_reading_options_are_for_other_files(self, run, any_file):
         line = one_error(run("table", any_file, "news", "--separator", ";"))
-        assert line == "separator is no option of tacit files; there are: none"
-        assert run("table", any_file, "news", "--jobs", 2, "--format", "tacit").exit_code == 0
+        assert line == "--separator is no option of tacit files; there are: none"
+        assert run("table", any_file, "news", "--n-jobs", 2, "--format", "tacit").exit_code == 0
 
     def test_too_large_to_be_dense(self, run, tmp_path):
         columns = {f"c{k}": list(range(2000)) for k in range(5)}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.bayes_net_texts import parse_arcs, parse_query
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import distribution_grid, facts_grid, families_grid
@@ -24,16 +25,11 @@ if TYPE_CHECKING:
     from tacit.network import Distribution
     from tacit.scale import PartitionedTable
 
-__all__ = ["bayes_net", "register"]
+__all__ = ["COMMAND", "bayes_net"]
 
 _SEARCH = "How the net is found"
 _SHOWN = "What is shown and written"
 _ENDINGS = (".bif", ".xml", ".xmlbif", ".bifxml", ".tacit", ".dot", ".svg", ".png", ".pdf")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("bayes-net")(reads_file(bayes_net, partitions=True))
 
 
 def bayes_net(
@@ -150,7 +146,7 @@ def bayes_net(
     seed: Annotated[
         int, typer.Option(min=0, help="For restarts and --draw.", rich_help_panel=_SEARCH)
     ] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Learn a Bayes net from a table, or take one from a file, and show, ask and convert it.
 
@@ -316,3 +312,6 @@ def _answer_json(answer: Distribution) -> dict[str, Any]:
             for row, p in zip(rows, numbers.to_list(), strict=True)
         ],
     }
+
+
+COMMAND = reads_file(bayes_net, partitions=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,6 +13,7 @@ import polars as pl
 import typer
 from rich.table import Table as Grid
 
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
@@ -33,17 +34,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["classify", "register"]
+__all__ = ["COMMAND", "classify"]
 
 _METHOD = "The method"
 _GRID = "Projection and grid"
 _WRITE = "What is written"
 _MOST_SHOWN = 12  # classes of which a table says what was taken for what
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(classify))
 
 
 def classify(
@@ -152,7 +148,7 @@ def classify(
             rich_help_panel=_WRITE,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Classify objects by those that are near, and say how well that works.
 
@@ -503,3 +499,6 @@ def _as_json(
             "best_score": tuning.best_score,
         }
     return found
+
+
+COMMAND = reads_file(classify)

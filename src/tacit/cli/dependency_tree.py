@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import typer
 
+from tacit.cli.options import Json
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import edges_grid, facts_grid
@@ -18,7 +19,7 @@ from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import InputError
 from tacit.network import DependencyTree
 
-__all__ = ["dependency_tree", "register"]
+__all__ = ["COMMAND", "dependency_tree"]
 
 _SHOWN, _LEARNT = "What is shown and written", "How the tree is found"
 _ENDINGS = (".svg", ".dot", ".png", ".pdf", ".tacit", *FRAMES)
@@ -29,11 +30,6 @@ _OPTIONS = {
     "smoothing": "--smoothing", "numeric": "--numeric",
 }  # fmt: skip
 _SETTINGS = {"missing='ignore'": "--ignore-missing", "method='exact'": "--method exact"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("dependency-tree")(reads_file(dependency_tree, partitions=True))
 
 
 def dependency_tree(
@@ -123,7 +119,7 @@ def dependency_tree(
             help="Pseudo-records, spread over the cells of each pair.", rich_help_panel=_LEARNT
         ),
     ] = 1.0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Find the tree over the columns whose neighbours tell most of each other.
 
@@ -271,3 +267,6 @@ def _as_json(tree: DependencyTree, top: int, scores: dict[str, float]) -> dict[s
 
 def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
+
+
+COMMAND = reads_file(dependency_tree, partitions=True)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.labelled import Labelled
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
@@ -19,7 +20,7 @@ from tacit.errors import InputError
 from tacit.metrics import evaluate
 from tacit.rules import BoostedRulesClassifier, BoostedRulesRegressor, CoveringRulesClassifier
 
-__all__ = ["register", "rules"]
+__all__ = ["COMMAND", "rules"]
 
 _GROWTH = "How rules are learnt"
 _SHOWN = "What is shown and written"
@@ -28,11 +29,6 @@ _BOOSTED = {  # options that only boosted rules have, and what they are for them
     "heads": "single", "loss": "auto", "learning_rate": 0.3, "l2": 1.0, "search": "exact",
     "columns": None, "sample": "none",
 }  # fmt: skip
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(rules))
 
 
 def rules(
@@ -147,7 +143,7 @@ def rules(
             rich_help_panel=_SHOWN,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Learn rules for a column, for several labels or for numbers, and say how well they predict.
 
@@ -307,3 +303,6 @@ def _as_json(model: Any, records: Labelled, found: Any, top: int) -> dict[str, A
         ]
     result = {"kind": type(model).__name__, "targets": targets, "rules": model.n_rules_}
     return result | ({} if found is None else {"test": found}) | {"best": best}
+
+
+COMMAND = reads_file(rules)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +20,7 @@ from tacit.cli.growth_options import (
     PriorWeight,
     Splits,
 )
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, number
@@ -33,16 +34,11 @@ from tacit.tree.drawing.scene import readable_depth
 if TYPE_CHECKING:
     from tacit.tree.drawing.text import LeafRule
 
-__all__ = ["register", "tree"]
+__all__ = ["COMMAND", "tree"]
 
 _SHOWN = "What is shown and written"
 _MOST_WAYS = 3  # to a leaf of a graph that are printed
 _MOST_SHOWN = 60  # leaves; of a larger tree only the upper levels are printed
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(tree, partitions=True))
 
 
 def tree(
@@ -100,7 +96,7 @@ def tree(
             rich_help_panel=_SHOWN,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Grow a decision tree for a column, and say how well it predicts.
 
@@ -299,3 +295,6 @@ def _rule_text(rule: LeafRule) -> str:
 
 def _rule_json(rule: LeafRule) -> dict[str, Any]:
     return {**vars(rule), "prediction": json_label(rule.prediction)}
+
+
+COMMAND = reads_file(tree, partitions=True)

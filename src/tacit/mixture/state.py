@@ -1,15 +1,14 @@
-"""Mixtures in files."""
+"""Mixtures as named arrays, for files."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from tacit import store
-from tacit.errors import FileError, InputError
+from tacit.errors import InputError
 from tacit.mixture.em.expected import ExpectedCounts
 from tacit.mixture.em.iterations import Parameters
 from tacit.mixture.em.prior import Prior
@@ -17,21 +16,15 @@ from tacit.parameters import plain_parameters
 from tacit.table.features import features_from_json, features_to_json, note_features
 
 if TYPE_CHECKING:
-    import os
-
-    from numpy.typing import NDArray
-
     from tacit.mixture.naive_bayes_mixture import NaiveBayesMixture
     from tacit.schema import Schema
 
-__all__ = ["write_mixture"]
-
-_KIND = "naive_bayes_mixture"
+__all__ = ["mixture_of_state", "state_of_mixture"]
 
 
-def write_mixture(path: str | os.PathLike[str], mix: NaiveBayesMixture) -> None:
-    """Write all of a mixture but the labels of the records it was fitted on."""
-    tried = mix.selection_
+def state_of_mixture(mix: NaiveBayesMixture) -> store.State:
+    """Return all of a mixture but the labels of the records it was fitted on."""
+    selection = mix.selection_
     facts = {
         "parameters": plain_parameters(mix),
         "prior_clusters": mix._prior.clusters,
@@ -40,72 +33,58 @@ def write_mixture(path: str | os.PathLike[str], mix: NaiveBayesMixture) -> None:
         "weight": mix.expected_.weight,
         "converged": mix.converged_,
         "batches": mix._n_batches,
-        "selection": None if tried is None else tried.to_dict(as_series=False),
+        "selection": None if selection is None else selection.to_dict(as_series=False),
     }
-    arrays: dict[str, NDArray[Any]] = {
+    return {
         "features": np.frombuffer(features_to_json(mix._features), np.uint8),
-        "settings": np.frombuffer(json.dumps(facts).encode(), np.uint8),
+        "settings": store.json_array(facts),
         "totals": mix.expected_.totals,
         "counts": mix.expected_.stored,
-        "shares": mix._parameters.shares,
+        "shares": mix._parameters.weights,
         "stored": mix._parameters.stored,
         "defaults": mix._parameters.defaults,
         "prior": mix._prior.cells,
         "trace": mix.trace_,
     }
-    store.write_arrays(path, _KIND, arrays)
 
 
-@store.loads(_KIND)
-def _load(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> NaiveBayesMixture:
+def mixture_of_state(kind: type[NaiveBayesMixture], state: store.State) -> NaiveBayesMixture:
     """Make a mixture of a file's arrays, after checking that they go together."""
-    try:
-        return _make(arrays)
-    except KeyError as error:
-        raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
-    except (
-        ValueError,
-        TypeError,
-        AttributeError,
-        OverflowError,
-        RecursionError,
-        pl.exceptions.PolarsError,
-    ) as error:
-        raise FileError(path, f"is damaged: {error}") from None
-
-
-def _make(arrays: dict[str, NDArray[Any]]) -> NaiveBayesMixture:
-    from tacit.mixture.naive_bayes_mixture import NaiveBayesMixture
-
-    features = features_from_json(arrays["features"].tobytes())
-    schema, facts = features.schema, json.loads(arrays["settings"].tobytes())
-    _check_arrays(schema, arrays)
-    mix = NaiveBayesMixture(**facts["parameters"])
+    features = features_from_json(state["features"].tobytes())
+    schema, facts = features.schema, store.read_json(state["settings"])
+    _check_arrays(schema, state)
+    parameters = facts["parameters"]
+    if parameters.get("prior_mean") == "shares":  # as it was called up to version 0.1
+        parameters["prior_mean"] = "marginals"
+    mix = kind(**parameters)
     mix._check_settings()
     mix._features = features
-    mix._prior = Prior.of(schema, _number(facts, "prior_clusters", 0), arrays["prior"])
+    mix._prior = Prior.of(schema, _number(facts, "prior_clusters", 0), state["prior"])
     mix._parameters = Parameters(
-        arrays["shares"], arrays["stored"], arrays["defaults"], _number(facts, "log_prior")
+        state["shares"], state["stored"], state["defaults"], _number(facts, "log_prior")
     )
     _check_sums(schema, mix._prior, mix._parameters)
     mix.expected_ = ExpectedCounts(
-        arrays["totals"],
-        arrays["counts"],
+        state["totals"],
+        state["counts"],
         _number(facts, "log_likelihood"),
         _number(facts, "weight", 0),
     )
-    mix.trace_ = np.array(arrays["trace"])
+    mix.trace_ = np.array(state["trace"])
     mix.n_iter_ = len(mix.trace_)
     mix.converged_ = bool(facts["converged"])
     mix._n_batches = int(_number(facts, "batches", 1))
-    mix.selection_ = None if facts["selection"] is None else pl.DataFrame(facts["selection"])
+    try:
+        mix.selection_ = None if facts["selection"] is None else pl.DataFrame(facts["selection"])
+    except pl.exceptions.PolarsError as error:
+        raise InputError(str(error)) from None
     note_features(mix, features)
     return mix
 
 
-def _check_arrays(schema: Schema, arrays: dict[str, NDArray[Any]]) -> None:
+def _check_arrays(schema: Schema, state: store.State) -> None:
     """Check that arrays are of the schema's shape, and hold what they can."""
-    n_clusters = len(arrays["totals"])
+    n_clusters = len(state["totals"])
     shapes = {
         "totals": (n_clusters,),
         "counts": (schema.n_values, n_clusters),
@@ -113,11 +92,11 @@ def _check_arrays(schema: Schema, arrays: dict[str, NDArray[Any]]) -> None:
         "stored": (schema.n_values, n_clusters),
         "defaults": (len(schema), n_clusters),
         "prior": (int(schema.cells[-1]),),
-        "trace": (arrays["trace"].size,),
+        "trace": (state["trace"].size,),
     }
     least = {"prior": -1.0, "trace": -np.inf}
     for name, shape in shapes.items():
-        array = arrays[name]
+        array = state[name]
         if array.dtype != np.float64 or array.shape != shape or n_clusters == 0:
             raise InputError(f"{name!r} has the shape {array.shape} and the type {array.dtype}")
         if not (np.isfinite(array) & (array >= least.get(name, 0.0))).all():
@@ -128,7 +107,7 @@ def _check_arrays(schema: Schema, arrays: dict[str, NDArray[Any]]) -> None:
 
 def _check_sums(schema: Schema, prior: Prior, parameters: Parameters) -> None:
     """Check that probabilities of clusters, and of each column's values, add up to 1."""
-    if abs(parameters.shares.sum() - 1) > 1e-6:
+    if abs(parameters.weights.sum() - 1) > 1e-6:
         raise InputError("'shares' do not add up to 1")
     sums = np.where(prior.defaults[:, None] < 0, 0.0, parameters.defaults)
     np.add.at(

@@ -1,39 +1,14 @@
 // A row of clusters held in vector registers.
 #pragma once
 
-#include <cstdint>
-
-#define TACIT_INLINE inline __attribute__((always_inline))
-#define TACIT_INLINE_LAMBDA __attribute__((always_inline))
+#include "base/simd.hpp"
 
 namespace tacit {
-
-// The compiler turns these types into whatever the function they are inlined into may use. They may
-// lie at any multiple of their elements' size, and over anything.
-typedef double Double2 __attribute__((vector_size(16), aligned(8), may_alias));
-typedef std::uint64_t Bits2 __attribute__((vector_size(16), aligned(8), may_alias));
-typedef double Double4 __attribute__((vector_size(32), aligned(8), may_alias));
-typedef float Float4 __attribute__((vector_size(16), aligned(4), may_alias));
-typedef float Float8 __attribute__((vector_size(32), aligned(4), may_alias));
-typedef std::uint64_t Bits4 __attribute__((vector_size(32), aligned(8), may_alias));
-
-template <class T>
-struct VectorOf;
-template <>
-struct VectorOf<double> {
-  typedef Double4 Type;
-};
-template <>
-struct VectorOf<float> {
-  typedef Float8 Type;
-};
 
 // The bits of a double's mantissa, and those of 1.
 constexpr std::uint64_t kMantissa = 0x000fffffffffffff, kOne = 0x3ff0000000000000;
 
-// Rows are padded to whole vectors of 32 bytes: then none of them straddles two cache lines.
-template <class T>
-constexpr std::int64_t kUnit = 32 / static_cast<std::int64_t>(sizeof(T));
+// Rows are padded to whole vectors: then none of them straddles two cache lines.
 constexpr std::int64_t kGroup = 32;  // clusters that are held in registers at once
 
 template <class T>
@@ -48,22 +23,17 @@ struct Lanes {
   static constexpr std::int64_t kStep = kUnit<T>;
   Vector part[kUnits];
 
-  static TACIT_INLINE Vector& at(T* p, int u) { return *reinterpret_cast<Vector*>(p + kStep * u); }
-  static TACIT_INLINE const Vector& at(const T* p, int u) {
-    return *reinterpret_cast<const Vector*>(p + kStep * u);
-  }
-
   TACIT_INLINE void fill(T x) {
     for (int u = 0; u < kUnits; ++u) part[u] = Vector{} + x;
   }
   TACIT_INLINE void load(const T* p) {
-    for (int u = 0; u < kUnits; ++u) part[u] = at(p, u);
+    for (int u = 0; u < kUnits; ++u) part[u] = vector_at(p + kStep * u);
   }
   TACIT_INLINE void store(T* p) const {
-    for (int u = 0; u < kUnits; ++u) at(p, u) = part[u];
+    for (int u = 0; u < kUnits; ++u) vector_at(p + kStep * u) = part[u];
   }
   TACIT_INLINE void multiply(const T* p) {
-    for (int u = 0; u < kUnits; ++u) part[u] *= at(p, u);
+    for (int u = 0; u < kUnits; ++u) part[u] *= vector_at(p + kStep * u);
   }
   TACIT_INLINE void scale(T factor) {
     for (int u = 0; u < kUnits; ++u) part[u] *= factor;
@@ -72,7 +42,7 @@ struct Lanes {
     for (int u = 0; u < kUnits; ++u) part[u] += other.part[u];
   }
   TACIT_INLINE void add_to(T* p) const {
-    for (int u = 0; u < kUnits; ++u) at(p, u) += part[u];
+    for (int u = 0; u < kUnits; ++u) vector_at(p + kStep * u) += part[u];
   }
   TACIT_INLINE T sum() const {
     Vector all = part[0];
@@ -95,18 +65,18 @@ struct ApartLanes {
 
   TACIT_INLINE void load(const double* mantissas, const std::int64_t* exponents) {
     for (int u = 0; u < kUnits; ++u) {
-      mantissa[u] = *reinterpret_cast<const Double4*>(mantissas + 4 * u);
+      mantissa[u] = vector_at(mantissas + 4 * u);
       exponent[u] = *reinterpret_cast<const Bits4*>(exponents + 4 * u);
     }
   }
   TACIT_INLINE void store(double* mantissas, std::int64_t* exponents) const {
     for (int u = 0; u < kUnits; ++u) {
-      *reinterpret_cast<Double4*>(mantissas + 4 * u) = mantissa[u];
+      vector_at(mantissas + 4 * u) = mantissa[u];
       *reinterpret_cast<Bits4*>(exponents + 4 * u) = exponent[u];
     }
   }
   TACIT_INLINE void multiply(const double* p) {
-    for (int u = 0; u < kUnits; ++u) mantissa[u] *= *reinterpret_cast<const Double4*>(p + 4 * u);
+    for (int u = 0; u < kUnits; ++u) mantissa[u] *= vector_at(p + 4 * u);
   }
   TACIT_INLINE void multiply(const Lanes<float, kUnits / 2>& x) {
     for (int u = 0; u < kUnits / 2; ++u) {
