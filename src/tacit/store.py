@@ -48,7 +48,6 @@ State: TypeAlias = Mapping[str, "NDArray[Any]"]
 KINDS = {
     "adtree": "tacit.counts:ADTree",
     "bayes_net": "tacit.network:BayesNet",
-    "best_subset": "tacit.select:BestSubset",
     "boosted_rules_classifier": "tacit.rules:BoostedRulesClassifier",
     "boosted_rules_regressor": "tacit.rules:BoostedRulesRegressor",
     "branching": "tacit.network:Branching",
@@ -62,7 +61,6 @@ KINDS = {
     "naive_bayes_mixture": "tacit.mixture:NaiveBayesMixture",
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
     "partition": "tacit.scale.files.folder:PartitionFile",
-    "rule_finder": "tacit.rules:RuleFinder",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",
     "table": "tacit.table:Table",

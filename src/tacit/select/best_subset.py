@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -12,12 +12,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit import store
 from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import plain_parameters
 from tacit.progress import show_progress
 from tacit.scale import PartitionedTable
 from tacit.select.criteria import choose_criterion
@@ -27,7 +25,6 @@ from tacit.select.ranking import Ranking
 from tacit.select.search import Search
 from tacit.table import Table
 from tacit.table.features import is_frame, note_names, weigh
-from tacit.table.schema_json import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,7 +126,6 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     Table of 2,000 records × 4 columns, 1,6... stored values (m·n/l = ...)
     """
 
-    _kind = "best_subset"
     _per_record: ClassVar[tuple[str, ...]] = ()  # transform selects columns, wherever records are
 
     def __init__(
@@ -248,48 +244,6 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         title = f"{self.criterion} about {self.target_}"
         head = ("columns", "score (nats)", "gain (nats)", "combinations")
         return Listing(title, head, rows, bars, f"{title} (nats)")
-
-    def to_state(self) -> store.State:
-        """Return the named arrays that a file holds; the counter and cuts are left out."""
-        check_is_fitted(self)
-        facts = {
-            "parameters": plain_parameters(self),
-            "names": self._names,
-            "named": hasattr(self, "feature_names_in_"),
-            "target": self.target_,
-            "ranking": self.ranking_,
-            "n_subsets": self.n_subsets_,
-            "n_scored": self.n_scored_,
-        }
-        return {"settings": np.frombuffer(write_json(facts), np.uint8)}
-
-    @classmethod
-    def from_state(cls, state: store.State) -> Self:
-        """Make the selector that :meth:`to_state` described.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-        """
-        facts = store.read_json(state["settings"])
-        selector = cls(**facts["parameters"])
-        names, target, ranking = facts["names"], facts["target"], facts["ranking"]
-        if not all(isinstance(name, str) for name in (*names, target)):
-            raise InputError("its columns have no names")
-        selector.ranking_ = [
-            Subset(tuple(columns), float(score), float(gain), int(n_combinations))
-            for columns, score, gain, n_combinations in ranking
-        ]
-        if not ranking or not all(set(best.columns) <= set(names) for best in selector.ranking_):
-            raise InputError("its best sets are not of its columns")
-        selector.subset_ = selector.ranking_[0].columns
-        selector.score_ = selector.ranking_[0].score
-        selector.n_subsets_, selector.n_scored_ = int(facts["n_subsets"]), int(facts["n_scored"])
-        selector._names, selector.target_ = list(names), target
-        note_names(selector, names)
-        if not facts["named"]:
-            del selector.feature_names_in_
-        return selector
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns.
