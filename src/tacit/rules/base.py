@@ -15,9 +15,9 @@ from tacit.listing import Listed, Listing
 from tacit.machine import count_jobs
 from tacit.parameters import plain_parameters, rename_parameters
 from tacit.rules.columns.features import RuleFeatures
-from tacit.rules.sample import take_sample, without_target
-from tacit.schema import Labels, Schema
-from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+from tacit.rules.sample import refuse_lazy, take_sample
+from tacit.table.schema_json import write_json
+from tacit.table.targets import without_target
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tacit.rules.columns.features import CodedColumns, NumberColumns
     from tacit.rules.targets import Targets
 
-__all__ = ["RuleModel", "Training", "pack_classes", "unpack_classes"]
+__all__ = ["RuleModel", "Training"]
 
 _RENAMED = {  # parameters of files of version 0.1
     "feature_share": "feature_fraction",
@@ -38,7 +38,6 @@ _RENAMED = {  # parameters of files of version 0.1
     "search": "algorithm",
     "validation_share": "validation_fraction",
 }
-_CLASS_KINDS = "biufM"  # of arrays; others are strings or objects
 
 
 class Training(NamedTuple):
@@ -53,21 +52,14 @@ class Training(NamedTuple):
 class RuleModel(Listed, Estimator):
     """A model whose rules are about the columns of X."""
 
+    _input_tags = ("allow_nan", "categorical", "sparse", "string")
+
     rules_: Any
     defaults: Any
     nominal: Any
     n_jobs: int | None
     _features: RuleFeatures
     _target_name: str | None
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there are rules."""
@@ -100,6 +92,7 @@ class RuleModel(Listed, Estimator):
     def _read_columns(self, X: Any) -> NumberColumns:
         """Return the columns of records to predict."""
         check_is_fitted(self)
+        refuse_lazy(X)
         return self._features.transform(without_target(X, self._target_name), self)
 
     # What it looks like
@@ -178,29 +171,3 @@ class RuleModel(Listed, Estimator):
         rules = model.rules_.arrays
         model._features.check_numbers(rules.columns, rules.thresholds)
         return model
-
-
-def pack_classes(classes: NDArray[Any]) -> dict[str, Any]:
-    """Return classes as JSON can hold them, under the names that files have for them."""
-    kept = classes.dtype.kind in _CLASS_KINDS
-    return {
-        "classes": pack_schema(Schema(["y"], [Labels(classes.tolist(), "String")], [0])),
-        "class_type": classes.dtype.str if kept else None,
-    }
-
-
-def unpack_classes(facts: dict[str, Any]) -> NDArray[Any]:
-    """Return the classes that :func:`pack_classes` packed.
-
-    >>> days = np.array(["2026-05-01", "2026-05-02"], "datetime64[D]")
-    >>> unpack_classes(pack_classes(days)).dtype
-    dtype('<M8[D]')
-    """
-    items, dtype = unpack_schema(facts["classes"]).labels[0].items, facts["class_type"]
-    if dtype is None:
-        texts = all(isinstance(item, str) for item in items)
-        return np.array(items, None if texts else object)
-    kind = np.dtype(str(dtype))
-    if kind.kind not in _CLASS_KINDS:
-        raise InputError(f"its classes are of the type {dtype!r}")
-    return np.array(items, kind)

@@ -126,6 +126,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     Table of 2,000 records × 4 columns, 1,6... stored values (m·n/l = ...)
     """
 
+    _input_tags = ("categorical", "sparse", "string")
     _per_record: ClassVar[tuple[str, ...]] = ()  # transform selects columns, wherever records are
 
     def __init__(
@@ -153,9 +154,6 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         """Return what scikit-learn wants to know."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:
