@@ -85,6 +85,7 @@ class Listed:
             listing.measure,
             percent=listing.percent,
             texts=[text for _, _, text in listing.bars],
+            longest=60,
             ax=ax,
         )
 
