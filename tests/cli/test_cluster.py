@@ -46,10 +46,8 @@ class TestMixture:
                 assert trait["lift"] == pytest.approx(own.lift)
 
     def test_seed(self, run, visits_file):
-        texts = {
-            run("cluster", visits_file, *OPTIONS, "--random-state", s, "--json").stdout
-            for s in "001"
-        }
+        command = ["cluster", visits_file, *OPTIONS, "--json", "--random-state"]
+        texts = {run(*command, s).stdout for s in "001"}
         assert len(texts) == 2
 
     def test_files(self, run, visits, visits_file, mixture, tmp_path):
@@ -114,10 +112,9 @@ class TestWrongInput:
     def test_usage(self, run, visits_file, options):
         assert run("cluster", visits_file, *options).exit_code == 2
 
-    @pytest.mark.parametrize("option", ["-o", "--output"])
-    def test_no_such_folder(self, run, visits_file, tmp_path, option):
-        ending = {"-o": "x.tacit", "-o": "x.csv", "-o": "x.html"}[option]
-        result = run("cluster", visits_file, "-k", 2, option, tmp_path / "no" / ending)
+    @pytest.mark.parametrize("ending", ["x.tacit", "x.csv", "x.html"])
+    def test_no_such_folder(self, run, visits_file, tmp_path, ending):
+        result = run("cluster", visits_file, "-k", 2, "-o", tmp_path / "no" / ending)
         assert result.exit_code == 1
         [line] = result.stderr.splitlines()
         assert line.startswith(f"error: {'--output' if option == '-o' else option}: the folder ")
