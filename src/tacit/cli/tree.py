@@ -105,10 +105,10 @@ def tree(
     itself where a split no longer pays (bayes_factor and bic).
 
     JSON: an object with kind, target, leaves, depth, gain (an object of the columns that are asked
-    about, with their shares of what all splits gain), train and, with --test, test (objects with
+    about, with their fractions of what all splits gain), train and, with --test, test (objects with
     records and accuracy, log_likelihood and majority, or for a regression r2 and rmse), and rules,
     a list of objects with leaf (a number), conditions (a list of ways to the leaf, each a list of
-    texts), target, prediction, share (its probability) and records.
+    texts), target, prediction, probability and records.
     """
     kind = _kind(graph, regress)
     if source.partitioned and kind is not DecisionTreeClassifier:

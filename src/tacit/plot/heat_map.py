@@ -1,4 +1,4 @@
-"""Counts or shares of one or two columns as bars or as a heat map."""
+"""Counts or fractions of one or two columns as bars or as a heat map."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def heat_map(
     measure : str
         What the values are; written beside the colour bar.
     percent : bool
-        The values are shares.
+        The values are fractions.
     texts : ndarray of str, optional
         What to write into the cells, where they have room for it.
     cmap : str
@@ -104,7 +104,7 @@ def bars(
     measure : str
         What the values are.
     percent : bool
-        The values are shares.
+        The values are fractions.
     texts : sequence of str, optional
         What to write at the bars' ends.
     longest : int

@@ -47,9 +47,11 @@ def read_target(y: Any, n_records: int) -> pl.Series:
         raise InputError(
             f"y must have {n_records:,} entries, one for each record; got {len(series):,}"
         )
-    missing = series.is_null() | (series.is_nan() if series.dtype.is_float() else False)
-    if missing.any():
-        raise InputError(f"y contains NaN or None: record {int(missing.arg_max() or 0)} is missing")
+    is_missing = series.is_null() | (series.is_nan() if series.dtype.is_float() else False)
+    if is_missing.any():
+        raise InputError(
+            f"y contains NaN or None: record {int(is_missing.arg_max() or 0)} is missing"
+        )
     return series
 
 
