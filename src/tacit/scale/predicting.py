@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.machine import check_fits
-from tacit.scale.partitioned_table import PartitionedTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from tacit.scale.partitioned_table import PartitionedTable
     from tacit.statistic import Partition
 
 __all__ = ["Predict", "gather", "predict_parts"]
-
-F = TypeVar("F", bound="Callable[..., Any]")
 
 _PER_RECORD = ("labels_",)  # what models keep of the records they were fitted on: not sent along
 
