@@ -360,7 +360,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         -------
         self
         """
-        settings = grow_settings(self, self._criteria, merge=self._merge)
+        settings = grow_settings(self)
         sample = take_sample(self, X, y, sample_weight)
         codes: NDArray[np.int32] | None = None
         if sample.target is None:

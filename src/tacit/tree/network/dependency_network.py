@@ -115,6 +115,7 @@ class DependencyNetwork(Estimator):
 
     _kind = "dependency_network"
     _criteria: ClassVar[tuple[str, ...]] = ("bayes_factor", "bic", "entropy", "gini")
+    _merge: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -163,7 +164,7 @@ class DependencyNetwork(Estimator):
         DependencyNetwork
             Itself.
         """
-        settings = grow_settings(self, self._criteria, merge=False)
+        settings = grow_settings(self)
         jobs = count_jobs(self.n_jobs)
         table, features = fit_features(
             copy(self), X, discretise=self.discretise, sample_weight=sample_weight,
@@ -182,7 +183,7 @@ class DependencyNetwork(Estimator):
 
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DependencyNetwork:
         """Grow the trees of a partitioned table, all of them level by level."""
-        settings = grow_settings(self, self._criteria, merge=False)
+        settings = grow_settings(self)
         _check_columns(X.shape)
         ordered = ordered_columns(X.schema, self.ordered)
         forest = grow_partitioned_network(X, ordered, settings, self.n_jobs, self.verbose)
