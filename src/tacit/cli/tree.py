@@ -29,7 +29,6 @@ from tacit.cli.writing import check_target
 from tacit.errors import InputError
 from tacit.metrics import evaluate
 from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
-from tacit.tree.drawing.scene import readable_depth
 
 if TYPE_CHECKING:
     from tacit.tree.drawing.text import LeafRule
@@ -144,7 +143,7 @@ def tree(
     if rules:
         console.print("\n".join(map(_rule_text, model.rules())), soft_wrap=True)
     else:
-        shown = levels or readable_depth(model.nodes_, _MOST_SHOWN)
+        shown = levels or model.nodes_.readable_depth(_MOST_SHOWN)
         console.print(model.to_text(max_depth=shown), soft_wrap=True)
     if output:
         console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)

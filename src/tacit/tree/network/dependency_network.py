@@ -116,6 +116,7 @@ class DependencyNetwork(Estimator):
     _kind = "dependency_network"
     _criteria: ClassVar[tuple[str, ...]] = ("bayes_factor", "bic", "entropy", "gini")
     _merge: ClassVar[bool] = False
+    _input_tags = ("categorical", "sparse", "string")
 
     def __init__(
         self,
@@ -136,14 +137,6 @@ class DependencyNetwork(Estimator):
         verbose: int = 0,
     ) -> None:
         store_parameters(self, locals())
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     # Fitting
 
