@@ -225,7 +225,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         """
         return self._fit(X, sample_weight)
 
-    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> NaiveBayesMixture:
+    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> NaiveBayesMixture:
         return self._fit(X, None)
 
     def _fit(self, X: Any, sample_weight: Any) -> NaiveBayesMixture:

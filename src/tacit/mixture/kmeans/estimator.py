@@ -204,7 +204,7 @@ class KMeans(
         self._keep(X.schema if isinstance(X, Table) else None, points.n_records, best)
         return self
 
-    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> KMeans:
+    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> KMeans:
         k, tol, random = self._check_settings()
         if self.algorithm == "bounds":
             raise InputError(
@@ -301,11 +301,9 @@ class KMeans(
             totals = self.sizes_
             sums = self.cluster_centers_[:, self.schema_.value_cells] * totals[:, None]
         else:
-            records, adapter = as_partitioned(X), SAME_SCHEMA
-            if records is None:
-                records = self._table(X)
-            else:
-                adapter = self._adapter(records)
+            partitioned = as_partitioned(X)
+            adapter = SAME_SCHEMA if partitioned is None else self._adapter(partitioned)
+            records = self._table(X) if partitioned is None else partitioned
             (members,) = records.reduce(
                 AssignAll([Request(self.cluster_centers_)], adapter),
                 n_jobs=self.n_jobs,
