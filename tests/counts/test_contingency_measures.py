@@ -201,7 +201,7 @@ def test_nothing_to_compare_is_no_evidence(counts):
         (lambda t: t.mutual_information("a", "b", bias_correction=1), "bias_correction must be"),
         (lambda t: t.chi2(), "x and y must be named"),
         (lambda t: t.chi2("a", "a"), "x and y must be two columns, but both are 'a'"),
-        (lambda t: t.chi2(["a"], "b"), "x must be a column's name or place"),
+        (lambda t: t.chi2(["a"], "b"), "x must be a column's name or position"),
         (lambda t: t.g_test("z", "a"), "x: there is no column 'z'"),
         (lambda t: t.cramers_v("a", "z"), "y: there is no column 'z'"),
     ],

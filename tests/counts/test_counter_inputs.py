@@ -14,7 +14,7 @@ BAD_COLUMNS = [
     (["sky", "sky"], "must be distinct, but 'sky' is there twice"),
     (["sky", 0], "must be distinct, but 'sky' is there twice"),
     ([2], "column 2 is not among the 2 columns"),
-    ([1.5], "must be a column's name or place, got 1.5"),
+    ([1.5], "must be a column's name or position, got 1.5"),
     ("sky", "must be one or more column names, got 'sky'"),
     (0, "must be one or more column names, got 0"),
     (None, "must be one or more column names, got None"),

@@ -104,7 +104,7 @@ def test_an_unknown_target_is_refused_with_a_hint():
         InputError, match="target: there is no column 'color'; did you mean 'colour'"
     ):
         table.two_way("color")
-    with pytest.raises(InputError, match="target must be a column's name or place, got True"):
+    with pytest.raises(InputError, match="target must be a column's name or position, got True"):
         table.two_way(True)
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.counts import ContingencyTable
-    from tacit.network import BayesNet, Distribution
+    from tacit.network import Distribution
+    from tacit.network.bayes_net.net_estimator import NetEstimator
     from tacit.rules import Rule
     from tacit.scale import PartitionedTable
     from tacit.schema import Label
@@ -260,11 +261,11 @@ def distribution_grid(answer: Distribution) -> Grid:
     return grid
 
 
-def families_grid(net: BayesNet) -> Grid:
+def families_grid(net: NetEstimator) -> Grid:
     """List the columns of a net with what they depend on."""
     grid = _grid(["column", "parents"], ["labels", "parameters"])
-    for place, column in enumerate(net.schema):
-        parents = ", ".join(net.schema.names[p] for p in net.parents[place])
-        rows, arity = net.tables[place].shape
+    for column, above, table in zip(net.schema_, net.parents_, net.tables_, strict=True):
+        parents = ", ".join(net.column_names_[p] for p in above)
+        rows, arity = table.shape
         grid.add_row(column.name, parents, f"{arity:,}", f"{rows * (arity - 1):,}")
     return grid
