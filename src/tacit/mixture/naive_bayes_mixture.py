@@ -156,6 +156,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     """
 
     _kind: ClassVar[str] = "naive_bayes_mixture"
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse", "categorical", "string")
 
     def __init__(
         self,
@@ -197,14 +198,6 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     # Fitting
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from tacit.mixture.em.iterations import EMOptions, Run, run_em
 from tacit.mixture.em.merges import find_merges
@@ -252,6 +250,9 @@ def show_progress(criterion: str, shown: bool) -> Iterator[Report | None]:
     if not shown:
         yield None
         return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("clusters", total=None)

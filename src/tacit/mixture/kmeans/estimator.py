@@ -132,6 +132,7 @@ class KMeans(
     """
 
     _kind: ClassVar[str] = "kmeans"
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
 
     def __init__(
         self,
@@ -157,12 +158,6 @@ class KMeans(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
         """Find the clusters.
