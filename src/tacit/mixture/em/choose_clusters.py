@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from tacit.mixture.em.iterations import EMOptions, Run, run_em
+from tacit.mixture.em.iterations import EMOptions, Run, in_double, run_em
 from tacit.mixture.em.merges import find_merges
-from tacit.mixture.em.restarts import in_double
 from tacit.mixture.em.scores import Scores, score_run
 from tacit.mixture.em.splits import Split, find_members, split_cluster
 from tacit.mixture.em.starts import make_start

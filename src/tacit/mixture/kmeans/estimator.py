@@ -18,7 +18,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.mixture.cluster_model import ClusterModel
 from tacit.mixture.kmeans import seeding
-from tacit.mixture.kmeans.input import array_points, number_points
+from tacit.mixture.kmeans.input import number_points
 from tacit.mixture.kmeans.lloyd import ALGORITHMS, Lloyd, Request
 from tacit.mixture.kmeans.partitioned import (
     AssignAll,
@@ -469,7 +469,7 @@ class KMeans(
             return TablePoints(table, table.weights)
         if isinstance(X, Table):
             raise InputError("X is a Table, but the model was fitted to numbers")
-        return array_points(self, X, sample_weight, self.cluster_centers_)
+        return number_points(self, X, sample_weight, self.cluster_centers_)
 
     def _table(self, X: Any, sample_weight: Any = None) -> Table:
         """Return a Table under the schema of the fit."""
