@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from matplotlib import pyplot as plt
 from scipy import sparse
 
 import tacit
@@ -240,3 +241,24 @@ def test_source_and_sink_that_are_no_capacities():
         tacit.minimum_cut(np.zeros((2, 2)), [0, -1], [0, 0])
     with pytest.raises(tacit.InputError, match=r"sink must have shape \(2,\)"):
         tacit.minimum_cut(np.zeros((2, 2)), [0, 1], [0, 0, 0])
+
+
+def test_cuts_show_themselves():
+    chain = sparse.diags_array([[3.0, 1.0, 3.0, 2.0]] * 2, offsets=(1, -1))
+    cut = tacit.normalized_cut(chain, [1, -1, -1, -1, 0], balance=0.1)
+    assert cut.to_text() == "2 of 5 nodes; between 1; within 3; ratio 0.333333; balance 0.1"
+    assert cut.to_frame()["member"].to_list() == cut.members.tolist()
+    ax = cut.plot(coords=np.zeros((5, 3)))
+    assert [len(points.get_offsets()) for points in ax.collections] == [3, 2]
+    with pytest.raises(tacit.InputError, match="coords must have two dimensions or more"):
+        cut.plot(ax, coords=np.zeros((4, 2)))
+    least = tacit.minimum_cut(chain, [9.0, 0, 0, 0, 0], [0, 0, 0, 0, 9.0])
+    assert least.to_text() == "2 of 5 nodes; capacity 1"
+    path = tacit.normalized_cut_path(chain, [1, -1, -1, -1, 0])
+    frame = path.to_frame()
+    assert frame.columns == ["balance", "n_members"]
+    for balance, n_members in frame.iter_rows():
+        assert path.members(np.nextafter(balance, np.inf)).sum() == n_members
+    assert "2 nodes always are members, 1 never" in path.to_text()
+    assert path.plot(ax) is ax
+    plt.close(ax.figure)

@@ -191,3 +191,18 @@ def test_numbers_of_another_form_than_the_columns(tmp_path):
     model.save(tmp_path / "model.tacit")
     with pytest.raises(FileError, match="'numbers' and 'encoder' do not go together"):
         tacit.load(tmp_path / "model.tacit")
+
+
+def test_a_computation_is_saved_without_its_objects(tmp_path):
+    X, _ = objects()
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "up", "down")})
+    for data in (X, frame, sparse.csr_array(X)):
+        sc = tacit.SparseComputation(5, random_state=0).fit(data)
+        sc.save(tmp_path / "model.tacit")
+        again = tacit.load(tmp_path / "model.tacit")
+        np.testing.assert_array_equal(again.transform(data), sc.coords_)
+        assert again.get_params() == sc.get_params()
+        assert (again.n_pairs_, again.density_) == (sc.n_pairs_, sc.density_)
+        assert hasattr(again, "feature_names_in_") == hasattr(sc, "feature_names_in_")
+        with pytest.raises(InputError, match="the objects were not saved"):
+            again.pairs()

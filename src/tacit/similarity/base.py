@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+import polars as pl
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -220,6 +221,16 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         rows = self._summary()
         wide = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{wide}}  {text}" for name, text in rows)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the training objects, or their representatives: coordinates and class.
+
+        Coordinates are those of the projection, x0, x1, …
+        """
+        check_is_fitted(self)
+        coords, codes = self._training_classes()
+        columns = {f"x{j}": column for j, column in enumerate(coords.T)}
+        return pl.DataFrame({**columns, "class": self.classes_[codes].tolist()})
 
     def to_html(
         self,
