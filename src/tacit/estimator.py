@@ -33,6 +33,8 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
     _per_record : tuple of str
         Methods that return an entry, or a row, for each record of X. Partitioned tables are
         answered one partition after another.
+    _input_tags : tuple of str
+        What scikit-learn may give as X: "sparse", "categorical", "string", "allow_nan", ….
     """
 
     _per_record: ClassVar[tuple[str, ...]] = (
@@ -44,6 +46,15 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
         "score_samples",
         "transform",
     )
+
+    _input_tags: ClassVar[tuple[str, ...]] = ()  # those of scikit-learn that hold
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        for name in self._input_tags:
+            setattr(tags.input_tags, name, True)
+        return tags
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -76,7 +76,7 @@ def test_words(run, flowers_file):
     facts, confusion = printed.split("\n\n")
     names = [line.split("   ")[0] for line in facts.splitlines()]
     assert names == [
-        "method", "objects", "grid", "classified rightly", "F1", "without near objects", "time",
+        "method", "objects", "grid", "accuracy", "F1", "without near objects", "time",
     ]  # fmt: skip
     assert "240 to learn from, 60 to test on" in facts
     assert confusion.splitlines()[0].split() == ["is", "\\", "taken", "for", "iris", "rose"]

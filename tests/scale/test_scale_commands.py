@@ -49,7 +49,7 @@ COMMANDS = {
     "count": (["news", "weather"], ["--json"]),
     "pairs": ([], ["--top", 5, "--json"]),
     "table": (["news", "sports"], ["--json"]),
-    "dependency-tree": ([], ["--method", "exact", "--json"]),
+    "dependency-tree": ([], ["--algorithm", "exact", "--json"]),
     "cluster": ([], ["-k", 2, "--seed", 0, "--json"]),
 }
 

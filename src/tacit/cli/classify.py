@@ -19,6 +19,7 @@ from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
 from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import InputError
+from tacit.metrics import classification_scores, confusion_matrix
 from tacit.similarity import (
     NormalizedCutClassifier,
     SparseKNeighborsClassifier,
@@ -27,7 +28,6 @@ from tacit.similarity import (
     tune,
 )
 from tacit.similarity.report.page import Confusion, page
-from tacit.similarity.tuning.tune import score_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -388,21 +388,14 @@ class _Outcome:
 
     @classmethod
     def of(cls, model: Any, train: _Part, test: _Part, predicted: NDArray[Any]) -> _Outcome:
-        labels = model.classes_.tolist()
-        extra = [label for label in dict.fromkeys(test.y.tolist()) if label not in set(labels)]
-        labels += extra  # which the model has never seen
-        place = {label: k for k, label in enumerate(labels)}
-        truth = np.array([place[label] for label in test.y.tolist()], np.int32)
-        found = np.array([place[label] for label in predicted.tolist()], np.int32)
-        confusion = np.zeros((len(labels), len(labels)), np.int64)
-        np.add.at(confusion, (truth, found), 1)
-        scores = score_codes(truth, found, len(labels))
-        commonest = max(labels[: len(labels) - len(extra)], key=train.y.tolist().count)
+        labels, confusion = confusion_matrix(test.y, predicted, model.classes_.tolist())
+        common = max(model.classes_.tolist(), key=train.y.tolist().count)
+        scores = classification_scores(test.y, predicted, classes=labels, baseline=common)
         return cls(
-            len(truth),
+            len(test.y),
             scores["accuracy"],
             scores["f1"],
-            float(np.mean(truth == place[commonest])),
+            scores["majority"],
             [str(label) for label in labels],
             labels,
             confusion,
@@ -444,7 +437,7 @@ def _facts(
     return [
         *rows,
         (
-            "classified rightly",
+            "accuracy",
             f"{outcome.accuracy:.2%} (the commonest class: {outcome.majority:.2%})",
         ),
         ("F1", f"{outcome.f1:.2%}"),
