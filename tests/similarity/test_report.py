@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 
 import tacit
 from tacit.similarity.grid.grid import Grid
-from tacit.similarity.report.page import Confusion, page
+from tacit.similarity.report.page import page
 from tacit.similarity.report.svg import grid_map, score_curves
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -66,7 +66,7 @@ def test_many_classes_are_not_listed():
     X, y = tacit.datasets.make_objects(400, 4, n_clusters=50, n_classes=50, random_state=0)
     model = tacit.SparseKNeighborsClassifier(1, random_state=0).fit(X, y)
     n = len(model.classes_)
-    confusion = Confusion(list(range(n)), np.eye(n, dtype=np.int64))
+    confusion = list(range(n)), np.eye(n, dtype=np.int64)
     told = page("t", [("a", "b")], model, confusion)
     assert f"There are {n} classes, too many to show" in told
     assert "<h2>Tuning</h2>" not in told
@@ -97,13 +97,6 @@ def test_classifiers_show_themselves(model, tmp_path):
         ax = shown.plot(max_objects=50)
         assert {text.get_text() for text in ax.get_legend().get_texts()} == {"<no>", "yes"}
         plt.close(ax.figure)
-
-
-def test_a_confusion_matrix_has_a_row_for_classes_the_model_does_not_know():
-    confusion = Confusion.of(np.array(["a", "b"]), np.array(["b", "c", "b"]), np.array(list("bba")))
-    assert confusion.labels == ["a", "b", "c"]
-    assert confusion.counts.tolist() == [[0, 0, 0], [1, 1, 0], [0, 1, 0]]
-    assert confusion.accuracy == pytest.approx(1 / 3)
 
 
 def test_tuning_shows_itself():

@@ -27,7 +27,7 @@ from tacit.similarity import (
     Tuning,
     tune,
 )
-from tacit.similarity.report.page import Confusion, page
+from tacit.similarity.report.page import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -188,7 +188,7 @@ def classify(
             found.save(save)
     if report is not None:
         title = f"{target} of {source.path.name}"
-        confusion = Confusion(outcome.labels, outcome.confusion)
+        confusion = outcome.labels, outcome.confusion
         report.write_text(page(title, facts, found, confusion, tuning), "utf-8")
     if json:
         print_json(_as_json(found, target, train, outcome, tuning, clock))

@@ -250,14 +250,16 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         tuning : Tuning, optional
             Where the model comes from: the page shows scores by parameter.
         """
-        from tacit.similarity.report.page import Confusion, page
+        from tacit.metrics import confusion_matrix
+        from tacit.similarity.report.page import page
 
         facts, confusion = self._summary(), None
         if X is not None:
             predicted = self.predict(X)
             truth = read_target(y, len(predicted)).to_numpy()
-            confusion = Confusion.of(self.classes_, truth, predicted)
-            facts.append(("accuracy", f"{confusion.accuracy:.2%} of {len(predicted):,} objects"))
+            confusion = confusion_matrix(truth, predicted, self.classes_.tolist())
+            accuracy = float(np.mean(truth == predicted))
+            facts.append(("accuracy", f"{accuracy:.2%} of {len(predicted):,} objects"))
         return page(title or type(self).__name__, facts, self, confusion, tuning)
 
     def plot(self, ax: Any = None, *, max_objects: int = 5000) -> Any:

@@ -38,13 +38,7 @@ def near_graph(
     X: Any,
     *,
     others: tuple[Floats, Any] | None = None,
-    kind: Kind = "exponential",
-    scale: float = 1.0,
-    triangle: Triangle = "both",
-    diagonal: bool = False,
-    dtype: Any = np.float64,
-    n_jobs: int | None = None,
-    instead: Callable[[int], str] | None = None,
+    **options: Any,
 ) -> sparse.csr_array:
     """Return similarities of near objects, among each other or to other objects.
 
@@ -57,23 +51,13 @@ def near_graph(
         What they are compared by.
     others : pair of such arrays, optional
         Objects that make up the columns; without them, the objects themselves do.
-    kind, scale, triangle, diagonal, dtype, n_jobs :
-        As in `SparseComputation.similarity`.
+    **options
+        As of `SparseComputation.similarity`: kind, scale, triangle, diagonal, dtype; and n_jobs.
     """
     rows = Blocks.of(grid, coords)
     columns = rows if others is None else Blocks.of(grid, others[0])
-    return similarities(
-        near_blocks(rows, columns, grid),
-        X,
-        None if others is None else others[1],
-        kind=kind,
-        scale=scale,
-        triangle=triangle,
-        diagonal=diagonal,
-        dtype=dtype,
-        n_jobs=n_jobs,
-        instead=instead or _suggest_groups,
-    )
+    numbers = None if others is None else others[1]
+    return similarities(near_blocks(rows, columns, grid), X, numbers, **options)
 
 
 def similarities(
@@ -87,7 +71,7 @@ def similarities(
     diagonal: bool = False,
     dtype: Any = np.float64,
     n_jobs: int | None = None,
-    instead: Callable[[int], str],
+    instead: Callable[[int], str] | None = None,
 ) -> sparse.csr_array:
     """Return similarities of near objects; without `X_columns`, of objects among each other."""
     dtype = _number_type(dtype)
@@ -118,10 +102,6 @@ def near_indices(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return near pairs as the offsets and indices of a CSR array without values."""
     return _structure((near.arrays, _which(triangle, False, square=True), count_jobs(n_jobs)))
-
-
-def _suggest_groups(limit: int) -> str:
-    return "use a finer grid (resolution), or group objects that are almost identical (group_width)"
 
 
 def graph_bytes(n_entries: int, n_objects: int, itemsize: int) -> int:
@@ -245,7 +225,7 @@ def _check_scale(scale: Any) -> float:
 
 
 def _check_memory(
-    near: NearRanges, which: int, itemsize: int, instead: Callable[[int], str]
+    near: NearRanges, which: int, itemsize: int, instead: Callable[[int], str] | None
 ) -> None:
     n_entries = near.n_entries
     if which in (_LATER, _LATER_AND_SELF):
@@ -253,4 +233,6 @@ def _check_memory(
     n_bytes = graph_bytes(n_entries, len(near.rows.order), itemsize)
     available = available_memory()
     if available is not None and n_bytes > available:  # what to do instead may take long to find
-        check_fits(n_bytes, f"the graph of {n_entries:,} similarities", instead(available))
+        advice = "use a finer grid (resolution), or group objects that are alike (group_width)"
+        advice = advice if instead is None else instead(available)
+        check_fits(n_bytes, f"the graph of {n_entries:,} similarities", advice)
