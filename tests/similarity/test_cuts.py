@@ -53,32 +53,32 @@ def by(node_weights):
 def test_minimum_cut(weights, data):
     capacities = hnp.arrays(np.float64, len(weights), elements=quarters)
     source, sink = data.draw(capacities), data.draw(capacities)
-    found = tacit.minimum_cut(sparse.csr_array(weights), source, sink)
+    solution = tacit.minimum_cut(sparse.csr_array(weights), source, sink)
 
     def capacity(members):
         return between(weights, members) + source[~members].sum() + sink[members].sum()
 
     wanted, value = smallest_set(capacity, every_set(len(weights)))
-    assert found.members.tolist() == wanted.tolist()
-    assert found.value == value
+    assert solution.members.tolist() == wanted.tolist()
+    assert solution.value == value
     others, flow = networkx_cut(weights, source, sink)
-    assert found.members.tolist() == others.tolist()
-    assert found.value == flow
+    assert solution.members.tolist() == others.tolist()
+    assert solution.value == flow
 
 
 @examples
 @given(seeded(), balances)
 def test_normalized_cut(case, balance):
     weights, seeds, node_weights = case
-    found = tacit.normalized_cut(
+    solution = tacit.normalized_cut(
         sparse.csr_array(weights), seeds, balance, node_weights=by(node_weights)
     )
     _, value = smallest_normalized_cut(weights, seeds, balance, node_weights)
-    assert found.members[seeds == 1].all()
-    assert not found.members[seeds == 0].any()
-    assert found.between == pytest.approx(between(weights, found.members))
-    assert found.within == pytest.approx(worth(weights, found.members, node_weights))
-    assert found.value == pytest.approx(value, abs=1e-9)
+    assert solution.members[seeds == 1].all()
+    assert not solution.members[seeds == 0].any()
+    assert solution.between == pytest.approx(between(weights, solution.members))
+    assert solution.within == pytest.approx(worth(weights, solution.members, node_weights))
+    assert solution.value == pytest.approx(value, abs=1e-9)
 
 
 @examples
@@ -87,9 +87,9 @@ def test_of_several_optimal_sets_it_is_the_smallest(case, balance):
     # λ / (2 + λ) of these balances is exact, and so are all sums.
     weights, seeds, node_weights = case
     graph = sparse.csr_array(weights)
-    found = tacit.normalized_cut(graph, seeds, balance, node_weights=by(node_weights))
+    solution = tacit.normalized_cut(graph, seeds, balance, node_weights=by(node_weights))
     wanted, _ = smallest_normalized_cut(weights, seeds, balance, node_weights)
-    assert found.members.tolist() == wanted.tolist()
+    assert solution.members.tolist() == wanted.tolist()
 
 
 @examples
@@ -105,8 +105,8 @@ def test_the_path_has_every_cut(case):
             continue
         members = path.members(balance)
         _, value = smallest_normalized_cut(weights, seeds, balance, node_weights)
-        own = between(weights, members) - balance * worth(weights, members, node_weights)
-        assert own == pytest.approx(value, abs=1e-9)
+        objective = between(weights, members) - balance * worth(weights, members, node_weights)
+        assert objective == pytest.approx(value, abs=1e-9)
     assert (path.enters[seeds == 1] == -np.inf).all()
     assert (path.enters[seeds == 0] == np.inf).all()
 
@@ -135,10 +135,10 @@ def test_the_best_ratio(case):
         with pytest.raises(tacit.InputError, match="weigh nothing"):
             tacit.normalized_cut(graph, seeds, node_weights=by(node_weights), ratio=True)
         return
-    found = tacit.normalized_cut(graph, seeds, node_weights=by(node_weights), ratio=True)
+    solution = tacit.normalized_cut(graph, seeds, node_weights=by(node_weights), ratio=True)
     wanted = least_ratio(weights, seeds, node_weights)
-    assert found.ratio == pytest.approx(wanted)
-    assert found.balance == pytest.approx(wanted)
+    assert solution.ratio == pytest.approx(wanted)
+    assert solution.balance == pytest.approx(wanted)
 
 
 def test_a_path_within_a_range():

@@ -135,9 +135,9 @@ def test_what_does_not_fit_is_refused_with_a_resolution_that_does(objects, monke
     sc = SparseComputation(2, random_state=0).fit(objects[0])
     monkeypatch.setattr("tacit.similarity.graph.available_memory", lambda: 300_000)
     monkeypatch.setattr("tacit.machine.available_memory", lambda: 300_000)
-    with pytest.raises(InputError, match=r"would take .* MB.*resolution=\d+ would take") as found:
+    with pytest.raises(InputError, match=r"would take .* MB.*resolution=\d+ would take") as result:
         sc.similarity()
-    named = int(str(found.value).split("resolution=")[1].split()[0])
+    named = int(str(result.value).split("resolution=")[1].split()[0])
     assert SparseComputation(named, random_state=0).fit(objects[0]).similarity().nnz > 0
 
 
@@ -190,8 +190,8 @@ def test_inputs_stay_as_they_are(objects):
 
 def test_recommended_resolutions_grow():
     sizes = [10, 10**3, 10**4, 5 * 10**4, 10**5, 3 * 10**5, 10**6, 10**7]
-    found = [choose_resolution(n) for n in sizes]
-    assert found == sorted(found)
+    result = [choose_resolution(n) for n in sizes]
+    assert result == sorted(result)
     assert all(20 <= choose_resolution(n) <= 50 for n in sizes if n <= 100_000)
 
 
