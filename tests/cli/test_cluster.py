@@ -94,7 +94,7 @@ class TestKMeans:
         result = run("cluster", visits_file, *options, "--top", 2)
         assert result.exit_code == 0
         model = tacit.KMeans(3, n_init=1, random_state=0).fit(visits)
-        profile = tacit.Profile.from_labels(visits, model.labels_)
+        profile = tacit.mixture.Profile.from_labels(visits, model.labels_)
         facts, _, text = result.stdout.partition("\n\n")
         assert text.rstrip("\n") == profile.to_text(2)
         assert re.search(rf"^inertia +{model.inertia_:,.1f}$", facts, re.M)

@@ -127,7 +127,7 @@ class TestPredict:
 class Thresholder:
     """A model with classes, no settings and no probabilities."""
 
-    schema_ = tacit.Schema(["news"], [tacit.Labels([False, True], "Boolean")], [0])
+    schema_ = tacit.schema.Schema(["news"], [tacit.schema.Labels([False, True], "Boolean")], [0])
 
     def predict(self, table):
         return np.array(["low", "high"])[(np.diff(table.indptr) > 3).astype(int)]

@@ -14,7 +14,8 @@ from sklearn.exceptions import NotFittedError
 import tacit
 from oracles import counts as oracles
 from support.strategies import data, label
-from tacit import InputError, Rule, RuleFinder, Table
+from tacit import InputError, RuleFinder, Table
+from tacit.rules import Rule
 
 DAYS = {
     "sky": ["grey", "blue", "grey", "grey", "grey", "blue", "grey"],

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit import InputError, RuleSet
+from tacit import InputError
+from tacit.rules import RuleSet
 from tacit.rules.boosted.explanation import Explanation
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.conditions import OPERATORS

@@ -89,7 +89,7 @@ def test_text(folder, table):
     assert result.exit_code == 0
     model = tacit.KMeans(3, n_init=2, random_state=1).fit(table)
     facts, _, text = result.stdout.partition("\n\n")
-    assert text.rstrip("\n") == tacit.Profile.from_labels(table, model.labels_).to_text(5)
+    assert text.rstrip("\n") == tacit.mixture.Profile.from_labels(table, model.labels_).to_text(5)
     assert re.search(rf"^inertia +{model.inertia_:,.1f}$", facts, re.M)
 
 
