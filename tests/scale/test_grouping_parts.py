@@ -272,7 +272,7 @@ def test_what_cannot_be(visits, wide):
         sc.group(group_width=2.0)
     with pytest.raises(tacit.InputError, match="resolution"):
         tacit.SparseComputation(resolution=[3, 3]).fit(parts)
-    with pytest.raises(tacit.InputError, match="projection must be one of"):
+    with pytest.raises(tacit.InputError, match="projection must be 'randomized_svd'"):
         tacit.SparseComputation(projection="pca").fit(parts)
     with pytest.raises(tacit.InputError, match="no columns besides 'a'"):
         tacit.SparseComputation().fit(partition(tacit.Table({"a": [0, 1]}), 2), "a")

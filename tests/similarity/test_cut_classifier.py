@@ -200,11 +200,11 @@ def test_frames_and_names():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"balance": -1}, "balance must be a number of at least 0, got -1"),
+        ({"balance": -1}, "balance must be a finite number of at least 0, got -1"),
         ({"balance": float("nan")}, "balance must be"),
-        ({"scale": 0}, "scale must be a number above 0, got 0"),
-        ({"scale": "wide"}, "scale must be a number above 0, got 'wide'"),
-        ({"node_weights": "size"}, "node_weights must be one of"),
+        ({"scale": 0}, "scale must be a finite number above 0, got 0"),
+        ({"scale": "wide"}, "scale must be a finite number above 0, got 'wide'"),
+        ({"node_weights": "size"}, "node_weights must be 'degree' or"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"kind": "distance"}, "kind must be one of"),
         ({"n_jobs": 0}, "n_jobs"),
@@ -227,7 +227,7 @@ def test_similarities_below_zero_are_refused():
 def test_balances_of_a_path_are_checked():
     X, y = clusters(30)
     model = NormalizedCutClassifier(1.0).fit(X, y)
-    with pytest.raises(InputError, match="balances must be a number of at least 0, got -2"):
+    with pytest.raises(InputError, match="balances must be a finite number of at least 0, got -2"):
         model.predict_path(X, [0.1, -2])
 
 

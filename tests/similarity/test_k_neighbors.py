@@ -241,14 +241,14 @@ def test_one_class_and_constant_columns(algorithm):
     [
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number"),
-        ({"algorithm": "far"}, "algorithm must be one of near, exact; got 'far'"),
-        ({"weights": "equal"}, "weights must be one of uniform, distance"),
+        ({"algorithm": "far"}, "algorithm must be 'near' or 'exact', got 'far'"),
+        ({"weights": "equal"}, "weights must be 'uniform' or 'distance'"),
         ({"reach": -1}, "reach must be"),
         ({"reach": "far"}, "reach must be"),
         ({"reach": np.nan}, "reach must be"),
         ({"resolution": 0}, "resolution must be"),
-        ({"n_dimensions": 9}, "n_dimensions must be from 1 to 4"),
-        ({"projection": "flat"}, "projection must be one of"),
+        ({"n_dimensions": 9}, "n_dimensions must be a whole number from 1 to 4"),
+        ({"projection": "flat"}, "projection must be 'randomized_svd'"),
         ({"n_jobs": 0}, "n_jobs must be"),
     ],
 )

@@ -214,7 +214,7 @@ def test_fewer_rows_than_dimensions():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "pca"}, "projection must be one of"),
+        ({"method": "pca"}, "projection must be 'randomized_svd'"),
         ({"n_dimensions": 0}, "n_dimensions must be a whole number"),
         ({"n_dimensions": True}, "n_dimensions must be a whole number"),
         ({"method": "approximate_pca", "n_rows": 0}, "n_rows must be"),

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.similarity.tuning.result import Tuning
 
-__all__ = ["Objects", "SimilarityClassifier", "check_positive", "refuse_huge"]
+__all__ = ["Objects", "SimilarityClassifier", "refuse_huge"]
 
 _MAX_SQUARES = 1e307  # of one object, so that the squared distance of two is finite
 _MAX_CLASSES_SHOWN = 6
@@ -507,14 +507,3 @@ def refuse_huge(numbers: Any, coords: NDArray[np.float64]) -> None:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(f"X: row {row} holds numbers that are too large for distances")
-
-
-def check_positive(value: Any, argument: str) -> float:
-    """Return a number above 0, or say that the argument must be one."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 < number < np.inf:
-        raise InputError(f"{argument} must be a number above 0, got {value!r}")
-    return number

@@ -11,6 +11,8 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import available_memory, check_fits, count_jobs
+from tacit.parameters import check_number
+from tacit.similarity.csr import csr_arrays
 from tacit.similarity.grid.blocks import Blocks, NearRanges, near_blocks
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def similarities(
 ) -> sparse.csr_array:
     """Return similarities of near objects; without `X_columns`, of objects among each other."""
     dtype = _number_type(dtype)
-    scale = _check_scale(scale)
+    scale = check_number(scale, "scale", 0)
     if not callable(kind) and kind not in _MEASURES:
         raise InputError(
             f"kind must be one of {', '.join(map(repr, _MEASURES))}, or a function; got {kind!r}"
@@ -161,10 +163,9 @@ def _sparse_arrays(X: Any) -> tuple[Any, ...]:
     if not rows.has_sorted_indices:
         rows = rows.copy()
         rows.sort_indices()
-    numbers = rows.data.astype(np.float64, copy=False)
+    indptr, indices, data = csr_arrays(rows)
+    numbers = data.astype(np.float64, copy=False)
     squares = sparse.csr_array((numbers * numbers, rows.indices, rows.indptr), shape=rows.shape)
-    indptr = rows.indptr.astype(np.int64, copy=False)
-    indices = rows.indices.astype(np.int32, copy=False)
     return indptr, indices, numbers, np.asarray(squares.sum(axis=1), np.float64)
 
 
@@ -212,16 +213,6 @@ def _number_type(dtype: Any) -> np.dtype[Any]:
     if checked not in (np.dtype(np.float64), np.dtype(np.float32)):
         raise InputError(f"dtype must be float32 or float64, got {checked}")
     return checked
-
-
-def _check_scale(scale: Any) -> float:
-    try:
-        number = float(scale)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (np.isfinite(number) and number >= 0):
-        raise InputError(f"scale must be a number that is not negative, got {scale!r}")
-    return number
 
 
 def _check_memory(
