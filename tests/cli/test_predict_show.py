@@ -218,7 +218,7 @@ class TestOutput:
         result = run("predict", model_file, some_file, "-o", some_file)
         assert "--output" in one_error(result)
         assert some_file.read_bytes() == before
-        result = run("cluster", some_file, "-k", 2, "--labels", some_file)
+        result = run("cluster", some_file, "-k", 2, "-o", some_file)
         assert "it would be lost" in one_error(result)
         assert some_file.read_bytes() == before
 

@@ -178,7 +178,8 @@ INTERRUPT = """
     table = tacit.Table(rng.integers(0, 4, (40_000, 40)))
     many = np.array([[a, b, c] for a in range(40) for b in range(a) for c in range(b)] * 20)
     full = tacit.ADTree(table, leaf_size=1)
-    for counter in (full, tacit.ADTree(table), tacit.counts.Scan(table), tacit.counts.Bitmaps(table)):
+    others = (tacit.counts.Scan(table), tacit.counts.Bitmaps(table))
+    for counter in (full, tacit.ADTree(table), *others):
         counter.table([0])
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import tacit
 from tacit.cli import app
 
-SETTINGS = ["--n-init", 2, "--seed", 1]
+SETTINGS = ["--n-init", 2, "--random-state", 1]
 MEMORY = ["--memory", "200MB"]
 
 
@@ -63,7 +63,7 @@ def test_same_as_one_file(folder, table, method, tmp_path):
         result = run(
             "cluster", source, "-k", 3, "--method", method, *SETTINGS,
             *(MEMORY if name == "parts" else []), "--json", "-o", model,
-            "--labels", labels, "--report", report,
+            "-o", labels, "-o", report,
         )  # fmt: skip
         assert result.exit_code == 0, result.stderr
         outputs[name] = json.loads(result.stdout), pl.read_csv(labels), tacit.load(model)

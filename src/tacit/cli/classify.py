@@ -168,7 +168,7 @@ def classify(
     if tune and method not in _SHOWN:
         raise typer.BadParameter(f"is not for --method {method}", param_hint="--tune")
     clock = _Clock()
-    train, held_out = _read(source, target, test, test_fraction, random_state)
+    train, held_out = _read(source, model, target, test, test_fraction, random_state)
     clock.note("reading")
     model, tuning = _fit(model, train, scoring if tune else None, random_state, clock)
     with working(f"classifying {held_out.n_records:,} records"):
@@ -268,17 +268,17 @@ def _dimensions(text: str | None) -> int | str | None:
 
 
 def _read(
-    source: Source, target: str, test: Any, fraction: float, random_state: int
+    source: Source, model: Any, target: str, test: Any, fraction: float, random_state: int
 ) -> tuple[Labelled, Labelled]:
     """Return training and test records."""
-    records = _read_file(source, target)
+    records = _read_file(source, model, target)
     if test is None:
         return records.split(fraction, random_state)
-    other = _read_file(replace(source, path=test), target)
+    other = _read_file(replace(source, path=test), model, target)
     return records, other.with_columns_of(records, test)
 
 
-def _read_file(source: Source, target: str) -> Labelled:
+def _read_file(source: Source, model: Any, target: str) -> Labelled:
     if "weights" in source.options:
         raise InputError("--weights: records are compared one by one; weights are not for them")
     records = Labelled.of(source, [target])
@@ -286,6 +286,7 @@ def _read_file(source: Source, target: str) -> Labelled:
     if missing.any():
         row = int(missing.arg_max() or 0)
         raise InputError(f"--target {target!r}: the class of record {row} is missing")
+    _refuse_missing(model, records.X)
     return records
 
 
@@ -294,7 +295,6 @@ def _fit(
 ) -> tuple[Any, Tuning | None]:
     """Fit or tune; warnings go to stderr, a line each."""
     X, y, tuning = train.X, train.y.to_numpy(), None
-    _refuse_missing(model, X)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
         if scoring is None:
