@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from oracles import counts as oracles
 from support.strategies import defaults_of
-from tacit import Column, InputError, Labels, Schema
+from tacit import InputError
+from tacit.schema import Column, Labels, Schema
 
 
 @st.composite

@@ -200,9 +200,9 @@ def test_partitions_of_one_record_and_a_label_that_one_of_them_has():
 def test_types_are_numbered_by_label_and_not_by_code():
     frame = {"t": ["b", "a", "c", "b"], "x": [0, 1, 0, 1], "z": [1, 1, 0, 1]}
     table = tacit.Table(frame)
-    schema = tacit.Schema(
+    schema = tacit.schema.Schema(
         ["t", "x", "z"],
-        [tacit.Labels(["d", "c", "b", "a"], "String"), *table.schema.labels[1:]],
+        [tacit.schema.Labels(["d", "c", "b", "a"], "String"), *table.schema.labels[1:]],
         [2, 0, 1],
     )
     table = table.conform(schema)

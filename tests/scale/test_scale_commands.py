@@ -50,7 +50,7 @@ COMMANDS = {
     "pairs": ([], ["--top", 5, "--json"]),
     "table": (["news", "sports"], ["--json"]),
     "dependency-tree": ([], ["--algorithm", "exact", "--json"]),
-    "cluster": ([], ["-k", 2, "--seed", 0, "--json"]),
+    "cluster": ([], ["-k", 2, "--random-state", 0, "--json"]),
 }
 
 
@@ -96,7 +96,7 @@ def test_convert_then_scan(folder, whole, tmp_path):
 @pytest.mark.parametrize("extra", [[], ["--dask"]])
 def test_predict(folder, whole, address, tmp_path, extra):
     model = tmp_path / "mix.tacit"
-    run("cluster", whole, "-k", 3, "--seed", 0, "-o", model)
+    run("cluster", whole, "-k", 3, "--random-state", 0, "-o", model)
     extra = [*extra, address] if extra else []
     for options in ([], ["--proba"]):
         one = run("predict", model, whole, *options)
@@ -121,7 +121,7 @@ def test_predict_what_goes_with_records(folder, whole, tmp_path):
 
 def test_predict_with_columns_that_are_absent(frame, folder, whole, tmp_path):
     model = tmp_path / "mix.tacit"
-    run("cluster", whole, "-k", 2, "--seed", 0, "-o", model)
+    run("cluster", whole, "-k", 2, "--random-state", 0, "-o", model)
     less = tmp_path / "less"
     less.mkdir()
     for k in range(2):

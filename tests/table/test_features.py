@@ -26,7 +26,8 @@ from sklearn.utils.estimator_checks import (
 from sklearn.utils.validation import check_is_fitted
 
 from support.strategies import data
-from tacit import InputError, Labels, Schema, Table, machine
+from tacit import InputError, Table, machine
+from tacit.schema import Labels, Schema
 from tacit.table import features as module
 from tacit.table.discretise import Edges, apply_cuts, bin_labels
 from tacit.table.features import (

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 
 from support.strategies import VALUE_TYPES, assert_identical, data
-from tacit import Column, Labels, Schema, Summary, Table, as_table
+from tacit import Table, as_table
+from tacit.schema import Column, Labels, Schema
+from tacit.table import Summary
 
 examples = settings(max_examples=50)
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from tacit import DecisionTreeClassifier, Labels, Schema
+from tacit import DecisionTreeClassifier
 from tacit.plot import Box, Words, text_width
+from tacit.schema import Labels, Schema
 from tacit.tree.drawing.dot import tree_dot
 from tacit.tree.drawing.edge_counts import edge_counts
 from tacit.tree.drawing.scene import readable_depth, tree_scene

@@ -40,7 +40,7 @@ class Scan(Counter):
     --------
     >>> import tacit
     >>> visits = tacit.datasets.load_visits()
-    >>> tacit.Scan(visits).count({"weather": True, "news": True})
+    >>> tacit.counts.Scan(visits).count({"weather": True, "news": True})
     845
     """
 
@@ -88,7 +88,7 @@ class Bitmaps(Counter):
     --------
     >>> import tacit
     >>> visits = tacit.datasets.load_visits()
-    >>> tacit.Bitmaps(visits).count({"weather": True, "news": True})
+    >>> tacit.counts.Bitmaps(visits).count({"weather": True, "news": True})
     845
     """
 

@@ -301,11 +301,9 @@ class KMeans(
             totals = self.sizes_
             sums = self.cluster_centers_[:, self.schema_.value_cells] * totals[:, None]
         else:
-            records, adapter = as_partitioned(X), SAME_SCHEMA
-            if records is None:
-                records = self._table(X)
-            else:
-                adapter = self._adapter(records)
+            partitions = as_partitioned(X)
+            adapter = SAME_SCHEMA if partitions is None else self._adapter(partitions)
+            records = self._table(X) if partitions is None else partitions
             (members,) = records.reduce(
                 AssignAll([Request(self.cluster_centers_)], adapter),
                 n_jobs=self.n_jobs,
