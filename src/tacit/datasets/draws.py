@@ -99,27 +99,14 @@ def round_to_total(
 
 def fill_distinct(
     rng: np.random.Generator,
-    cumulated: Integers,
-    lengths: Integers,
-    starts: Integers,
+    cumulated: Integers,  # of shape (n,): the weights, as `cumulate` gives them
+    lengths: Integers,  # how many indices each row is to have, at most n
+    starts: Integers,  # where in `out` each row's indices go, ascending
     out: NDArray[Any],
+    # Ascending keys ``row * n + index`` of what rows have already, at most `lengths` each.
     held: Integers | None = None,
 ) -> None:
-    """Draw distinct indices for each row, one after another in proportion to their weights.
-
-    Parameters
-    ----------
-    rng : Generator
-    cumulated : int64 array of shape (n,)
-        The weights, as :func:`cumulate` gives them.
-    lengths : int64 array
-        How many indices each row is to have, at most n.
-    starts : int64 array
-        Where in `out` each row's indices go, ascending.
-    out : integer array
-    held : int64 array, optional
-        Ascending keys ``row * n + index`` of what rows have already, at most `lengths` each.
-    """
+    """Draw distinct indices for each row, one after another in proportion to their weights."""
     n = len(cumulated)
     if held is None:
         held = np.zeros(0, np.int64)

@@ -28,39 +28,18 @@ __all__ = ["Sample", "exponent", "one_record", "refuse_lazy", "take_sample"]
 
 @dataclass(frozen=True)
 class Sample:
-    """The records to learn from; none has the weight zero.
+    """The records to learn from; none has the weight zero."""
 
-    Attributes
-    ----------
-    data : Table, frame, mapping, array or sparse array
-        The columns, without the target.
-    y : array-like
-        The target of all records that were given.
-    target_name : str or None
-        The column that it was.
-    weights : ndarray of float64 or None
-        Of the records to learn from.
-    kept : ndarray of bool or None
-        Which of the records that were given have a weight; None for all.
-    """
-
-    data: Any
-    y: Any
-    target_name: str | None
-    weights: NDArray[np.float64] | None
+    data: Any  # the columns, without the target
+    y: Any  # the target of all records that were given
+    target_name: str | None  # the column that it was
+    weights: NDArray[np.float64] | None  # of the records to learn from
+    # Which of the records that were given have a weight; None for all.
     kept: NDArray[np.bool_] | None
 
 
 def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
-    """Put what fit is given in order; columns and target are read later.
-
-    Parameters
-    ----------
-    model : estimator
-    X : Table, frame, mapping of columns, array or sparse array
-    y : array-like, or the name of a column
-    sample_weight : array-like, optional
-    """
+    """Put what fit is given in order; columns and target are read later."""
     if y is None:
         raise InputError(
             f"This {type(model).__name__} estimator requires y to be passed, "

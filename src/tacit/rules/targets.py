@@ -33,23 +33,13 @@ _MOST = 1e140  # so that sums of squares are finite
 
 @dataclass(frozen=True)
 class Targets:
-    """A target as rows of outputs.
-
-    Attributes
-    ----------
-    type : {"binary", "multiclass", "multilabel", "number", "numbers"}
-    labels : ndarray
-        The classes, the names of labels, or the names of numbers.
-    values : ndarray of shape (n_outputs, n_records)
-        uint8 for classes and labels, float64 for numbers.
-    codes : ndarray of int32 or None
-        Codes of the classes, where each record has one.
-    """
+    """A target as rows of outputs."""
 
     type: TargetType
-    labels: NDArray[Any]
+    labels: NDArray[Any]  # the classes, the names of labels, or the names of numbers
+    # Of shape (n_outputs, n_records): uint8 for classes and labels, float64 for numbers.
     values: NDArray[Any]
-    codes: NDArray[np.int32] | None = None
+    codes: NDArray[np.int32] | None = None  # codes of the classes, where each record has one
 
     @property
     def n_records(self) -> int:
@@ -84,11 +74,6 @@ class Targets:
 
 def read_classes(y: Any, n_records: int) -> Targets:
     """Return a target of classes (one dimension) or of labels that are 0 or 1 (two dimensions).
-
-    Parameters
-    ----------
-    y : array-like, series, frame or sparse array
-    n_records : int
 
     Examples
     --------

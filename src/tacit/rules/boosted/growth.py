@@ -42,19 +42,9 @@ class Growth:
     """The records and settings that rules are grown from.
 
     Outputs that are the same for all records get no rules: their default score decides.
-
-    Attributes
-    ----------
-    model : estimator
-        Whose parameters are asked for.
-    coded : CodedColumns
-    targets : Targets
-    weights : ndarray of float64 or None
-    loss : str
-    generator : numpy.random.Generator
     """
 
-    model: Any
+    model: Any  # whose parameters are asked for
     coded: CodedColumns
     targets: Targets
     weights: NDArray[np.float64] | None

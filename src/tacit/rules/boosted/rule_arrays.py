@@ -62,24 +62,13 @@ class RuleArrays(ConditionArrays):
 
     @staticmethod
     def grown(
-        arrays: dict[str, NDArray[Any]],
+        arrays: dict[str, NDArray[Any]],  # as ``RuleBooster.rules`` returns them
         coded: CodedColumns,
         *,
-        outputs: NDArray[np.int32],
-        default_scores: NDArray[np.float64],
+        outputs: NDArray[np.int32],  # the output behind each of those that the kernel saw
+        default_scores: NDArray[np.float64],  # of all outputs
     ) -> RuleArrays:
-        """Return what the kernel has grown, with thresholds instead of codes.
-
-        Parameters
-        ----------
-        arrays : dict of str to ndarray
-            As ``RuleBooster.rules`` returns them.
-        coded : CodedColumns
-        outputs : ndarray of int32
-            The output behind each of those that the kernel saw.
-        default_scores : ndarray of float64
-            Of all outputs.
-        """
+        """Return what the kernel has grown, with thresholds instead of codes."""
         columns, ops = arrays["columns"], arrays["ops"]
         return RuleArrays(
             arrays["rule_conditions"],

@@ -54,11 +54,6 @@ class RuleFeatures(ColumnKinds):
 
     Made by :meth:`fit`; attributes are those of `ColumnKinds` and one more.
 
-    Attributes
-    ----------
-    digits : dict of int to dict of float to int
-        By column, how many digits thresholds are shown with if the usual ones are too few.
-
     Examples
     --------
     >>> from sklearn.base import BaseEstimator
@@ -74,6 +69,7 @@ class RuleFeatures(ColumnKinds):
     ('age ≤ 37.5', 'town ≠ Bern')
     """
 
+    # By column, how many digits thresholds are shown with if the usual ones are too few.
     digits: dict[int, dict[float, int]] = field(default_factory=dict)
 
     @classmethod

@@ -24,24 +24,12 @@ __all__ = ["Sample", "note_target", "table_sample", "take_sample"]
 
 
 class Sample(NamedTuple):
-    """The records to learn from; none has the weight zero.
-
-    Attributes
-    ----------
-    data : Table, pl.DataFrame, ndarray or sparse array
-    kind : {"table", "frame", "array"}
-    y : Any
-        The target as it was given; the series, where it is a column of a frame.
-    target : int or None
-        The position of the target among the columns of a Table.
-    target_name : str or None
-    weights : ndarray of float64 or None
-    """
+    """The records to learn from; none has the weight zero."""
 
     data: Any
     kind: Kind
-    y: Any
-    target: int | None
+    y: Any  # the target as it was given; the series, where it is a column of a frame
+    target: int | None  # the position of the target among the columns of a Table
     target_name: str | None
     weights: NDArray[np.float64] | None
 

@@ -32,21 +32,11 @@ __all__ = ["PartitionedTree", "grow_partitioned_network", "grow_partitioned_tree
 
 
 class PartitionedTree(NamedTuple):
-    """A tree of a partitioned table.
+    """A tree of a partitioned table."""
 
-    Attributes
-    ----------
-    nodes : Nodes
-        In value ids of the table.
-    target : int
-        The position of the target's column.
-    labels : ndarray
-        The classes.
-    """
-
-    nodes: Nodes
-    target: int
-    labels: NDArray[Any]
+    nodes: Nodes  # in value ids of the table
+    target: int  # the position of the target's column
+    labels: NDArray[Any]  # the classes
 
 
 def grow_partitioned_tree(
@@ -128,24 +118,12 @@ def _check_some_weight(summary: TargetSummary) -> None:
 
 def grow_partitioned_network(
     table: PartitionedTable,
-    ordered: NDArray[np.uint8],
-    settings: dict[str, Any],
+    ordered: NDArray[np.uint8],  # which columns are asked about by thresholds
+    settings: dict[str, Any],  # for the growth kernel
     n_jobs: int | None,
-    verbose: int,
+    verbose: int,  # 1 shows how far each pass has come
 ) -> Forest:
-    """Grow a tree for each column given all others.
-
-    Parameters
-    ----------
-    table : PartitionedTable
-    ordered : ndarray of uint8
-        Which columns are asked about by thresholds.
-    settings : dict
-        For the growth kernel.
-    n_jobs : int, optional
-    verbose : int
-        1 shows how far each pass has come.
-    """
+    """Grow a tree for each column given all others."""
     schema = table.schema
     growth = _level_growth(table, RecordWeights(), ordered, settings, n_jobs, verbose)
     trees = growth.grow([Target.of(schema, column) for column in range(len(schema))])
