@@ -18,8 +18,10 @@ __all__ = [
     "fill_distinct",
     "generator",
     "pick",
+    "pick_cluster",
     "round_to_total",
     "scale_to_total",
+    "skewed_lengths",
     "zipf_weights",
 ]
 
@@ -95,6 +97,18 @@ def round_to_total(
         chosen = rng.permutation(movable)[: abs(gap)]
         rounded[chosen] += 1 if gap > 0 else -1
     return rounded
+
+
+def skewed_lengths(
+    rng: np.random.Generator, activity: Real, total: int, least: int, most: int
+) -> Integers:
+    """Draw lengths in proportion to activity, in [least, most], that add up to the total."""
+    return round_to_total(rng, scale_to_total(activity, total, least, most), total, least, most)
+
+
+def pick_cluster(rng: np.random.Generator, n_clusters: int, size: int) -> Integers:
+    """Draw a cluster for each of some records, by Zipf's law."""
+    return pick(rng, cumulate(zipf_weights(n_clusters, 1.0)), size)
 
 
 def fill_distinct(

@@ -15,8 +15,7 @@ from sklearn.utils.validation import _num_samples
 from tacit.errors import InputError
 from tacit.table import Table
 from tacit.table.features import is_frame, is_sparse
-from tacit.table.gateway import check_weights
-from tacit.table.targets import take_target
+from tacit.table.targets import read_sample_weight, require_target, take_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,11 +39,7 @@ class Sample:
 
 def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
     """Put what fit is given in order; columns and target are read later."""
-    if y is None:
-        raise InputError(
-            f"This {type(model).__name__} estimator requires y to be passed, "
-            "but the target y is None"
-        )
+    require_target(model, y)
     refuse_lazy(X)
     name = None
     if isinstance(y, str):
@@ -91,10 +86,7 @@ def _split(X: Any, name: str) -> tuple[Any, Any]:
 
 
 def _weights(sample_weight: Any, n_records: int) -> NDArray[np.float64] | None:
-    try:
-        weights = check_weights(sample_weight, n_records)
-    except InputError as error:
-        raise InputError(f"sample_weight: {error}") from None
+    weights = read_sample_weight(sample_weight, n_records)
     if weights is not None and weights.max() > _MOST_WEIGHT:
         raise InputError(f"sample_weight: {weights.max():g} is too large; scale weights down")
     return weights

@@ -15,7 +15,7 @@ import polars as pl
 from scipy import sparse
 
 from tacit.errors import InputError
-from tacit.table.targets import class_labels, read_target, refuse_reals
+from tacit.table.targets import class_labels, read_class_target, read_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -88,11 +88,7 @@ def read_classes(y: Any, n_records: int) -> Targets:
     if wide is not None:
         values, names = wide
         return _dense_labels(values, names, n_records)
-    series = read_target(y, n_records)
-    try:
-        refuse_reals(series)
-    except InputError as error:
-        raise InputError(f"Unknown label type: {error}") from None
+    series = read_class_target(y, n_records)
     classes, codes = np.unique(_plain(series), return_inverse=True)
     if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes.tolist()):
         classes = classes.astype(str)

@@ -26,6 +26,7 @@ from tacit.select.ranking import Ranking
 from tacit.select.search import Search
 from tacit.table import Table
 from tacit.table.features import is_frame, note_names, weigh
+from tacit.table.targets import require_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -202,8 +203,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         top : int, default 20
             How many; at most `n_best` are remembered.
         """
-        check_is_fitted(self)
-        best = self.ranking_[: check_int(top, "top", 1)]
+        best = self._best(top)
         return pl.DataFrame(
             {
                 "columns": [list(subset.columns) for subset in best],
@@ -219,12 +219,14 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         Parameters
         ----------
         top : int, default 20
-            How many; at most `n_best` are remembered.
+            As for :meth:`to_frame`.
         """
-        check_is_fitted(self)
-        best = self.ranking_[: check_int(top, "top", 1)]
-        lines = [f"  {', '.join(subset.columns)}: {subset.score:.4f}" for subset in best]
+        lines = [f"  {', '.join(best.columns)}: {best.score:.4f}" for best in self._best(top)]
         return "\n".join([f"{self.target_} by {self.criterion}, in nats", *lines])
+
+    def _best(self, top: int) -> list[Subset]:
+        check_is_fitted(self)
+        return self.ranking_[: check_int(top, "top", 1)]
 
     def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
@@ -276,11 +278,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
 
     def _problem(self, X: Any, y: Any) -> Problem:
         """Make one Table of columns and target, and note what scikit-learn wants to be noted."""
-        if y is None:
-            raise InputError(
-                f"This {type(self).__name__} estimator requires y to be passed, "
-                "but the target y is None"
-            )
+        require_target(self, y)
         if isinstance(X, Table):
             problem = table_problem(X, y, self.discretise)
         elif is_frame(X):
@@ -323,13 +321,8 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     def _keep(self, problem: Problem, ranking: Ranking, search: Search) -> None:
         names = problem.table.schema.names
         self.ranking_ = [
-            Subset(
-                tuple(names[k] for k in ranked.columns),
-                ranked.score,
-                ranked.gain,
-                ranked.n_combinations,
-            )
-            for ranked in ranking.best()
+            Subset(tuple(names[k] for k in columns), score, gain, n_combinations)
+            for score, columns, gain, n_combinations in ranking.best()
         ]
         self.subset_ = self.ranking_[0].columns
         self.score_ = self.ranking_[0].score

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -16,8 +14,8 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.machine import count_jobs
 from tacit.parameters import store_parameters
-from tacit.table import Table
-from tacit.table.features import is_frame, is_sparse, read_features
+from tacit.table.features import read_features
+from tacit.table.targets import class_labels, without_target
 from tacit.tree.growth.bins import in_bins
 from tacit.tree.growth.coding import array_coding, table_coding
 from tacit.tree.growth.sample import take_sample
@@ -31,7 +29,6 @@ from tacit.tree.growth.settings import (
 )
 from tacit.tree.growth.target import (
     NO_CLASS_WEIGHTS,
-    class_array,
     class_weights,
     column_classes,
     has_classes,
@@ -42,7 +39,7 @@ from tacit.tree.nodes import Nodes, find_leaves
 from tacit.tree.state import tree_from_state, tree_to_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
     from matplotlib.axes import Axes
@@ -194,26 +191,9 @@ class TreeEstimator(Estimator):
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         model = self._fitted()
-        table = read_features(
-            self,
-            self._without_target(X, model),
-            model.features,
-            unseen=self.unseen,
-            n_jobs=self.n_jobs,
-        )
+        X = without_target(X, model.target_name)
+        table = read_features(self, X, model.features, unseen=self.unseen, n_jobs=self.n_jobs)
         return find_leaves(model.nodes, table, count_jobs(self.n_jobs))
-
-    def _without_target(self, X: Any, model: TreeModel) -> Any:
-        """Return X without a column that was the target in fit, if it is there."""
-        name = model.target_name
-        if name is None or isinstance(X, Table):
-            return X
-        if isinstance(X, Mapping) and not is_sparse(X):
-            return {key: column for key, column in X.items() if key != name}
-        if is_frame(X):
-            frame = nw.from_native(X, eager_only=True)
-            return frame.drop(name).to_native() if name in frame.columns else X
-        return X
 
     # What it looks like
 
@@ -365,7 +345,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         if sample.target is None:
             labels, codes = read_classes(sample.y, sample.data.shape[0])
         elif self.class_weight is None and has_classes(sample.data, sample.target):
-            labels = class_array(sample.data.schema.labels[sample.target].items)
+            labels = class_labels(sample.data.schema.labels[sample.target].items)
         else:
             labels, codes = column_classes(sample.data, sample.target)
         weights = self._weights(sample, labels, codes)

@@ -12,8 +12,8 @@ from tacit.parameters import check_choice, check_number, plain_parameters
 from tacit.schema import Labels, Schema
 from tacit.table.features import features_from_json, features_to_json, note_features
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+from tacit.table.targets import class_labels
 from tacit.tree.growth.settings import PRIORS, grow_settings
-from tacit.tree.growth.target import class_array
 from tacit.tree.model import TreeModel
 from tacit.tree.nodes import Nodes
 
@@ -106,7 +106,7 @@ def _name(target: Any) -> str | None:
 def _classes(packed: Any, dtype: str | None) -> NDArray[Any]:
     labels = unpack_schema(packed).labels[0]
     if dtype is None:
-        return class_array(labels.items)
+        return class_labels(labels.items)
     kind = np.dtype(str(dtype))
     if kind.kind not in "biuf":
         raise InputError(f"its classes are of the type {dtype!r}")

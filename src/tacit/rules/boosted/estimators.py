@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from tacit.errors import InputError
+from tacit.parameters import store_parameters
 from tacit.rules.boosted.base import BoostedRules
 from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
 from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
@@ -171,19 +172,7 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_rules, heads=heads, head_size=head_size, learning_rate=learning_rate,
-            max_conditions=max_conditions, min_support=min_support, l1=l1, l2=l2,
-            algorithm=algorithm, n_bins=n_bins, binning=binning, defaults=defaults,
-            nominal=nominal, sample=sample, sample_fraction=sample_fraction,
-            feature_fraction=feature_fraction, prune=prune, early_stopping=early_stopping,
-            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change,
-            default_rule=default_rule, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
-        self.loss = loss
-        self.stratify = stratify
-        self.calibration = calibration
-        self.prediction = prediction
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""

@@ -10,10 +10,11 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.scale import Predict
 from tacit.statistic import Statistic
+from tacit.table.targets import class_labels
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.sample import note_target
 from tacit.tree.growth.settings import fixed_leaf, float_total, weight_unit
-from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_array, class_weights, refuse_missing
+from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights, refuse_missing
 from tacit.tree.network.forest import Forest, join_forests
 from tacit.tree.nodes import Nodes
 from tacit.tree.partitioned.growing_tree import Target
@@ -61,7 +62,7 @@ def grow_partitioned_tree(
     column = note_target(model, table.schema, y)
     ordered = ordered_columns(table.schema, model.ordered)
     labels = table.schema.labels[column]
-    classes = class_array(labels.items[: labels.missing])
+    classes = class_labels(labels.items[: labels.missing])
     target, weights = Target.of(table.schema, column), RecordWeights()
     if model.class_weight is not None or labels.missing is not None:
         summary = table.reduce(FirstPass(weights, column), n_jobs=model.n_jobs)
