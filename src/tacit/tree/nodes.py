@@ -113,15 +113,7 @@ class Nodes:
 
 
 def find_leaves(nodes: Nodes, records: Any, n_jobs: int) -> NDArray[np.int32]:
-    """Return the leaf that each record ends in.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    records : Table or Coding
-        Stored values, numbered as in the nodes.
-    n_jobs : int
-    """
+    """Return the leaf that each record of a Table or a Coding, with ids of the nodes, ends in."""
     return _core.tree_leaves(
         records.indptr,
         records.values,

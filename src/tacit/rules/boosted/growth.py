@@ -59,18 +59,9 @@ class Growth:
         return self._grow(hold_out(fraction, n_records, self._strata(), self.generator), "rules")
 
     def cross_decisions(self, new: NumberColumns, n_folds: int = 5) -> NDArray[np.float64]:
-        """Return scores of each record by rules that were grown without it and others.
+        """Return scores of all outputs, of each record by rules that were grown without its fold.
 
-        Parameters
-        ----------
-        new : NumberColumns
-            The same records, as predictions take them.
-        n_folds : int
-            How often rules are grown, each time without another fold of the records.
-
-        Returns
-        -------
-        ndarray of shape (n_records, n_outputs)
+        `new` are the same records, as predictions take them.
         """
         fold_of = folds(n_folds, self.targets.n_records, self._strata(), self.generator)
         decisions = np.empty(self.targets.values.shape[::-1])

@@ -23,30 +23,19 @@ __all__ = ["RuleArrays"]
 
 @dataclass(frozen=True)
 class RuleArrays(ConditionArrays):
-    """Rules, one after the other; conditions as in :class:`ConditionArrays`.
-
-    Attributes
-    ----------
-    rule_heads : ndarray of int64 of shape (n_rules + 1,)
-        Where each rule's head begins.
-    outputs, scores : ndarrays
-        Heads: what is added to which output.
-    support, gain : ndarrays of float64 of shape (n_rules,)
-    default_scores : ndarray of float64 of shape (n_outputs,)
-        What every record starts with.
-    """
+    """Rules, one after the other; conditions as in :class:`ConditionArrays`."""
 
     _types = CONDITION_TYPES | {
         "rule_heads": np.int64, "outputs": np.int32, "scores": np.float64, "support": np.float64,
         "gain": np.float64, "default_scores": np.float64,
     }  # fmt: skip
 
-    rule_heads: NDArray[np.int64]
-    outputs: NDArray[np.int32]
+    rule_heads: NDArray[np.int64]  # where each rule's head begins, and the last one's ends
+    outputs: NDArray[np.int32]  # heads: what is added to which output
     scores: NDArray[np.float64]
     support: NDArray[np.float64]
     gain: NDArray[np.float64]
-    default_scores: NDArray[np.float64]
+    default_scores: NDArray[np.float64]  # what every record starts with
 
     def __len__(self) -> int:
         return len(self.support)

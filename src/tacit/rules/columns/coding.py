@@ -62,16 +62,11 @@ class CodedColumns:
     def thresholds(
         self, columns: ArrayLike, ops: ArrayLike, low: ArrayLike, high: ArrayLike
     ) -> NDArray[np.float64]:
-        """Return the numbers that conditions compare with.
+        """Return the numbers that conditions, as the search returns them, compare with.
 
         Of conditions with an order ("at most" and "above"), half-way between the number of the code
         `low` and that of `high`: never below the one, always below the other. Of others, the number
         of `low`.
-
-        Parameters
-        ----------
-        columns, ops, low, high : array-like of int
-            Conditions as the search returns them.
         """
         first = self.code_start[np.asarray(columns, np.int64)]
         below = self.upper[first + np.asarray(low, np.int64)]
@@ -104,16 +99,9 @@ def _half_way(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray
 def code_columns(
     features: RuleFeatures, new: NumberColumns, defaults: Any, bins: Any, n_jobs: int
 ) -> CodedColumns:
-    """Rank the numbers of each column and lay out what is not the default.
+    """Rank the numbers of the X of fit and lay out what is not the default.
 
-    Parameters
-    ----------
-    features : RuleFeatures
-    new : NumberColumns
-        The X of fit.
-    defaults, bins
-        As :meth:`RuleFeatures.fit` takes them.
-    n_jobs : int
+    `defaults` and `bins` are what :meth:`RuleFeatures.fit` takes.
     """
     wanted, choose = _wanted(features, new, defaults)
     by_frequency, n_bins = _binning(bins)

@@ -94,15 +94,7 @@ class ColumnKinds:
 def fit_columns(
     X: Any, estimator: Any, nominal: Sequence[str | int] | None
 ) -> tuple[ColumnKinds, NumberColumns]:
-    """Return what to remember of the X of fit, and its columns.
-
-    Parameters
-    ----------
-    X : Table, frame, mapping of columns, array or sparse array
-    estimator : scikit-learn estimator
-        Notes the columns.
-    nominal : sequence of str or int, optional
-    """
+    """Return what to remember of the X of fit, and its columns, which `estimator` notes."""
     if isinstance(X, Table):
         names = X.schema.names
         note_names(estimator, names)

@@ -75,11 +75,7 @@ def is_ordered(labels: Labels) -> bool:
 def ordered_columns(schema: Schema, ordered: Any) -> NDArray[np.uint8]:
     """Return which columns of a schema are ordered.
 
-    Parameters
-    ----------
-    schema : Schema
-    ordered : "auto" or sequence of str or int
-        The columns; by default those of numbers, dates or bins that have three labels or more.
+    "auto" are those of numbers, dates or bins that have three labels or more.
     """
     flags = np.zeros(len(schema), np.uint8)
     if not isinstance(ordered, str):

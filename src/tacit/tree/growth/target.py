@@ -146,16 +146,9 @@ def column_numbers(table: Table, position: int) -> NDArray[np.float64]:
 class Moments:
     """Sums that say how a target varies, in fixed point: the same in any order of the records.
 
-    d is a record's deviation from the most common number, and w its weight. The kernel adds up w,
-    w·d·scale and w·d²·scale², all in units of 1/unit. Unit and scale are powers of two, as large as
-    leaves the sums below 2⁵³ and 2⁶².
-
-    Attributes
-    ----------
-    base : float
-        The most common number.
-    scale : float
-    first, second : ndarray of int64
+    d is a record's deviation from `base`, the most common number, and w its weight. The kernel adds
+    up w, w·d·scale and w·d²·scale², all in units of 1/unit. Unit and scale are powers of two, as
+    large as leaves the sums below 2⁵³ and 2⁶².
     """
 
     base: float

@@ -33,13 +33,7 @@ def lay_out(
     lengths: NDArray[np.float64] | None = None,
     aspect: float = 1.5,  # of all of it, width by height, as far as it can be had
 ) -> NDArray[np.float64]:
-    """Return the centres of boxes that do not overlap.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, 2)
-        From 0 on; the second coordinate grows upwards.
-    """
+    """Return the centres of boxes that do not overlap: from 0 on, the second coordinate upwards."""
     graph = _shortest(n_nodes, arcs, np.ones(len(arcs)) if lengths is None else lengths)
     n_components, component = csgraph.connected_components(graph, directed=False)
     centres = np.zeros((n_nodes, 2))

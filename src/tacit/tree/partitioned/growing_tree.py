@@ -41,10 +41,7 @@ class Target:
     def by_class(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return counts as trees have them: of all, then of the classes but the base.
 
-        Parameters
-        ----------
-        counts : ndarray of shape (arity, …)
-            Of all, then of the codes but the default.
+        Given are rows of all, then of the codes but the default.
         """
         if self.base == self.default and self.n_classes == self.arity:
             return counts
@@ -128,14 +125,7 @@ class Leaf:
 
 
 class GrowingTree:
-    """A tree of which some splits are known.
-
-    Parameters
-    ----------
-    target : Target
-    max_leaves : int
-        The most leaves it may have; -1 for any number.
-    """
+    """A tree of which some splits are known; -1 leaves are any number of them."""
 
     def __init__(self, target: Target, max_leaves: int) -> None:
         self.target = target
@@ -157,13 +147,8 @@ class GrowingTree:
     def grow(self) -> tuple[list[Leaf], list[Leaf], int]:
         """Grow best first with the splits that are known.
 
-        Returns
-        -------
-        nodes : list of Leaf
-            In the order in which they are made.
-        split : list of Leaf
-            Those that are split.
-        n_leaves : int
+        Returns the nodes in the order in which they are made, those that are split, and the number
+        of leaves.
         """
         nodes, split, n_leaves = [self.root], [], 1
         queue: list[tuple[int, int]] = []  # larger ranks first, then earlier nodes

@@ -43,17 +43,7 @@ class PartitionedTree(NamedTuple):
 def grow_partitioned_tree(
     model: Any, table: PartitionedTable, y: Any, settings: dict[str, Any]
 ) -> PartitionedTree:
-    """Grow the tree of a classifier, and note the columns on the model.
-
-    Parameters
-    ----------
-    model : TreeClassifier
-    table : PartitionedTable
-    y : str
-        The target's column.
-    settings : dict
-        For the growth kernel.
-    """
+    """Grow the tree of a classifier, and note the columns on the model; `y` is the target's."""
     if not isinstance(y, str):
         raise InputError(
             "y: X is a partitioned table, and its records come in partitions; give the name of the "

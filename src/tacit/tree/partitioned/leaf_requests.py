@@ -63,11 +63,7 @@ def select_cells(
 class SplitChain:
     """Splits of a leaf, of what is then left of it, and so on, for all of which there are cells.
 
-    Parameters
-    ----------
-    siblings : Siblings
-    begin, end : int
-        The leaf's cells.
+    The cells of the leaf are those from `begin` to `end`.
     """
 
     def __init__(self, siblings: Siblings, begin: int, end: int) -> None:
