@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -30,32 +30,24 @@ _BLOCK = 2**18  # values looked at at once
 _SKEW = 1.0  # standard deviation of the logarithm of how much a record's owner clicks
 
 
+class _Options(TypedDict, total=False):
+    n_clusters: int
+    exponent: float
+    concentration: float
+    noun: str
+    random_state: int | np.random.Generator
+
+
 @overload
 def make_mixture(
-    n_records: int,
-    n_columns: int,
-    n_stored: int,
-    *,
-    n_clusters: int = ...,
-    exponent: float = ...,
-    concentration: float = ...,
-    noun: str = ...,
-    random_state: int | np.random.Generator = ...,
-    return_clusters: Literal[False] = ...,
-) -> Table: ...
+    n_records: int, n_columns: int, n_stored: int, *,
+    return_clusters: Literal[False] = ..., **options: Unpack[_Options],
+) -> Table: ...  # fmt: skip
 @overload
 def make_mixture(
-    n_records: int,
-    n_columns: int,
-    n_stored: int,
-    *,
-    n_clusters: int = ...,
-    exponent: float = ...,
-    concentration: float = ...,
-    noun: str = ...,
-    random_state: int | np.random.Generator = ...,
-    return_clusters: Literal[True],
-) -> tuple[Table, NDArray[np.int64]]: ...
+    n_records: int, n_columns: int, n_stored: int, *,
+    return_clusters: Literal[True], **options: Unpack[_Options],
+) -> tuple[Table, NDArray[np.int64]]: ...  # fmt: skip
 def make_mixture(
     n_records: int,
     n_columns: int,

@@ -91,10 +91,8 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     counter : Counter or callable, optional
         Who counts: a counter of the very Table that is fitted, or something that makes a counter of
         a Table.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-    verbose : int, default 0
-        1 shows progress on stderr.
+    n_jobs, verbose : int, optional
+        Threads, on which the result does not depend; and 1 to show progress on stderr.
 
     Attributes
     ----------
@@ -111,9 +109,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         How many of them had to be counted.
     target_ : str
         The name of the target.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_ : int, ndarray of str (for Tables and frames)
 
     Examples
     --------
@@ -129,6 +125,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     """
 
     _input_tags = ("categorical", "sparse", "string")
+    _target_tags = ("required",)
     _per_record: ClassVar[tuple[str, ...]] = ()  # transform selects columns, wherever records are
 
     def __init__(
@@ -145,14 +142,8 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     ) -> None:
         store_parameters(self, locals())
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:
-        """Search.
+        """Search, and return itself.
 
         Parameters
         ----------
@@ -161,11 +152,6 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
             The target: integers, strings or booleans, or the name of a column of a Table or frame.
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for.
-
-        Returns
-        -------
-        BestSubset
-            Itself.
         """
         criterion = choose_criterion(self.criterion)
         n_best = check_int(self.n_best, "n_best", 1)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.estimator import Estimator
+from tacit.estimator import Estimator, LogProbabilities
 from tacit.machine import count_jobs
 from tacit.parameters import store_parameters
 from tacit.table.features import read_features
@@ -99,21 +99,17 @@ class TreeEstimator(Estimator):
             )
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
         kernels: Any = _core  # starred arguments are too much for its types
-        table = (
-            coding.indptr, coding.values, coding.start, coding.rows, coding.offsets,
-            coding.defaults, coding.ordered,
-        )  # fmt: skip
         unit = settings["unit"]
         settings, factor = even_settings(settings, weights)
         if classes is None and moments is None:
             # The target's classes are the codes of its column: postings list them already.
             target = np.array([sample.target], np.int64)
-            _, *arrays, stats, _ = kernels.grow_forest(*table, target, None, weights, settings, 1)
+            _, *arrays, stats, _ = kernels.grow_forest(*coding, target, None, weights, settings, 1)
             stats = stats.reshape(-1, n_classes)
         else:
             excluded = () if sample.target is None else (sample.target,)
             *arrays, stats = kernels.grow_tree(
-                *table, excluded, classes, n_classes, moments, weights, settings
+                *coding, excluded, classes, n_classes, moments, weights, settings
             )
         arrays.append(stats / unit)
         if factor != 1.0:
@@ -295,7 +291,7 @@ class TreeEstimator(Estimator):
         return tree_from_state(cls, state)
 
 
-class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type: ignore[misc]
     """A tree or a graph whose leaves hold the probabilities of classes."""
 
     classes_: NDArray[Any]
@@ -322,7 +318,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow.
+        """Grow, and return itself.
 
         Parameters
         ----------
@@ -334,10 +330,6 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
             name.
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for. Records of the weight zero say nothing.
-
-        Returns
-        -------
-        self
         """
         settings = grow_settings(self)
         sample = take_sample(self, X, y, sample_weight)
@@ -390,28 +382,14 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         return class_score(self._fitted())
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class for each record.
+        """Return the probability of each class (by column) for each record (by row).
 
         Parameters
         ----------
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
-
-        Returns
-        -------
-        ndarray of shape (n_records, n_classes)
         """
         leaves = self.apply(X)
         return self._model.probabilities[leaves]
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the natural logarithm of each class's probability for each record.
-
-        Parameters
-        ----------
-        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each record.
