@@ -92,17 +92,14 @@ def make_dependency_tree(
     edges = np.column_stack([parents, columns]).astype(np.int64).reshape(-1, 2)
     random = rng.random(m) < noise
     if kind == "numeric":
-        return TreeData(_draw_numbers(rng, m, parents, width, random), edges)
-    return TreeData(_draw_flags(rng, m, parents, pull, random), edges)
+        return TreeData(_draw_numbers(rng, parents, width, random), edges)
+    return TreeData(_draw_flags(rng, parents, pull, random), edges)
 
 
 def _draw_numbers(
-    rng: np.random.Generator,
-    m: int,
-    parents: NDArray[np.int64],
-    spread: float,
-    random: NDArray[np.bool_],
+    rng: np.random.Generator, parents: NDArray[np.int64], spread: float, random: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
+    m = len(random)
     numbers = np.empty((m, len(parents) + 1), order="F")
     variances = np.ones(len(parents) + 1)
     numbers[:, 0] = rng.standard_normal(m)
@@ -116,12 +113,9 @@ def _draw_numbers(
 
 
 def _draw_flags(
-    rng: np.random.Generator,
-    m: int,
-    parents: NDArray[np.int64],
-    coupling: float,
-    random: NDArray[np.bool_],
+    rng: np.random.Generator, parents: NDArray[np.int64], coupling: float, random: NDArray[np.bool_]
 ) -> Table:
+    m = len(random)
     flags = np.empty((m, len(parents) + 1), np.bool_, order="F")
     flags[:, 0] = rng.random(m) < 0.5
     for column, parent in enumerate(parents.tolist(), 1):

@@ -44,9 +44,8 @@ class Baseline:
     entropy: float  # H(Y | Z) in nats, the most that can be gained
     given_entropy: float  # H(Z) in nats
     n_classes: int  # K(Y)
-    # K(Z) and K(YZ).
-    n_given: int
-    n_given_cells: int
+    n_given: int  # K(Z)
+    n_given_cells: int  # K(YZ)
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,8 @@ class Measured:
 
     entropy: NDArray[np.float64]  # H(SZ), in nats
     rest: NDArray[np.float64]  # H(Y | SZ), in nats: what is still open about the target
-    # K(SZ) and K(YSZ): combinations that occur.
-    n_rows: NDArray[np.int64]
-    n_cells: NDArray[np.int64]
+    n_rows: NDArray[np.int64]  # K(SZ): combinations that occur
+    n_cells: NDArray[np.int64]  # K(YSZ)
 
 
 class Measurer:
@@ -89,12 +88,8 @@ class Measurer:
     def measure(self, sets: NDArray[np.int64]) -> Measured:
         """Measure sets of columns, a row of indices for each."""
         cells = self._arities[sets].prod(axis=1) * self._fixed_cells
-        out = Measured(
-            np.empty(len(sets)),
-            np.empty(len(sets)),
-            np.empty(len(sets), np.int64),
-            np.empty(len(sets), np.int64),
-        )
+        n = len(sets)
+        out = Measured(np.empty(n), np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64))
         for batch in _batches(cells):
             measured = (
                 self._one_sparse(sets[batch[0]])
@@ -115,14 +110,9 @@ class Measurer:
             return None
         schema = table.schema
         counts = _core.all_tables(
-            table.indptr,
-            table.values,
-            schema.offsets,
-            schema.defaults,
-            list(columns),
-            self._target,
-            size,
-        )
+            table.indptr, table.values, schema.offsets, schema.defaults, list(columns),
+            self._target, size,
+        )  # fmt: skip
         sets = np.array(list(combinations(columns, size)))
         cells = schema.arities[sets].prod(axis=1) * self._n_labels
         offsets = np.concatenate(([0], np.cumsum(cells)))

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.rules.conditions import CONDITION_TYPES, ConditionArrays
+from tacit.rules.conditions import CONDITION_TYPES, ConditionArrays, tightest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from tacit.rules.columns.features import CodedColumns, NumberColumns
 
 __all__ = ["RuleArrays"]
+
+_Body = tuple[tuple[int, int, float], ...]
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,37 @@ class RuleArrays(ConditionArrays):
             gain=self.gain[:n],
         )
 
+    def merged(self) -> RuleArrays:
+        """Return rules with the same conditions, in any order, as one where the first was."""
+        bodies = _bodies(self)
+        index: dict[_Body, int] = {}
+        keys = [tuple(sorted(body)) for body in bodies]
+        owner = np.array([index.setdefault(key, len(index)) for key in keys], int)
+        n = len(index)
+        first = np.unique(owner, return_index=True)[1].tolist()
+        bodies = [bodies[number] for number in first]  # in the order in which they were learnt
+        heads: list[dict[int, float]] = [{} for _ in range(n)]
+        cells = np.repeat(owner, np.diff(self.rule_heads)).tolist()
+        added = zip(cells, self.outputs.tolist(), self.scores.tolist(), strict=True)
+        for rule, output, score in added:
+            heads[rule][output] = heads[rule].get(output, 0.0) + score
+        ordered = [sorted(head.items()) for head in heads]
+        support = np.zeros(n)
+        np.maximum.at(support, owner, self.support)  # all cover the same records
+        tests = [test for body in bodies for test in body]
+        return RuleArrays(
+            _ends(len(body) for body in bodies),
+            np.array([test[0] for test in tests], np.int32),
+            np.array([test[1] for test in tests], np.uint8),
+            np.array([test[2] for test in tests], np.float64),
+            _ends(len(head) for head in ordered),
+            np.array([output for head in ordered for output, _ in head], np.int32),
+            np.array([score for head in ordered for _, score in head], np.float64),
+            support,
+            np.bincount(owner, self.gain, n).astype(np.float64),
+            self.default_scores,
+        )
+
     def score(self, new: NumberColumns, n_jobs: int) -> NDArray[np.float64]:
         """Return the sum of what covering rules add, for each record and output."""
         return _core.rule_scores(
@@ -110,3 +144,14 @@ class RuleArrays(ConditionArrays):
         if len(rules.gain) != len(rules) or len(rules.default_scores) != n_outputs:
             raise InputError("'gain' or 'default_scores' has another length than it must have")
         return rules
+
+
+def _bodies(rules: RuleArrays) -> list[_Body]:
+    columns, ops = rules.columns.tolist(), rules.ops.tolist()
+    thresholds, ends = rules.thresholds.tolist(), rules.rule_conditions.tolist()
+    bodies = [slice(first, last) for first, last in pairwise(ends)]
+    return [tuple(tightest(columns[b], ops[b], thresholds[b])) for b in bodies]
+
+
+def _ends(sizes: Iterable[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.concatenate(([0], np.cumsum(list(sizes), dtype=np.int64))).astype(np.int64)

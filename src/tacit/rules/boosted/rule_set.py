@@ -137,9 +137,7 @@ class RuleSet(RuleSequence[BoostedRule]):
         Boosting often finds a rule again to add a bit more. Predictions are the same but for
         rounding; numbers of rules are those of the merged set.
         """
-        from tacit.rules.boosted.merging import merge_rules
-
-        return RuleSet(merge_rules(self.arrays), self._features, self._labels)
+        return RuleSet(self.arrays.merged(), self._features, self._labels)
 
     # What they look like
 

@@ -113,7 +113,7 @@ def on_a_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 def learn_rules(
     columns: Any,
     classes: NDArray[np.int32],  # of shape (n_records,)
-    # Of shape (n_records,): multiples of a power of two: see `on_a_grid`.
+    # Of shape (n_records,), multiples of a power of two; see `on_a_grid`.
     weights: NDArray[np.float64],
     order: list[int],  # classes to learn rules for
     settings: CoveringSettings,

@@ -118,7 +118,6 @@ class _Classes(Captions):
         return self.classes[k], _percent(float(self.probabilities[node, k])), self.colour[k]
 
     def details(self, node: int) -> str:
-        """Return all that there is to say."""
         row, n = self.counts[node], float(self.weights[node])
         order = np.argsort(-row, kind="stable")[:12]
         lines = [
@@ -144,7 +143,6 @@ class _Classes(Captions):
         return items
 
     def legend(self) -> list[tuple[str, str]]:
-        """Return colours and what they stand for."""
         rest = len(self.classes) - len(self.coloured)
         known = [(self.colour[k], self.classes[k]) for k in self.coloured]
         return known + ([(_OTHER, f"{rest} other classes")] if rest else [])
@@ -165,13 +163,11 @@ class _Numbers(Captions):
         self.low, self.span = float(low), float(high - low) or 1.0
 
     def leaf(self, node: int) -> tuple[str, str, str]:
-        """Return title, note and colour of a leaf."""
         if self.weights[node] == 0:
             return "no records", "", _OTHER
         return f"{self.mean[node]:,.4g}", f"± {self.deviation[node]:.3g}", _COLOURS[0]
 
     def details(self, node: int) -> str:
-        """Return all that there is to say."""
         if self.weights[node] == 0:
             return "no records"
         return f"mean {self.mean[node]:,.6g}, standard deviation {self.deviation[node]:,.6g}"
@@ -188,6 +184,5 @@ class _Numbers(Captions):
         return items
 
     def legend(self) -> list[tuple[str, str]]:
-        """Return colours and what they stand for."""
         ends = f"from {self.low:,.4g} to {self.low + self.span:,.4g}"
         return [(_COLOURS[0], "mean"), (_PALE, f"± standard deviation, {ends}")]

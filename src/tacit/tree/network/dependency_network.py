@@ -15,10 +15,13 @@ from tacit.machine import check_fits, check_int, count_jobs
 from tacit.parameters import make_generator, store_parameters
 from tacit.progress import show_progress
 from tacit.scale import as_partitioned
-from tacit.table.features import Features, fit_features, note_features, read_features
+from tacit.table.features import Features, fit_features, note_features, note_names, read_features
+from tacit.table.targets import class_labels
+from tacit.tree.decision_tree import DecisionTreeClassifier
+from tacit.tree.growth.bins import features_without, nodes_without
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.settings import fixed_leaf, fixed_weights, grow_settings
-from tacit.tree.network.column_tree import tree_of_column
+from tacit.tree.model import TreeModel
 from tacit.tree.network.forest import Arcs, DerivedFromForest, Forest
 from tacit.tree.network.growth import grow_network
 from tacit.tree.network.recommend import is_one_basket, rank_items, read_basket
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
     from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
-    from tacit.tree.decision_tree import DecisionTreeClassifier
 
 __all__ = ["DependencyNetwork"]
 
@@ -241,7 +243,22 @@ class DependencyNetwork(Estimator):
             Fitted; it takes records without the column.
         """
         check_is_fitted(self, "forest_")
-        return tree_of_column(self, self.schema_.position(column))
+        schema, position = self.schema_, self.schema_.position(column)
+        shared = DecisionTreeClassifier().get_params().keys() & self.get_params().keys()
+        settings = {name: getattr(self, name) for name in shared - {"discretise", "ordered"}}
+        tree = DecisionTreeClassifier(**{**settings, **self._learnt_by})
+        features = features_without(position, self._features)
+        nodes = nodes_without(position, self.forest_.tree(position), schema)
+        name = schema.names[position]
+        tree._model = TreeModel(
+            nodes, features.schema, None, features, target_name=name, **self._learnt_by
+        )
+        tree.classes_ = class_labels(schema.labels[position].items)
+        tree.n_classes_ = len(tree.classes_)
+        note_names(tree, features.schema.names)
+        if self._features.kind == "array":
+            del tree.feature_names_in_
+        return tree
 
     def to_text(self, top: int = 10) -> str:
         """Return a summary with the strongest arcs.
