@@ -83,7 +83,7 @@ def test_independent_numbers_are_read_once_each(tmp_path, kind):
 def test_slices_are_those_of_the_file(tmp_path, kind):
     x = np.arange(3500.0 * 7).reshape(3500, 7)
     source = Columns.from_file(write(tmp_path / "x", x, kind)).numbers
-    assert source.pieces() == [(0, 700), (700, 1400), (1400, 2100), (2100, 2800), (2800, 3500)]
+    assert source.chunks() == [(0, 700), (700, 1400), (1400, 2100), (2100, 2800), (2800, 3500)]
     starts, stops = np.array([3, 640, 700, 3400]), np.array([4, 700, 764, 3500])
     columns = np.array([5, 0])
     found = source.gather(starts, stops, columns)

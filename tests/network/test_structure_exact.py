@@ -25,7 +25,7 @@ examples = settings(max_examples=60)
 def dense(columns):
     """Return the values of each column as a list; codes for discrete ones."""
     found = []
-    for numeric, place in zip(columns.numeric, columns.place, strict=True):
+    for numeric, place in zip(columns.numeric, columns.index, strict=True):
         if numeric:
             found.append(np.asarray(columns.numbers)[:, place].tolist())
         else:

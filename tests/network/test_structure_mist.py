@@ -269,7 +269,7 @@ def test_a_random_order_has_every_number_once(n):
     order = RandomOrder(n, 5)
     numbers = order.numbers(0, n)
     assert np.array_equal(np.sort(numbers), np.arange(n))
-    assert np.array_equal(order.places(numbers), np.arange(n))
+    assert np.array_equal(order.positions(numbers), np.arange(n))
     assert np.array_equal(order.numbers(n // 3, n), numbers[n // 3 :])
     if n > 2:
         assert not np.array_equal(numbers, RandomOrder(n, 6).numbers(0, n))

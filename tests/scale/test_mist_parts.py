@@ -12,7 +12,7 @@ import tacit
 from oracles.structure import discrete_tree
 from support.strategies import JOBS, data
 from tacit.network.structure.random_order import RandomOrder
-from tacit.network.structure.sampled_parts import FirstSample, PairSamples
+from tacit.network.structure.sampled_partitions import FirstSample, PairSamples
 from tacit.scale import Partition, of_tables, partition
 from tacit.statistic import Statistic
 

@@ -325,14 +325,14 @@ def probabilities(logs: Floats, rows: NDArray[np.int64] | None = None, hint: str
         What to do about a record that cannot be.
     """
     with np.errstate(invalid="ignore"):  # where nothing is possible
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-    if np.isnan(shares).any():
-        row = int(np.isnan(shares).any(axis=1).argmax())
+        scaled = np.exp(logs - logs.max(axis=1, keepdims=True))
+    if np.isnan(scaled).any():
+        row = int(np.isnan(scaled).any(axis=1).argmax())
         record = row if rows is None else int(rows[row])
         raise InputError(
             f"X: record {record} has the probability zero, so that nothing follows from it{hint}"
         )
-    normalized: Floats = shares / shares.sum(axis=1, keepdims=True)
+    normalized: Floats = scaled / scaled.sum(axis=1, keepdims=True)
     return normalized
 
 

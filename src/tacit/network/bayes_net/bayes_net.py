@@ -72,7 +72,7 @@ class BayesNet(NetEstimator):
     n_walks : int, default 5
         How many walks among equivalent nets come to nothing before a top is taken for one.
     swaps : bool, default True
-        Whether two neighbours may change places.
+        Whether two neighbours may swap.
     required, forbidden : sequence of (from, to), optional
         Arcs that the net has to have, and arcs that it must not have.
     max_seconds : float, optional

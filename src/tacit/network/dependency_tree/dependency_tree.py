@@ -82,7 +82,7 @@ class DependencyTree(DensityEstimator):
     interval : {"clt", "hoeffding"}
         What intervals rest on: the central limit theorem, or Hoeffding's inequality ("mist").
     guarantee : {"tree", "decision"}
-        Whether `delta` is for the tree as a whole, or for each decision, as in the paper ("mist").
+        Whether `delta` is for the tree, or for each decision, as in the paper ("mist").
     tree_edges : {"interval", "exact"}
         Whether edges in the tree have intervals, too, or are read in full, as in the paper
         ("mist").
@@ -252,8 +252,8 @@ class DependencyTree(DensityEstimator):
         structure = learn(columns, self._settings(self._choose_algorithm(columns)))
         if self.verbose:
             for done in structure.rounds:
-                told = f"{done['records']:,} records read for {done['alive']:,} pairs of columns"
-                print(told, file=sys.stderr)
+                line = f"{done['records']:,} records read for {done['alive']:,} pairs of columns"
+                print(line, file=sys.stderr)
         return structure
 
     def _settings(self, algorithm: Any) -> Settings:

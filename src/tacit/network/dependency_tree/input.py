@@ -241,11 +241,13 @@ def _choose(
         return np.array(chosen, np.bool_), specs
     one = Labels([0], "Int64")
     shown = Schema(names, [one] * len(names), [0] * len(names))
-    places = {shown.position(column, "numeric") for column in numeric}
-    for place in sorted(places):
-        if not types[place].is_numeric():
-            raise InputError(f"numeric: column {names[place]!r} holds {types[place]}, not numbers")
-    named = {names[place] for place in places}
+    positions = {shown.position(column, "numeric") for column in numeric}
+    for position in sorted(positions):
+        if not types[position].is_numeric():
+            raise InputError(
+                f"numeric: column {names[position]!r} holds {types[position]}, not numbers"
+            )
+    named = {names[position] for position in positions}
     if isinstance(discretise, Mapping):
         for name in discretise:
             if name in named:
@@ -388,6 +390,6 @@ def _real(X: Any) -> NDArray[Any]:
 def _check_finite(numbers: NDArray[Any], layout: Layout) -> None:
     wrong = np.isinf(numbers)
     if wrong.any():
-        row, place = np.unravel_index(int(np.argmax(wrong)), numbers.shape)
-        name = layout.names[int(np.flatnonzero(layout.numeric)[place])]
-        raise InputError(f"X: column {name!r} holds {numbers[row, place]} (inf) at record {row}")
+        row, position = np.unravel_index(int(np.argmax(wrong)), numbers.shape)
+        name = layout.names[int(np.flatnonzero(layout.numeric)[position])]
+        raise InputError(f"X: column {name!r} holds {numbers[row, position]} (inf) at record {row}")

@@ -29,11 +29,11 @@ def draw_records(model: TreeDensity, layout: Layout, n: int, rng: np.random.Gene
     if not layout.numeric.any():
         assert layout.schema is not None
         step = max(1, _CELLS // model.n_columns)
-        parts = [
+        blocks = [
             _draw(model, min(step, n - first), rng)[0].astype(np.int32)
             for first in range(0, n, step)
         ]
-        return _as_table(layout.schema, parts)
+        return _as_table(layout.schema, blocks)
     check_fits(16 * n * model.n_columns, "the records", "draw fewer")
     codes, numbers = _draw(model, n, rng)
     names = [name for name, flag in zip(layout.names, layout.numeric, strict=True) if flag]
@@ -49,13 +49,13 @@ def _draw(
     """Return codes of the discrete columns, and numbers, each in the order of the columns."""
     values: dict[int, Any] = {}
     for column in model.tree.order.tolist():
-        link, chances = model.links[column], model.chances[column]
+        link, marginal = model.links[column], model.marginals[column]
         if link is not None:
             values[column] = link.draw(values[int(model.tree.parents[column])], rng)
-        elif chances is None:
+        elif marginal is None:
             values[column] = rng.standard_normal(n)
         else:
-            values[column] = draw_codes(np.broadcast_to(chances, (n, len(chances))), rng)
+            values[column] = draw_codes(np.broadcast_to(marginal, (n, len(marginal))), rng)
     discrete, numeric = np.flatnonzero(~model.numeric), np.flatnonzero(model.numeric)
     codes = np.empty((n, len(discrete)), np.int64)
     numbers = np.empty((n, len(numeric)))
@@ -66,10 +66,10 @@ def _draw(
     return codes, numbers
 
 
-def _as_table(schema: Schema, parts: list[NDArray[Any]]) -> Table:
+def _as_table(schema: Schema, blocks: list[NDArray[Any]]) -> Table:
     """Store codes that are not the default."""
     lengths, values = [], []
-    for codes in parts:
+    for codes in blocks:
         held = codes != schema.defaults
         columns, drawn = np.nonzero(held)[1], codes[held]
         lengths.append(held.sum(axis=1))

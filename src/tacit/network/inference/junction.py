@@ -179,10 +179,10 @@ class JunctionTree:
         free = [n for n, code in zip(shape, observed, strict=True) if code < 0]
         if len(free) == len(shape):
             return flat.reshape(shape), log_evidence
-        whole_table = np.zeros(shape)
-        place = tuple(slice(None) if code < 0 else code for code in observed)
-        whole_table[place] = flat.reshape(free)
-        return whole_table, log_evidence
+        joint = np.zeros(shape)
+        position = tuple(slice(None) if code < 0 else code for code in observed)
+        joint[position] = flat.reshape(free)
+        return joint, log_evidence
 
     def most_probable(
         self, evidence: Mapping[int, int] | None = None
@@ -251,7 +251,7 @@ class JunctionTree:
     ) -> tuple[list[Floats], Floats]:
         """Return how often each state of each family is expected in records with missing values.
 
-        This is the expectation step of EM. Equal records are looked at once.
+        This is the expectation step of EM. Equal records are taken once.
 
         Parameters
         ----------
@@ -293,13 +293,13 @@ class JunctionTree:
         """Return a code for each column, -1 for those that are not observed."""
         codes = np.full(len(self._arities), -1, np.int32)
         for column, code in (evidence or {}).items():
-            place = self._column(column, "evidence")
-            arity = self._arities[place]
-            if check_int(code, f"evidence: the code of column {place}", 0) >= arity:
+            position = self._column(column, "evidence")
+            arity = self._arities[position]
+            if check_int(code, f"evidence: the code of column {position}", 0) >= arity:
                 raise InputError(
-                    f"evidence: column {place} has codes 0 to {arity - 1}, got {code!r}"
+                    f"evidence: column {position} has codes 0 to {arity - 1}, got {code!r}"
                 )
-            codes[place] = code
+            codes[position] = code
         return codes
 
     def _records(self, codes: Any) -> NDArray[np.int32]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Expected", "Filled", "check_tol", "fill_in"]
 
-_UNIFORM = 1e-3  # share of a uniform table in one with zeros, at the start
+_UNIFORM = 1e-3  # fraction of a uniform table in one with zeros, at the start
 
 Tables = list["NDArray[np.float64]"]
 
@@ -105,11 +105,11 @@ def _start(
 ) -> Tables:
     """Return the tables of the first round, under which no record is impossible."""
     tables = make_tables(counts, "bdeu", 1.0 if kind == "mle" else weight)
-    for place, table in enumerate(before):
-        if not counts[place].any():
+    for child, table in enumerate(before):
+        if not counts[child].any():
             # What is 0 would stay so, whatever the records say.
-            share = 0.0 if table.all() else _UNIFORM
-            tables[place] = (1 - share) * table + share / table.shape[1]
+            fraction = 0.0 if table.all() else _UNIFORM
+            tables[child] = (1 - fraction) * table + fraction / table.shape[1]
     return tables
 
 

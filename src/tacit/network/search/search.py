@@ -62,7 +62,7 @@ class SearchSettings:
     n_walks : int
         Walks among equivalent nets without success before a top is taken for one.
     swaps : bool
-        Whether two neighbours may change places.
+        Whether two neighbours may swap.
     required, forbidden : sequences of (from, to)
         Positions of columns.
     missing : {"state", "ignore"}
@@ -147,7 +147,7 @@ def find_structure(
 
     The best of all arcs that can be added, removed or turned round is taken as long as the score
     rises. Then the search walks among nets that say the same but allow other moves, lets
-    neighbours change places, and goes on downhill for a while.
+    neighbours swap, and goes on downhill for a while.
 
     Counts of families are all that is asked of the records. Where those are in partitions, the
     search first runs ahead to see which it will want, and fetches many of them in one pass.
@@ -230,7 +230,7 @@ def network_score(
     prior_weight: float = 1.0,
     missing: Literal["state", "ignore"] = "state",
 ) -> float:
-    """Return the score of a whole net: the parents of each column, all given by position."""
+    """Return the score of a net: the parents of each column, all given by position."""
     _check_criterion(criterion, prior_weight)
     families, _ = _families(table, criterion, prior_weight, missing)
     return float(sum(families.scores([sorted(p) for p in parents]).tolist()))

@@ -28,13 +28,13 @@ class NumberSource(Protocol):
     names: list[str]
     n_records: int
 
-    def pieces(self) -> list[tuple[int, int]]:
-        """Return stretches of records: the first, and one past the last."""
+    def chunks(self) -> list[tuple[int, int]]:
+        """Return chunks of records: the first, and one past the last."""
 
     def gather(
         self, starts: NDArray[np.int64], stops: NDArray[np.int64], columns: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return slices within stretches, of some columns, column after column."""
+        """Return slices within chunks, of some columns, column after column."""
 
     def blocks(self, size: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Yield all records in order, at most `size` at a time, and the number of the first."""
@@ -51,7 +51,7 @@ class Columns:
     ----------
     names : list of str
     numeric : bool array of shape (n_columns,)
-    place : int64 array of shape (n_columns,)
+    index : int64 array of shape (n_columns,)
         Which column of `numbers`, or of `table`, each column is.
     n_records : int
     numbers : array of shape (n_records, n_numeric), NumberSource or None
@@ -70,7 +70,7 @@ class Columns:
 
     names: list[str]
     numeric: NDArray[np.bool_]
-    place: NDArray[np.int64]
+    index: NDArray[np.int64]
     n_records: int
     numbers: NDArray[Any] | NumberSource | None
     table: Table | None
@@ -100,8 +100,8 @@ class Columns:
     @property
     def number_names(self) -> list[str]:
         """Names of the columns of `numbers`."""
-        names = {int(self.place[c]): self.names[c] for c in self.continuous.tolist()}
-        return [names[place] for place in range(len(names))]
+        names = {int(self.index[c]): self.names[c] for c in self.continuous.tolist()}
+        return [names[index] for index in range(len(names))]
 
     @classmethod
     def from_array(
@@ -205,7 +205,7 @@ class Columns:
 
 
 def blocks_of(columns: Columns, size: int) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the numbers some records at a time, each with the place of its first record.
+    """Yield the numbers some records at a time, each with the number of its first record.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ from tacit.network.structure.mixed_pairs import MixedPairs
 from tacit.network.structure.numeric_pairs import NumericPairs
 from tacit.network.structure.random_order import ArrayNumbers, FileNumbers, RowDraw
 from tacit.network.structure.rounds import find_tree
-from tacit.network.structure.sampled_parts import PartSource
+from tacit.network.structure.sampled_partitions import PartSource
 from tacit.network.structure.spanning import maximum_spanning_tree, settle
 from tacit.network.structure.statistics import ClassMoments, Moments, PairMoments
 from tacit.parameters import make_generator
@@ -66,7 +66,7 @@ class Settings:
     interval : {"clt", "hoeffding"}
         What intervals rest on: the central limit theorem, or Hoeffding's inequality.
     guarantee : {"tree", "decision"}
-        Whether `delta` is for the tree as a whole or for each decision, as in the paper.
+        Whether `delta` is for the tree or for each decision, as in the paper.
     tree_edges : {"interval", "exact"}
         Whether edges of the tree have intervals, too, or are read in full, as in the paper.
     missing : {"state", "ignore"}
@@ -202,7 +202,7 @@ def _learn_mist(columns: Columns, settings: Settings) -> Structure:
         reader,
         sample=settings.initial_sample,
         delta=settings.delta,
-        share=settings.guarantee == "tree",
+        for_tree=settings.guarantee == "tree",
         epsilon=settings.epsilon,
         exact_edges=settings.tree_edges == "exact",
     )

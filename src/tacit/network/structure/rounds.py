@@ -72,7 +72,7 @@ def find_tree(
     *,
     sample: int,
     delta: float,
-    share: bool,
+    for_tree: bool,
     epsilon: float,
     exact_edges: bool,
 ) -> Found:
@@ -84,7 +84,7 @@ def find_tree(
     sample : int
         Records of the first round.
     delta : float
-    share : bool
+    for_tree : bool
         Share delta over all intervals of all rounds, instead of allowing it for each.
     epsilon : float
         How much is taken off upper ends.
@@ -94,7 +94,7 @@ def find_tree(
     n, n_records = reader.n_columns, reader.n_records
     n_pairs = n * (n - 1) // 2
     n_rounds = max(1, int(np.ceil(np.log2(n_records / sample))))
-    confidence = Confidence(delta, n_pairs * n_rounds if share else 1)
+    confidence = Confidence(delta, n_pairs * n_rounds if for_tree else 1)
     state = _Open(reader, exact_edges, epsilon)
     rounds = []
     size = sample
