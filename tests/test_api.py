@@ -46,7 +46,6 @@ ONE_MEANING = {"delta": {"DependencyTree"}}
 NOT_SAVED = {
     "BestSubset": "a list of sets of columns: to_frame writes it",
     "RuleFinder": "a list of rules: to_frame writes it",
-    "SparseComputation": "a step of the classifiers, which are saved with it",
 }
 DENSITIES = ("BayesNet", "Branching", "DependencyTree")
 ASKED_OF_DENSITIES = (

@@ -21,6 +21,7 @@ print(f"{X.nnz:,} of {X.shape[0] * X.shape[1]:,} numbers are stored")
 model = tacit.BoostedRulesClassifier(n_rules=600, max_conditions=3, random_state=0)
 model.fit(X[train], labels[train])
 print(model.to_text(top=8))
+model.plot(top=8)
 
 # %%
 # How many rules does it take? Labels are turned over at random, 2 % of them: no model does better.

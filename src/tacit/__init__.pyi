@@ -33,6 +33,17 @@ from .counts import (
     counter,
 )
 from .errors import FileError, InputError
+from .io import (
+    MultiLabelData,
+    read,
+    read_arff,
+    read_baskets,
+    read_csv,
+    read_msweb,
+    read_multilabel,
+    read_svmlight,
+    scan,
+)
 from .mixture import ClusterTraits, ExpectedCounts, KMeans, NaiveBayesMixture, Profile, Trait
 from .network import (
     BayesNet,
@@ -54,7 +65,7 @@ from .rules import (
     RuleFinder,
     RuleSet,
 )
-from .scale import PartitionedTable, scan
+from .scale import PartitionedTable
 from .schema import Column, Labels, Schema
 from .select import BestSubset
 from .similarity import (
@@ -77,17 +88,9 @@ from .table import (
     Edges,
     EqualFrequency,
     EqualWidth,
-    MultiLabelData,
     Summary,
     Table,
     as_table,
-    read,
-    read_arff,
-    read_baskets,
-    read_csv,
-    read_msweb,
-    read_multilabel,
-    read_svmlight,
 )
 from .tree import (
     DecisionGraphClassifier,

@@ -7,7 +7,6 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_random_state
 
 from tacit.errors import InputError
 
@@ -22,6 +21,7 @@ __all__ = [
     "make_generator",
     "plain_parameters",
     "rename_parameters",
+    "store_parameters",
 ]
 
 
@@ -33,11 +33,18 @@ def make_generator(random_state: Any) -> np.random.Generator:
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
+    from sklearn.utils.validation import check_random_state
+
     try:
         seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     except ValueError as error:
         raise InputError(f"random_state: {error}") from None
     return np.random.default_rng(seed)
+
+
+def store_parameters(estimator: Any, given: dict[str, Any]) -> None:
+    """Store what a constructor was given, its ``locals()``, under the names of its parameters."""
+    vars(estimator).update({name: value for name, value in given.items() if name != "self"})
 
 
 def plain_parameters(estimator: Any) -> dict[str, Any]:

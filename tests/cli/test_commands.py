@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tacit
-from tacit import table as tables
+from tacit import io as files
 from tacit.cli import app, output
 
 
@@ -227,7 +227,7 @@ class TestReading:
             calls.append((str(path), options))
             return mixed
 
-        monkeypatch.setattr(tables, "read_what", read)
+        monkeypatch.setattr(files, "read_what", read)
         return calls
 
     @pytest.mark.parametrize("command", [["summary"], ["count"], ["pairs"]])
@@ -279,7 +279,7 @@ class TestReading:
         def read(path, **options):
             raise failure
 
-        monkeypatch.setattr(tables, "read_what", read)
+        monkeypatch.setattr(files, "read_what", read)
         assert line in one_error(run("summary", "x.csv"))
 
 

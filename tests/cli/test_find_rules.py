@@ -21,7 +21,7 @@ def test_json(run, visits, visits_file):
         "value": True,
         "records": 20_000,
         "hits": finder.n_hits_,
-        "measure": "wilson",
+        "criterion": "wilson",
         "rules": [vars(rule) for rule in finder.rules_],
     }
 

@@ -49,7 +49,7 @@ def test_rules_of_classes(run, people, one_target, tmp_path):
     assert text == model.to_text(top=3)
     lines = [line.split("   ")[0].strip() for line in facts.splitlines()]
     assert lines == [
-        "records", "rules", "records held out", "predicted rightly", "area under the curve", "time",
+        "records", "rules", "records held out", "accuracy", "area under the curve", "time",
     ]  # fmt: skip
     assert facts.splitlines()[2].split() == ["records", "held", "out", "60"]
     assert written.strip() == f"written: {saved}"

@@ -143,7 +143,7 @@ class TestMeasures:
     def test_text(self, run, visits, any_file):
         counts = visits.contingency(["region", "weather"])
         text = run("table", any_file, "region", "weather", "--measures").stdout
-        assert f"mutual information   {counts.mutual_information():.4f} bits\n" in text
+        assert f"mutual information   {counts.mutual_information():.4f} nats\n" in text
         assert f"{counts.chi2().statistic:,.6g}, 3 degrees of freedom, p = 1.18e-53\n" in text
         assert f"Cramér's V           {counts.cramers_v():.4f}\n" in text
         assert text.startswith("region × weather, 20,000 records\n")

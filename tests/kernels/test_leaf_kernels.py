@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
 from support.trees import PLAIN, random_case, rules
 from tacit import _core
-from tacit.tree.partitioned.leaf_counting import Atoms
+from tacit.tree.partitioned.leaf_counting import DisjointCells
 
 NO_IDS = np.zeros(0, np.int32)
 
@@ -65,7 +65,7 @@ def table_of(own, dtype):
 def count_leaves(own, leaves, weights):
     """Count one record and one value after another: dense counts, then atoms."""
     offsets = np.concatenate(([0], np.cumsum(np.array(own.arities) - 1)))
-    every, atoms = [], Atoms([], [], [0], [], [])
+    every, atoms = [], DisjointCells([], [], [0], [], [])
     for k, (path, target) in enumerate(zip(leaves.paths, leaves.targets, strict=True)):
         first, last = offsets[target], offsets[target + 1]
         found = {}
@@ -95,16 +95,16 @@ def count_leaves(own, leaves, weights):
                 continue
             atoms.leaf.append(k)
             atoms.mask.append(mask)
-            atoms.cells.extend(np.flatnonzero(counts).tolist())
+            atoms.keys.extend(np.flatnonzero(counts).tolist())
             atoms.counts.extend(counts[counts > 0].tolist())
-            atoms.start.append(len(atoms.cells))
+            atoms.start.append(len(atoms.keys))
     return every, atoms
 
 
 def as_lists(found):
     dense, atoms = found
     assert all(x.dtype == np.int64 for x in (dense, *atoms))
-    return dense.tolist(), Atoms(*(x.tolist() for x in atoms))
+    return dense.tolist(), DisjointCells(*(x.tolist() for x in atoms))
 
 
 def as_arrays(atoms):
@@ -177,7 +177,7 @@ def test_atoms_of_parts_make_those_of_all(own, draw):
     parts = [count_leaves(own, leaves, own_weights)[1] for own_weights in (first, 1 - first)]
     _, whole = count_leaves(own, leaves, [1] * m)
     found = _core.add_atoms(*as_arrays(parts[0]), *as_arrays(parts[1]))
-    assert Atoms(*(x.tolist() for x in found)) == whole
+    assert DisjointCells(*(x.tolist() for x in found)) == whole
 
 
 @settings(max_examples=100)

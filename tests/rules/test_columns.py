@@ -293,7 +293,7 @@ def test_default_values_by_name_and_label():
         ([0.0], "defaults must have 5 values, one for each column; got 1"),
         ({"tow": 1}, "defaults: there is no column 'tow'"),
         ({9: 1}, "defaults: column 9 is not among the 5 columns"),
-        ({1.5: 1}, "defaults must be names or places"),
+        ({1.5: 1}, "defaults must be names or indices"),
         ({"town": "Rome"}, "defaults: column 'town' has no label 'Rome'"),
         ({"age": "old"}, "defaults: column 'age' holds numbers, got 'old'"),
         ({"age": float("inf")}, "defaults: column 'age' holds numbers, got inf"),

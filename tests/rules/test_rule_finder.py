@@ -1,7 +1,6 @@
 """RuleFinder: what it finds, how it shows it, and what it refuses."""
 
 import itertools
-from datetime import date
 from pathlib import Path
 
 import numpy as np
@@ -282,18 +281,6 @@ def test_settings_at_the_edge_of_what_can_be():
     )
     with pytest.raises(InputError, match="level must be between 0 and 1"):
         RuleFinder(target="b", value=1, n_conditions=1, level=1 - 1e-16).fit(table)
-
-
-@pytest.mark.parametrize("value", ["no", "much"])
-def test_files(tmp_path, value):
-    days = pl.DataFrame(DAYS).with_columns(day=pl.date_range(date(2026, 5, 1), date(2026, 5, 7)))
-    finder = RuleFinder("rain", value, n_conditions=[1, 2], min_support=1).fit(days)
-    finder.save(tmp_path / "rules.tacit")
-    again = tacit.load(tmp_path / "rules.tacit")
-    assert again.rules_ == finder.rules_
-    assert again.get_params() == finder.get_params()
-    assert again.to_text(top=3) == finder.to_text(top=3)
-    assert again.feature_names_in_.tolist() == finder.feature_names_in_.tolist()
 
 
 def test_figures_and_tables():

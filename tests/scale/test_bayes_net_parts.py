@@ -22,7 +22,7 @@ from tacit.network.search.search import (
     network_score,
 )
 from tacit.scale import Partition, of_tables, partition
-from tacit.scale.partitions import Partitions
+from tacit.scale.partitions import Partitions, PartitionSource, Reader
 
 SCORES = ["bic", "aic", "bdeu", "bds", "k2", "penalized"]
 
@@ -208,7 +208,7 @@ def test_time_that_is_up_leaves_the_best_net_so_far(table):
 
 
 @dataclass(frozen=True)
-class BadPiece:
+class BadSource(PartitionSource):
     """A partition that can be read only so often."""
 
     table: tacit.Table
@@ -220,9 +220,9 @@ class BadPiece:
     kept_bytes: int = 1 << 60
 
 
-class BadReader:
+class BadReader(Reader):
     def load(self, piece, n_jobs):
-        if isinstance(piece, BadPiece):
+        if isinstance(piece, BadSource):
             piece.left[0] -= 1
             if piece.left[0] < 0:
                 raise piece.error
@@ -232,10 +232,10 @@ class BadReader:
 def failing(table, left, error):
     """Return two partitions, one of which fails after some passes."""
     parts = partition(table, 2)
-    held = parts._contents.partitions
-    pieces = (held.pieces[0], BadPiece(held.pieces[1].table, [left], error))
+    held = parts._metadata.partitions
+    pieces = (held.sources[0], BadSource(held.sources[1].table, [left], error))
     again = Partitions(pieces, BadReader(), held.firsts, keep=False)
-    object.__setattr__(parts._contents, "partitions", again)
+    object.__setattr__(parts._metadata, "partitions", again)
     return parts
 
 

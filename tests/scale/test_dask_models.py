@@ -33,7 +33,7 @@ MODELS = {
     "net": lambda X: tacit.BayesNet(n_restarts=1, max_parents=2, random_state=0).fit(X),
     "branching": lambda X: tacit.Branching().fit(X),
     "grid": lambda X: tacit.SparseComputation(random_state=0).fit(X),
-    "neighbours": lambda X: tacit.SparseKNeighborsClassifier(delta=1.0).fit(X, "news"),
+    "neighbours": lambda X: tacit.SparseKNeighborsClassifier(group_width=1.0).fit(X, "news"),
 }
 
 

@@ -473,7 +473,7 @@ class Faulty:
 def test_errors_leave_the_model_as_it_was(small, loads):
     def parts():
         made = partition(small, 4)
-        own = made._contents.partitions
+        own = made._metadata.partitions
         object.__setattr__(own, "reader", Faulty(own.reader, loads))
         object.__setattr__(own, "keep", False)
         return made

@@ -548,7 +548,7 @@ class Faulty:
 
 def fails_after(parts, loads):
     """Let partitions be read so many times only; none is kept."""
-    partitions = parts._contents.partitions
+    partitions = parts._metadata.partitions
     object.__setattr__(partitions, "reader", Faulty(partitions.reader, loads))
     object.__setattr__(partitions, "keep", False)
     return parts

@@ -380,19 +380,6 @@ def test_an_approximate_counter_is_refused():
             BestSubset(2, counter=counter).fit(table, "square 6")
 
 
-def test_files(tmp_path, table, frame):
-    for X in (table, frame, table.select(NAMES).to_numpy()):
-        y = table.codes("rain") if isinstance(X, np.ndarray) else "rain"
-        best = BestSubset(2, "penalized", n_best=3).fit(X, y)
-        best.save(tmp_path / "best.tacit")
-        again = tacit.load(tmp_path / "best.tacit")
-        assert again.ranking_ == best.ranking_
-        assert again.get_params() == best.get_params()
-        assert hasattr(again, "feature_names_in_") == hasattr(best, "feature_names_in_")
-        assert again.subset_ == best.subset_
-        assert again.transform(X).shape == (300, 2)
-
-
 def test_figures_and_tables(table):
     best = BestSubset(2).fit(table, "rain")
     assert len(best.plot(top=2).patches) == 2

@@ -95,8 +95,8 @@ def cross(stage: Stage) -> None:
 
 def pair(stage: Stage) -> None:
     """Show the strongest pairs."""
-    stage.head("Which values go together most", "visits.pairs().strongest(8)")
-    stage.show(pairs_grid(stage.visits.pairs().strongest(8)))
+    stage.head("Which values go together most", "visits.pairs().strongest(top=8)")
+    stage.show(pairs_grid(stage.visits.pairs().strongest(top=8)))
 
 
 def cache(stage: Stage) -> None:

@@ -172,7 +172,8 @@ def _write(network: DependencyNetwork, path: Path, name: str) -> None:
     with working(f"writing {path}"):
         match path.suffix.lower():
             case ".html" | ".htm":
-                network.save_html(path, f"What depends on what in {name}")
+                page = network.to_html(f"What depends on what in {name}")
+                path.write_text(page, encoding="utf-8")
             case ".tacit":
                 network.save(path)
             case ".png" | ".svg" | ".pdf":

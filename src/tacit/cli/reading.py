@@ -64,7 +64,7 @@ class Source:
 
     def with_cuts(self, cuts: dict[str, Any]) -> Source:
         """Return the source with these columns cut into bins, unless the user says how."""
-        binned = tacit.table.can_discretise(self.path, self.options.get("format"))
+        binned = tacit.io.can_discretise(self.path, self.options.get("format"))
         if not cuts or not binned or "discretise" in self.options:
             return self
         return replace(self, options={**self.options, "discretise": cuts})
@@ -82,14 +82,14 @@ class Source:
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
         with working(f"reading {self.path}"):
-            frame = tacit.table.read_frame(self.path, **options)
+            frame = tacit.io.read_frame(self.path, **options)
         if frame is None:
             return None
         return self._weighted(frame)
 
     def _read_arff(self) -> Numbers | None:
         with working(f"reading {self.path}"):
-            frame = tacit.table.read_arff_frame(self.path, format=self.options.get("format"))
+            frame = tacit.io.read_arff_frame(self.path, format=self.options.get("format"))
         return None if frame is None else self._weighted(frame)
 
     def _weighted(self, frame: pl.DataFrame) -> Numbers:
@@ -140,7 +140,7 @@ class Source:
     def read_any(self) -> Any:
         """Read a table or whatever else a saved file holds."""
         with working(f"reading {self.path}"):
-            return tacit.table.read_what(self.path, **self.options)
+            return tacit.io.read_what(self.path, **self.options)
 
 
 @dataclass(frozen=True)

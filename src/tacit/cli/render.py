@@ -177,16 +177,16 @@ def _square(counts: ContingencyTable) -> Grid:
 def measures_grid(measures: dict[str, Any]) -> Grid:
     """Lay out what columns tell of each other."""
     rows = [
-        (f"entropy of {name}", f"{bits:.4f} bits") for name, bits in measures["entropy"].items()
+        (f"entropy of {name}", f"{nats:.4f} nats") for name, nats in measures["entropy"].items()
     ]
     if "joint_entropy" in measures:
-        rows.append(("joint entropy", f"{measures['joint_entropy']:.4f} bits"))
+        rows.append(("joint entropy", f"{measures['joint_entropy']:.4f} nats"))
     if "chi2" in measures:
         test = measures["chi2"]
         p_value = f"p = {test['p_value']:.3g}" if test["p_value"] else "p < 1e-300"
         freedom = f"{test['dof']:,} degree{'' if test['dof'] == 1 else 's'} of freedom"
         rows += [
-            ("mutual information", f"{measures['mutual_information']:.4f} bits"),
+            ("mutual information", f"{measures['mutual_information']:.4f} nats"),
             ("chi-squared", f"{test['statistic']:,.6g}, {freedom}, {p_value}"),
             ("Cramér's V", f"{measures['cramers_v']:.4f}"),
         ]

@@ -14,9 +14,10 @@ from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
-from tacit.cli.rule_quality import quality, quality_facts
+from tacit.cli.rule_quality import quality_facts
 from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import InputError
+from tacit.metrics import evaluate
 from tacit.rules import BoostedRulesClassifier, BoostedRulesRegressor, CoveringRulesClassifier
 
 __all__ = ["COMMAND", "rules"]
@@ -152,9 +153,10 @@ def rules(
     are printed and written are learnt of all records.
 
     JSON: an object with kind, targets (a list), rules (their number), test (an object with records
-    and, of classes, accuracy, majority and for two classes auc; of labels, hamming and subset; of
-    numbers, r2 and rmse), and best, a list of objects with conditions (a text), support and, of
-    boosted rules, head (an object), of covering rules, class and precision.
+    and, of classes, accuracy, f1, majority, log_likelihood and for two classes auc; of labels,
+    hamming, subset and label_fraction; of numbers, r2 and rmse), and best, a list of objects with
+    conditions (a text), support and, of boosted rules, head (an object), of covering rules, class
+    and precision.
     """
     given = {name: value for name, value in locals().items() if name in _BOOSTED}
     model = _model(source, covering, regress, heuristic, given)
@@ -170,13 +172,13 @@ def rules(
     found = None
     if test is None and test_share > 0:
         known, other = records.split(test_share, seed)
-        found = quality(_fit(model, known), other)
+        found = evaluate(_fit(model, known), other.X, other.y, other.weights)
     start = perf_counter()
     _fit(model, records)
     seconds = perf_counter() - start
     if test is not None:
         other = Labelled.of(replace(source, path=test), target or [], labels)
-        found = quality(model, other)
+        found = evaluate(model, other.X, other.y, other.weights)
     for path in output or []:
         if path.suffix.lower() == ".tacit":
             model.save(path)

@@ -11,21 +11,22 @@ from sklearn.utils.validation import check_is_fitted
 from tacit import store
 from tacit.errors import InputError
 from tacit.estimator import Estimator
+from tacit.listing import Listed, Listing
 from tacit.machine import count_jobs
 from tacit.parameters import plain_parameters, rename_parameters
 from tacit.rules.columns.features import RuleFeatures
-from tacit.rules.sample import take_sample, without_target
-from tacit.schema import Labels, Schema
-from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+from tacit.rules.sample import refuse_lazy, take_sample
+from tacit.table.schema_json import write_json
+from tacit.table.targets import without_target
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NewColumns
+    from tacit.rules.columns.features import CodedColumns, NumberColumns
     from tacit.rules.targets import Targets
 
-__all__ = ["RuleModel", "Training", "pack_classes", "unpack_classes"]
+__all__ = ["RuleModel", "Training"]
 
 _RENAMED = {  # parameters of files of version 0.1
     "feature_share": "feature_fraction",
@@ -37,7 +38,6 @@ _RENAMED = {  # parameters of files of version 0.1
     "search": "algorithm",
     "validation_share": "validation_fraction",
 }
-_CLASS_KINDS = "biufM"  # of arrays; others are strings or objects
 
 
 class Training(NamedTuple):
@@ -49,8 +49,10 @@ class Training(NamedTuple):
     weights: NDArray[np.float64] | None
 
 
-class RuleModel(Estimator):
+class RuleModel(Listed, Estimator):
     """A model whose rules are about the columns of X."""
+
+    _input_tags = ("allow_nan", "categorical", "sparse", "string")
 
     rules_: Any
     defaults: Any
@@ -58,15 +60,6 @@ class RuleModel(Estimator):
     n_jobs: int | None
     _features: RuleFeatures
     _target_name: str | None
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there are rules."""
@@ -96,9 +89,10 @@ class RuleModel(Estimator):
         targets = targets if kept is None else targets.take(kept)
         return Training(sample.data, coded, targets, sample.weights)
 
-    def _read_columns(self, X: Any) -> NewColumns:
+    def _read_columns(self, X: Any) -> NumberColumns:
         """Return the columns of records to predict."""
         check_is_fitted(self)
+        refuse_lazy(X)
         return self._features.transform(without_target(X, self._target_name), self)
 
     # What it looks like
@@ -120,32 +114,10 @@ class RuleModel(Estimator):
         frame: pl.DataFrame = self.rules_.to_frame()
         return frame
 
-    def to_html(self, top: int | None = 100) -> str:
-        """Return the rules as a table of HTML.
-
-        Parameters
-        ----------
-        top : int, optional
-            How many; None for all.
-        """
+    def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
-        return str(self.rules_.to_html(top))
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw a bar for each rule with Matplotlib, as ``rules_.plot()`` does.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many rules to draw.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        check_is_fitted(self)
-        return self.rules_.plot(ax, top=top)
+        listing: Listing = self.rules_._listing(top)
+        return listing
 
     # Files
 
@@ -199,29 +171,3 @@ class RuleModel(Estimator):
         rules = model.rules_.arrays
         model._features.check_numbers(rules.columns, rules.thresholds)
         return model
-
-
-def pack_classes(classes: NDArray[Any]) -> dict[str, Any]:
-    """Return classes as JSON can hold them, under the names that files have for them."""
-    kept = classes.dtype.kind in _CLASS_KINDS
-    return {
-        "classes": pack_schema(Schema(["y"], [Labels(classes.tolist(), "String")], [0])),
-        "class_type": classes.dtype.str if kept else None,
-    }
-
-
-def unpack_classes(facts: dict[str, Any]) -> NDArray[Any]:
-    """Return the classes that :func:`pack_classes` packed.
-
-    >>> days = np.array(["2026-05-01", "2026-05-02"], "datetime64[D]")
-    >>> unpack_classes(pack_classes(days)).dtype
-    dtype('<M8[D]')
-    """
-    items, dtype = unpack_schema(facts["classes"]).labels[0].items, facts["class_type"]
-    if dtype is None:
-        texts = all(isinstance(item, str) for item in items)
-        return np.array(items, None if texts else object)
-    kind = np.dtype(str(dtype))
-    if kind.kind not in _CLASS_KINDS:
-        raise InputError(f"its classes are of the type {dtype!r}")
-    return np.array(items, kind)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.errors import InputError
+from tacit.listing import Listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import NewColumns, RuleFeatures
+    from tacit.rules.columns.features import NumberColumns, RuleFeatures
 
 __all__ = [
     "CONDITION_TYPES",
@@ -81,7 +82,7 @@ class ConditionArrays:
     ops: NDArray[np.uint8]
     thresholds: NDArray[np.float64]
 
-    def cover(self, new: NewColumns, n_jobs: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def cover(self, new: NumberColumns, n_jobs: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return where each record's rules begin, and the rules that cover it."""
         return _core.rule_cover(
             *new.arguments, self.rule_conditions, self.columns, self.ops, self.thresholds, n_jobs
@@ -142,7 +143,7 @@ def tightest(
     return [(column, op, threshold) for (column, op, _), threshold in kept.items()]
 
 
-class RuleSequence(Sequence[R]):
+class RuleSequence(Listed, Sequence[R]):
     """Rules as people read them: one by one, as text, as a frame, a table or a figure."""
 
     arrays: Any
@@ -187,14 +188,6 @@ class RuleSequence(Sequence[R]):
     @abstractmethod
     def to_frame(self) -> pl.DataFrame:
         """Return the rules as a Polars frame."""
-
-    @abstractmethod
-    def to_html(self, top: int | None = 100) -> str:
-        """Return the rules as a table of HTML."""
-
-    @abstractmethod
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw a bar for each rule, with Matplotlib."""
 
     def _repr_html_(self) -> str:
         return self.to_html()

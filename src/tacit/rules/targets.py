@@ -15,7 +15,7 @@ import polars as pl
 from scipy import sparse
 
 from tacit.errors import InputError
-from tacit.table.targets import read_target, refuse_reals
+from tacit.table.targets import class_labels, read_target, refuse_reals
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "TargetType",
     "Targets",
-    "class_labels",
     "read_classes",
     "read_numbers",
 ]
@@ -78,19 +77,6 @@ class Targets:
         rows = packed.view([("", packed.dtype)] * packed.shape[1]).ravel()
         groups = np.unique(rows, return_inverse=True)[1]
         return groups.astype(np.int32).ravel()
-
-
-def class_labels(items: list[Any]) -> NDArray[Any]:
-    """Return labels as an array of their type; of objects where they are of several."""
-    kinds = {type(item) for item in items}
-    if len(kinds) == 1 and kinds <= {bool, int, float, str}:
-        try:
-            return np.array(items)
-        except OverflowError:
-            pass
-    labels = np.empty(len(items), object)
-    labels[:] = items
-    return labels
 
 
 # Classes and labels

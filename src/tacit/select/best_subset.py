@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -12,11 +12,10 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit import store
 from tacit.errors import InputError
 from tacit.estimator import Estimator
+from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import plain_parameters
 from tacit.progress import show_progress
 from tacit.scale import PartitionedTable
 from tacit.select.criteria import choose_criterion
@@ -26,7 +25,6 @@ from tacit.select.ranking import Ranking
 from tacit.select.search import Search
 from tacit.table import Table
 from tacit.table.features import is_frame, note_names, weigh
-from tacit.table.schema_json import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -59,7 +57,7 @@ class Subset(NamedTuple):
     n_combinations: int
 
 
-class BestSubset(SelectorMixin, Estimator):  # type: ignore[misc]
+class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     r"""Choose the n columns that together say most about a target.
 
     All sets of n columns are compared, so that columns that say much together and little alone are
@@ -128,7 +126,7 @@ class BestSubset(SelectorMixin, Estimator):  # type: ignore[misc]
     Table of 2,000 records × 4 columns, 1,6... stored values (m·n/l = ...)
     """
 
-    _kind = "best_subset"
+    _input_tags = ("categorical", "sparse", "string")
     _per_record: ClassVar[tuple[str, ...]] = ()  # transform selects columns, wherever records are
 
     def __init__(
@@ -156,9 +154,6 @@ class BestSubset(SelectorMixin, Estimator):  # type: ignore[misc]
         """Return what scikit-learn wants to know."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:
@@ -237,90 +232,16 @@ class BestSubset(SelectorMixin, Estimator):  # type: ignore[misc]
         lines = [f"  {', '.join(subset.columns)}: {subset.score:.4f}" for subset in best]
         return "\n".join([f"{self.target_} by {self.criterion}, in nats", *lines])
 
-    def to_html(self, top: int = 20) -> str:
-        """Return the best sets as a table of HTML.
-
-        Parameters
-        ----------
-        top : int, default 20
-            How many; at most `n_best` are remembered.
-        """
-        from tacit.plot.html_table import html_table
-
+    def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
-        rows = [
-            (", ".join(best.columns), f"{best.score:.4f}", f"{best.gain:.4f}", f"{best[3]:,}")
-            for best in self.ranking_[: check_int(top, "top", 1)]
-        ]
-        title = f"{self.target_} by {self.criterion}"
-        return html_table(title, ("columns", "score (nats)", "gain (nats)", "combinations"), rows)
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw the scores of the best sets as bars, with Matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many; at most `n_best` are remembered.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from tacit.plot import bars
-
-        check_is_fitted(self)
-        best = self.ranking_[: check_int(top, "top", 1)]
-        return bars(
-            np.array([subset.score for subset in best]),
-            [", ".join(subset.columns) for subset in best],
-            "columns",
-            f"{self.criterion} about {self.target_} (nats)",
-            ax=ax,
-        )
-
-    def to_state(self) -> store.State:
-        """Return the named arrays that a file holds; the counter and cuts are left out."""
-        check_is_fitted(self)
-        facts = {
-            "parameters": plain_parameters(self),
-            "names": self._names,
-            "named": hasattr(self, "feature_names_in_"),
-            "target": self.target_,
-            "ranking": self.ranking_,
-            "n_subsets": self.n_subsets_,
-            "n_scored": self.n_scored_,
-        }
-        return {"settings": np.frombuffer(write_json(facts), np.uint8)}
-
-    @classmethod
-    def from_state(cls, state: store.State) -> Self:
-        """Make the selector that :meth:`to_state` described.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-        """
-        facts = store.read_json(state["settings"])
-        selector = cls(**facts["parameters"])
-        names, target, ranking = facts["names"], facts["target"], facts["ranking"]
-        if not all(isinstance(name, str) for name in (*names, target)):
-            raise InputError("its columns have no names")
-        selector.ranking_ = [
-            Subset(tuple(columns), float(score), float(gain), int(n_combinations))
-            for columns, score, gain, n_combinations in ranking
-        ]
-        if not ranking or not all(set(best.columns) <= set(names) for best in selector.ranking_):
-            raise InputError("its best sets are not of its columns")
-        selector.subset_ = selector.ranking_[0].columns
-        selector.score_ = selector.ranking_[0].score
-        selector.n_subsets_, selector.n_scored_ = int(facts["n_subsets"]), int(facts["n_scored"])
-        selector._names, selector.target_ = list(names), target
-        note_names(selector, names)
-        if not facts["named"]:
-            del selector.feature_names_in_
-        return selector
+        rows, bars = [], []
+        for best in self.ranking_[:top]:
+            columns, score = ", ".join(best.columns), f"{best.score:.4f}"
+            rows.append((columns, score, f"{best.gain:.4f}", f"{best.n_combinations:,}"))
+            bars.append((columns, best.score, score))
+        title = f"{self.criterion} about {self.target_}"
+        head = ("columns", "score (nats)", "gain (nats)", "combinations")
+        return Listing(title, head, rows, bars, f"{title} (nats)")
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns.

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tacit.counts import OneWay
-from tacit.counts.showing import label_text
+from tacit.counts.formatting import label_text
 from tacit.errors import InputError
 from tacit.machine import check_int
 from tacit.mixture.profile import page as profile_page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tacit.counts.showing import show_label
+from tacit.counts.formatting import show_label
 
 if TYPE_CHECKING:
     from tacit.schema import Label

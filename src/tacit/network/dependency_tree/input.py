@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator
 
-from tacit import table as tables
+from tacit import io
 from tacit.errors import FileError, InputError
 from tacit.network.dependency_tree.layout import Layout
 from tacit.network.structure.columns import Columns
@@ -179,8 +179,8 @@ def _open(path: Any, numeric: Any, discretise: Any) -> Any:
         flags, _ = _choose(pl.DataFrame(schema=types), numeric, None)
         if len(flags) and flags.all():
             return Columns.from_file(path)
-    frame = tables.read_frame(path)
-    return tables.read(path) if frame is None else frame
+    frame = io.read_frame(path)
+    return io.read(path) if frame is None else frame
 
 
 def _is_parquet(path: Any) -> bool:
@@ -342,8 +342,8 @@ def read_records(
     n_jobs : int, optional
     """
     if isinstance(X, (str, os.PathLike)):
-        frame = tables.read_frame(X)
-        X = tables.read(X) if frame is None else frame
+        frame = io.read_frame(X)
+        X = io.read(X) if frame is None else frame
     features = layout.features
     if features is not None and not layout.numeric.any():
         reading = Features(features.schema, features.cuts, layout.kind)

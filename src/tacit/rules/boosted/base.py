@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.listing import Listing
     from tacit.rules.boosted.growth import Grown
-    from tacit.rules.targets import Targets, TargetType
+    from tacit.rules.targets import Targets
     from tacit.store import State
 
 __all__ = ["BoostedRules"]
@@ -36,7 +37,8 @@ class BoostedRules(RuleModel):
     """Rules that are added up; subclasses say what they predict."""
 
     rules_: RuleSet
-    _target_type: TargetType
+    _target_type: str
+    _target_types: ClassVar[tuple[str, ...]]
     _loss: str
 
     def __init__(
@@ -234,32 +236,9 @@ class BoostedRules(RuleModel):
         )
         return f"{head}\n{rules.to_text(top)}"
 
-    def to_html(self, top: int | None = 100) -> str:
-        """Return the most important rules as a table of HTML.
-
-        Parameters
-        ----------
-        top : int, optional
-            How many; None for all. Rules with the same conditions are one.
-        """
+    def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
-        return self.rules_.merged().to_html(top)
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw what the most important rules change in all as bars, with Matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many rules to draw. Rules with the same conditions are one.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        check_is_fitted(self)
-        return self.rules_.merged().plot(ax, top=top)
+        return self.rules_.merged()._listing(top)
 
     @abstractmethod
     def _headline(self) -> str:
@@ -280,8 +259,6 @@ class BoostedRules(RuleModel):
         if losses.dtype != np.float64 or losses.shape not in ((0,), (self.n_rules_,)):
             raise InputError("'validation_losses' are not one for each rule")
         self.validation_losses_ = losses
-
-    _target_types: tuple[TargetType, ...]
 
     @abstractmethod
     def _restore_outputs(self, facts: dict[str, Any], state: State) -> None:

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from tacit.errors import InputError
-from tacit.rules.base import pack_classes, unpack_classes
 from tacit.rules.boosted.base import BoostedRules
 from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
 from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
 from tacit.rules.targets import read_classes, read_numbers
+from tacit.table.targets import pack_classes, unpack_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

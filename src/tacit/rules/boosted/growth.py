@@ -18,7 +18,7 @@ from tacit.rules.sample import exponent
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NewColumns
+    from tacit.rules.columns.features import CodedColumns, NumberColumns
     from tacit.rules.targets import Targets
 
 __all__ = ["Grown", "Growth"]
@@ -68,12 +68,12 @@ class Growth:
         fraction, n_records = self.model.validation_fraction, self.targets.n_records
         return self._grow(hold_out(fraction, n_records, self._strata(), self.generator), "rules")
 
-    def cross_decisions(self, new: NewColumns, n_folds: int = 5) -> NDArray[np.float64]:
+    def cross_decisions(self, new: NumberColumns, n_folds: int = 5) -> NDArray[np.float64]:
         """Return scores of each record by rules that were grown without it and others.
 
         Parameters
         ----------
-        new : NewColumns
+        new : NumberColumns
             The same records, as predictions take them.
         n_folds : int
             How often rules are grown, each time without another fold of the records.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NewColumns
+    from tacit.rules.columns.features import CodedColumns, NumberColumns
 
 __all__ = ["RuleArrays"]
 
@@ -110,7 +110,7 @@ class RuleArrays(ConditionArrays):
             gain=self.gain[:n],
         )
 
-    def score(self, new: NewColumns, n_jobs: int) -> NDArray[np.float64]:
+    def score(self, new: NumberColumns, n_jobs: int) -> NDArray[np.float64]:
         """Return the sum of what covering rules add, for each record and output."""
         return _core.rule_scores(
             *new.arguments, self.rule_conditions, self.columns, self.ops, self.thresholds,

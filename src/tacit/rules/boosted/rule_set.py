@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
+from tacit.listing import Listing
 from tacit.machine import check_int
 from tacit.parameters import check_choice
 from tacit.rules.conditions import RuleSequence, join_conditions, show_count
@@ -140,10 +141,6 @@ class RuleSet(RuleSequence[BoostedRule]):
 
         return RuleSet(merge_rules(self.arrays), self._features, self._labels)
 
-    @staticmethod
-    def _top(ranks: list[int], top: int | None) -> list[int]:
-        return ranks if top is None else ranks[: check_int(top, "top", 0)]
-
     # What they look like
 
     def to_text(self, top: int | None = 20, order: Order = "contribution") -> str:
@@ -157,7 +154,7 @@ class RuleSet(RuleSequence[BoostedRule]):
             As for :meth:`ranked`.
         """
         ranks = self.ranked(order)
-        shown = self._top(ranks, top)
+        shown = ranks if top is None else ranks[: check_int(top, "top", 0)]
         lines = [f"always {head_text(self.default)}", *(str(self[number]) for number in shown)]
         if len(shown) < len(ranks):
             lines.append(f"… and {len(ranks) - len(shown):,} more rules")
@@ -189,45 +186,18 @@ class RuleSet(RuleSequence[BoostedRule]):
         conditions = len(self.arrays.columns) / max(len(self), 1)
         return f"RuleSet of {len(self):,} rules, {conditions:.1f} conditions each"
 
-    def to_html(self, top: int | None = 100) -> str:
-        """Return the rules as a table of HTML, the most important first.
-
-        Parameters
-        ----------
-        top : int, optional
-            How many; None for all.
-        """
-        from tacit.plot.html_table import html_table
-
-        rows = [("", "always", head_text(self.default), "")]
-        for rule in (self[number] for number in self._top(self.ranked(), top)):
-            head = head_text(rule.head)
-            rows.append((str(rule.number), rule.condition, head, show_count(rule.support)))
-        return html_table(repr(self), ("rule", "if", "then", "covers"), rows)
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw what each rule changes in all as bars, with Matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many rules to draw, the most important first.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from tacit.plot import bars
-
-        rules = [self[number] for number in self.ranked()[: check_int(top, "top", 1)]]
-        return bars(
-            np.array([rule.contribution for rule in rules]),
-            [rule.condition for rule in rules],
-            "rule",
+    def _listing(self, top: int | None) -> Listing:
+        rules = [self[number] for number in self.ranked()[:top]]
+        rows = [
+            (rule.condition, head_text(rule.head), show_count(rule.support), str(rule.number))
+            for rule in rules
+        ]
+        return Listing(
+            repr(self),
+            ("if", "then", "covers", "rule"),
+            [("always", head_text(self.default), "", ""), *rows],
+            [(rule.condition, rule.contribution, head_text(rule.head)) for rule in rules],
             "support × |score|",
-            texts=[head_text(rule.head) for rule in rules],
-            ax=ax,
         )
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tacit.rules.columns.features import RuleFeatures
-    from tacit.rules.columns.input import NewColumns
+    from tacit.rules.columns.input import NumberColumns
 
 __all__ = ["CodedColumns", "code_columns"]
 
@@ -92,9 +92,9 @@ class CodedColumns:
         columns, ops, low, high : array-like of int
             Conditions as the search returns them.
         """
-        own = self.code_start[np.asarray(columns, np.int64)]
-        below = self.upper[own + np.asarray(low, np.int64)]
-        above = self.lower[own + np.asarray(high, np.int64)]
+        first = self.code_start[np.asarray(columns, np.int64)]
+        below = self.upper[first + np.asarray(low, np.int64)]
+        above = self.lower[first + np.asarray(high, np.int64)]
         ordered = np.isin(np.asarray(ops), (_AT_MOST, _ABOVE))
         return np.where(ordered, _half_way(below, above), below)
 
@@ -106,9 +106,9 @@ class CodedColumns:
         if self.kinds[column]:
             return shown == threshold
         begin, end = int(self.code_start[column]), int(self.code_start[column + 1])
-        place = begin + int(self.lower[begin:end].searchsorted(threshold, "right"))
-        return (place == begin or bool(self.upper[place - 1] <= shown)) and (
-            place == end or bool(self.lower[place] > shown)
+        code = begin + int(self.lower[begin:end].searchsorted(threshold, "right"))
+        return (code == begin or bool(self.upper[code - 1] <= shown)) and (
+            code == end or bool(self.lower[code] > shown)
         )
 
 
@@ -121,14 +121,14 @@ def _half_way(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray
 
 
 def code_columns(
-    features: RuleFeatures, new: NewColumns, defaults: Any, bins: Any, n_jobs: int
+    features: RuleFeatures, new: NumberColumns, defaults: Any, bins: Any, n_jobs: int
 ) -> CodedColumns:
     """Rank the numbers of each column and lay out what is not the default.
 
     Parameters
     ----------
     features : RuleFeatures
-    new : NewColumns
+    new : NumberColumns
         The X of fit.
     defaults, bins
         As :meth:`RuleFeatures.fit` takes them.
@@ -148,15 +148,15 @@ def _binning(bins: Any) -> tuple[bool, int]:
     if bins is None:
         return True, 2
     try:
-        how, number = bins
+        spacing, number = bins
     except (TypeError, ValueError):
-        raise InputError(f"bins must be a pair of how and how many, got {bins!r}") from None
-    if how not in ("width", "frequency"):
-        raise InputError(f"bins must be by 'width' or 'frequency', got {how!r}")
-    return how == "frequency", check_int(number, "n_bins", 2)
+        raise InputError(f"bins must be a pair of a kind and a number, got {bins!r}") from None
+    if spacing not in ("width", "frequency"):
+        raise InputError(f"bins must be by 'width' or 'frequency', got {spacing!r}")
+    return spacing == "frequency", check_int(number, "n_bins", 2)
 
 
-def _wanted(features: RuleFeatures, new: NewColumns, defaults: Any) -> tuple[Any, Any]:
+def _wanted(features: RuleFeatures, new: NumberColumns, defaults: Any) -> tuple[Any, Any]:
     """Return the default number of each column, and in which columns to choose it."""
     n = len(features.names)
     choose = np.full(n, features.kind != "table")
@@ -173,8 +173,8 @@ def _wanted(features: RuleFeatures, new: NewColumns, defaults: Any) -> tuple[Any
                 f"defaults must be 'auto', 'zero', 'none' or values of columns, got {defaults!r}"
             )
         return wanted, choose
-    for place, value in _named(features, defaults):
-        wanted[place], choose[place] = _number(features, place, value), False
+    for column, value in _named(features, defaults):
+        wanted[column], choose[column] = _number(features, column, value), False
     return wanted, choose
 
 
@@ -196,16 +196,16 @@ def _named(features: RuleFeatures, defaults: Any) -> Any:
     return enumerate(values)
 
 
-def _number(features: RuleFeatures, place: int, value: Any) -> float:
+def _number(features: RuleFeatures, column: int, value: Any) -> float:
     """Return the number that stands for a value of a column."""
-    name = features.names[place]
+    name = features.names[column]
     number = float(value) if isinstance(value, (Real, np.bool_)) else None
     if value is None or (number is not None and np.isnan(number)):
         return float("nan")
-    if place in features.labels:
-        if value not in features.labels[place]:
+    if column in features.labels:
+        if value not in features.labels[column]:
             raise InputError(f"defaults: column {name!r} has no label {value!r}")
-        return float(features.labels[place].index(value))
+        return float(features.labels[column].index(value))
     if number is None or np.isinf(number):
         raise InputError(f"defaults: column {name!r} holds numbers, got {value!r}")
     return number

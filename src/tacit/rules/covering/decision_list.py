@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
+from tacit.listing import Listing
 from tacit.machine import check_int
 from tacit.rules.conditions import (
     CONDITION_TYPES,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NewColumns
+    from tacit.rules.columns.features import CodedColumns, NumberColumns
     from tacit.rules.conditions import Condition
     from tacit.rules.covering.search import ListedRules
 
@@ -66,7 +67,7 @@ class ListArrays(ConditionArrays):
             learnt.weights,
         )
 
-    def first_rules(self, new: NewColumns, n_jobs: int) -> NDArray[np.int64]:
+    def first_rules(self, new: NumberColumns, n_jobs: int) -> NDArray[np.int64]:
         """Return for each record the first rule that covers it."""
         indptr, rules = self.cover(new, n_jobs)
         first: NDArray[np.int64] = rules[indptr[:-1]].astype(np.int64)  # the last covers all
@@ -200,52 +201,15 @@ class DecisionList(RuleSequence[CoveringRule]):
         conditions = len(self.arrays.columns) / max(n, 1)
         return f"DecisionList of {n:,} rules and a default, {conditions:.1f} conditions each"
 
-    def to_html(self, top: int | None = 100) -> str:
-        """Return the rules as a table of HTML.
-
-        Parameters
-        ----------
-        top : int, optional
-            How many of the first; None for all. The last is always there.
-        """
-        from tacit.plot.html_table import html_table
-
-        rows = [
-            (
-                str(rule.number),
-                rule.condition if rule.conditions else "otherwise",
-                str(rule.label),
-                show_count(rule.support),
-                f"{rule.precision:.2f}",
-            )
-            for rule in self._first(top)
-        ]
-        return html_table(repr(self), ("rule", "if", "then", "covers", "precision"), rows)
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw how many records each rule decides as bars, with Matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many of the first rules to draw; the last is always there.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from tacit.plot import bars
-
-        rules = self._first(top)
-        return bars(
-            np.array([rule.support for rule in rules]),
-            [rule.condition if rule.conditions else "otherwise" for rule in rules],
-            "rule",
-            "records covered",
-            texts=[f"{rule.label}, precision {rule.precision:.2f}" for rule in rules],
-            ax=ax,
-        )
+    def _listing(self, top: int | None) -> Listing:
+        rows, bars = [], []
+        for rule in self._first(top):
+            condition = rule.condition if rule.conditions else "otherwise"
+            precision, label = f"{rule.precision:.2f}", str(rule.label)
+            rows.append((condition, label, show_count(rule.support), precision, str(rule.number)))
+            bars.append((condition, rule.support, f"{label}, precision {precision}"))
+        head = ("if", "then", "covers", "precision", "rule")
+        return Listing(repr(self), head, rows, bars, "records covered")
 
     def _first(self, top: int | None) -> list[CoveringRule]:
         """Return the first rules and the last."""

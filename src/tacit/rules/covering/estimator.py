@@ -14,7 +14,7 @@ from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_choice, check_flag, check_number, make_generator
 from tacit.progress import show_progress
-from tacit.rules.base import RuleModel, pack_classes, unpack_classes
+from tacit.rules.base import RuleModel
 from tacit.rules.covering.decision_list import DecisionList, ListArrays
 from tacit.rules.covering.search import (
     CRITERIA,
@@ -25,6 +25,7 @@ from tacit.rules.covering.search import (
 )
 from tacit.rules.sample import one_record
 from tacit.rules.targets import read_classes
+from tacit.table.targets import pack_classes, unpack_classes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

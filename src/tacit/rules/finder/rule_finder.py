@@ -7,23 +7,24 @@ import sys
 import time
 from numbers import Integral, Real
 from statistics import NormalDist
-from typing import Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
 import polars as pl
 from sklearn.utils.validation import check_is_fitted
 
-from tacit import _core, store
+from tacit import _core
 from tacit.errors import InputError
 from tacit.estimator import Estimator
+from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import check_choice, plain_parameters
+from tacit.parameters import check_choice
 from tacit.rules.finder.rule import Rule, show_conditions
-from tacit.schema import Schema
 from tacit.table import Table, as_table
 from tacit.table.features import note_names
 from tacit.table.gateway import check_target
-from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+
+if TYPE_CHECKING:
+    from tacit.schema import Schema
 
 __all__ = ["RuleFinder"]
 
@@ -39,7 +40,7 @@ class _Search(NamedTuple):
     min_support: float
 
 
-class RuleFinder(Estimator):
+class RuleFinder(Listed, Estimator):
     """Find the conditions under which a column has a value.
 
     Tries every conjunction of `n_conditions` conditions ``column = label`` on different columns
@@ -104,8 +105,6 @@ class RuleFinder(Estimator):
       football = True, weather = True: 58.0% (116 of 200)
       news = False, football = True: 57.4% (564 of 982)
     """
-
-    _kind = "rule_finder"
 
     def __init__(
         self,
@@ -179,12 +178,6 @@ class RuleFinder(Estimator):
         self.n_hits_ = hits
         note_names(self, given.schema.names)
         self._target = schema.names[search.target]
-        used = sorted({search.target, *(column for rule in best for column, _ in rule[0])})
-        self._schema = Schema(
-            [schema.names[k] for k in used],
-            [schema.labels[k] for k in used],
-            schema.defaults[used],
-        )
         return self
 
     def _check(self, table: Table, name: str) -> _Search:
@@ -263,98 +256,22 @@ class RuleFinder(Estimator):
         rate = self.n_hits_ / self.n_records_
         return f"{show_conditions({self._target: self.value})}, {rate:.1%} of all records, if"
 
-    def to_html(self, top: int | None = None) -> str:
-        """Return the rules as a table of HTML.
-
-        Parameters
-        ----------
-        top : int, optional
-            How many; all unless given.
-        """
-        from tacit.plot.html_table import html_table
-
+    def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
-        rows = [
-            (
-                show_conditions(rule.conditions),
-                f"{rule.confidence:.1%}",
-                f"{rule.hits:,.6g} of {rule.support:,.6g}",
-                f"{rule.lift:.4g}",
-            )
-            for rule in self.rules_[:top]
-        ]
-        return html_table(self._title(), ("conditions", "confidence", "records", "lift"), rows)
-
-    def plot(self, ax: Any = None, *, top: int = 20) -> Any:
-        """Draw the scores of the rules as bars, with Matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-        top : int, default 20
-            How many rules to draw.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from tacit.plot import bars
-
-        check_is_fitted(self)
-        rules = self.rules_[: check_int(top, "top", 1)]
-        return bars(
-            np.array([rule.score for rule in rules]),
-            [show_conditions(rule.conditions) for rule in rules],
-            "conditions",
+        rows, bars = [], []
+        for rule in self.rules_[:top]:
+            conditions = show_conditions(rule.conditions)
+            hits = f"{rule.hits:,.6g} of {rule.support:,.6g}"
+            rows.append((conditions, f"{rule.confidence:.1%}", hits, f"{rule.lift:.4g}"))
+            bars.append((conditions, rule.score, hits))
+        return Listing(
+            self._title(),
+            ("conditions", "confidence", "records", "lift"),
+            rows,
+            bars,
             f"{self.criterion} of {show_conditions({self._target: self.value})}",
             percent=self.criterion in ("confidence", "wilson"),
-            texts=[f"{rule.hits:,.6g} of {rule.support:,.6g}" for rule in rules],
-            ax=ax,
         )
-
-    def to_state(self) -> store.State:
-        """Return the named arrays that a file holds: what was asked, and the rules."""
-        check_is_fitted(self)
-        schema = self._schema
-        facts = {
-            "parameters": plain_parameters(self) | {"value": None},
-            "schema": pack_schema(schema),
-            "names": self.feature_names_in_.tolist(),
-            "target": schema.position(self._target),
-            "value": schema.column(schema.position(self._target)).code(self.value),
-            "records": self.n_records_,
-            "hits": self.n_hits_,
-            "rules": [
-                [_codes(schema, rule), rule.support, rule.hits, rule.score] for rule in self.rules_
-            ],
-        }
-        return {"settings": np.frombuffer(write_json(facts), np.uint8)}
-
-    @classmethod
-    def from_state(cls, state: store.State) -> Self:
-        """Make the finder that :meth:`to_state` described.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-        """
-        facts = store.read_json(state["settings"])
-        schema = unpack_schema(facts["schema"])
-        if not all(isinstance(name, str) for name in facts["names"]):
-            raise InputError("its columns have no names")
-        try:
-            value = schema.labels[facts["target"]][facts["value"]]
-            total, hits = facts["records"], facts["hits"]
-            rules = [_rule(schema, *rule, rate=hits / total) for rule in facts["rules"]]
-        except IndexError:
-            raise InputError(
-                "its rules are about columns or labels that it does not have"
-            ) from None
-        finder = cls(**facts["parameters"] | {"value": value})
-        finder.rules_, finder.n_records_, finder.n_hits_ = rules, total, hits
-        finder._schema, finder._target = schema, schema.names[facts["target"]]
-        note_names(finder, facts["names"])
-        return finder
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "rules_"):
@@ -381,12 +298,6 @@ def _rule(
         hits - support * rate,
         score,
     )
-
-
-def _codes(schema: Schema, rule: Rule) -> list[tuple[int, int]]:
-    """Return the conditions of a rule as columns and codes."""
-    columns = [(schema.position(name), label) for name, label in rule.conditions.items()]
-    return [(k, schema.column(k).code(label)) for k, label in columns]
 
 
 def _varied(table: Table, target: str) -> Table:
