@@ -193,17 +193,23 @@ class TestParameters:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"parameters": "map"}, "parameters must be one of bdeu, k2, mle, got 'map'"),
-            ({"prior_weight": 0}, "prior_weight must be a number above 0, got 0"),
-            ({"prior_weight": "x"}, "prior_weight must be a number above 0, got 'x'"),
+            ({"parameters": "map"}, "parameters must be 'bdeu', 'k2' or 'mle', got 'map'"),
+            ({"prior_weight": 0}, "prior_weight must be a finite number above 0, got 0"),
+            ({"prior_weight": "x"}, "prior_weight must be a finite number above 0, got 'x'"),
             ({"missing": "drop"}, "missing must be 'ignore' or 'em', got 'drop'"),
             ({"missing": "em", "max_iter": 0}, "max_iter must be a whole number"),
             ({"missing": "em", "max_iter": math.nan}, "max_iter must be a whole number"),
             ({"max_iter": "a"}, "max_iter must be a whole number of at least 1, got 'a'"),
-            ({"missing": "em", "tol": "a"}, "tol must be a number of at least 0, got 'a'"),
-            ({"missing": "em", "tol": math.nan}, "tol must be a number of at least 0, got nan"),
-            ({"missing": "em", "tol": -1e-9}, "tol must be a number of at least 0, got -1e-09"),
-            ({"tol": None}, "tol must be a number of at least 0, got None"),
+            ({"missing": "em", "tol": "a"}, "tol must be a finite number of at least 0, got 'a'"),
+            (
+                {"missing": "em", "tol": math.nan},
+                "tol must be a finite number of at least 0, got nan",
+            ),
+            (
+                {"missing": "em", "tol": -1e-9},
+                "tol must be a finite number of at least 0, got -1e-09",
+            ),
+            ({"tol": None}, "tol must be a finite number of at least 0, got None"),
         ],
     )
     def test_wrong(self, arguments, message):

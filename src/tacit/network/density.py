@@ -63,15 +63,8 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
     they say of a column (`_column_probabilities`), and how they look (`_scene`).
     """
 
+    _input_tags = ("sparse", "categorical", "string")
     n_jobs: int | None
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     # What subclasses provide
 

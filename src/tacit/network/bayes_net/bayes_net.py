@@ -23,10 +23,10 @@ from tacit.network.bif.bif_reader import read_bif_text
 from tacit.network.bif.xmlbif import read_xmlbif_bytes
 from tacit.network.inference.net import Net
 from tacit.network.inference.records import as_table
-from tacit.network.parameters.em import check_tol
 from tacit.network.parameters.estimate import check_prior, make_tables
 from tacit.network.parameters.table_counts import count_tables, fill_in_tables
 from tacit.network.search.learning import Learning, arcs_to_parents, estimate_net, learn_net
+from tacit.parameters import check_choice, check_number, rename_parameters, store_parameters
 from tacit.scale import as_partitioned
 
 if TYPE_CHECKING:
@@ -159,24 +159,7 @@ class BayesNet(NetEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.criterion = criterion
-        self.n_restarts = n_restarts
-        self.max_parents = max_parents
-        self.prior_weight = prior_weight
-        self.start = start
-        self.tabu = tabu
-        self.n_walks = n_walks
-        self.swaps = swaps
-        self.required = required
-        self.forbidden = forbidden
-        self.max_seconds = max_seconds
-        self.parameters = parameters
-        self.missing = missing
-        self.discretise = discretise
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def _learn(self, table: Table | PartitionedTable, kind: Any) -> None:
         net, learning = learn_net(table, self)
@@ -300,9 +283,8 @@ class BayesNet(NetEstimator):
         [[0.75, 0.25]]
         """
         weight = check_prior(parameters, prior_weight)
-        if missing not in ("ignore", "em"):
-            raise InputError(f"missing must be 'ignore' or 'em', got {missing!r}")
-        rounds, gain = check_int(max_iter, "max_iter", 1), check_tol(tol)
+        check_choice(missing, "missing", ("ignore", "em"))
+        rounds, gain = check_int(max_iter, "max_iter", 1), check_number(tol, "tol", 0)
         before = self._fitted()
         partitions = as_partitioned(X)
         table = as_table(before.schema, X) if partitions is None else partitions
@@ -365,7 +347,6 @@ class BayesNet(NetEstimator):
             scores = state["family_scores"]
             if scores.dtype != np.float64 or scores.shape != (len(net.schema_),):
                 raise InputError("it has not a score for each column")
-            facts = store.read_json(state["report"])
-            facts = {_EARLIER.get(name, name): value for name, value in facts.items()}
+            facts = rename_parameters(store.read_json(state["report"]), _EARLIER)
             net.learning_ = Learning(**facts, family_scores=scores, trace=[])
         return net

@@ -25,7 +25,6 @@ from tacit.network.dependency_tree.input import (
     partition_columns,
     read_records,
 )
-from tacit.network.dependency_tree.layout import Layout, is_number
 from tacit.network.dependency_tree.parameters import LazyDensity, TreeDensity
 from tacit.network.dependency_tree.sampling import draw_records
 from tacit.network.dependency_tree.state import read_structure, tree_to_state
@@ -33,7 +32,13 @@ from tacit.network.dependency_tree.text import edges_frame, tree_dot, tree_graph
 from tacit.network.inference.distribution import Distribution
 from tacit.network.structure.bits import binary_structure, is_bytes
 from tacit.network.structure.learn import Settings, Structure, learn
-from tacit.parameters import make_generator
+from tacit.parameters import (
+    check_choice,
+    check_number,
+    make_generator,
+    rename_parameters,
+    store_parameters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from tacit.network.dependency_tree.layout import Layout
     from tacit.network.inference.net import Net
     from tacit.network.structure.columns import Columns
     from tacit.plot.scene import Scene
@@ -48,7 +54,7 @@ if TYPE_CHECKING:
     from tacit.schema import Column, Schema
     from tacit.table.features import Features
 
-__all__ = ["DependencyTree", "check_smoothing"]
+__all__ = ["DependencyTree"]
 
 _EARLIER = {"method": "algorithm", "share": "guarantee"}  # parameters of version 0.1
 _PRODUCTS = 2e10  # of numbers, from which on "auto" does not read everything
@@ -173,21 +179,7 @@ class DependencyTree(DensityEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.algorithm = algorithm
-        self.delta = delta
-        self.epsilon = epsilon
-        self.initial_sample = initial_sample
-        self.interval = interval
-        self.guarantee = guarantee
-        self.tree_edges = tree_edges
-        self.numeric = numeric
-        self.missing = missing
-        self.smoothing = smoothing
-        self.discretise = discretise
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
@@ -234,9 +226,8 @@ class DependencyTree(DensityEstimator):
 
     def _check(self) -> None:
         """Refuse wrong parameters."""
-        check_smoothing(self.smoothing)
-        if self.unseen not in ("error", "default"):
-            raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
+        check_number(self.smoothing, "smoothing", 0)
+        check_choice(self.unseen, "unseen", ("error", "default"))
         self._settings("exact" if self.algorithm == "auto" else self.algorithm).check()
 
     def _fit_bits(self, X: Any, sample_weight: Any) -> tuple[Layout, Structure] | None:
@@ -266,7 +257,7 @@ class DependencyTree(DensityEstimator):
 
     def _choose_algorithm(self, columns: Columns) -> str:
         if self.algorithm != "auto":
-            return self.algorithm
+            return str(self.algorithm)
         on_disk = columns.numbers is not None and not isinstance(columns.numbers, np.ndarray)
         many = columns.n_records * len(columns.continuous) ** 2 > _PRODUCTS
         plain = self.missing == "state" and columns.weights is None
@@ -275,7 +266,7 @@ class DependencyTree(DensityEstimator):
     def _keep(self, layout: Layout, structure: Structure) -> Self:
         """Note what was learnt; parameters are made when somebody asks for them."""
         self._layout = layout
-        self._smoothing = check_smoothing(self.smoothing)
+        self._smoothing = check_number(self.smoothing, "smoothing", 0)
         self._density = LazyDensity(layout, structure, self._smoothing)
         self.structure_ = structure
         self.edges_ = structure.edges
@@ -454,15 +445,7 @@ class DependencyTree(DensityEstimator):
     def from_state(cls, state: store.State) -> Self:
         """Make a tree of a file's arrays, after checking that they go together."""
         facts = store.read_json(state["settings"])
-        saved = facts["parameters"].items()
-        tree = cls(**{_EARLIER.get(name, name): value for name, value in saved})
+        tree = cls(**rename_parameters(facts["parameters"], _EARLIER))
         tree._check()
         tree._keep(*read_structure(state, facts))._fitted()
         return tree
-
-
-def check_smoothing(smoothing: Any) -> float:
-    """Return the number of pseudo-records, or say that it must be one."""
-    if not is_number(smoothing) or not 0 <= smoothing < np.inf:
-        raise InputError(f"smoothing must be a number of at least 0, got {smoothing!r}")
-    return float(smoothing)

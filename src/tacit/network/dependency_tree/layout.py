@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.parameters import is_number
 from tacit.schema import Labels, Schema
 from tacit.table.features import (
     Features,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tacit.schema import Column
 
-__all__ = ["Layout", "is_number", "layout_from_json", "layout_to_json"]
+__all__ = ["Layout", "layout_from_json", "layout_to_json"]
 
 Kind: TypeAlias = Literal["table", "frame", "array"]
 
@@ -101,11 +101,6 @@ class Layout:
         note_names(estimator, self.names)
         if self.kind == "array":
             del estimator.feature_names_in_
-
-
-def is_number(value: Any) -> bool:
-    """Return whether this is a real number; truth is none."""
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
 def layout_to_json(layout: Layout) -> bytes:

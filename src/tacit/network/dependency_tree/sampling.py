@@ -9,15 +9,13 @@ import polars as pl
 
 from tacit.machine import check_fits
 from tacit.network.dependency_tree.links import draw_codes
-from tacit.table import Table
-from tacit.table.gateway import value_type
+from tacit.network.inference.records import make_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.network.dependency_tree.layout import Layout
     from tacit.network.dependency_tree.parameters import TreeDensity
-    from tacit.schema import Schema
 
 __all__ = ["draw_records"]
 
@@ -28,19 +26,18 @@ def draw_records(model: TreeDensity, layout: Layout, n: int, rng: np.random.Gene
     """Draw n records: a Table, or a frame where there are numbers."""
     if not layout.numeric.any():
         assert layout.schema is not None
+        drawn = np.empty((n, model.n_columns), np.int32)
         step = max(1, _CELLS // model.n_columns)
-        blocks = [
-            _draw(model, min(step, n - first), rng)[0].astype(np.int32)
-            for first in range(0, n, step)
-        ]
-        return _as_table(layout.schema, blocks)
+        for first in range(0, n, step):
+            drawn[first : first + step] = _draw(model, min(step, n - first), rng)[0]
+        return make_table(layout.schema, drawn)
     check_fits(16 * n * model.n_columns, "the records", "draw fewer")
     codes, numbers = _draw(model, n, rng)
     names = [name for name, flag in zip(layout.names, layout.numeric, strict=True) if flag]
-    drawn = pl.DataFrame([pl.Series(name, numbers[:, k]) for k, name in enumerate(names)])
+    frame = pl.DataFrame([pl.Series(name, numbers[:, k]) for k, name in enumerate(names)])
     if layout.schema is None:
-        return drawn
-    return _as_table(layout.schema, [codes]).to_frame("polars").hstack(drawn).select(layout.names)
+        return frame
+    return make_table(layout.schema, codes).to_frame("polars").hstack(frame).select(layout.names)
 
 
 def _draw(
@@ -64,16 +61,3 @@ def _draw(
     for k, column in enumerate(numeric.tolist()):
         numbers[:, k] = model.centre[column] + model.scale[column] * values[column]
     return codes, numbers
-
-
-def _as_table(schema: Schema, blocks: list[NDArray[Any]]) -> Table:
-    """Store codes that are not the default."""
-    lengths, values = [], []
-    for codes in blocks:
-        held = codes != schema.defaults
-        columns, drawn = np.nonzero(held)[1], codes[held]
-        lengths.append(held.sum(axis=1))
-        values.append(schema.offsets[columns] + drawn - (drawn > schema.defaults[columns]))
-    indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
-    stored = np.concatenate(values).astype(value_type(schema.n_values))
-    return Table.from_stored(schema, indptr, stored)

@@ -10,6 +10,7 @@ import numpy as np
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import available_memory, check_fits, check_int, count_jobs, human_bytes
+from tacit.network.bayes_net.graph import find_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -360,19 +361,9 @@ def _check_parents(arities: list[int], parents: Sequence[Sequence[int]]) -> list
     for c, above in enumerate(family):
         if len(set(above)) < len(above) or c in above or any(p >= n for p in above):
             raise InputError(f"parents of column {c} must be different other columns, got {above}")
-    children: list[list[int]] = [[] for _ in range(n)]
-    for c, above in enumerate(family):
-        for p in above:
-            children[p].append(c)
-    waiting = [len(above) for above in family]
-    ready = [c for c in range(n) if not waiting[c]]
-    for c in ready:
-        for child in children[c]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                ready.append(child)
-    if len(ready) < n:
-        stuck = min(c for c in range(n) if waiting[c])
+    order = find_order(family)
+    if len(order) < n:
+        stuck = min(set(range(n)).difference(order))
         raise InputError(f"parents: column {stuck} is its own ancestor or descends from a cycle")
     return family
 

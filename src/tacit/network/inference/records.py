@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.machine import check_fits
+from tacit.schema import Labels, Schema
 from tacit.table import Table
 from tacit.table.discretise import bin_edges
 from tacit.table.features import array_frame, array_table, is_sparse
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.schema import Column, Labels, Schema
+    from tacit.scale import PartitionedTable
+    from tacit.schema import Column
 
-__all__ = ["Records", "as_table", "find_code", "make_table", "read_records"]
+__all__ = ["Records", "as_table", "find_code", "make_table", "read_records", "without_missing"]
 
 _CELLS = 2**20  # of codes that are held at a time
 
@@ -216,3 +218,25 @@ def make_table(schema: Schema, codes: NDArray[Any]) -> Table:
         values.append(ids[stored].astype(value_type(schema.n_values)))
     indptr = np.cumsum(np.concatenate(lengths))
     return Table.from_stored(schema, indptr, np.concatenate(values))
+
+
+def without_missing(schema: Schema, table: Table | PartitionedTable | None = None) -> Schema:
+    """Return the schema without labels for missing values.
+
+    Where such a label is the default, the most common one of the table takes its part; the first
+    one, if no table is given.
+    """
+    if all(labels.missing is None for labels in schema.labels):
+        return schema
+    labels, defaults = list(schema.labels), schema.defaults.copy()
+    mostly_missing = [d == known.missing for d, known in zip(defaults, labels, strict=True)]
+    counts = None if table is None or not any(mostly_missing) else table.one_way()
+    for c, known in enumerate(schema.labels):
+        if known.missing is None:
+            continue
+        if len(known) == 1:
+            raise InputError(f"X: column {schema.names[c]!r} has only missing values")
+        labels[c] = Labels(known.items[:-1], known.dtype)
+        if mostly_missing[c]:
+            defaults[c] = 0 if counts is None else int(np.argmax(counts.array(c)[:-1]))
+    return Schema(schema.names, labels, defaults)

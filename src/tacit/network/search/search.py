@@ -12,7 +12,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.network.bayes_net.graph import cycle_text, find_cycle
 from tacit.network.search.family_counts import Fetcher, unknown_codes
-from tacit.parameters import make_generator
+from tacit.parameters import check_choice, check_number, make_generator
 from tacit.progress import show_progress
 from tacit.table import Table
 
@@ -95,14 +95,10 @@ class SearchSettings:
         _check_criterion(self.criterion, self.prior_weight)
         for name in ("n_restarts", "max_parents", "tabu", "n_walks"):
             check_int(getattr(self, name), name, 0)
-        for name, choices in (("start", ("empty", "branching")), ("missing", _MISSING)):
-            if getattr(self, name) not in choices:
-                shown = " or ".join(map(repr, choices))
-                raise InputError(f"{name} must be {shown}, got {getattr(self, name)!r}")
-        if self.max_seconds is not None and not (
-            _is_number(self.max_seconds) and self.max_seconds > 0
-        ):
-            raise InputError(f"max_seconds must be positive or None, got {self.max_seconds!r}")
+        check_choice(self.start, "start", ("empty", "branching"))
+        check_choice(self.missing, "missing", ("state", "ignore"))
+        if self.max_seconds is not None:
+            check_number(self.max_seconds, "max_seconds", 0, above=True)
         count_jobs(self.n_jobs)
 
 
@@ -261,9 +257,6 @@ def best_branching(gains: NDArray[np.float64]) -> NDArray[np.int32]:
     return _core.max_branching(np.ascontiguousarray(gains, np.float64))
 
 
-_MISSING = ("state", "ignore")
-
-
 def _families(
     table: Table | PartitionedTable,
     criterion: Criterion,
@@ -362,12 +355,5 @@ def _check_arcs(
 
 
 def _check_criterion(criterion: str, prior_weight: float) -> None:
-    if criterion not in get_args(Criterion):
-        shown = ", ".join(map(repr, get_args(Criterion)))
-        raise InputError(f"criterion must be one of {shown}, got {criterion!r}")
-    if not _is_number(prior_weight) or not 0 < prior_weight < np.inf:
-        raise InputError(f"prior_weight must be a positive number, got {prior_weight!r}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    check_choice(criterion, "criterion", get_args(Criterion))
+    check_number(prior_weight, "prior_weight", 0, above=True)

@@ -44,8 +44,7 @@ class NumberSource(Protocol):
 class Columns:
     """Columns of numbers and of codes, in one order.
 
-    Make one with :meth:`from_array`, :meth:`from_table`, :meth:`from_partitions`, :meth:`mixed` or
-    :meth:`from_file`.
+    Make one with :meth:`from_array`, :meth:`from_table`, :meth:`mixed` or :meth:`from_file`.
 
     Attributes
     ----------
@@ -55,11 +54,9 @@ class Columns:
         Which column of `numbers`, or of `table`, each column is.
     n_records : int
     numbers : array of shape (n_records, n_numeric), NumberSource or None
-    table : Table or None
-        The discrete columns.
+    table : Table, PartitionedTable or None
+        The discrete columns; in partitions only if there are no others.
     weights : float64 array of shape (n_records,) or None
-    parts : PartitionedTable or None
-        The discrete columns, where there are no others and records come in partitions.
 
     Examples
     --------
@@ -73,14 +70,13 @@ class Columns:
     index: NDArray[np.int64]
     n_records: int
     numbers: NDArray[Any] | NumberSource | None
-    table: Table | None
+    table: Table | PartitionedTable | None
     weights: NDArray[np.float64] | None = None
-    parts: PartitionedTable | None = None
 
     @property
     def weighted(self) -> bool:
         """Whether records have weights."""
-        return self.weights is not None or (self.parts is not None and self.parts.weighted)
+        return self.weights is not None or getattr(self.table, "weighted", False)
 
     @property
     def n_columns(self) -> int:
@@ -129,24 +125,12 @@ class Columns:
         return cls(names, np.ones(n, np.bool_), np.arange(n), X.shape[0], X, None, checked)
 
     @classmethod
-    def from_table(cls, table: Table) -> Columns:
-        """Take a Table: all columns are discrete, and the weights are its own."""
-        n = table.n_columns
+    def from_table(cls, table: Table | PartitionedTable) -> Columns:
+        """Take a table: all columns are discrete, and the weights are those of the table."""
+        n, names = table.n_columns, list(table.schema.names)
         _check_size(table.n_records, n)
-        names = list(table.schema.names)
-        weights = table.weights
-        return cls(
-            names, np.zeros(n, np.bool_), np.arange(n), table.n_records, None, table, weights
-        )
-
-    @classmethod
-    def from_partitions(cls, parts: PartitionedTable) -> Columns:
-        """Take a table in partitions: all columns are discrete, and the weights are its own."""
-        n = parts.n_columns
-        _check_size(parts.n_records, n)
-        flags = np.zeros(n, np.bool_)
-        names = list(parts.schema.names)
-        return cls(names, flags, np.arange(n), parts.n_records, None, None, None, parts)
+        weights, flags = getattr(table, "weights", None), np.zeros(n, np.bool_)
+        return cls(names, flags, np.arange(n), table.n_records, None, table, weights)
 
     @classmethod
     def mixed(

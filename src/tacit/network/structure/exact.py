@@ -18,6 +18,7 @@ from tacit.network.structure.exact_numbers import (
     pairwise_moments,
 )
 from tacit.network.structure.statistics import ClassMoments, class_information, class_moments
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from tacit.network.structure.columns import Columns
     from tacit.network.structure.statistics import EdgeStatistic, NodeStatistic
     from tacit.schema import Schema
-    from tacit.table import Table
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -61,7 +61,7 @@ class ExactPairs:
             indices = columns.index[numeric]
             informations = self.numbers.information()[np.ix_(indices, indices)]
             self.weights[np.ix_(numeric, numeric)] = informations
-        if columns.table is not None and len(discrete):
+        if isinstance(columns.table, Table) and len(discrete):
             indices = columns.index[discrete]
             informations = chow_liu.informations(columns.table, missing, n_jobs)
             self.weights[np.ix_(discrete, discrete)] = informations[np.ix_(indices, indices)]
@@ -78,7 +78,7 @@ class ExactPairs:
         if self.columns.numeric[c]:
             assert self.numbers is not None
             return self.numbers.node(index)
-        assert self.columns.table is not None
+        assert isinstance(self.columns.table, Table)
         return node_counts(self.columns.table, index, self.missing)
 
     def pair(self, a: int, b: int) -> EdgeStatistic:
@@ -91,7 +91,7 @@ class ExactPairs:
             d, x = (b, a) if numeric[a] else (a, b)
             assert self.classes is not None
             return self.classes.pair(int(index[d]), int(index[x]))
-        assert self.columns.table is not None
+        assert isinstance(self.columns.table, Table)
         return pair_table(self.columns.table, int(index[a]), int(index[b]), self.missing)
 
 
@@ -131,7 +131,7 @@ class _ClassSums:
 
     def __init__(self, columns: Columns, missing: Missing) -> None:
         table = columns.table
-        assert table is not None
+        assert isinstance(table, Table)
         self.schema = table.schema
         self.shift = number_shift(columns)
         width = len(self.shift)

@@ -11,6 +11,7 @@ from tacit.network.structure.discrete_pairs import DiscretePairs, TableSource
 from tacit.network.structure.numeric_pairs import NumericPairs
 from tacit.network.structure.random_order import ArrayNumbers, RowDraw
 from tacit.network.structure.statistics import PairMoments
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ class MixedPairs:
     """
 
     def __init__(self, columns: Columns, rows: RowDraw, n_jobs: int) -> None:
-        assert columns.table is not None
+        assert isinstance(columns.table, Table)
         assert isinstance(columns.numbers, np.ndarray)
         self.n_columns, self.n_records = columns.n_columns, columns.n_records
         self._columns, self._draw = columns, rows

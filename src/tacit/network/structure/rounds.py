@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
     Flags: TypeAlias = NDArray[np.bool_]
 
-__all__ = ["Found", "PairReader", "find_tree"]
+__all__ = ["MistTree", "PairReader", "find_tree"]
 
 
 class PairReader(Protocol):
@@ -55,7 +55,7 @@ class PairReader(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
+class MistTree:
     """The tree, and how it came about; as in :class:`Structure`."""
 
     edges: Ints
@@ -75,7 +75,7 @@ def find_tree(
     for_tree: bool,
     epsilon: float,
     exact_edges: bool,
-) -> Found:
+) -> MistTree:
     """Return the maximum spanning tree, right with probability 1 − delta.
 
     Parameters
@@ -114,7 +114,7 @@ def find_tree(
         keep = _heaviest(n, pairs, settle(reader.weights(pairs)))
     edges, exact = pairs[keep], state.exact[keep]
     weights = reader.weights(edges)
-    return Found(
+    return MistTree(
         edges,
         weights,
         np.where(exact, weights, np.minimum(state.low[keep], weights)),
