@@ -50,8 +50,8 @@ def test_families(question):
     found, log_evidence = tree_of(net).families(evidence)
     total = net.probability(evidence)
     assert log_evidence == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
-    for c, own in enumerate(net.parents):
-        expected = net.sum_to([*own, c], evidence).reshape(net.tables[c].shape) / total
+    for c, above in enumerate(net.parents):
+        expected = net.sum_to([*above, c], evidence).reshape(net.tables[c].shape) / total
         np.testing.assert_allclose(found[c], expected, **CLOSE)
 
 
@@ -110,8 +110,8 @@ def test_expected_counts_are_sums_of_families(net, pick):
         total = net.probability(record)
         if total == 0:
             continue
-        for c, own in enumerate(net.parents):
-            own_sum = net.sum_to([*own, c], record).reshape(sums[c].shape)
+        for c, above in enumerate(net.parents):
+            own_sum = net.sum_to([*above, c], record).reshape(sums[c].shape)
             sums[c] += weight * own_sum / total
 
     def count(n_jobs):
@@ -192,15 +192,15 @@ def grid(rng, n_rows, n_columns, arity):
         [place[q] for q in ((r - 1, c), (r, c - 1)) if q in place]
         for r, c in product(range(n_rows), range(n_columns))
     ]
-    tables = [random_table(rng, arity ** len(own), arity, 0.0) for own in parents]
+    tables = [random_table(rng, arity ** len(above), arity, 0.0) for above in parents]
     return Net([arity] * len(parents), parents, tables)
 
 
 def sweep(net, side, evidence):
     """P(evidence) in a square grid, row by row: one axis for the last value seen in each column."""
     front = np.ones([1] * side)
-    for k, own in enumerate(net.parents):
-        table = net.tables[k].reshape([net.arities[m] for m in (*own, k)])
+    for k, above in enumerate(net.parents):
+        table = net.tables[k].reshape([net.arities[m] for m in (*above, k)])
         if k in evidence:
             table = table * (np.arange(net.arities[k]) == evidence[k])
         r, c = divmod(k, side)
@@ -466,7 +466,7 @@ def test_impossible_together_through_hidden_columns():
 def wide_net(n):
     """Every pair of n binary columns has a common child."""
     parents = [[] for _ in range(n)] + [[a, b] for a in range(n) for b in range(a)]
-    tables = [[[0.5, 0.5]] if not own else [[0.3, 0.7]] * 4 for own in parents]
+    tables = [[[0.5, 0.5]] if not above else [[0.3, 0.7]] * 4 for above in parents]
     return JunctionTree([2] * len(parents), parents, tables)
 
 

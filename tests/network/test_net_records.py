@@ -180,8 +180,8 @@ class TestParameters:
         table = table_of(net, codes).with_weights(weights)
         for kind, weight in (("mle", 1.0), ("bdeu", 2.5), ("k2", 0.5)):
             found = net.fit_parameters(table, kind, prior_weight=weight)
-            for child, own in enumerate(net.parents_):
-                expected = slow_table(net, codes, weights, child, own, kind, weight)
+            for child, above in enumerate(net.parents_):
+                expected = slow_table(net, codes, weights, child, above, kind, weight)
                 np.testing.assert_allclose(found.table(child), expected, atol=1e-12)
             assert found.parents_ == net.parents_
 
@@ -221,10 +221,10 @@ def slow_table(net, codes, weights, child, parents, kind, weight):
     arities = net.schema_.arities
     shape = [int(arities[c]) for c in (*parents, child)]
     counts = np.zeros(shape)
-    for row, own in zip(codes, weights, strict=True):
+    for row, weight_of in zip(codes, weights, strict=True):
         cell = tuple(row[c] for c in (*parents, child))
         if min(cell) >= 0:
-            counts[cell] += own
+            counts[cell] += weight_of
     counts += {"mle": 0.0, "k2": weight, "bdeu": weight / counts.size}[kind]
     totals = counts.sum(axis=-1, keepdims=True)
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), 1 / shape[-1])
@@ -242,8 +242,8 @@ def slow_em_step(net, codes, kind, weight):
             complete.append(cell)
             weights.append(posterior[tuple(cell)])
     return [
-        slow_table(net, np.array(complete), weights, child, own, kind, weight)
-        for child, own in enumerate(net.parents_)
+        slow_table(net, np.array(complete), weights, child, above, kind, weight)
+        for child, above in enumerate(net.parents_)
     ]
 
 
@@ -251,8 +251,8 @@ def with_tables(net, tables):
     """The same net with other tables."""
     columns = {column.name: column.labels for column in net.schema_}
     parents = {
-        n: [net.column_names_[p] for p in own]
-        for n, own in zip(net.column_names_, net.parents_, strict=True)
+        n: [net.column_names_[p] for p in above]
+        for n, above in zip(net.column_names_, net.parents_, strict=True)
     }
     return BayesNet.from_tables(columns, parents, dict(zip(net.column_names_, tables, strict=True)))
 
@@ -273,7 +273,9 @@ class TestEM:
         codes = data.draw(records(net))
         table = table_of(net, codes)
         start = net.fit_parameters(table, "bdeu", prior_weight=1.0 if kind == "mle" else 2.0)
-        known = [(codes[:, [*own, c]] >= 0).all(axis=1).any() for c, own in enumerate(net.parents_)]
+        known = [
+            (codes[:, [*above, c]] >= 0).all(axis=1).any() for c, above in enumerate(net.parents_)
+        ]
         tables = [(start if known[c] else net).table(c) for c in range(len(known))]
         start = with_tables(net, tables)
         # One estimate from the start's expectations: the loop ends before it looks again.

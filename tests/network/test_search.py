@@ -20,8 +20,8 @@ def sampled(n_records, n, seed, arity=2, strength=0.8):
     rng = np.random.default_rng(seed)
     codes = np.zeros((n_records, n), np.int64)
     for c in range(n):
-        own = rng.choice(c, min(c, 2), replace=False) if c else []
-        clear = (codes[:, own].sum(axis=1) + 1) % arity
+        above = rng.choice(c, min(c, 2), replace=False) if c else []
+        clear = (codes[:, above].sum(axis=1) + 1) % arity
         noise = rng.integers(0, arity, n_records)
         codes[:, c] = np.where(rng.random(n_records) < strength, clear, noise)
     return codes
@@ -44,21 +44,21 @@ def check(found, families, n, limits=None):
     limits = limits or {}
     assert len(found.parents) == n
     assert oracle.is_allowed(found.parents, **limits)
-    assert all(list(own) == sorted(set(own)) for own in found.parents)
-    own = [families(child, parents) for child, parents in enumerate(found.parents)]
-    assert np.asarray(found.family_scores) == pytest.approx(own, rel=1e-9, abs=1e-7)
-    assert found.score == pytest.approx(sum(own), rel=1e-9, abs=1e-7)
+    assert all(list(above) == sorted(set(above)) for above in found.parents)
+    scores = [families(child, parents) for child, parents in enumerate(found.parents)]
+    assert np.asarray(found.family_scores) == pytest.approx(scores, rel=1e-9, abs=1e-7)
+    assert found.score == pytest.approx(sum(scores), rel=1e-9, abs=1e-7)
     assert not found.interrupted
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
-@given(own=data(max_rows=40, max_columns=4, with_chosen=False, weights=None), draw=st.data())
+@given(records=data(max_rows=40, max_columns=4, with_chosen=False, weights=None), draw=st.data())
 @settings(max_examples=30)
-def test_no_single_move_improves_what_is_found(score, own, draw):
-    n = len(own.arities)
+def test_no_single_move_improves_what_is_found(score, records, draw):
+    n = len(records.arities)
     limit = draw.draw(st.integers(0, 3))
-    found = find_structure(own.table(), SearchSettings(criterion=score, max_parents=limit))
-    families = oracle.Families(own.rows, own.arities, score)
+    found = find_structure(records.table(), SearchSettings(criterion=score, max_parents=limit))
+    families = oracle.Families(records.rows, records.arities, score)
     check(found, families, n, {"max_parents": limit})
     slack = 1e-6 * (1 + abs(found.score))
     assert oracle.best_improvement(families, found.parents, max_parents=limit) <= slack
@@ -280,7 +280,7 @@ def test_a_column_of_one_value_gains_nothing():
     codes[:, 1] = 0
     found = find_structure(as_table(codes), SearchSettings(criterion="bic"))
     assert found.parents[1] == ()
-    assert all(1 not in own for own in found.parents)
+    assert all(1 not in above for above in found.parents)
 
 
 @pytest.mark.parametrize(

@@ -104,9 +104,9 @@ def test_weights_of_records_repeat_them():
     assert heavy.edges.tolist() == plain.edges.tolist()
     np.testing.assert_allclose(heavy.weights, plain.weights, atol=1e-12)
     assert heavy.nodes[0].variance == pytest.approx(plain.nodes[0].variance)
-    own = learn(Columns.from_array(x, weights=weights), EXACT)
+    weighted = learn(Columns.from_array(x, weights=weights), EXACT)
     np.testing.assert_allclose(
-        own.weights, learn(Columns.from_array(x[rows]), EXACT).weights, atol=1e-12
+        weighted.weights, learn(Columns.from_array(x[rows]), EXACT).weights, atol=1e-12
     )
 
 

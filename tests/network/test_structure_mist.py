@@ -152,9 +152,9 @@ def test_pairs_read_in_full_have_the_statistics_of_all_records():
     whole = learn(columns, EXACT)
     found = learn(columns, replace(MIST, tree_edges="exact"))
     assert found.edges.tolist() == whole.edges.tolist()
-    for own, all_of_it in zip(found.pairs, whole.pairs, strict=True):
-        parts = [own] if isinstance(own, np.ndarray) else vars(own).values()
-        expected = [all_of_it] if isinstance(own, np.ndarray) else vars(all_of_it).values()
+    for statistic, all_of_it in zip(found.pairs, whole.pairs, strict=True):
+        parts = [statistic] if isinstance(statistic, np.ndarray) else vars(statistic).values()
+        expected = [all_of_it] if isinstance(statistic, np.ndarray) else vars(all_of_it).values()
         for a, b in zip(parts, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9)
 
@@ -177,8 +177,8 @@ def heavy_tails(rng):
 
 def copies(rng, n_records, n_columns, draw, kept):
     """Return columns that repeat a common one with probability `kept`: all pairs are alike."""
-    own, common = draw((n_records, n_columns)), draw((n_records, 1))
-    return np.where(rng.random(own.shape) < kept, common, own).astype(int)
+    single, common = draw((n_records, n_columns)), draw((n_records, 1))
+    return np.where(rng.random(single.shape) < kept, common, single).astype(int)
 
 
 def rare_events(rng):
@@ -280,16 +280,16 @@ def test_whoever_has_some_numbers_knows_their_places(start, stop):
     order = RandomOrder(300, 5)
     first = np.sort(order.numbers(start, stop))
     for a, b in ((0, 300), (0, 1), (17, 140)):
-        own = first[(first >= a) & (first < b)]
-        assert np.array_equal(order.within(a, b, start, stop), own)
+        expected = first[(first >= a) & (first < b)]
+        assert np.array_equal(order.within(a, b, start, stop), expected)
 
 
 def test_all_pairs_are_equally_likely_to_come_first():
     n, first, draws = 12, 4, 6000
     seen = np.zeros((n, n))
     for key in np.random.default_rng(0).integers(2**63, size=draws).tolist():
-        own = RandomOrder(n, key).numbers(0, first)
-        seen[np.ix_(own, own)] += 1
+        drawn = RandomOrder(n, key).numbers(0, first)
+        seen[np.ix_(drawn, drawn)] += 1
     alone, both = draws * first / n, draws * first * (first - 1) / n / (n - 1)
     pairs = seen[np.triu_indices(n, 1)]
     assert ((np.diag(seen) - alone) ** 2 / alone).sum() < chi2.ppf(0.9999, n)

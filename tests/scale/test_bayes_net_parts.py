@@ -53,7 +53,9 @@ def assert_same(one, other, exact=True):
     assert same(one.learning_.family_scores, other.learning_.family_scores)
     assert one.learning_.n_evaluated == other.learning_.n_evaluated
     assert one.learning_.n_moves == other.learning_.n_moves
-    assert [own[:2] for own in one.learning_.trace] == [own[:2] for own in other.learning_.trace]
+    assert [step[:2] for step in one.learning_.trace] == [
+        step[:2] for step in other.learning_.trace
+    ]
 
 
 def learn(records, **options):
@@ -109,9 +111,9 @@ def test_weights():
     whole = table.with_weights(rng.integers(0, 4, 600).astype(float))
     assert_same(learn(partition(whole, 5)), learn(whole))
     shares = table.with_weights(rng.random(600))
-    own, parts = learn(shares), learn(partition(shares, 5))
-    assert parts.learning_.score == pytest.approx(own.learning_.score, rel=1e-12)
-    assert_same(parts, own, exact=False)
+    in_memory, parts = learn(shares), learn(partition(shares, 5))
+    assert parts.learning_.score == pytest.approx(in_memory.learning_.score, rel=1e-12)
+    assert_same(parts, in_memory, exact=False)
 
 
 @pytest.mark.parametrize("n_jobs", JOBS[1:3])
@@ -126,9 +128,9 @@ def test_threads_make_no_difference(table, n_jobs):
     st.sampled_from(["state", "ignore"]),
     st.data(),
 )
-def test_any_cut(own, score, missing, draw):
-    table = own.table()
-    if not own.total():
+def test_any_cut(records, score, missing, draw):
+    table = records.table()
+    if not records.total():
         return
     cuts = draw.draw(st.sets(st.integers(0, table.n_records), max_size=4))
     ends = sorted({0, table.n_records, *cuts})
@@ -150,8 +152,8 @@ def test_partitions_of_one_record():
 def test_a_label_that_one_partition_has(table):
     codes = table.to_numpy()
     codes[890:, 4] = 9
-    own = tacit.Table(codes)
-    assert_same(learn(partition(own, 9)), learn(own))
+    table = tacit.Table(codes)
+    assert_same(learn(partition(table, 9)), learn(table))
 
 
 def test_little_memory_takes_more_passes_to_the_same_net(table):
@@ -170,10 +172,14 @@ def test_columns_that_do_not_fit_in_one_pass_together():
     asked = []
     little = partition(table, 3, memory=6_000_000)
     reduce = little.reduce
-    little.reduce = lambda own, **how: asked.append(own) or reduce(own, **how)
+    little.reduce = lambda statistic, **how: asked.append(statistic) or reduce(statistic, **how)
     assert_same(learn(little, **options), learn(table, **options))
-    parts = [own for own in asked if isinstance(own, FamilyCounts) and (own.begins > 0).any()]
-    assert any(len(own.parents) for own in parts)
+    parts = [
+        statistic
+        for statistic in asked
+        if isinstance(statistic, FamilyCounts) and (statistic.begins > 0).any()
+    ]
+    assert any(len(statistic.parents) for statistic in parts)
 
 
 def test_few_passes_are_enough():
@@ -377,7 +383,7 @@ def test_statistics_are_small_and_travel(table):
         text = pickle.dumps(statistic)
         assert len(text) < 6000
         again = pickle.loads(text)
-        a, b = (own.partial(Partition(table, 0, 0, 1)) for own in (statistic, again))
+        a, b = (each.partial(Partition(table, 0, 0, 1)) for each in (statistic, again))
         assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 

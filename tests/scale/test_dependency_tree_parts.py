@@ -44,9 +44,9 @@ def test_exact_tree_takes_one_pass(visits, n):
 
 @settings(max_examples=40)
 @given(data(max_rows=12), st.data())
-def test_any_cut_gives_the_same_exact_tree(own, draw):
-    table = own.table()
-    if not table.n_records or not table.n_columns or not own.total():
+def test_any_cut_gives_the_same_exact_tree(records, draw):
+    table = records.table()
+    if not table.n_records or not table.n_columns or not records.total():
         return
     cuts = draw.draw(st.lists(st.integers(0, table.n_records), max_size=4))
     ends = sorted({0, table.n_records, *cuts})

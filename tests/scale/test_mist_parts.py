@@ -69,8 +69,8 @@ def test_threads_make_no_difference(binary, n_jobs):
 
 @settings(max_examples=40)
 @given(data(max_rows=24, weights=None, with_chosen=False), st.integers(0, 99), st.data())
-def test_any_cut(own, seed, draw):
-    table = own.table()
+def test_any_cut(records, seed, draw):
+    table = records.table()
     cuts = draw.draw(st.sets(st.integers(0, table.n_records), max_size=5))
     ends = sorted({0, table.n_records, *cuts})
     tables = [table.take(np.arange(a, b)) for a, b in pairwise(ends)]
@@ -147,7 +147,7 @@ def test_statistics_are_small_and_travel(labels):
         text = pickle.dumps(statistic)
         assert len(text) < 2000
         found = pickle.loads(text).partial(part)
-        assert sum(own.nbytes for own in found) == statistic.n_bytes
+        assert sum(array.nbytes for array in found) == statistic.n_bytes
     rows = np.sort(order.numbers(500, 1000))
     stored = labels.take(rows).pairs(layout="dense").stored
     cells = np.concatenate([stored[0:3, 3:6].ravel(), stored[6:9, 24:27].ravel()])

@@ -26,18 +26,16 @@ def draw_records(model: TreeDensity, layout: Layout, n: int, rng: np.random.Gene
     """Draw n records: a Table, or a frame where there are numbers."""
     if not layout.numeric.any():
         assert layout.schema is not None
-        drawn = np.empty((n, model.n_columns), np.int32)
         step = max(1, _CELLS // model.n_columns)
-        for first in range(0, n, step):
-            drawn[first : first + step] = _draw(model, min(step, n - first), rng)[0]
-        return make_table(layout.schema, drawn)
+        blocks = (_draw(model, min(step, n - first), rng)[0] for first in range(0, n, step))
+        return make_table(layout.schema, blocks)
     check_fits(16 * n * model.n_columns, "the records", "draw fewer")
     codes, numbers = _draw(model, n, rng)
     names = [name for name, flag in zip(layout.names, layout.numeric, strict=True) if flag]
     frame = pl.DataFrame([pl.Series(name, numbers[:, k]) for k, name in enumerate(names)])
     if layout.schema is None:
         return frame
-    return make_table(layout.schema, codes).to_frame("polars").hstack(frame).select(layout.names)
+    return make_table(layout.schema, [codes]).to_frame("polars").hstack(frame).select(layout.names)
 
 
 def _draw(
@@ -54,7 +52,7 @@ def _draw(
         else:
             values[column] = draw_codes(np.broadcast_to(marginal, (n, len(marginal))), rng)
     discrete, numeric = np.flatnonzero(~model.numeric), np.flatnonzero(model.numeric)
-    codes = np.empty((n, len(discrete)), np.int64)
+    codes = np.empty((n, len(discrete)), np.int32)
     numbers = np.empty((n, len(numeric)))
     for k, column in enumerate(discrete.tolist()):
         codes[:, k] = values[column]

@@ -17,14 +17,22 @@ from tacit.table.frames import to_polars
 from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from tacit.scale import PartitionedTable
     from tacit.schema import Column
 
-__all__ = ["Records", "as_table", "find_code", "make_table", "read_records", "without_missing"]
+__all__ = [
+    "Records",
+    "as_table",
+    "find_code",
+    "make_table",
+    "read_records",
+    "row_blocks",
+    "without_missing",
+]
 
 _CELLS = 2**20  # of codes that are held at a time
 
@@ -206,16 +214,23 @@ def _refuse_unknown(
     )
 
 
-def make_table(schema: Schema, codes: NDArray[Any]) -> Table:
-    """Return the Table of rows of codes; some rows at a time, as the rest would fill memory."""
-    size = max(1, _CELLS // len(schema))
-    lengths, values = [np.zeros(1, np.int64)], []
+def row_blocks(codes: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield some rows at a time, as what is made of all of them would fill memory."""
+    size = max(1, _CELLS // codes.shape[1])
     for begin in range(0, len(codes), size):
-        block = np.ascontiguousarray(codes[begin : begin + size])
+        yield np.ascontiguousarray(codes[begin : begin + size])
+
+
+def make_table(schema: Schema, blocks: Iterable[NDArray[Any]]) -> Table:
+    """Return the Table of blocks of rows of codes."""
+    lengths, values = [np.zeros(1, np.int64)], []
+    for block in blocks:
         stored = block != schema.defaults
-        ids = schema.offsets[:-1] + block - (block > schema.defaults)
+        cells = np.flatnonzero(stored)
+        columns, drawn = cells % len(schema), block.ravel()[cells]
+        ids = schema.offsets[columns] + drawn - (drawn > schema.defaults[columns])
         lengths.append(stored.sum(axis=1))
-        values.append(ids[stored].astype(value_type(schema.n_values)))
+        values.append(ids.astype(value_type(schema.n_values)))
     indptr = np.cumsum(np.concatenate(lengths))
     return Table.from_stored(schema, indptr, np.concatenate(values))
 
