@@ -16,19 +16,19 @@ from tacit.network.structure import chow_liu
 
 def tree_of(table, missing):
     """Return edges and weights; the counts that come with them are those of contingency tables."""
-    found = chow_liu.learn(table, missing)
+    result = chow_liu.learn(table, missing)
     labels = table.schema.labels
     gone = [known.missing if missing == "ignore" else None for known in labels]
-    for column, counts in enumerate(found.nodes):
+    for column, counts in enumerate(result.nodes):
         expected = table.one_way().array(column).astype(float)
         expected[[] if gone[column] is None else gone[column]] = 0
         assert counts.tolist() == pytest.approx(expected.tolist())
-    for (a, b), counts in zip(found.edges.tolist(), found.pairs, strict=True):
+    for (a, b), counts in zip(result.edges.tolist(), result.pairs, strict=True):
         expected = np.array(table.contingency([a, b]).to_array(), float)
         expected[[] if gone[a] is None else gone[a], :] = 0
         expected[:, [] if gone[b] is None else gone[b]] = 0
         assert counts == pytest.approx(expected, abs=1e-9)
-    return found.edges, found.weights
+    return result.edges, result.weights
 
 
 def check(table, matrix):

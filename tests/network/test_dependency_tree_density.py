@@ -203,14 +203,14 @@ class MixedOracle:
         """Return share, mean and sd of each class, with pseudo-records of all numbers."""
         mean, sd = self.norm[number]
         extra = self.s / len(labels)
-        found = []
+        result = []
         for value in labels:
             x = self.frame.filter(pl.col(label) == value)[number].to_numpy()
             total = len(x) + extra
             first = (x.sum() + extra * mean) / total
             second = ((x**2).sum() + extra * (sd**2 + mean**2)) / total
-            found.append((total / (self.m + self.s), first, np.sqrt(second - first**2)))
-        return np.array(found)
+            result.append((total / (self.m + self.s), first, np.sqrt(second - first**2)))
+        return np.array(result)
 
     def kind(self, k):
         return self.by_kind[k, 0]

@@ -32,8 +32,8 @@ class TestLikelihood:
     def test_of_records_with_missing_values(self, net, data):
         codes = data.draw(records(net))
         expected = [slow_log(joint_of(net), row) for row in codes]
-        found = net.score_samples(table_of(net, codes))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
+        result = net.score_samples(table_of(net, codes))
+        np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-10)
 
     def test_sum_and_mean_go_by_weights(self):
         net = sprinkler()
@@ -65,21 +65,21 @@ DATA = {"rain": ["yes", "no"], "sprinkler": ["off", "on"], "grass": ["wet", "dry
 class TestData:
     @pytest.mark.parametrize("kind", [dict, pl.DataFrame, pd.DataFrame, Table])
     def test_kinds(self, kind):
-        found = sprinkler().score_samples(kind(DATA))
-        assert found == pytest.approx([math.log(0.2 * 0.99 * 0.8), math.log(0.8 * 0.4 * 0.1)])
+        result = sprinkler().score_samples(kind(DATA))
+        assert result == pytest.approx([math.log(0.2 * 0.99 * 0.8), math.log(0.8 * 0.4 * 0.1)])
 
     def test_arrays_have_the_columns_in_order(self):
         net = BayesNet.from_tables(
             {"a": [0, 1], "b": [0, 1]}, {}, {"a": [0.25, 0.75], "b": [0.5, 0.5]}
         )
-        found = net.score_samples(np.array([[0, 1], [1, 1]]))
-        assert found == pytest.approx(np.log([0.125, 0.375]))
+        result = net.score_samples(np.array([[0, 1], [1, 1]]))
+        assert result == pytest.approx(np.log([0.125, 0.375]))
         with pytest.raises(InputError, match=r"X must have 2 columns.*shape \(1, 3\)"):
             net.score_samples(np.array([[0, 1, 1]]))
 
     def test_columns_that_the_net_does_not_have_are_passed_over(self):
-        found = sprinkler().score_samples({**DATA, "snow": [1, 2]})
-        assert found == pytest.approx(sprinkler().score_samples(DATA))
+        result = sprinkler().score_samples({**DATA, "snow": [1, 2]})
+        assert result == pytest.approx(sprinkler().score_samples(DATA))
 
     def test_text_labels_match_numbers(self):
         net = BayesNet.from_tables({"n": ["0", "1"]}, {}, {"n": [0.25, 0.75]})
@@ -90,8 +90,8 @@ class TestData:
         net = BayesNet.from_tables(
             {"b": labels, "a": [0, 1]}, {}, {"b": [0.25, 0.75], "a": [0.5, 0.5]}
         )
-        found = net.score_samples({"b": [True, False], "a": [0, 0]})
-        assert found == pytest.approx(np.log([0.375, 0.125]))
+        result = net.score_samples({"b": [True, False], "a": [0, 0]})
+        assert result == pytest.approx(np.log([0.375, 0.125]))
         assert net.query("a", given={"b": True}).given == {"b": labels[1]}
 
     def test_booleans_that_could_be_two_labels_are_none(self):
@@ -113,8 +113,8 @@ class TestData:
 
     def test_numbers_are_cut_where_the_net_has_its_bins(self):
         net = BayesNet(discretise=[5.0]).fit({"x": [1.5, 2.5, 9.5, 8.5], "y": [0, 0, 1, 1]})
-        found = net.score_samples({"x": [0.1, 99.0], "y": [0, 0]})
-        assert found[0] > found[1]
+        result = net.score_samples({"x": [0.1, 99.0], "y": [0, 0]})
+        assert result[0] > result[1]
 
     def test_missing_has_a_label_of_its_own_in_nets_that_have_one(self):
         net = BayesNet.from_tables({"a": ["x", None]}, {}, {"a": [0.75, 0.25]})
@@ -179,16 +179,16 @@ class TestParameters:
                                               max_size=len(codes))), np.float64)  # fmt: skip
         table = table_of(net, codes).with_weights(weights)
         for kind, weight in (("mle", 1.0), ("bdeu", 2.5), ("k2", 0.5)):
-            found = net.fit_parameters(table, kind, prior_weight=weight)
+            result = net.fit_parameters(table, kind, prior_weight=weight)
             for child, above in enumerate(net.parents_):
                 expected = slow_table(net, codes, weights, child, above, kind, weight)
-                np.testing.assert_allclose(found.table(child), expected, atol=1e-12)
-            assert found.parents_ == net.parents_
+                np.testing.assert_allclose(result.table(child), expected, atol=1e-12)
+            assert result.parents_ == net.parents_
 
     def test_rows_without_records_are_uniform(self):
         data = {"rain": ["no"], "sprinkler": ["off"], "grass": ["dry"]}
-        found = sprinkler().fit_parameters(data, "mle")
-        assert found.table("sprinkler").tolist() == [[1.0, 0.0], [0.5, 0.5]]
+        result = sprinkler().fit_parameters(data, "mle")
+        assert result.table("sprinkler").tolist() == [[1.0, 0.0], [0.5, 0.5]]
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
@@ -279,9 +279,11 @@ class TestEM:
         tables = [(start if known[c] else net).table(c) for c in range(len(known))]
         start = with_tables(net, tables)
         # One estimate from the start's expectations: the loop ends before it looks again.
-        found = net.fit_parameters(table, kind, prior_weight=2.0, missing="em", max_iter=1, tol=0.0)
+        result = net.fit_parameters(
+            table, kind, prior_weight=2.0, missing="em", max_iter=1, tol=0.0
+        )
         for child, expected in enumerate(slow_em_step(start, codes, kind, 2.0)):
-            np.testing.assert_allclose(found.table(child), expected, atol=1e-10)
+            np.testing.assert_allclose(result.table(child), expected, atol=1e-10)
 
     @given(nets(zeros=False), st.data(), st.sampled_from(["mle", "bdeu"]))
     def test_never_goes_down(self, net, data, kind):

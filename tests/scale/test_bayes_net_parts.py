@@ -1,7 +1,7 @@
 """Bayes nets of records in partitions are those of all records in memory."""
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -71,10 +71,10 @@ def table():
 @pytest.mark.parametrize("n", [1, 4, 13])
 def test_the_same_as_in_memory(table, score, n):
     parts = partition(table, n)
-    found = learn(parts, criterion=score)
-    assert_same(found, learn(table, criterion=score))
-    assert found.learning_.n_passes + 1 == parts.cost.passes  # the tables are one more
-    assert found.learning_.n_records == table.n_records
+    result = learn(parts, criterion=score)
+    assert_same(result, learn(table, criterion=score))
+    assert result.learning_.n_passes + 1 == parts.cost.passes  # the tables are one more
+    assert result.learning_.n_records == table.n_records
 
 
 @pytest.mark.parametrize(
@@ -186,10 +186,10 @@ def test_few_passes_are_enough():
     net = tacit.BayesNet.read_bif(net_file("alarm"))
     table = net.sample(2000, random_state=0)
     parts = partition(table, 4)
-    found = learn(parts, n_restarts=3)
-    assert_same(found, learn(table, n_restarts=3))
-    assert found.learning_.n_moves > 150
-    assert found.learning_.n_passes < found.learning_.n_moves / 5
+    result = learn(parts, n_restarts=3)
+    assert_same(result, learn(table, n_restarts=3))
+    assert result.learning_.n_moves > 150
+    assert result.learning_.n_passes < result.learning_.n_moves / 5
 
 
 def test_scores_of_given_nets(table):
@@ -203,10 +203,10 @@ def test_scores_of_given_nets(table):
 
 
 def test_time_that_is_up_leaves_the_best_net_so_far(table):
-    found = learn(partition(table, 4), n_restarts=10_000, max_seconds=0.3)
-    assert found.learning_.out_of_time
-    assert found.learning_.score == pytest.approx(
-        network_score(table, found.parents_, "bic"), rel=1e-12
+    result = learn(partition(table, 4), n_restarts=10_000, max_seconds=0.3)
+    assert result.learning_.out_of_time
+    assert result.learning_.score == pytest.approx(
+        network_score(table, result.parents_, "bic"), rel=1e-12
     )
 
 
@@ -220,6 +220,7 @@ class BadSource(PartitionSource):
     table: tacit.Table
     left: list
     error: BaseException
+    _: KW_ONLY
     name: str = "part 1"
     disk_bytes: int = 0
     load_bytes: int = 0
@@ -254,10 +255,10 @@ def test_an_error_in_a_pass_comes_as_it_is(table, left):
 
 def test_ctrl_c_in_a_pass_leaves_the_best_net_so_far(table):
     parts = failing(table, 2, KeyboardInterrupt())
-    found = find_structure(parts, SearchSettings(n_restarts=50, random_state=0))
-    assert found.interrupted
-    assert sum(map(len, found.parents)) > 0
-    assert found.score == pytest.approx(network_score(table, found.parents, "bic"), rel=1e-12)
+    result = find_structure(parts, SearchSettings(n_restarts=50, random_state=0))
+    assert result.interrupted
+    assert sum(map(len, result.parents)) > 0
+    assert result.score == pytest.approx(network_score(table, result.parents, "bic"), rel=1e-12)
 
 
 def test_ctrl_c_in_the_first_pass_leaves_nothing(table):
@@ -296,10 +297,10 @@ def test_weights_that_are_all_zero(table):
 def test_tables_take_one_pass(table, parameters):
     arcs = [("c0", "c1"), ("c0", "c2"), ("c1", "c2")]
     parts = partition(table, 5)
-    found = tacit.BayesNet.from_arcs(parts, arcs, parameters=parameters)
+    result = tacit.BayesNet.from_arcs(parts, arcs, parameters=parameters)
     assert parts.cost.passes == 1
     whole = tacit.BayesNet.from_arcs(table, arcs, parameters=parameters)
-    assert_same(found, whole)
+    assert_same(result, whole)
     assert_same(whole.fit_parameters(parts, parameters), whole.fit_parameters(table, parameters))
     assert parts.cost.passes == 2
 
@@ -348,16 +349,16 @@ def test_a_label_that_the_net_does_not_know():
 @pytest.mark.parametrize("criterion", ["bdeu", "bic", "k2"])
 def test_branching(table, criterion):
     parts = partition(table, 4)
-    found = tacit.Branching(criterion).fit(parts)
+    result = tacit.Branching(criterion).fit(parts)
     assert parts.cost.passes == 3
     whole = tacit.Branching(criterion).fit(table)
-    assert np.array_equal(found.parent_, whole.parent_)
-    assert np.array_equal(found.gains_, whole.gains_)
-    assert found.score_ == whole.score_
-    assert found.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
-    assert_same(found, whole)
-    assert found.score(parts) == pytest.approx(whole.score(table), rel=1e-12)
-    assert np.array_equal(found.score_samples(parts), whole.score_samples(table))
+    assert np.array_equal(result.parent_, whole.parent_)
+    assert np.array_equal(result.gains_, whole.gains_)
+    assert result.score_ == whole.score_
+    assert result.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
+    assert_same(result, whole)
+    assert result.score(parts) == pytest.approx(whole.score(table), rel=1e-12)
+    assert np.array_equal(result.score_samples(parts), whole.score_samples(table))
 
 
 @pytest.mark.parametrize(
@@ -394,8 +395,8 @@ def test_on_a_cluster(table):
         distributed.Client(processes=False, dashboard_address=":0", set_as_default=False) as client,
         tacit.scale.on_dask(client),
     ):
-        found, branching = learn(parts), tacit.Branching().fit(parts)
-        score = found.score(parts)
-    assert_same(found, learn(table))
+        result, branching = learn(parts), tacit.Branching().fit(parts)
+        score = result.score(parts)
+    assert_same(result, learn(table))
     assert_same(branching, tacit.Branching().fit(table))
-    assert score == pytest.approx(found.score(table), rel=1e-12)
+    assert score == pytest.approx(result.score(table), rel=1e-12)
