@@ -47,7 +47,7 @@ sanitize: $(VENV)/.developed
 
 # Writes src/tacit/_core.pyi anew from the compiled module.
 stubs: $(VENV)/.developed
-	$(BIN)/python tests/make_stub.py
+	$(BIN)/python tests/support/make_stub.py
 
 clean:
 	rm -rf build docs/_build docs/gallery docs/api/generated $(VENV)/.installed $(VENV)/.developed

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracles
-from strategies import defaults_of
+from oracles import counts as oracles
+from support.strategies import defaults_of
 from tacit import Column, InputError, Labels, Schema
 
 

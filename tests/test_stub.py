@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-import make_stub
+from support import make_stub
 from tacit import _core
 
 

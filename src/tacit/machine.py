@@ -10,7 +10,14 @@ from typing import Any
 
 from tacit.errors import InputError
 
-__all__ = ["available_memory", "check_fits", "count_jobs", "human_bytes", "parse_bytes", "whole"]
+__all__ = [
+    "available_memory",
+    "check_fits",
+    "count_jobs",
+    "human_bytes",
+    "parse_bytes",
+    "check_int",
+]
 
 _MOST_THREADS = 256  # more would only wait for each other
 _SIZE = re.compile(r"([0-9]+\.?[0-9]*(?:e\+?[0-9]{1,2})?|\.[0-9]+) *(?:([kmgt])(i?))?b?", re.I)
@@ -84,10 +91,10 @@ def parse_bytes(text: str, argument: str) -> int:
     return round(n_bytes)
 
 
-def whole(value: Any, argument: str, least: int) -> int:
+def check_int(value: Any, argument: str, least: int) -> int:
     """Return a whole number, or say that the argument must be one and how small it may be.
 
-    >>> whole(3, "leaf_size", 1)
+    >>> check_int(3, "leaf_size", 1)
     3
     """
     if type(value) is int and value >= least:  # which is quick to say

@@ -13,8 +13,9 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from safetensors import SafetensorError
@@ -25,13 +26,45 @@ from tacit.errors import FileError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["load", "loads", "read_arrays", "seal_of", "write_arrays", "written_whole"]
+__all__ = [
+    "Saved",
+    "State",
+    "class_of",
+    "damaged_if_it_fails",
+    "json_array",
+    "load",
+    "read_arrays",
+    "read_json",
+    "seal_of",
+    "write_arrays",
+    "written_whole",
+]
 
 FORMAT = "1"
 _SEAL = "crc32:"
-Arrays = Mapping[str, "NDArray[Any]"]
+State: TypeAlias = Mapping[str, "NDArray[Any]"]
 
-_LOADERS: dict[str, Callable[[str | os.PathLike[str], dict[str, NDArray[Any]]], Any]] = {}
+# Which class a kind of file is read by; it is imported when such a file is loaded.
+KINDS = {
+    "adtree": "tacit.counts:ADTree",
+    "bayes_net": "tacit.network:BayesNet",
+    "boosted_rules_classifier": "tacit.rules:BoostedRulesClassifier",
+    "boosted_rules_regressor": "tacit.rules:BoostedRulesRegressor",
+    "branching": "tacit.network:Branching",
+    "covering_rules_classifier": "tacit.rules:CoveringRulesClassifier",
+    "decision_graph_classifier": "tacit.tree:DecisionGraphClassifier",
+    "decision_tree_classifier": "tacit.tree:DecisionTreeClassifier",
+    "decision_tree_regressor": "tacit.tree:DecisionTreeRegressor",
+    "dependency_network": "tacit.tree:DependencyNetwork",
+    "dependency_tree": "tacit.network:DependencyTree",
+    "kmeans": "tacit.mixture:KMeans",
+    "naive_bayes_mixture": "tacit.mixture:NaiveBayesMixture",
+    "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
+    "partition": "tacit.scale.files.folder:PartitionFile",
+    "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
+    "sparse_svc": "tacit.similarity:SparseSVC",
+    "table": "tacit.table:Table",
+}
 _DTYPES = {
     "F64": np.float64, "F32": np.float32, "I64": np.int64, "I32": np.int32, "I16": np.int16,
     "I8": np.int8, "U64": np.uint64, "U32": np.uint32, "U16": np.uint16, "U8": np.uint8,
@@ -39,14 +72,65 @@ _DTYPES = {
 }  # fmt: skip
 
 
-def loads(kind: str) -> Callable[[Any], Any]:
-    """Register the decorated function as the loader of a kind of file."""
+class Saved:
+    """What is saved to a file and loaded again: subclasses say what is in it.
 
-    def register(loader: Any) -> Any:
-        _LOADERS[kind] = loader
-        return loader
+    ``to_state`` returns named arrays; ``from_state`` makes the object of such arrays after it has
+    checked that they go together. What it raises about them becomes a :class:`FileError`.
+    """
 
-    return register
+    _kind: ClassVar[str]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to a file that :func:`tacit.load` reads; atomic.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        write_arrays(path, self._kind, self.to_state())
+
+    def to_state(self) -> State:
+        """Return the named arrays that a file holds."""
+        raise NotImplementedError(f"{type(self).__name__} has no file format")
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Make the object that :meth:`to_state` described.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+        """
+        raise NotImplementedError(f"{cls.__name__} has no file format")
+
+    def _from_file(self, path: str | os.PathLike[str]) -> Any:
+        """Return what is loaded, for those that have to know where from."""
+        return self
+
+
+def json_array(facts: Any) -> NDArray[np.uint8]:
+    """Return facts that JSON can hold as an array for a file."""
+    text = json.dumps(facts, ensure_ascii=False, separators=(",", ":"))
+    return np.frombuffer(text.encode(), np.uint8)
+
+
+def read_json(array: NDArray[Any]) -> Any:
+    """Return the facts that :func:`json_array` wrote."""
+    return json.loads(array.tobytes())
+
+
+@contextmanager
+def damaged_if_it_fails(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn whatever a file's content makes fail into an error that names the file."""
+    try:
+        yield
+    except FileError:
+        raise
+    except KeyError as error:
+        raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
+    except (ValueError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise FileError(path, f"is damaged: {error}") from None
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
@@ -64,12 +148,35 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
     Table or model
     """
     kind, arrays = read_arrays(path, verify=verify)
-    if kind not in _LOADERS:
+    if kind in _LOADERS:  # models that have no from_state yet
+        return _LOADERS[kind](path, arrays)
+    if kind not in KINDS:
         raise FileError(path, f"holds a {kind!r}, which this version of tacit does not know")
-    return _LOADERS[kind](path, arrays)
+    with damaged_if_it_fails(path):
+        return class_of(kind).from_state(arrays)._from_file(path)
 
 
-def write_arrays(path: str | os.PathLike[str], kind: str, arrays: Arrays) -> None:
+_LOADERS: dict[str, Any] = {}
+
+
+def loads(kind: str) -> Callable[[Any], Any]:
+    """Register the decorated function as the loader of a kind of file."""
+
+    def register(loader: Any) -> Any:
+        _LOADERS[kind] = loader
+        return loader
+
+    return register
+
+
+def class_of(kind: str) -> type[Saved]:
+    """Import the class that a kind of file is read by."""
+    module, _, name = KINDS[kind].partition(":")
+    found: type[Saved] = getattr(import_module(module), name)
+    return found
+
+
+def write_arrays(path: str | os.PathLike[str], kind: str, arrays: State) -> None:
     """Write arrays under a kind, atomically: the file is there in full or not at all."""
     target = Path(path)
     whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}

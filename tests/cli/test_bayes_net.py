@@ -6,7 +6,7 @@ import math
 import pytest
 
 import tacit
-from net_cases import sprinkler
+from support.nets import sprinkler
 from tacit import BayesNet
 
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
-from counting import Numbers, all_questions, assert_counts, expected, labelled, questions
-from strategies import Data, assert_identical, data
+from oracles import counts as oracles
+from support.counters import Numbers, all_questions, assert_counts, expected, labelled, questions
+from support.strategies import Data, assert_identical, data
 from tacit import ADTree, InputError, Scan, Table
 
 # Three columns of 2, 4 and 2 values; the tree takes them as a, c, b.

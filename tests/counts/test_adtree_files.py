@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from counting import assert_counts, expected, labelled, questions
-from strategies import assert_identical, data
+from support.counters import assert_counts, expected, labelled, questions
+from support.strategies import assert_identical, data
 from tacit import ADTree, FileError, Scan, Table, store
 
 NONE = 2**32 - 1  # stands for "nowhere" in nodes and slots

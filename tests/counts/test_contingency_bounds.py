@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contingency_tables import bounded, column, make, queries, slices, some_places, tables
+from support.contingency_tables import bounded, column, make, queries, slices, some_places, tables
 from tacit import ContingencyTable, InputError
 
 layouts = st.sampled_from(["dense", "sparse"])

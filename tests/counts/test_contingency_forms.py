@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from contingency_tables import both, column, make, queries, slices, some_places, tables
-from strategies import data
+from support.contingency_tables import both, column, make, queries, slices, some_places, tables
+from support.strategies import data
 from tacit import ContingencyTable, InputError, Table
 
 WIDE = tuple(column(f"c{k}", 4) for k in range(31))  # 2**62 cells

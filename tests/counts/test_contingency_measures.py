@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import mutual_info_score
 
-from contingency_tables import both, make, some_places, tables
+from support.contingency_tables import both, make, some_places, tables
 from tacit import InputError
 
 close = {"rel": 1e-9, "abs": 1e-12}

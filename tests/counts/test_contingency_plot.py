@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from contingency_tables import both, column, make
+from support.contingency_tables import both, column, make
 from tacit import Column, ContingencyTable, InputError, Labels
 from tacit.plot import heat_map
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
-from strategies import any_weights, assert_identical, data, defaults_of, label, subsets
+from oracles import counts as oracles
+from support.strategies import any_weights, assert_identical, data, defaults_of, label, subsets
 from tacit import Table
 
 few = settings(max_examples=40)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
 import tacit
-from counting import ENGINES, assert_counts, expected, labelled, questions
-from strategies import any_weights, assert_identical, data, exact_weights
+from oracles import counts as oracles
+from support.counters import ENGINES, assert_counts, expected, labelled, questions
+from support.strategies import any_weights, assert_identical, data, exact_weights
 from tacit import ADTree, Bitmaps, Scan, Table
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from counting import Numbers, all_questions, expected, labelled, questions
-from strategies import assert_identical, data
+from support.counters import Numbers, all_questions, expected, labelled, questions
+from support.strategies import assert_identical, data
 from tacit import Scan, Table
 
 

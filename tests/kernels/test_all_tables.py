@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
-from strategies import VALUE_TYPES
+from oracles import counts as oracles
+from support.strategies import VALUE_TYPES
 from tacit import _core
 
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
-from strategies import JOBS, VALUE_TYPES, Data, data, defaults_of, for_all_jobs
+from oracles import counts as oracles
+from support.strategies import JOBS, VALUE_TYPES, Data, data, defaults_of, for_all_jobs
 from tacit import _core
 
 value_types = pytest.mark.parametrize("dtype", VALUE_TYPES)

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-import grid_oracle as oracle
+from oracles import grid as oracle
 from tacit import InputError, _core
-from tacit.similarity.blocks import Blocks, near_blocks, split_blocks
 from tacit.similarity.graph import near_graph, near_indices, similarities
-from tacit.similarity.grid import Grid
+from tacit.similarity.grid.blocks import Blocks, near_blocks, split_blocks
+from tacit.similarity.grid.grid import Grid
 
 KINDS = ("squared_distance", "distance", "exponential", "rbf", "cosine")
 JOBS = (1, 2, 5)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rule_oracle
-from rule_cases import LOSSES, Codes, boost, boost_problems, coded_tables, predominants
-from rule_oracle import ABOVE, AT_MOST, EQUAL, NOMINAL, ORDINAL, UNEQUAL, BoostProblem, Setting
-from strategies import JOBS, assert_identical
+from oracles import rules as rule_oracle
+from oracles.rules import ABOVE, AT_MOST, EQUAL, NOMINAL, ORDINAL, UNEQUAL, BoostProblem, Setting
+from support.rule_tables import LOSSES, Codes, boost, boost_problems, coded_tables, predominants
+from support.strategies import JOBS, assert_identical
 from tacit import _core
 
 SETTING = Setting(learning_rate=1.0, l2=0.0, max_conditions=1, loss="squared")

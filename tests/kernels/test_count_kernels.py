@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-import oracles
-from strategies import JOBS, VALUE_TYPES, any_weights, data, for_all_jobs
+from oracles import counts as oracles
+from support.strategies import JOBS, VALUE_TYPES, any_weights, data, for_all_jobs
 from tacit import _core
 
 value_types = pytest.mark.parametrize("dtype", VALUE_TYPES)

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import rule_oracle
-from rule_cases import Codes, coded_tables, predominants
-from rule_oracle import ABOVE, Condition
-from strategies import for_all_jobs
+from oracles import rules as rule_oracle
+from oracles.rules import ABOVE, Condition
+from support.rule_tables import Codes, coded_tables, predominants
+from support.strategies import for_all_jobs
 from tacit import _core
 
 HEURISTICS = ("precision", "laplace", "m_estimate", "f_measure", "kulczynski")

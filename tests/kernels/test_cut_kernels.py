@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from cut_oracle import between, networkx_cut, smallest_cut
-from scripts import run
-from strategies import for_all_jobs
+from oracles.cuts import between, networkx_cut, smallest_cut
+from support.scripts import run
+from support.strategies import for_all_jobs
 from tacit import _core
 
 examples = settings(max_examples=80)

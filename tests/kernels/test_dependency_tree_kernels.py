@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from strategies import VALUE_TYPES, data, for_all_jobs
-from structure_oracle import kruskal, tree_path
+from oracles.structure import kruskal, tree_path
+from support.strategies import VALUE_TYPES, data, for_all_jobs
 from tacit import _core
 
 

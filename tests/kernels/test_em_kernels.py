@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import em_oracle
-import oracles
-from em_oracle import Model, random_model
-from strategies import VALUE_TYPES, any_weights, data, for_all_jobs
+from oracles import counts as oracles
+from oracles import em as em_oracle
+from oracles.em import Model, random_model
+from support.strategies import VALUE_TYPES, any_weights, data, for_all_jobs
 from tacit import _core
 
 JOBS = (1, 2, 5)

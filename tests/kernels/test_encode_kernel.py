@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
-from strategies import JOBS
+from oracles import counts as oracles
+from support.strategies import JOBS
 from tacit import _core
 
 INT64 = st.integers(-(2**63), 2**63 - 1)

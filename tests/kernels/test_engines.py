@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from counting import ENGINES, Numbers, all_questions, assert_counts
-from scripts import run
-from strategies import assert_identical
+from support.counters import ENGINES, Numbers, all_questions, assert_counts
+from support.scripts import run
+from support.strategies import assert_identical
 from tacit import ADTree, Bitmaps, Scan, counter
 
 NOT_BITMAPS = [name for name in ENGINES if name != "bitmaps"]  # which would need 70,000 of them

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import oracles
-from strategies import JOBS, Data, data
+from oracles import counts as oracles
+from support.strategies import JOBS, Data, data
 from tacit import _core
 
 METHODS = ("codes", "rows")

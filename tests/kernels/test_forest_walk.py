@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracles
-from random_trees import random_forest, walk
-from strategies import VALUE_TYPES, Data, data, for_all_jobs
+from oracles import counts as oracles
+from support.random_trees import random_forest, walk
+from support.strategies import VALUE_TYPES, Data, data, for_all_jobs
 from tacit import _core
 
 tables = data(weights=None, with_chosen=False)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from strategies import assert_identical, for_all_jobs
+from support.strategies import assert_identical, for_all_jobs
 from tacit import _core
 
 # Around the end of the kernel's own table of logarithms, too.

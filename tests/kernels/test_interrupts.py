@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from scripts import run
-from strategies import assert_identical
+from support.scripts import run
+from support.strategies import assert_identical
 from tacit import Table, _core
 
 INTERRUPT = """

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from junction_oracle import Net, findings, random_table
-from scripts import run
-from strategies import assert_identical, for_all_jobs
+from oracles.junction import Net, findings, random_table
+from support.scripts import run
+from support.strategies import assert_identical, for_all_jobs
 from tacit import _core
 
 UNBOUNDED = 1e12, math.inf

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from strategies import VALUE_TYPES, assert_identical, for_all_jobs
+from support.strategies import VALUE_TYPES, assert_identical, for_all_jobs
 from tacit import _core
 
 JOBS = (1, 2, 5)

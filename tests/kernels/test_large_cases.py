@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from strategies import VALUE_TYPES, for_all_jobs
+from support.strategies import VALUE_TYPES, for_all_jobs
 from tacit import _core
 
 SLAB = 16_384  # records whose bitmaps are compared at a time

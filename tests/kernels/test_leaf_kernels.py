@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
+from support.strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
+from support.trees import PLAIN, random_case, rules
 from tacit import _core
-from tacit.tree.leaf_counting import Atoms
-from tree_cases import PLAIN, random_case, rules
+from tacit.tree.partitioned.leaf_counting import Atoms
 
 NO_IDS = np.zeros(0, np.int32)
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-import near_neighbours_oracle as oracle
-from scripts import run
-from strategies import for_all_jobs
+from oracles import neighbors as oracle
+from support.scripts import run
+from support.strategies import for_all_jobs
 from tacit import _core
 
 JOBS = (1, 2, 5)

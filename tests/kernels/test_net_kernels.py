@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from scripts import run
-from strategies import data
+from support.scripts import run
+from support.strategies import data
 from tacit import Table, _core
 
 
@@ -174,7 +174,7 @@ INTERRUPTED = """
     import os, signal, threading
     import numpy as np
     from tacit import Table
-    from tacit.network.nets.search import SearchSettings, find_structure
+    from tacit.network.search.search import SearchSettings, find_structure
 
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, (3_000, 40)).cumsum(axis=1) // 4 % 3

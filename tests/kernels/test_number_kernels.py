@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from scripts import run
-from strategies import for_all_jobs
+from support.scripts import run
+from support.strategies import for_all_jobs
 from tacit import _core
 
 examples = settings(max_examples=60)

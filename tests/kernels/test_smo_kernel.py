@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-import svm_oracle
-from strategies import for_all_jobs
+from oracles import svm as svm_oracle
+from support.strategies import for_all_jobs
 from tacit import SparseSVC, _core
 
 JOBS = (1, 2, 5)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from support.trees import random_case, table_of
 from tacit import _core
-from tree_cases import random_case, table_of
 
 TABLE = ["indptr", "values", "start", "rows", "offsets", "defaults", "ordered"]
 TREE = [*TABLE, "excluded", "classes", "n_classes", "moments", "weights", "settings"]

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from strategies import VALUE_TYPES
-from tacit import _core
-from tree_cases import (
+from support.strategies import VALUE_TYPES
+from support.trees import (
     CLASSIFYING,
     REGRESSING,
     assert_as_expected,
@@ -16,6 +15,7 @@ from tree_cases import (
     random_case,
     total_score,
 )
+from tacit import _core
 
 GRAPHS = ("bayes_factor", "bic")
 

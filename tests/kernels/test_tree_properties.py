@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tree_oracle
-from strategies import JOBS, for_all_jobs
+from oracles import tree as tree_oracle
+from support.strategies import JOBS, for_all_jobs
+from support.trees import CLASSIFYING, REGRESSING, assert_same, cases, random_case, records_of
 from tacit import _core
 from tacit.tree.nodes import Nodes
-from tree_cases import CLASSIFYING, REGRESSING, assert_same, cases, random_case, records_of
 
 ALL = [*CLASSIFYING, *REGRESSING]
 ARITIES = [2, 3, 6, 4, 2, 5]

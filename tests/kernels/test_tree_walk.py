@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from random_trees import Flat, random_chain, random_tree, walk
-from strategies import VALUE_TYPES, data, for_all_jobs
+from support.random_trees import Flat, random_chain, random_tree, walk
+from support.strategies import VALUE_TYPES, data, for_all_jobs
 from tacit import _core
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import tree_oracle
+from oracles import tree as tree_oracle
+from support.trees import table_of
 from tacit import _core
-from tree_cases import table_of
 
 LOG_KAPPA = math.log(0.1)
 

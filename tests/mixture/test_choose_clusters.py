@@ -8,14 +8,14 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import tacit
-from separable import draw_separable
+from support.mixtures import draw_separable
 from tacit import NaiveBayesMixture, Table
-from tacit.mixture.choose_clusters import choose_clusters
-from tacit.mixture.em import Problem, run_em
-from tacit.mixture.merges import find_shrunk
-from tacit.mixture.prior import make_prior
-from tacit.mixture.scores import score_run
-from tacit.mixture.splits import find_members, split_cluster
+from tacit.mixture.em.choose_clusters import choose_clusters
+from tacit.mixture.em.iterations import Problem, run_em
+from tacit.mixture.em.merges import find_shrunk
+from tacit.mixture.em.prior import make_prior
+from tacit.mixture.em.scores import score_run
+from tacit.mixture.em.splits import find_members, split_cluster
 
 CRITERIA = ("cheeseman_stutz", "bic", "icl")
 
@@ -181,9 +181,11 @@ def test_a_fresh_start_is_kept_where_it_is_better(monkeypatch):
     table, clusters = draw_separable(4, seed=9)
     problem = make_problem(table)
     poor = problem.count_groups(np.random.default_rng(0).integers(0, 4, len(clusters)), 4)
-    where = "tacit.mixture.choose_clusters._Search.improve"
+    where = "tacit.mixture.em.choose_clusters._Search.improve"
     monkeypatch.setattr(where, lambda search, found: search.follow(poor, 1e-2))
-    monkeypatch.setattr("tacit.mixture.choose_clusters._Search.finish", lambda search, found: found)
+    monkeypatch.setattr(
+        "tacit.mixture.em.choose_clusters._Search.finish", lambda search, found: found
+    )
     alone, _ = choose(problem)
     fresh, curve = choose(problem, n_init=5)
     assert fresh.objective > alone.objective

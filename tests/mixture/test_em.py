@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import tacit
-from mixture_oracle import dense_view, random_responsibilities, stored_counts
-from strategies import any_weights, data, defaults_of, exact_weights, label
+from oracles.mixture import dense_view, random_responsibilities, stored_counts
+from support.strategies import any_weights, data, defaults_of, exact_weights, label
 from tacit import Table
-from tacit.mixture.em import Parameters, Problem, run_em
-from tacit.mixture.expected import ExpectedCounts
-from tacit.mixture.prior import make_prior
-from tacit.mixture.starts import make_start
+from tacit.mixture.em.expected import ExpectedCounts
+from tacit.mixture.em.iterations import Parameters, Problem, run_em
+from tacit.mixture.em.prior import make_prior
+from tacit.mixture.em.starts import make_start
 
 PRIORS = [(0.0, "shares"), (1.0, "shares"), (1.0, "uniform"), (0.01, "shares"), (30.0, "uniform")]
 
@@ -363,7 +363,7 @@ class TestStarts:
             assert sorted(start.totals) == [5, 5]
 
     def test_a_sample_is_enough(self, monkeypatch):
-        monkeypatch.setattr("tacit.mixture.starts._SAMPLE", 300)
+        monkeypatch.setattr("tacit.mixture.em.starts._SAMPLE", 300)
         table = Table(sparse.random_array((2000, 30), density=0.1, rng=0).astype(bool).astype(int))
         start = make_start(problem_of(table), 4, "seeds", np.random.default_rng(0))
         assert start.weight == start.totals.sum() == 300

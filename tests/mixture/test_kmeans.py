@@ -13,8 +13,8 @@ from sklearn import cluster
 from sklearn.preprocessing import OneHotEncoder
 
 import tacit
-from kmeans_data import ALGORITHMS, blobs, days, dense_of, fit_quietly, one_hot, sparse_rows
-from strategies import assert_identical, data, defaults_of
+from support.kmeans_data import ALGORITHMS, blobs, days, dense_of, fit_quietly, one_hot, sparse_rows
+from support.strategies import assert_identical, data, defaults_of
 from tacit import KMeans
 
 

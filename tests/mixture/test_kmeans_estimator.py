@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from kmeans_data import ALGORITHMS, blobs, days, dense_of, fit_quietly, sparse_rows
-from scripts import run
+from support.kmeans_data import ALGORITHMS, blobs, days, dense_of, fit_quietly, sparse_rows
+from support.scripts import run
 from tacit import FileError, InputError, KMeans
 
 SEEDS = "the check shuffles records, and which ones are drawn as seeds depends on their order"

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import tacit
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import FileError, InputError, NaiveBayesMixture, store
 
 ARRAYS = ("features", "settings", "totals", "counts", "shares", "stored", "defaults", "prior",

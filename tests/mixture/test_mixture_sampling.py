@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import tacit
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import InputError, NaiveBayesMixture, Table
 
 N = 20_000

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mixture_oracle import dense_parameters, dense_view
+from oracles.mixture import dense_parameters, dense_view
 from tacit import NaiveBayesMixture, Table
 from tacit.errors import InputError
-from tacit.mixture.em import Problem, Run
-from tacit.mixture.scores import score_run
+from tacit.mixture.em.iterations import Problem, Run
+from tacit.mixture.em.scores import score_run
 
 
 def make_table(n=200, seed=0, weighted=False):

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import tacit
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import InputError, NaiveBayesMixture, Table
 
 
@@ -181,7 +181,7 @@ def test_an_interrupted_fit_leaves_what_was(table, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tacit.mixture.em._core.em_step", interrupt)
+    monkeypatch.setattr("tacit.mixture.em.iterations._core.em_step", interrupt)
     for method in (mix.fit, mix.partial_fit):
         with pytest.raises(KeyboardInterrupt):
             method(np.eye(9, dtype=int) if method == mix.fit else table)

@@ -14,7 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import NaiveBayesMixture, Table
 
 RANDOM = (

@@ -14,7 +14,7 @@ from scipy import stats
 
 import tacit
 from tacit import InputError, Profile, Table
-from tacit.mixture.lifts import divergence
+from tacit.mixture.profile.lifts import divergence
 
 NASTY = "<b onclick='x()'>&\"quoted\"</b>"
 

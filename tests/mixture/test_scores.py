@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import Table
-from tacit.mixture.em import Problem, Run, run_em
-from tacit.mixture.prior import make_prior
-from tacit.mixture.scores import Scores, score_run
-from tacit.mixture.starts import make_start
+from tacit.mixture.em.iterations import Problem, Run, run_em
+from tacit.mixture.em.prior import make_prior
+from tacit.mixture.em.scores import Scores, score_run
+from tacit.mixture.em.starts import make_start
 
 LABELS = (("a", "b", "c"), ("no", "yes"), ("x", None))
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-import network_oracle as oracle
-from strategies import data
-from tacit.network.nets.search import arc_gains, best_branching
+from oracles import network as oracle
+from support.strategies import data
+from tacit.network.search.search import arc_gains, best_branching
 
 
 @st.composite

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from net_cases import nets, sprinkler
+from support.nets import nets, sprinkler
 from tacit import BayesNet, FileError, InputError
 from tacit.network.bif.bif_words import plain_words
 

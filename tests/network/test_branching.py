@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import network_oracle as oracle
-from strategies import data
+from oracles import network as oracle
+from support.strategies import data
 from tacit import Branching, Table
 
 WEIGHTS = [1.0, 10.0]

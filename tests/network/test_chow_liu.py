@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-import network_oracle as oracle
-from strategies import data
+from oracles import network as oracle
+from support.strategies import data
 from tacit import Table
 from tacit.network.structure import chow_liu
 

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, stats
 
 import tacit
-from density_oracle import Joint, conditionals, tree_joint
+from oracles.density import Joint, conditionals, tree_joint
 from tacit import DependencyTree, InputError, Table
 
 

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import tacit
-from density_oracle import tree_joint
+from oracles.density import tree_joint
 from tacit import DependencyTree
 
 

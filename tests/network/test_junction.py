@@ -10,10 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from junction_oracle import Net, eliminate, findings, nets, random_net, random_table
-from strategies import assert_identical, for_all_jobs
+from oracles.junction import Net, eliminate, findings, nets, random_net, random_table
+from support.strategies import assert_identical, for_all_jobs
 from tacit.errors import InputError
-from tacit.network.nets.junction import JunctionTree
+from tacit.network.inference.junction import JunctionTree
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-13}
 

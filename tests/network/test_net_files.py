@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 import tacit
-from net_cases import nets, sprinkler
+from support.nets import nets, sprinkler
 from tacit import BayesNet, FileError, store
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from net_cases import nets, sprinkler
+from support.nets import nets, sprinkler
 from tacit import BayesNet, InputError
 from tacit.network.nets.equivalence import essential_graph, hamming_distance
 from tacit.network.nets.graph import (

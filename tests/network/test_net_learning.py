@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from net_cases import net_file, sprinkler
-from scripts import run
+from support.nets import net_file, sprinkler
+from support.scripts import run
 from tacit import BayesNet, InputError, Table
-from tacit.network.nets import learning
-from tacit.network.nets.search import Found, network_score
+from tacit.network.search import learning
+from tacit.network.search.search import Found, network_score
 
 
 @pytest.fixture(scope="module")

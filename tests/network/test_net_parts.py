@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from net_cases import sprinkler
+from support.nets import sprinkler
 from tacit import BayesNet, InputError
 
 YES = {"a": ["n", "y"], "b": ["n", "y"]}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from net_cases import conditioned, joint_of, marginal, nets, sprinkler
+from support.nets import conditioned, joint_of, marginal, nets, sprinkler
 from tacit import BayesNet, InputError
 
 

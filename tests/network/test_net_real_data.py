@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from net_cases import net_file
+from support.nets import net_file
 from tacit import BayesNet, InputError
 
 # Columns, arcs and parameters, as the repository they come from lists them.
@@ -78,7 +78,7 @@ def test_alarm_is_learnt_back(alarm):
     data = alarm.sample(20_000, random_state=0)
     net = BayesNet.learn(data, restarts=2, random_state=2)
     assert net.structural_hamming_distance(alarm) <= 12
-    true = tacit.network.nets.search.network_score(data, alarm.parents)
+    true = tacit.network.search.search.network_score(data, alarm.parents)
     assert net.report_.score > 1.01 * true  # scores are negative
     assert net.score(data) == pytest.approx(alarm.score(data), rel=0.01)
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from net_cases import conditioned, joint_of, nets, random_net, sprinkler, table_of
+from support.nets import conditioned, joint_of, nets, random_net, sprinkler, table_of
 from tacit import BayesNet, InputError, Table
-from tacit.network.nets.table_counts import fill_in_tables
+from tacit.network.parameters.table_counts import fill_in_tables
 
 
 @st.composite

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from matplotlib import pyplot as plt
 
-from net_cases import nets, sprinkler
+from support.nets import nets, sprinkler
 from tacit import BayesNet
 from tacit.network.nets.layout import lay_out_layers
 from tacit.network.nets.picture import net_scene

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from structure_oracle import gaussian_tree
+from oracles.structure import gaussian_tree
 from tacit import InputError
 from tacit.errors import FileError
 from tacit.network.structure.columns import Columns

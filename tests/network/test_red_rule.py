@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from structure_oracle import kruskal
+from oracles.structure import kruskal
 from tacit import InputError
 from tacit.network import red_rule_tree
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import network_oracle as oracle
-from strategies import data
+from oracles import network as oracle
+from support.strategies import data
 from tacit import Table
-from tacit.network.nets import search
+from tacit.network.search import search
 
 prior_weights = st.sampled_from([0.5, 1.0, 3.0, 10.0])
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import network_oracle as oracle
-from strategies import data
+from oracles import network as oracle
+from support.strategies import data
 from tacit import Table
 from tacit.errors import InputError
-from tacit.network.nets.search import SearchSettings, find_structure
+from tacit.network.search.search import SearchSettings, find_structure
 
 
 def sampled(n_records, n, seed, arity=2, strength=0.8):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from structure_oracle import discrete_tree, gaussian_tree, kruskal, mixed_columns
+from oracles.structure import discrete_tree, gaussian_tree, kruskal, mixed_columns
 from tacit import InputError, Table
 from tacit.network.structure.columns import Columns
 from tacit.network.structure.learn import Settings, learn

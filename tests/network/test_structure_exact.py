@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import strategies
-from structure_oracle import (
+from oracles.structure import (
     all_weights,
     expand,
     gaussian_tree,
@@ -14,6 +13,7 @@ from structure_oracle import (
     mixed_columns,
     tree_weight,
 )
+from support import strategies as strategies
 from tacit import Table
 from tacit.network.structure.columns import Columns
 from tacit.network.structure.learn import ClassMoments, Moments, PairMoments, Settings, learn

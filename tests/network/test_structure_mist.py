@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from structure_oracle import discrete_tree, gaussian_tree, mixed_columns
+from oracles.structure import discrete_tree, gaussian_tree, mixed_columns
 from tacit import Table
 from tacit.network.structure.columns import Columns
 from tacit.network.structure.learn import Settings, learn

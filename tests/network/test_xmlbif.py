@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from net_cases import nets, sprinkler
+from support.nets import nets, sprinkler
 from tacit import BayesNet, FileError, InputError
 
 RAIN = """<?xml version="1.0"?>

@@ -13,15 +13,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
-from rule_records import LABELS, TARGETS, X, make_records
-from scripts import run
+from support.rule_records import LABELS, TARGETS, X, make_records
+from support.scripts import run
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError, Table
 from tacit.parameters import make_generator
-from tacit.rules.boosted_settings import choose_loss
-from tacit.rules.columns import RuleFeatures
-from tacit.rules.growth import Growth
-from tacit.rules.holding_out import folds, hold_out
-from tacit.rules.outputs import read_classes
+from tacit.rules.boosted.growth import Growth
+from tacit.rules.boosted.holding_out import folds, hold_out
+from tacit.rules.boosted.outputs import read_classes
+from tacit.rules.boosted.settings import choose_loss
+from tacit.rules.columns.features import RuleFeatures
 
 LOSSES = ["logistic", "squared", "squared_hinge", "example_logistic", "softmax"]
 
@@ -456,7 +456,7 @@ def test_a_failure_leaves_the_model_as_it_was():
 
 
 def test_an_interruption_leaves_the_model_as_it_was(monkeypatch):
-    from tacit.rules import growth
+    from tacit.rules.boosted import growth
 
     model = BoostedRulesClassifier(5).fit(X, LABELS[:, 0])
     before = vars(model).copy()

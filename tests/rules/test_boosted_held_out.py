@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from tacit import _core
-from tacit.rules.columns import RuleFeatures
+from tacit.rules.columns.features import RuleFeatures
 
 
 @pytest.mark.parametrize("predominant", ["auto", "none"])

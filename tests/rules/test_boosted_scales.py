@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor
 from tacit.parameters import make_generator
-from tacit.rules.holding_out import hold_out
+from tacit.rules.boosted.holding_out import hold_out
 
 
 def make_records(n=300, seed=0):

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError
-from tacit.rules.boosted_settings import (
+from tacit.rules.boosted.holding_out import folds, hold_out
+from tacit.rules.boosted.outputs import read_classes, read_numbers
+from tacit.rules.boosted.settings import (
     check_parameters,
     choose_loss,
     count_weights,
     kernel_settings,
 )
-from tacit.rules.holding_out import folds, hold_out
-from tacit.rules.outputs import read_classes, read_numbers
 
 LABELS = read_classes(np.array([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]), 2)
 

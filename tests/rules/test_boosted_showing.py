@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from rule_records import CLASSES, LABELS, X
+from support.rule_records import CLASSES, LABELS, X
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError
 
 

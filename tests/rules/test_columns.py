@@ -14,10 +14,10 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-import rule_column_oracle as oracle
+from oracles import rule_columns as oracle
 from tacit import Table, _core
 from tacit.errors import InputError
-from tacit.rules.columns import RuleFeatures
+from tacit.rules.columns.features import RuleFeatures
 
 NAN = float("nan")
 X = np.array(

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-import rule_oracle
 import tacit
-from rule_cases import coded_tables
+from oracles import rules as rule_oracle
+from support.rule_tables import coded_tables
 from tacit import CoveringRulesClassifier, _core
 from tacit.errors import InputError
-from tacit.rules.covering_search import CoveringSettings, learn_rules, on_a_grid
+from tacit.rules.covering.search import CoveringSettings, learn_rules, on_a_grid
 
 HEURISTICS = ("f_measure", "precision", "laplace", "m_estimate", "kulczynski")
 
@@ -424,7 +424,7 @@ def test_an_interruption_leaves_the_model_as_it_was(monkeypatch):
     def interrupted(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tacit.rules.covering.learn_rules", interrupted)
+    monkeypatch.setattr("tacit.rules.covering.estimator.learn_rules", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X.drop("age"), y)
     assert model.__dict__ == before

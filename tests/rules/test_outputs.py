@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from tacit import InputError
-from tacit.rules.outputs import read_classes, read_numbers
+from tacit.rules.boosted.outputs import read_classes, read_numbers
 
 LABELS = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]])
 

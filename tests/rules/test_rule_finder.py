@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-import oracles
 import tacit
-from strategies import data, label
+from oracles import counts as oracles
+from support.strategies import data, label
 from tacit import InputError, Rule, RuleFinder, Table
 
 DAYS = {

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tacit import InputError, RuleSet
-from tacit.rules.explanation import Explanation
-from tacit.rules.rule_arrays import OPERATORS, RuleArrays
+from tacit.rules.boosted.explanation import Explanation
+from tacit.rules.boosted.rule_arrays import OPERATORS, RuleArrays
 
 
 class Names:

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 import tacit
 from tacit import BoostedRulesClassifier, CoveringRulesClassifier, InputError
-from tacit.rules.columns import RuleFeatures
+from tacit.rules.columns.features import RuleFeatures
 
 KINDS = {
     "neighbours": 1 + np.arange(100.0) * 1e-9,

@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from net_cases import net_file, sprinkler
-from strategies import JOBS, data
-from tacit.network.nets.family_counts import FamilyCounts
-from tacit.network.nets.search import (
+from support.nets import net_file, sprinkler
+from support.strategies import JOBS, data
+from tacit.network.parameters.table_counts import ExpectedTables, FamilyTables
+from tacit.network.search.family_counts import FamilyCounts
+from tacit.network.search.search import (
     SearchSettings,
     arc_gains,
     family_score,
     find_structure,
     network_score,
 )
-from tacit.network.nets.table_counts import ExpectedTables, FamilyTables
-from tacit.scale import Part, of_tables, partition
+from tacit.scale import Partition, of_tables, partition
 from tacit.scale.partitions import Partitions
 
 SCORES = ["bic", "aic", "bdeu", "bds", "k2", "penalised"]
@@ -369,13 +369,13 @@ def test_statistics_are_small_and_travel(table):
     ints = [np.array(x, np.int64) for x in ([3, 0], [0, 2, 2], [0, 5], [0, 2], [7, 4])]
     families = FamilyCounts(schema.offsets, np.full(7, -1), *ints)
     tables = FamilyTables(schema, ((), (0,), (), (), (), (), ()))
-    expected = ExpectedTables(schema, tables.parents, tables.partial(Part(table, 0, 0, 1)))
+    expected = ExpectedTables(schema, tables.parents, tables.partial(Partition(table, 0, 0, 1)))
     for statistic in (families, tables, expected):
-        statistic.partial(Part(table, 0, 0, 1))
+        statistic.partial(Partition(table, 0, 0, 1))
         text = pickle.dumps(statistic)
         assert len(text) < 6000
         again = pickle.loads(text)
-        a, b = (own.partial(Part(table, 0, 0, 1)) for own in (statistic, again))
+        a, b = (own.partial(Partition(table, 0, 0, 1)) for own in (statistic, again))
         assert all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
 
 

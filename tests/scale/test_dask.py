@@ -22,6 +22,7 @@ from tacit.scale.dask_tasks import merge_partials, pack
 from tacit.scale.pair_counting import PairCounts, PairTotal
 from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
 from tacit.scale.partitions import Partitions
+from tacit.statistic import Statistic
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +82,7 @@ def silent(cost):
     pass
 
 
-class Sizes:
+class Sizes(Statistic):
     def partial(self, part):
         return [(part.index, part.first, part.records.n_records)]
 
@@ -89,7 +90,7 @@ class Sizes:
         return one + other
 
 
-class Rounding:
+class Rounding(Statistic):
     """Sums of which the last bits tell in which order they were added up."""
 
     def partial(self, part):
@@ -145,7 +146,7 @@ def test_expected_counts(client, visits, n):
 
 
 def test_a_statistic_of_the_caller(client, visits):
-    class Longest:
+    class Longest(Statistic):
         def partial(self, part):
             return int(np.diff(part.records.indptr).max())
 
@@ -288,7 +289,7 @@ def test_blocks_are_powers_of_two_and_enough(threads):
 
 
 @dataclass(frozen=True)
-class Deadly:
+class Deadly(Statistic):
     """Kills the worker that comes to a partition first, once."""
 
     flag: str
@@ -385,7 +386,7 @@ def test_two_clients_at_once(cluster, visits):
     assert found == dict.fromkeys("ab", expected.log_likelihood_)
 
 
-class Slow:
+class Slow(Statistic):
     def partial(self, part):
         time.sleep(0.2)
         return part.index

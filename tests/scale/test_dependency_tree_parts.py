@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from strategies import JOBS, data
-from tacit.network.record_scores import RecordScores
+from support.strategies import JOBS, data
+from tacit.network.inference.partitioned import RecordScores
 from tacit.scale import of_tables, partition
 
 

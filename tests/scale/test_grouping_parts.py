@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.base import clone
 
 import tacit
-from strategies import data
-from tacit.scale import Part, of_tables, partition
-from tacit.similarity.parts_groups import Sorter, SumCells, TypeColumn
+from support.strategies import data
+from tacit.scale import Partition, of_tables, partition
+from tacit.similarity.grouping.partitioned import Sorter, SumCells, TypeColumn
 
 EXACT = ("randomised_svd", "randomised_pca", "exact_pca", "gaussian")  # to the last bit
 
@@ -238,8 +238,8 @@ def test_the_statistic_is_small_and_goes_elsewhere(visits):
     sent = pickle.dumps(SumCells(sorter))
     assert len(sent) < 20_000
     again = pickle.loads(sent)
-    here = SumCells(sorter).partial(Part(visits, 0, 0, 1))
-    there = pickle.loads(pickle.dumps(again.partial(Part(visits, 0, 0, 1))))
+    here = SumCells(sorter).partial(Partition(visits, 0, 0, 1))
+    there = pickle.loads(pickle.dumps(again.partial(Partition(visits, 0, 0, 1))))
     assert np.array_equal(here.names, there.names)
     assert same_matrix(here.sums, there.sums)
     assert len(pickle.dumps(sc.group().finder)) < 100_000

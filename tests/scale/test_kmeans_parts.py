@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 
 import tacit
-from kmeans_data import blobs, days, fit_quietly
-from strategies import JOBS, assert_identical, data
+from support.kmeans_data import blobs, days, fit_quietly
+from support.strategies import JOBS, assert_identical, data
 from tacit import KMeans
-from tacit.mixture.kmeans_parts import AssignAll, NearestSum, take_sample
-from tacit.mixture.lloyd import Ask
-from tacit.mixture.parts import OWN, Under, look_at
-from tacit.mixture.points import TablePoints
-from tacit.scale import Part, Predict, of_tables, partition
+from tacit.mixture.em.partitioned import OWN, Under, look_at
+from tacit.mixture.kmeans.lloyd import Ask
+from tacit.mixture.kmeans.partitioned import AssignAll, NearestSum, take_sample
+from tacit.mixture.kmeans.points import TablePoints
+from tacit.scale import Partition, Predict, of_tables, partition
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def cut(table, ends):
 
 
 def part_of(table, index=0, first=0, n_jobs=1):
-    return Part(table, index, first, n_jobs)
+    return Partition(table, index, first, n_jobs)
 
 
 def assert_same_clusters(found, whole, tolerance=0.0):
@@ -192,7 +192,7 @@ def test_too_few_distinct_records():
 
 
 def test_seeds_of_many_records_are_drawn_from_a_sample(small, monkeypatch):
-    monkeypatch.setattr("tacit.mixture.starts._SAMPLE", 150)
+    monkeypatch.setattr("tacit.mixture.em.starts._SAMPLE", 150)
     weights = (np.arange(small.n_records) % 3).astype(float)
     for table in (small, small.with_weights(weights)):
         for init in ("k-means++", "random"):
@@ -208,7 +208,7 @@ def test_seeds_of_many_records_are_drawn_from_a_sample(small, monkeypatch):
 
 
 def test_samples_are_of_records_that_count(small, monkeypatch):
-    monkeypatch.setattr("tacit.mixture.starts._SAMPLE", 300)
+    monkeypatch.setattr("tacit.mixture.em.starts._SAMPLE", 300)
     weights = np.where(np.arange(small.n_records) % 3 == 1, 2.0, 0.0)
     table = small.with_weights(weights)
     for n in (1, 7):

@@ -10,11 +10,12 @@ from hypothesis.strategies import data, integers, permutations, sets
 from scipy import sparse
 
 import tacit
-from strategies import JOBS
+from support.strategies import JOBS
 from tacit.counts.pairs import plan
 from tacit.scale import Local, MergeTree, using
 from tacit.scale.pair_counting import PairTotal
 from tacit.scale.partitions import Partitions
+from tacit.statistic import Statistic
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def assert_same_pairs(one, other):
     assert one.singles.total == other.singles.total
 
 
-class Sizes:
+class Sizes(Statistic):
     """Where records begin and how many there are: says whether parts arrive as they should."""
 
     def partial(self, part):

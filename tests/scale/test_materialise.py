@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from scan_cases import as_read, assert_same, some_frames, write
+from support.scans import as_read, assert_same, some_frames, write
 from tacit.scale import of_tables
 from tacit.scale.files import mapped
 from tacit.scale.files.folder import INDEX

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from strategies import JOBS, data
-from structure_oracle import discrete_tree
+from oracles.structure import discrete_tree
+from support.strategies import JOBS, data
 from tacit.network.structure.random_order import RandomOrder
 from tacit.network.structure.sampled_parts import FirstSample, PairSamples
-from tacit.scale import Part, of_tables, partition
+from tacit.scale import Partition, of_tables, partition
+from tacit.statistic import Statistic
 
 
 def mist(**options):
@@ -139,7 +140,7 @@ def test_few_records_are_all_read(labels):
 
 def test_statistics_are_small_and_travel(labels):
     order, pairs = RandomOrder(8000, 3), np.array([[0, 1], [2, 8]])
-    part = Part(labels, 0, 0, 1)
+    part = Partition(labels, 0, 0, 1)
     first = FirstSample(order, (0, 500), labels.schema.n_values)
     later = PairSamples(order, ((500, 1000), (1000, 2000)), pairs, 18, labels.schema.n_values)
     for statistic in (first, later):
@@ -182,7 +183,7 @@ def test_some_of_the_partitions(labels):
     assert some.key != some.home[0]
 
 
-class _Indices:
+class _Indices(Statistic):
     def partial(self, part):
         return [(part.index, part.first)]
 

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from strategies import JOBS, assert_identical, data
+from support.strategies import JOBS, assert_identical, data
 from tacit import NaiveBayesMixture
-from tacit.mixture.parts import (
+from tacit.mixture.em.partitioned import (
     OWN,
     CountingRecords,
     ExpectAll,
@@ -22,7 +22,7 @@ from tacit.mixture.parts import (
     Under,
     hash_records,
 )
-from tacit.scale import Local, Part, of_tables, partition, using
+from tacit.scale import Local, Partition, of_tables, partition, using
 
 TIGHT = 1e-12
 
@@ -50,7 +50,7 @@ def cut(table, ends):
 
 
 def part_of(table, index=0, first=0, n_jobs=1):
-    return Part(table, index, first, n_jobs)
+    return Partition(table, index, first, n_jobs)
 
 
 def assert_close(one, other, tolerance=TIGHT):
@@ -99,7 +99,7 @@ def test_same_mixture(visits, n):
 
 
 def test_samples_of_many_records(small, monkeypatch):
-    monkeypatch.setattr("tacit.mixture.starts._SAMPLE", 60)
+    monkeypatch.setattr("tacit.mixture.em.starts._SAMPLE", 60)
     for table in (small, small.with_weights(np.arange(small.n_records) % 3.0)):
         whole = NaiveBayesMixture(1, n_init=3, random_state=8).fit(table)
         assert_same_mixture(

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from parts_cases import counting, cut_tables, growth
-from strategies import assert_identical
+from support.partitions import counting, cut_tables, growth
+from support.strategies import assert_identical
 from tacit import DependencyNetwork, InputError
 from tacit.scale import Predict, partition
-from tacit.tree import level_growth
+from tacit.tree.partitioned import level_growth
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 import tacit
-from strategies import data
+from support.strategies import data
 from tacit.scale import Predict, of_tables, partition
 
 KNN, CUT, SVC = (

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import tacit
-from scan_cases import WRITERS, as_read, assert_same, some_frames
+from support.scans import WRITERS, as_read, assert_same, some_frames
 
 ENDINGS = list(WRITERS)
 FRAME = pl.DataFrame({"a": [1, 2, 3, 1], "b": ["x", "y", "x", None], "w": [1.0, 2.0, 0.5, 1.0]})

@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tacit
-from scan_cases import assert_same, some_frames, write
+from support.scans import assert_same, some_frames, write
 
 CUTS = {"size": [0.0, 1.0, 2.5]}
 RECORDS = [None, 1, 2, 7, 1000]

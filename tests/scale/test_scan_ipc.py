@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import tacit
-from scan_cases import as_read, assert_same, some_frames
+from support.scans import as_read, assert_same, some_frames
 
 CUTS = {"discretise": {"size": [0.0, 1.0, 2.5]}, "weights": "weight"}
 

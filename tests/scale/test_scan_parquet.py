@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from scan_cases import WRITERS, as_read, assert_same, some_frames, write
+from support.scans import WRITERS, as_read, assert_same, some_frames, write
 
 CUTS = {"size": [0.0, 1.0, 2.5]}
 

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
-from parts_cases import counting, cut, cut_tables, growth
-from strategies import JOBS, assert_identical
+from support.partitions import counting, cut, cut_tables, growth
+from support.strategies import JOBS, assert_identical
 from tacit import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor, InputError
 from tacit.scale import Predict, partition
-from tacit.tree import level_growth
-from tacit.tree.growing_tree import GrowingTree, Target
-from tacit.tree.leaf_counting import LeafCounts, LookAt, Weighing
-from tacit.tree.leaf_requests import Family, lay_out
-from tacit.tree.settings import exact_total, float_total
+from tacit.tree.growth.settings import exact_total, float_total
+from tacit.tree.partitioned import level_growth
+from tacit.tree.partitioned.growing_tree import GrowingTree, Target
+from tacit.tree.partitioned.leaf_counting import LeafCounts, LookAt, Weighing
+from tacit.tree.partitioned.leaf_requests import Family, lay_out
 
 TARGET = "news"
 

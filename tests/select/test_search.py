@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
 import tacit
-from strategies import data
+from support.strategies import data
 from tacit.counts import ADTree
 from tacit.select import measure, search
 from tacit.select.measure import Measurer

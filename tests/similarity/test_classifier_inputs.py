@@ -11,7 +11,7 @@ from tacit import (
     SparseKNeighborsClassifier,
     SparseSVC,
 )
-from tacit.similarity.encoding import Encoder
+from tacit.similarity.projection.encoding import Encoder
 
 KINDS = [SparseKNeighborsClassifier, NormalizedCutClassifier, SparseSVC]
 

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from cut_oracle import smallest_normalized_cut
+from oracles.cuts import smallest_normalized_cut
 from tacit import InputError, NormalizedCutClassifier
 
 

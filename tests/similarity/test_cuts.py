@@ -8,8 +8,8 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 import tacit
-from cut_oracle import all_sets as every_set
-from cut_oracle import (
+from oracles.cuts import all_sets as every_set
+from oracles.cuts import (
     between,
     least_ratio,
     networkx_cut,

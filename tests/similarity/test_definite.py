@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.optimize import minimize
 
-from tacit.similarity.definite import smallest_eigenvalue
-from tacit.similarity.dual import KernelMatrix, signs_of
-from tacit.similarity.platt import fit_sigmoid, sigmoid
+from tacit.similarity.svm.definite import smallest_eigenvalue
+from tacit.similarity.svm.dual import KernelMatrix, signs_of
+from tacit.similarity.svm.platt import fit_sigmoid, sigmoid
 
 
 def random_kernel(n, seed, scale):

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-import strategies
+from support import strategies as strategies
 from tacit import InputError, Table
-from tacit.similarity.encoding import Encoder
+from tacit.similarity.projection.encoding import Encoder
 
 PEOPLE = {
     "age": [31.5, 58.0, 44.0, 20.0],

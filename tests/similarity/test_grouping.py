@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-import grouping_oracle
-from strategies import assert_identical
+from oracles import grouping as grouping_oracle
+from support.strategies import assert_identical
 from tacit import InputError
-from tacit.similarity.grid import Grid
-from tacit.similarity.grouping import group
+from tacit.similarity.grid.grid import Grid
+from tacit.similarity.grouping.groups import group
 
 DELTAS = (0.0, 1e-12, 0.125, 0.3, 0.5, 1.0)
 

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import near_neighbours_oracle as oracle
 import tacit
+from oracles import neighbors as oracle
 from tacit import InputError, SparseKNeighborsClassifier
 
 SEARCHES = ["near", "exact"]

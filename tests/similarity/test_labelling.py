@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from cut_oracle import smallest_normalized_cut
-from tacit.similarity.labelling import (
+from oracles.cuts import smallest_normalized_cut
+from tacit.similarity.cuts.labelling import (
     UNKNOWN,
     Surroundings,
     cut_labels,

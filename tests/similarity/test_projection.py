@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import InputError
 from tacit.datasets import make_documents
-from tacit.similarity.projection import METHODS, project
+from tacit.similarity.projection.linear import METHODS, project
 
 PRINCIPAL = ("exact_pca", "randomised_pca", "randomised_svd", "approximate_pca")
 numbers = st.one_of(st.just(0.0), st.integers(-64, 64).map(lambda n: n / 8))

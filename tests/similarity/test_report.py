@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.similarity.grid import Grid
-from tacit.similarity.report import page
-from tacit.similarity.report_svg import grid_map, score_curves
+from tacit.similarity.grid.grid import Grid
+from tacit.similarity.report.page import page
+from tacit.similarity.report.svg import grid_map, score_curves
 
 SPACE = "{http://www.w3.org/2000/svg}"
 

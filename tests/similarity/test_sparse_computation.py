@@ -11,10 +11,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-import grid_oracle as oracle
 import tacit
+from oracles import grid as oracle
 from tacit import InputError, SparseComputation
-from tacit.similarity.forecast import choose_resolution
+from tacit.similarity.grid.forecast import choose_resolution
 
 
 @parametrize_with_checks([SparseComputation(random_state=0), SparseComputation(5, adaptive=True)])

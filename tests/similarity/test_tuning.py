@@ -10,7 +10,7 @@ from sklearn.metrics import accuracy_score, f1_score
 
 import tacit
 from tacit import InputError, NormalizedCutClassifier, SparseKNeighborsClassifier, SparseSVC, tune
-from tacit.similarity.tuning import _divide
+from tacit.similarity.tuning.tune import _divide
 
 SHARED = {"resolution": 5, "random_state": 0}
 CASES = [

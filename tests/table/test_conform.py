@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from strategies import data, label
+from support.strategies import data, label
 from tacit import InputError, Labels, Schema, Table
 
 examples = settings(max_examples=50)

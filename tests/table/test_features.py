@@ -25,7 +25,7 @@ from sklearn.utils.estimator_checks import (
 )
 from sklearn.utils.validation import check_is_fitted
 
-from strategies import data
+from support.strategies import data
 from tacit import InputError, Labels, Schema, Table, machine
 from tacit.table import features as module
 from tacit.table.discretise import Edges, apply_cuts, bin_labels

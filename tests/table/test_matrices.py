@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import InputError, Table
 
 CODES = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 2, 0, 1], [0, 2, 0, 0], [3, 0, 7, 0]])

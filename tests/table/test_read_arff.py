@@ -5,7 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from comparing import assert_same
+from support.comparing import assert_same
 from tacit import FileError, InputError, Table, read, read_arff
 from tacit.table.files import arff
 

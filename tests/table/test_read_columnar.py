@@ -6,7 +6,7 @@ import gzip
 import polars as pl
 import pytest
 
-from comparing import assert_same
+from support.comparing import assert_same
 from tacit import FileError, InputError, Table, read
 from tacit.table.read import read_baskets, read_csv
 

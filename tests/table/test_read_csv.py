@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tacit
-from comparing import assert_same
+from support.comparing import assert_same
 from tacit import FileError, InputError, Table, read, read_csv
 from tacit.table.files import csv_file, ragged, tabular
 

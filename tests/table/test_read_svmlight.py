@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from comparing import assert_same
+from support.comparing import assert_same
 from tacit import FileError, InputError, Table, read, read_msweb, read_svmlight
 
 

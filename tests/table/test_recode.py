@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from strategies import data, subsets
+from support.strategies import data, subsets
 from tacit import InputError, Table
 
 examples = settings(max_examples=50)

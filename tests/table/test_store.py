@@ -16,7 +16,7 @@ from polars.testing import assert_frame_equal
 from safetensors.numpy import save_file
 
 import tacit
-from strategies import assert_identical, data
+from support.strategies import assert_identical, data
 from tacit import FileError, InputError, Table, store
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 
-from strategies import VALUE_TYPES, assert_identical, data
+from support.strategies import VALUE_TYPES, assert_identical, data
 from tacit import Column, Labels, Schema, Summary, Table, as_table
 
 examples = settings(max_examples=50)

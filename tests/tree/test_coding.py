@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from tacit import Labels, Table
-from tacit.tree.coding import array_coding, is_ordered, ordered_columns, table_coding
+from tacit.tree.growth.coding import array_coding, is_ordered, ordered_columns, table_coding
 
 examples = settings(max_examples=50)
 numbers = st.sampled_from([-2.5, -1.0, 0.0, 0.0, 0.0, 1.0, 7.25])

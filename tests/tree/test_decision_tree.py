@@ -14,7 +14,7 @@ from sklearn import tree as peer
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from strategies import data
+from support.strategies import data
 from tacit import DecisionTreeClassifier, Table
 from tacit.table.discretise import bin_labels
 

@@ -16,8 +16,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from random_trees import walk
-from strategies import assert_identical, data
+from support.random_trees import walk
+from support.strategies import assert_identical, data
 from tacit import DecisionTreeClassifier, DependencyNetwork, InputError, Table
 
 CLASSIFIERS = "asks for the tags of classifiers where there is predict_proba; this is none"
@@ -222,7 +222,7 @@ def test_defaults_do_not_matter(table):
 
 
 def test_pair_counts_are_an_economy_only(table, web, monkeypatch):
-    monkeypatch.setattr(import_module("tacit.tree.network_growth"), "_MOST_PAIRS", 0)
+    monkeypatch.setattr(import_module("tacit.tree.network.growth"), "_MOST_PAIRS", 0)
     same_forest(web, DependencyNetwork().fit(table))
 
 

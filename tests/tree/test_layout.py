@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.tree.layout import arrange
+from tacit.tree.drawing.layout import arrange
 
 
 @st.composite

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import DependencyNetwork, FileError, InputError, Table, store
 
 

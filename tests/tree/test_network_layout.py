@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.tree.network_layout import lay_out
+from tacit.tree.network.layout import lay_out
 
 
 def overlaps(places, sizes):

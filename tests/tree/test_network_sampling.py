@@ -5,7 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import DependencyNetwork, InputError, Table
 
 
@@ -52,7 +52,7 @@ def test_the_seed_decides_and_nothing_else(web, monkeypatch):
         other = DependencyNetwork(n_jobs=jobs)
         other.__dict__.update({k: v for k, v in web.__dict__.items() if k != "n_jobs"})
         assert_identical(other.sample(300, burn_in=5, random_state=7).values, first.values)
-    monkeypatch.setattr(import_module("tacit.tree.network_sampling"), "_CELLS", 50)
+    monkeypatch.setattr(import_module("tacit.tree.network.sampling"), "_CELLS", 50)
     again = web.sample(300, burn_in=5, random_state=np.random.RandomState(7))
     assert_identical(again.indptr, first.indptr)
     assert_identical(again.values, first.values)

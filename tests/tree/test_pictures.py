@@ -12,12 +12,12 @@ from matplotlib import pyplot as plt
 
 from tacit import Labels, Schema
 from tacit.plot import Box, Words, text_width
-from tacit.tree.dot import tree_dot
-from tacit.tree.drawing import plot_tree
-from tacit.tree.flows import edge_flows
+from tacit.tree.drawing.dot import tree_dot
+from tacit.tree.drawing.figure import plot_tree
+from tacit.tree.drawing.flows import edge_flows
+from tacit.tree.drawing.scene import readable_depth, tree_scene
+from tacit.tree.drawing.svg import tree_svg
 from tacit.tree.nodes import Nodes
-from tacit.tree.picture import readable_depth, tree_scene
-from tacit.tree.svg import tree_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 ODD = '<sky> & "moon" \\n $x$'
@@ -310,5 +310,5 @@ def test_given_axes_are_filled():
 
 
 def test_matplotlib_is_loaded_only_for_figures():
-    code = "import tacit, sys; import tacit.tree.drawing; assert 'matplotlib' not in sys.modules"
+    code = "import sys, tacit.tree.drawing.figure; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

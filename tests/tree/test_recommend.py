@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-import oracles
-from strategies import data
+from oracles import counts as oracles
+from support.strategies import data
 from tacit import DependencyNetwork, InputError, Table
 
 BASKETS = [["bread", "butter"], ["bread", "butter", "jam"], ["beer"], ["beer", "crisps"], []] * 12
@@ -120,7 +120,7 @@ def test_many_baskets_as_frames_and_sparse_arrays():
 def test_batches_do_not_matter(web, monkeypatch):
     table = Table.from_baskets(BASKETS)
     whole = web.recommend(table, n=2)
-    monkeypatch.setattr(import_module("tacit.tree.recommend"), "_CELLS", 13)
+    monkeypatch.setattr(import_module("tacit.tree.network.recommend"), "_CELLS", 13)
     assert web.recommend(table, n=2).equals(whole)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.tree.settings import fixed_leaf, fixed_weights
+from tacit.tree.growth.settings import fixed_leaf, fixed_weights
 
 weights = st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=30).map(np.array)
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import Table
-from tacit.tree.settings import fixed_weights
-from tacit.tree.target import Moments, class_array, column_classes, read_classes
+from tacit.tree.growth.settings import fixed_weights
+from tacit.tree.growth.target import Moments, class_array, column_classes, read_classes
 
 
 def test_classes_are_sorted():

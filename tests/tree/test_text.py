@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from tacit import DecisionTreeClassifier, DecisionTreeRegressor, InputError, Labels, Schema, Table
-from tacit.tree.conditions import Conditions
+from tacit.tree.drawing.conditions import Conditions
 from tacit.tree.nodes import Nodes
 
 WEATHER = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import tacit
-from strategies import assert_identical
+from support.strategies import assert_identical
 from tacit import (
     DecisionGraphClassifier,
     DecisionTreeClassifier,

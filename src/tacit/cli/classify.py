@@ -25,8 +25,8 @@ from tacit.similarity import (
     Tuning,
     tune,
 )
-from tacit.similarity.report import page
-from tacit.similarity.tuning import score_codes
+from tacit.similarity.report.page import page
+from tacit.similarity.tuning.tune import score_codes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from tacit.scale import Part
+    from tacit.scale import Partition
 
 __all__ = ["predict", "prediction_frame", "register"]
 
@@ -145,7 +145,7 @@ class Asking:
         assert isinstance(table, PartitionedTable)
         return table.map(self)
 
-    def __call__(self, part: Part) -> pl.DataFrame:
+    def __call__(self, part: Partition) -> pl.DataFrame:
         """Return the predictions of a partition."""
         model = copy(self.model)
         if hasattr(model, "n_jobs"):

@@ -27,14 +27,15 @@ from tacit.cli.tree_files import ENDINGS, write_tree
 from tacit.cli.writing import check_target
 from tacit.errors import InputError
 from tacit.scale import as_partitioned
+from tacit.statistic import Statistic
 from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
-from tacit.tree.picture import readable_depth
+from tacit.tree.drawing.scene import readable_depth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.scale import Part
-    from tacit.tree.text import LeafRule
+    from tacit.scale import Partition
+    from tacit.tree.drawing.text import LeafRule
 
 __all__ = ["register", "tree"]
 
@@ -286,13 +287,13 @@ def _scores(model: Any, records: _Records) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class _ScoreSums:
+class _ScoreSums(Statistic["dict[str, float]"]):
     """Sums that say how well a model predicts records: of all at once, or of those of parts."""
 
     model: Any
     target: str
 
-    def partial(self, part: Part) -> dict[str, float]:
+    def partial(self, part: Partition) -> dict[str, float]:
         """Add up what is right in a part."""
         return self.of(_Records(part.records, self.target, None))
 

@@ -1,8 +1,8 @@
 """What a table says: counts of one value, of two, of a few columns at once."""
 
 from tacit.counts.adtree import ADTree, TreeStats
-from tacit.counts.contingency import ContingencyTable
-from tacit.counts.contingency_measures import IndependenceTest
+from tacit.counts.contingency.measures import IndependenceTest
+from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.counts.engines import Bitmaps, Scan
 from tacit.counts.one_way import OneWay, one_way

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tacit import _core, store
-from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.errors import FileError, InputError
-from tacit.machine import available_memory, human_bytes, whole
+from tacit.machine import available_memory, check_int, human_bytes
 
 if TYPE_CHECKING:
     import os
@@ -29,7 +29,7 @@ _UNBOUNDED_SIZE = 2**62
 _LEAF_SIZE = 16
 
 
-class ADTree(Counter):
+class ADTree(Counter, store.Saved):
     r"""Counts cached so that any contingency table follows without reading records.
 
     After Moore and Lee (1998). The tree holds a count for each combination of values that occurs,
@@ -66,6 +66,8 @@ class ADTree(Counter):
     False           2,609  1,230
     True            1,270    308
     """
+
+    _kind: ClassVar[str] = "adtree"
 
     def __init__(
         self,
@@ -232,13 +234,8 @@ class ADTree(Counter):
 
     # Files
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tree, and the table it is of, to a file that :func:`tacit.load` maps.
-
-        Parameters
-        ----------
-        path : path-like
-        """
+    def to_state(self) -> store.State:
+        """Return the arrays of the tree, and of the table it is of."""
         nodes, varies, slots, lists, sums = self._tree.arrays()
         settings = [
             self.leaf_size,
@@ -246,7 +243,8 @@ class ADTree(Counter):
             -1 if self.memory_limit is None else self.memory_limit,
             self.min_count,
         ]
-        arrays = self._records.to_arrays() | {
+        arrays = {
+            **self._records.to_state(),
             "tree.order": np.array(self._order, np.int64),
             "tree.settings": np.array(settings, np.int64),
             "tree.nodes": nodes,
@@ -256,44 +254,38 @@ class ADTree(Counter):
         }
         if sums is not None:
             arrays["tree.sums"] = sums
-        store.write_arrays(path, "adtree", arrays)
+        return arrays
 
     @classmethod
-    def from_arrays(
-        cls, path: str | os.PathLike[str], table: StoredRecords, arrays: dict[str, NDArray[Any]]
-    ) -> ADTree:
+    def from_state(cls, state: store.State) -> ADTree:
         """Make the tree of a file's arrays, which are looked at and not copied."""
+        table: Any = store.class_of("table").from_state(state)
+        leaf_size, max_depth, memory_limit, min_count = state["tree.settings"].tolist()
+        tree = cls(
+            table,
+            leaf_size=leaf_size,
+            max_depth=None if max_depth < 0 else max_depth,
+            memory_limit=None if memory_limit < 0 else memory_limit,
+            min_count=min_count,
+        )
+        tree._order = state["tree.order"].tolist()
+        if sorted(tree._order) != list(range(len(tree._columns))):
+            raise InputError("the tree's order is not one of the columns")
+        tree._tree = tree._plant()
+        nodes, varies, slots, lists = (
+            state[f"tree.{name}"] for name in ("nodes", "varies", "slots", "lists")
+        )
         try:
-            leaf_size, max_depth, memory_limit, min_count = arrays["tree.settings"].tolist()
-            tree = cls(
-                table,
-                leaf_size=leaf_size,
-                max_depth=None if max_depth < 0 else max_depth,
-                memory_limit=None if memory_limit < 0 else memory_limit,
-                min_count=min_count,
-            )
-            tree._path = path
-            tree._order = arrays["tree.order"].tolist()
-            if sorted(tree._order) != list(range(len(tree._columns))):
-                raise FileError(path, "is damaged: the tree's order is not one of the columns")
-            tree._tree = tree._plant()
-            tree._tree.restore(
-                tree._order,
-                arrays["tree.nodes"],
-                arrays["tree.varies"],
-                arrays["tree.slots"],
-                arrays["tree.lists"],
-                arrays.get("tree.sums"),
-            )
-        except KeyError as error:
-            raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
-        except FileError:
-            raise
+            tree._tree.restore(tree._order, nodes, varies, slots, lists, state.get("tree.sums"))
         except TypeError:
-            raise FileError(path, "is damaged: its tree's arrays have the wrong types") from None
+            raise InputError("its tree's arrays have the wrong types") from None
         except ValueError as error:
-            raise FileError(path, f"is damaged: its tree is not sound: {error}") from None
+            raise InputError(f"its tree is not sound: {error}") from None
         return tree
+
+    def _from_file(self, path: str | os.PathLike[str]) -> ADTree:
+        self._path = path
+        return self
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Where it goes, the tree grows again as it is asked.
@@ -366,7 +358,7 @@ class TreeStats:
 
 
 def _setting(value: Any, argument: str, least: int) -> int:
-    return min(whole(value, argument, least), _UNBOUNDED_SIZE)
+    return min(check_int(value, argument, least), _UNBOUNDED_SIZE)
 
 
 def _number(n: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency.table import ContingencyTable
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits
 from tacit.schema import check_query

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit import _core
-from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter
 from tacit.machine import count_jobs
 

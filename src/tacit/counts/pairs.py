@@ -9,7 +9,7 @@ import polars as pl
 from scipy import sparse
 
 from tacit import _core
-from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
 from tacit.counts.showing import label_text
 from tacit.errors import InputError

@@ -17,14 +17,14 @@ from tacit.counts.adtree import ADTree, common_shares
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.counts.engines import Bitmaps, Scan
 from tacit.errors import refuse_partitions
-from tacit.machine import available_memory, whole
+from tacit.machine import available_memory, check_int
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.counts.contingency import ContingencyTable
+    from tacit.counts.contingency.table import ContingencyTable
     from tacit.counts.records import StoredRecords
 
 __all__ = ["Plan", "Planner", "counter"]
@@ -101,8 +101,10 @@ class Planner(Counter):
         self, table: StoredRecords, *, memory_limit: int | None = None, memo: int = _MEMO
     ) -> None:
         super().__init__(table)
-        self.memory_limit = None if memory_limit is None else whole(memory_limit, "memory_limit", 1)
-        self.memo = whole(memo, "memo", 0)
+        self.memory_limit = (
+            None if memory_limit is None else check_int(memory_limit, "memory_limit", 1)
+        )
+        self.memo = check_int(memo, "memo", 0)
         room = self.memory_limit or (available_memory() or 2**62) // 2
         self._bitmap_room = room // 4
         self._scan = Scan(table)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from tacit import _core
     from tacit.schema import Schema
+    from tacit.store import State
 
 __all__ = ["Counts", "StoredRecords", "Subset", "derive", "total_weight"]
 
@@ -48,8 +49,8 @@ class StoredRecords(Protocol):
     def column_store(self) -> _core.ColumnStore:
         """The columns as counting engines want them."""
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """What a file must hold to make the records again."""
+    def to_state(self) -> State:
+        """The named arrays that a file holds of the records."""
 
 
 def total_weight(records: StoredRecords, chosen: Subset) -> float | int:

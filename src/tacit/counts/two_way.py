@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from tacit import _core
-from tacit.counts.contingency import ContingencyTable
+from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.one_way import OneWay, sum_by_column
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
 from tacit.counts.showing import free_name, label_text

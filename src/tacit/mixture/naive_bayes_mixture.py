@@ -14,18 +14,18 @@ from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
-from tacit.machine import check_fits, count_jobs, whole
-from tacit.mixture.choose_clusters import choose_clusters, show_progress
-from tacit.mixture.em import How, Parameters, Problem, Run, run_em
-from tacit.mixture.own_labels import OwnLabels
-from tacit.mixture.parts import PartsProblem, Under, look_at
-from tacit.mixture.prior import check_kinds, check_strength, make_prior
-from tacit.mixture.profile import Profile
-from tacit.mixture.restarts import follow_best, in_double
+from tacit.machine import check_fits, check_int, count_jobs
+from tacit.mixture.em.choose_clusters import choose_clusters, show_progress
+from tacit.mixture.em.iterations import How, Parameters, Problem, Run, run_em
+from tacit.mixture.em.partitioned import PartsProblem, Under, look_at
+from tacit.mixture.em.prior import check_kinds, check_strength, make_prior
+from tacit.mixture.em.restarts import follow_best, in_double
+from tacit.mixture.em.scores import Scores, score_run
+from tacit.mixture.em.starts import check_enough, count_distinct
+from tacit.mixture.fitted_labels import OwnLabels
+from tacit.mixture.profile.profile import Profile
 from tacit.mixture.sampling import draw_records
 from tacit.mixture.saving import write_mixture
-from tacit.mixture.scores import Scores, score_run
-from tacit.mixture.starts import check_enough, count_distinct
 from tacit.parameters import make_generator
 from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table.features import (
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts import OneWay
-    from tacit.mixture.em import Evidence
-    from tacit.mixture.expected import ExpectedCounts
-    from tacit.mixture.prior import Prior
+    from tacit.mixture.em.expected import ExpectedCounts
+    from tacit.mixture.em.iterations import Evidence
+    from tacit.mixture.em.prior import Prior
     from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
@@ -235,7 +235,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
             run = run_em(problem, self.expected_, **self._how()._asdict())
         elif self.n_clusters == "auto":
             assert isinstance(problem, Problem)
-            most = whole(self.max_clusters, "max_clusters", 1)
+            most = check_int(self.max_clusters, "max_clusters", 1)
             with show_progress(self.criterion, bool(self.verbose)) as report:
                 run, selection = choose_clusters(
                     problem, most=most, criterion=self.criterion, rng=rng,
@@ -269,7 +269,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         if table.weights is not None and table.weights.sum() == 0:
             raise InputError("sample_weight: all weights are zero")
         if not goes_on and self.n_clusters != "auto":
-            k = whole(self.n_clusters, "n_clusters", 1)
+            k = check_int(self.n_clusters, "n_clusters", 1)
             check_enough(k, table.n_records, count_distinct(table, k))
         prior = prior or self._make_prior(table.one_way())
         jobs, single = count_jobs(self.n_jobs), self.precision == "single"
@@ -286,7 +286,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
             )
         features = self._features if goes_on else Features(parts.schema, {}, "table")
         under = Under.of(parts, features.schema, self.unseen)
-        k = 0 if goes_on else whole(self.n_clusters, "n_clusters", 1)
+        k = 0 if goes_on else check_int(self.n_clusters, "n_clusters", 1)
         if k > parts.n_records:
             check_enough(k, parts.n_records, k)
         look, singles = look_at(parts, under, k, self.n_jobs, self.verbose)
@@ -303,8 +303,8 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
     def _check_settings(self) -> None:
         check_strength(self.prior)
         check_kinds(self.prior_mean, self.missing)
-        whole(self.max_iter, "max_iter", 1)
-        whole(self.n_init, "n_init", 1)
+        check_int(self.max_iter, "max_iter", 1)
+        check_int(self.n_init, "n_init", 1)
         tol: Any = self.tol
         if not isinstance(tol, Real) or not 0 <= float(tol) < np.inf:
             raise InputError(f"tol must be a finite number of at least 0, got {self.tol!r}")
@@ -374,7 +374,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         """
         self._check_settings()
         if not hasattr(self, "expected_"):
-            whole(self.n_clusters, "n_clusters", 1)
+            check_int(self.n_clusters, "n_clusters", 1)
             problem, features = self._gather(X, sample_weight, goes_on=False)
             run = self._best_start(problem, make_generator(self.random_state))
             self._keep(problem, features, in_double(problem, run))
@@ -576,7 +576,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
             The cluster that each record was drawn from.
         """
         check_is_fitted(self, "expected_")
-        n = whole(n_samples, "n_samples", 1)
+        n = check_int(n_samples, "n_samples", 1)
         rng = make_generator(self.random_state)
         return draw_records(self.schema_, self._parameters, self._prior, n, rng)
 

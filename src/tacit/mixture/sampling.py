@@ -12,8 +12,8 @@ from tacit.table.gateway import value_type
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.mixture.em import Parameters
-    from tacit.mixture.prior import Prior
+    from tacit.mixture.em.iterations import Parameters
+    from tacit.mixture.em.prior import Prior
     from tacit.schema import Schema
 
 __all__ = ["draw_records"]

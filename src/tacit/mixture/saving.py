@@ -10,9 +10,9 @@ import polars as pl
 
 from tacit import store
 from tacit.errors import FileError, InputError
-from tacit.mixture.em import Parameters
-from tacit.mixture.expected import ExpectedCounts
-from tacit.mixture.prior import Prior
+from tacit.mixture.em.expected import ExpectedCounts
+from tacit.mixture.em.iterations import Parameters
+from tacit.mixture.em.prior import Prior
 from tacit.parameters import plain_parameters
 from tacit.table.features import features_from_json, features_to_json, note_features
 

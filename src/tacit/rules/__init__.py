@@ -1,16 +1,14 @@
 """Rules: under which conditions a column has a value, and rules that predict."""
 
-from tacit.rules import (  # so that files of rules can be loaded
-    boosted_saving,  # noqa: F401
-    covering_files,  # noqa: F401
-)
-from tacit.rules.boosted import BoostedRulesClassifier, BoostedRulesRegressor
-from tacit.rules.covering import CoveringRulesClassifier
-from tacit.rules.decision_list import CoveringRule, DecisionList
-from tacit.rules.explanation import Explanation
-from tacit.rules.rule import Rule
-from tacit.rules.rule_finder import RuleFinder
-from tacit.rules.rule_set import BoostedRule, RuleSet
+from tacit.rules.boosted import saving as boosted_saving  # noqa: F401 - registers its loader
+from tacit.rules.boosted.estimators import BoostedRulesClassifier, BoostedRulesRegressor
+from tacit.rules.boosted.explanation import Explanation
+from tacit.rules.boosted.rule_set import BoostedRule, RuleSet
+from tacit.rules.covering import saving as covering_saving  # noqa: F401 - registers its loader
+from tacit.rules.covering.decision_list import CoveringRule, DecisionList
+from tacit.rules.covering.estimator import CoveringRulesClassifier
+from tacit.rules.finder.rule import Rule
+from tacit.rules.finder.rule_finder import RuleFinder
 
 __all__ = [
     "BoostedRule",

@@ -7,7 +7,7 @@ from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned, of_tables, partition
 from tacit.scale.predicting import Predict, check_parts, gather, over_parts, predict_parts
 from tacit.scale.scan import scan
-from tacit.scale.statistic import MergeTree, Part, Statistic
+from tacit.statistic import MergeTree, Partition, Statistic
 
 __all__ = [
     "Cost",
@@ -15,7 +15,7 @@ __all__ = [
     "Executor",
     "Local",
     "MergeTree",
-    "Part",
+    "Partition",
     "PartitionedTable",
     "Predict",
     "Statistic",

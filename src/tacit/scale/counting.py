@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tacit import counts
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from tacit.counts import ContingencyTable
-    from tacit.scale.statistic import Part
+    from tacit.statistic import Partition
 
 __all__ = ["OneWayCounts", "QueryCount", "TableCounts", "TwoWayCounts"]
 
@@ -33,12 +34,12 @@ def _add(one: Sums, other: Sums) -> Sums:
 
 
 @dataclass(frozen=True)
-class OneWayCounts:
+class OneWayCounts(Statistic["Sums"]):
     """Counts of stored values, and the (weighted) number of records."""
 
     given: Mapping[str, Any] | None = None
 
-    def partial(self, part: Part) -> Sums:
+    def partial(self, part: Partition) -> Sums:
         """Count the values of a part."""
         found = part.records.one_way(given=self.given, n_jobs=part.n_jobs)
         return [found.stored.copy(), found.total]
@@ -49,13 +50,13 @@ class OneWayCounts:
 
 
 @dataclass(frozen=True)
-class TwoWayCounts:
+class TwoWayCounts(Statistic["Sums"]):
     """Counts of stored values with those of a target, those of all, and the number of records."""
 
     target: int
     given: Mapping[str, Any] | None = None
 
-    def partial(self, part: Part) -> Sums:
+    def partial(self, part: Partition) -> Sums:
         """Count the values of a part."""
         table, schema = part.records, part.records.schema
         found = table.two_way(self.target, given=self.given, n_jobs=part.n_jobs)
@@ -68,14 +69,14 @@ class TwoWayCounts:
 
 
 @dataclass(frozen=True)
-class TableCounts:
+class TableCounts(Statistic["list[ContingencyTable]"]):
     """Contingency tables of several sets of columns, in one pass."""
 
     column_sets: Sequence[Sequence[str | int]]
     given: Mapping[str, Any] | None = None
     layout: counts.Layout = "auto"
 
-    def partial(self, part: Part) -> list[ContingencyTable]:
+    def partial(self, part: Partition) -> list[ContingencyTable]:
         """Count the tables of a part."""
         scan = counts.Scan(part.records, n_jobs=part.n_jobs)
         return [scan.table(own, self.given, layout=self.layout) for own in self.column_sets]
@@ -88,12 +89,12 @@ class TableCounts:
 
 
 @dataclass(frozen=True)
-class QueryCount:
+class QueryCount(Statistic["int | float"]):
     """The (weighted) number of records that match a query."""
 
     query: Mapping[str, Any]
 
-    def partial(self, part: Part) -> int | float:
+    def partial(self, part: Partition) -> int | float:
         """Count those of a part."""
         found: int | float = part.records.count(self.query)
         return found

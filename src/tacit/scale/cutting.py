@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.scale.raw import naming_place, raw_part
+from tacit.statistic import Statistic
 from tacit.table.discretise import Edges, EqualWidth, cut_points
 from tacit.table.frames import numbers_to_cut
 
@@ -17,18 +18,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.scale.statistic import Part
+    from tacit.statistic import Partition
 
 __all__ = ["Extremes", "check_specs", "find_edges"]
 
 
 @dataclass(frozen=True)
-class Extremes:
+class Extremes(Statistic["NDArray[np.float64]"]):
     """The least and the largest number of some columns: a statistic of raw frames."""
 
     columns: tuple[str, ...]
 
-    def partial(self, part: Part) -> NDArray[np.float64]:
+    def partial(self, part: Partition) -> NDArray[np.float64]:
         """Find those of a part; NaN for a column without a number."""
         found = np.full((2, len(self.columns)), np.nan)
         for own in raw_part(part.records).frames:

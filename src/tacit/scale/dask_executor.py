@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from tacit.scale.partitions import Partitions
-    from tacit.scale.statistic import Part, Statistic
+    from tacit.statistic import Partition, Statistic
 
 __all__ = ["Dask", "on_dask"]
 
@@ -101,7 +101,7 @@ class Dask:
         import distributed
 
         as_completed: Any = distributed.as_completed  # which has no types
-        n_bytes = getattr(statistic, "n_bytes", 0)
+        n_bytes = statistic.n_bytes
         with self._passing(partitions, n_bytes, pack(statistic)) as run:
             waiting = work = run.work(reduce_parts, run.blocks)
             while len(waiting) > (_FAN_IN if n_bytes <= _SMALL else 1):
@@ -120,7 +120,7 @@ class Dask:
     def map(
         self,
         partitions: Partitions,
-        function: Callable[[Part], R],
+        function: Callable[[Partition], R],
         n_jobs: int,
         report: Callable[[Cost], None],
     ) -> Iterator[R]:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.scale.cost import Cost
 from tacit.scale.executor import compute
-from tacit.scale.statistic import MergeTree, Part, Totals
+from tacit.statistic import MergeTree, Partition, Totals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tacit.scale.statistic import Statistic
+    from tacit.statistic import Statistic
 
 __all__ = [
     "Block",
@@ -74,18 +74,20 @@ class Loaded:
             return load_block, self.source
         return Loaded, (self.first, self.firsts, self.records, self.cost)
 
-    def parts(self, fresh: bool) -> Iterator[tuple[Part | None, Cost]]:
+    def parts(self, fresh: bool) -> Iterator[tuple[Partition | None, Cost]]:
         """Yield each partition, and what it cost to load those that were loaded just now."""
         for place, (first, records) in enumerate(zip(self.firsts, self.records, strict=True)):
             cost = self.cost if fresh and not place else Cost()
             yield _part(records, self.first + place, first), cost
 
 
-def _part(records: Any, index: int, first: int) -> Part | None:
-    return None if records is None else Part(records, index, first, 1)
+def _part(records: Any, index: int, first: int) -> Partition | None:
+    return None if records is None else Partition(records, index, first, 1)
 
 
-def _read_parts(reader: bytes, block: Block, frames: Any) -> Iterator[tuple[Part | None, Cost]]:
+def _read_parts(
+    reader: bytes, block: Block, frames: Any
+) -> Iterator[tuple[Partition | None, Cost]]:
     """Load one partition after another."""
     load = unpack(reader).load
     for place, piece in enumerate(block.pieces):
@@ -120,7 +122,7 @@ def on_read(
 
 
 def _each(
-    function: Callable[[Part], R], parts: Iterator[tuple[Part | None, Cost]]
+    function: Callable[[Partition], R], parts: Iterator[tuple[Partition | None, Cost]]
 ) -> Iterator[tuple[R | None, Cost]]:
     for part, cost in parts:
         if part is None:
@@ -131,12 +133,12 @@ def _each(
 
 
 def reduce_parts(
-    asked: bytes, parts: Iterator[tuple[Part | None, Cost]], n: int
+    asked: bytes, parts: Iterator[tuple[Partition | None, Cost]], n: int
 ) -> tuple[S | None, Cost]:
     """Return the statistic of n partitions."""
     statistic: Statistic[S] = unpack(asked)
     total = Cost()
-    if getattr(statistic, "exact", False):
+    if statistic.exact:
         sums = Totals[S](statistic)
         for _, cost in _each(sums.add, parts):
             total += cost
@@ -149,7 +151,7 @@ def reduce_parts(
 
 
 def map_parts(
-    asked: bytes, parts: Iterator[tuple[Part | None, Cost]], n: int
+    asked: bytes, parts: Iterator[tuple[Partition | None, Cost]], n: int
 ) -> tuple[list[Any], Cost]:
     """Return what a function says of each partition."""
     results, total = [], Cost()

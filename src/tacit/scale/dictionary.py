@@ -15,6 +15,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.scale.raw import naming_place, raw_part
 from tacit.schema.types import merge_labels
+from tacit.statistic import Statistic
 from tacit.table.frames import encode_columns
 from tacit.table.gateway import check_weights
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.scale.statistic import Part
     from tacit.schema import Labels
+    from tacit.statistic import Partition
     from tacit.table.build import Coded
     from tacit.table.discretise import Edges
 
@@ -60,7 +61,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Dictionary:
+class Dictionary(Statistic["Found"]):
     """Labels of all columns, and counts of them: a statistic of raw frames.
 
     ``part.records`` is a :class:`~tacit.scale.raw.RawPart`, or any one eager frame.
@@ -81,7 +82,7 @@ class Dictionary:
     weights: str | None = None
     columns: Sequence[str] | None = None
 
-    def partial(self, part: Part) -> Found:
+    def partial(self, part: Partition) -> Found:
         """Find the labels of a part."""
         raw = raw_part(part.records)
         # What is missing becomes the default only when the defaults of the whole are known.

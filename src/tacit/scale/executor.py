@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tacit.scale.partitions import Partitions
-    from tacit.scale.statistic import Part, Statistic
+    from tacit.statistic import Partition, Statistic
 
 __all__ = ["Executor", "chosen_executor", "compute", "using"]
 
@@ -64,7 +64,7 @@ class Executor(Protocol):
     def map(
         self,
         partitions: Partitions,
-        function: Callable[[Part], R],
+        function: Callable[[Partition], R],
         n_jobs: int,
         report: Callable[[Cost], None],
     ) -> Iterator[R]:
@@ -74,7 +74,7 @@ class Executor(Protocol):
         """
 
 
-def compute(function: Callable[[Part], R], part: Part) -> tuple[R, Cost]:
+def compute(function: Callable[[Partition], R], part: Partition) -> tuple[R, Cost]:
     """Apply a function to a partition that has been loaded, and say what that took."""
     begin = time.perf_counter()
     if isinstance(part.records, Table):  # what is kept must not grow by what a table derives

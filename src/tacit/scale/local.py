@@ -13,7 +13,7 @@ from tacit.machine import available_memory, parse_bytes
 from tacit.scale.cost import Cost
 from tacit.scale.executor import compute
 from tacit.scale.partitions import check_limit
-from tacit.scale.statistic import MergeTree, Part, Totals
+from tacit.statistic import MergeTree, Partition, Totals
 from tacit.table import Table
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from tacit.scale.partitions import Partitions
-    from tacit.scale.statistic import Statistic
+    from tacit.statistic import Statistic
 
 __all__ = ["Local"]
 
@@ -93,8 +93,8 @@ class Local:
         report: Callable[[Cost], None],
     ) -> S | None:
         """Return the statistic of all records; see :class:`tacit.scale.Executor`."""
-        n, own = len(partitions.pieces), getattr(statistic, "n_bytes", 0)
-        if getattr(statistic, "exact", False):
+        n, own = len(partitions.pieces), statistic.n_bytes
+        if statistic.exact:
             totals = Totals[S](statistic)
             with closing(self._each(partitions, totals.add, n_jobs, report, own, 0)) as done:
                 for _ in done:
@@ -111,7 +111,7 @@ class Local:
     def map(
         self,
         partitions: Partitions,
-        function: Callable[[Part], R],
+        function: Callable[[Partition], R],
         n_jobs: int,
         report: Callable[[Cost], None],
     ) -> Iterator[R]:
@@ -124,7 +124,7 @@ class Local:
     def _each(
         self,
         partitions: Partitions,
-        function: Callable[[Part], R],
+        function: Callable[[Partition], R],
         n_jobs: int,
         report: Callable[[Cost], None],
         result_bytes: int,
@@ -138,7 +138,7 @@ class Local:
             if records is None:
                 return None, cost + Cost(partitions=1)
             number = partitions.identity(index)[1]
-            part = Part(records, number, partitions.firsts[index], flight.jobs_each)
+            part = Partition(records, number, partitions.firsts[index], flight.jobs_each)
             found, spent = compute(function, part)
             return found, cost + spent
 

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from tacit import _core, counts
 from tacit.counts.pairs import plan
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts.pairs import Layout
-    from tacit.scale.statistic import Part
     from tacit.schema import Schema
+    from tacit.statistic import Partition
     from tacit.table import Table
 
 __all__ = ["PairCounts", "PairTotal"]
@@ -79,7 +80,7 @@ def _sum(one: Any, other: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class PairCounts:
+class PairCounts(Statistic["PairTotal"]):
     """Counts of all pairs of stored values.
 
     Parameters
@@ -110,7 +111,7 @@ class PairCounts:
         """What a partial takes in memory, as far as that is known: the sparse form takes less."""
         return 8 * self.n_values**2 if self.layout == "dense" else 0
 
-    def partial(self, part: Part) -> PairTotal:
+    def partial(self, part: Partition) -> PairTotal:
         """Count the pairs of a part."""
         return self.accumulate(PairTotal(), part)
 
@@ -118,7 +119,7 @@ class PairCounts:
         """Add up."""
         return one + other
 
-    def accumulate(self, total: PairTotal, part: Part) -> PairTotal:
+    def accumulate(self, total: PairTotal, part: Partition) -> PairTotal:
         """Add the pairs of a part to those of others; uses these up."""
         table: Table = part.records
         chosen = None if self.given is None else table.where(self.given)

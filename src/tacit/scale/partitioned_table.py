@@ -15,7 +15,7 @@ import numpy as np
 from tacit import counts
 from tacit.counts.pairs import suits_square
 from tacit.errors import InputError, refuse_partitions
-from tacit.machine import check_fits, count_jobs, whole
+from tacit.machine import check_fits, check_int, count_jobs
 from tacit.progress import show_progress
 from tacit.scale.cost import Cost
 from tacit.scale.counting import OneWayCounts, QueryCount, TableCounts, TwoWayCounts
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from tacit.counts.pairs import Layout
     from tacit.scale.executor import Executor
-    from tacit.scale.statistic import Part, Statistic
     from tacit.schema import Schema
+    from tacit.statistic import Partition, Statistic
 
 __all__ = ["Contents", "PartitionedTable", "Run", "as_partitioned", "of_tables", "partition"]
 
@@ -109,7 +109,7 @@ class Run:
     def map(
         self,
         partitions: Partitions,
-        function: Callable[[Part], R],
+        function: Callable[[Partition], R],
         what: str,
         n_jobs: int | None = None,
         verbose: int | None = None,
@@ -124,7 +124,7 @@ class Run:
         self,
         executor: Executor,
         partitions: Partitions,
-        function: Callable[[Part], R],
+        function: Callable[[Partition], R],
         what: str,
         jobs: int,
         shown: bool,
@@ -262,7 +262,6 @@ class PartitionedTable:
         Parameters
         ----------
         statistic : Statistic
-            Something picklable with ``partial(part)`` and ``merge(one, other)``.
         what : str
             What the progress bar counts.
         only : sequence of int, optional
@@ -275,19 +274,19 @@ class PartitionedTable:
         partitions = self._contents.partitions
         if only is not None and getattr(self._run.executor, "takes_some", False):
             partitions = partitions.only(only)
-        found = self._run.reduce(partitions, statistic, what, n_jobs, verbose)
-        assert found is not None  # contents have at least one record
-        return found
+        summary = self._run.reduce(partitions, statistic, what, n_jobs, verbose)
+        assert summary is not None  # contents have at least one record
+        return statistic.finalize(summary)
 
     def map(
         self,
-        function: Callable[[Part], R],
+        function: Callable[[Partition], R],
         *,
         what: str = "partitions",
         n_jobs: int | None = None,
         verbose: int | None = None,
     ) -> Iterator[R]:
-        """Yield what a function says of each :class:`~tacit.scale.Part`, in their order.
+        """Yield what a function says of each :class:`~tacit.scale.Partition`, in their order.
 
         What has not been computed when the iterator is closed is not computed at all.
 
@@ -551,7 +550,7 @@ def partition(
     >>> parts.count({"weather": True, "news": True})
     845
     """
-    n = whole(n_partitions, "n_partitions", 1)
+    n = check_int(n_partitions, "n_partitions", 1)
     if n > table.n_records:
         raise InputError(f"n_partitions must be at most {table.n_records:,}, got {n:,}")
     cuts = np.linspace(0, table.n_records, n + 1).astype(np.int64)

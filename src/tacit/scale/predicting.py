@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.scale.statistic import Part
+    from tacit.statistic import Partition
 
 __all__ = ["Predict", "check_parts", "gather", "over_parts", "predict_parts"]
 
@@ -62,7 +62,7 @@ class Predict:
             light.__dict__.pop(name, None)
         object.__setattr__(self, "model", light)
 
-    def __call__(self, part: Part) -> Any:
+    def __call__(self, part: Partition) -> Any:
         """Ask the model."""
         model = self.model
         if getattr(model, "n_jobs", part.n_jobs) != part.n_jobs:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import InputError
-from tacit.machine import parse_bytes, whole
+from tacit.machine import check_int, parse_bytes
 from tacit.scale.dask_frames import is_dask_frame, scan_dask
 from tacit.scale.files.csv_ranges import TextFile
 from tacit.scale.files.folder import is_folder, open_folder
@@ -138,7 +138,9 @@ def scan(
         raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
     if weights is not None and not isinstance(weights, str):
         raise InputError("weights: give the name of the column that holds them")
-    most = None if partition_records is None else whole(partition_records, "partition_records", 1)
+    most = (
+        None if partition_records is None else check_int(partition_records, "partition_records", 1)
+    )
     limit = None if memory is None else parse_bytes(str(memory), "memory")
     size = _TARGET if limit is None else max(1, min(_TARGET, limit // _SHARE))
     run = Run(Local(limit), n_jobs, verbose)

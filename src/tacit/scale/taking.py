@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.schema import Schema
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.scale.statistic import Part
+    from tacit.statistic import Partition
     from tacit.table import Table
 
 __all__ = ["Narrowed", "NarrowedPiece", "StoredCount", "TakeRecords"]
@@ -26,17 +27,17 @@ class TakeRecords:
 
     chosen: NDArray[np.int64]
 
-    def __call__(self, part: Part) -> Table | None:
+    def __call__(self, part: Partition) -> Table | None:
         """Take them; None if there are none."""
         table: Table = part.records
         low, high = np.searchsorted(self.chosen, (part.first, part.first + table.n_records))
         return table.take(self.chosen[low:high] - part.first) if low < high else None
 
 
-class StoredCount:
+class StoredCount(Statistic["int"]):
     """How many values are stored."""
 
-    def partial(self, part: Part) -> int:
+    def partial(self, part: Partition) -> int:
         """Count those of a part."""
         return int(part.records.n_stored)
 

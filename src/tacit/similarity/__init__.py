@@ -1,8 +1,8 @@
 """Learning from similarities of near objects only: projection, grid; neighbours, cuts, SVM."""
 
 from tacit.similarity import saving  # noqa: F401 - so that files of classifiers can be loaded
-from tacit.similarity.cut_classifier import NormalizedCutClassifier
-from tacit.similarity.cuts import (
+from tacit.similarity.cuts.classifier import NormalizedCutClassifier
+from tacit.similarity.cuts.minimum_cut import (
     Cut,
     CutPath,
     MinimumCut,
@@ -10,10 +10,10 @@ from tacit.similarity.cuts import (
     normalized_cut,
     normalized_cut_path,
 )
-from tacit.similarity.k_neighbors import SparseKNeighborsClassifier
+from tacit.similarity.neighbors.k_neighbors import SparseKNeighborsClassifier
 from tacit.similarity.sparse_computation import SparseComputation
-from tacit.similarity.svc import SparseSVC
-from tacit.similarity.tuning import Tuning, tune
+from tacit.similarity.svm.svc import SparseSVC
+from tacit.similarity.tuning.tune import Tuning, tune
 
 __all__ = [
     "Cut",

@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.scale import as_partitioned, gather
-from tacit.similarity.encoding import Encoder
-from tacit.similarity.grouping import check_delta
-from tacit.similarity.parts_groups import (
+from tacit.similarity.grouping.groups import check_delta
+from tacit.similarity.grouping.partitioned import (
     Finder,
     Sorter,
     TypeColumn,
@@ -25,7 +24,8 @@ from tacit.similarity.parts_groups import (
     spread_over,
     type_column,
 )
-from tacit.similarity.scaling import column_ranges, scale_columns
+from tacit.similarity.projection.encoding import Encoder
+from tacit.similarity.projection.scaling import column_ranges, scale_columns
 from tacit.similarity.sparse_computation import SparseComputation
 from tacit.table import Table
 from tacit.table.features import note_names
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.scale import Part, PartitionedTable
+    from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
 
 __all__ = ["Objects", "SimilarityClassifier", "each_record", "refuse_huge"]
@@ -124,7 +124,7 @@ class _Ask:
     model: SimilarityClassifier
     method: str
 
-    def __call__(self, part: Part) -> tuple[NDArray[Any], int]:
+    def __call__(self, part: Partition) -> tuple[NDArray[Any], int]:
         model = copy(self.model)
         model.n_jobs = part.n_jobs
         model._note_fallback(0)

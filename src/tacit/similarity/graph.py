@@ -11,12 +11,12 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import available_memory, check_fits, count_jobs
-from tacit.similarity.blocks import Blocks, Near, near_blocks
+from tacit.similarity.grid.blocks import Blocks, Near, near_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.similarity.grid import Grid
+    from tacit.similarity.grid.grid import Grid
 
     Floats: TypeAlias = NDArray[np.float64]
 

@@ -13,12 +13,12 @@ from tacit.errors import FileError, InputError
 from tacit.parameters import plain_parameters
 from tacit.schema import Labels, Schema
 from tacit.similarity.base import Objects, SimilarityClassifier
-from tacit.similarity.cut_classifier import NormalizedCutClassifier
-from tacit.similarity.encoding import Encoder
-from tacit.similarity.grid import Grid
-from tacit.similarity.k_neighbors import SparseKNeighborsClassifier
+from tacit.similarity.cuts.classifier import NormalizedCutClassifier
+from tacit.similarity.grid.grid import Grid
+from tacit.similarity.neighbors.k_neighbors import SparseKNeighborsClassifier
+from tacit.similarity.projection.encoding import Encoder
 from tacit.similarity.sparse_computation import SparseComputation
-from tacit.similarity.svc import SparseSVC
+from tacit.similarity.svm.svc import SparseSVC
 from tacit.table.features import note_names
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 

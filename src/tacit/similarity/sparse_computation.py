@@ -11,17 +11,16 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError, refuse_partitions
-from tacit.machine import count_jobs, human_bytes, whole
+from tacit.machine import check_int, count_jobs, human_bytes
 from tacit.parameters import make_generator
 from tacit.scale import as_partitioned, gather
-from tacit.similarity.blocks import Blocks, Near, near_blocks, split_blocks
-from tacit.similarity.encoding import Encoder
-from tacit.similarity.forecast import Forecast, choose_dimensions, choose_resolution
 from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
-from tacit.similarity.grid import MOST_DIMENSIONS, Grid
-from tacit.similarity.grid_plot import plot_grid
-from tacit.similarity.grouping import Groups, check_delta, group
-from tacit.similarity.parts_groups import (
+from tacit.similarity.grid.blocks import Blocks, Near, near_blocks, split_blocks
+from tacit.similarity.grid.forecast import Forecast, choose_dimensions, choose_resolution
+from tacit.similarity.grid.grid import MOST_DIMENSIONS, Grid
+from tacit.similarity.grid.plot import plot_grid
+from tacit.similarity.grouping.groups import Groups, check_delta, group
+from tacit.similarity.grouping.partitioned import (
     Place,
     Sorter,
     SumCells,
@@ -31,9 +30,10 @@ from tacit.similarity.parts_groups import (
     find_groups,
     type_column,
 )
-from tacit.similarity.parts_projection import PartSight, Survey, check_plan, survey
-from tacit.similarity.projection import Plan, coordinates, project
-from tacit.similarity.scaling import column_ranges, scale_columns
+from tacit.similarity.projection.encoding import Encoder
+from tacit.similarity.projection.linear import Plan, coordinates, project
+from tacit.similarity.projection.partitioned import PartSight, Survey, check_plan, survey
+from tacit.similarity.projection.scaling import column_ranges, scale_columns
 from tacit.table.features import note_names
 from tacit.table.targets import read_target
 
@@ -257,7 +257,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     f'dimensions must be a whole number or "auto", got {self.dimensions!r}'
                 )
             return choose_dimensions(n_objects)
-        wanted = whole(self.dimensions, "dimensions", 1)
+        wanted = check_int(self.dimensions, "dimensions", 1)
         if wanted > MOST_DIMENSIONS:
             raise InputError(f"dimensions must be from 1 to {MOST_DIMENSIONS}, got {wanted}")
         return wanted
@@ -275,7 +275,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             blocks = self._sum_blocks(found, grid)
             return near_blocks(blocks, blocks, grid)
         if self.adaptive is not False:
-            crowded = 100 if self.adaptive is True else whole(self.adaptive, "adaptive", 1)
+            crowded = 100 if self.adaptive is True else check_int(self.adaptive, "adaptive", 1)
             return split_blocks(grid, self.coords_, crowded)
         blocks = Blocks.of(grid, self.coords_, count_jobs(self.n_jobs))
         return near_blocks(blocks, blocks, grid)

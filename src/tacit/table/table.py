@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
 from tacit import _core, counts, store
-from tacit.errors import FileError, InputError, refuse_partitions
+from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits, count_jobs
 from tacit.schema import Schema, check_query
+from tacit.statistic import Partition, Statistic
 from tacit.table import build, frames, matrices, recode
 from tacit.table.gateway import (
     check_records,
@@ -23,8 +24,7 @@ from tacit.table.schema_json import schema_from_json, schema_to_json
 from tacit.table.summary import Summary
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["Table"]
 
 
-class Table:
+R = TypeVar("R")
+
+
+class Table(store.Saved):
     """Discrete records with tacit defaults.
 
     Every column has a default, its most common value unless you name another. Only values that
@@ -74,6 +77,8 @@ class Table:
     >>> table.count({"sky": "grey", "rain": True})
     1
     """
+
+    _kind: ClassVar[str] = "table"
 
     def __init__(
         self,
@@ -527,11 +532,48 @@ class Table:
         """
         return frames.decode_frame(self, backend, self._native)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the Table to a file that :func:`tacit.load` reads; atomic."""
-        store.write_arrays(path, "table", self.to_arrays())
+    # As its own single partition
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
+    def reduce(
+        self,
+        statistic: Statistic[R],
+        *,
+        what: str = "partitions",
+        n_jobs: int | None = None,
+        verbose: int | None = None,
+    ) -> R:
+        """Return a statistic of all records, as :meth:`tacit.PartitionedTable.reduce` does.
+
+        Parameters
+        ----------
+        statistic : Statistic
+        what, verbose
+            Taken for the sake of partitioned tables, which show progress.
+        n_jobs : int, optional
+            Threads; the result does not depend on it.
+        """
+        return statistic.finalize(statistic.partial(Partition(self, 0, 0, count_jobs(n_jobs))))
+
+    def map(
+        self,
+        function: Callable[[Partition], R],
+        *,
+        what: str = "partitions",
+        n_jobs: int | None = None,
+        verbose: int | None = None,
+    ) -> Iterator[R]:
+        """Yield what a function says of all records: of the one partition that a Table is.
+
+        Parameters
+        ----------
+        function : callable
+            Takes a :class:`~tacit.scale.Partition`.
+        what, n_jobs, verbose
+            As for :meth:`reduce`.
+        """
+        yield function(Partition(self, 0, 0, count_jobs(n_jobs)))
+
+    def to_state(self) -> store.State:
         """Return the arrays a file must hold to make the Table again."""
         arrays: dict[str, NDArray[Any]] = {
             "indptr": self._indptr,
@@ -541,6 +583,22 @@ class Table:
         if self._weights is not None:
             arrays["weights"] = self._weights
         return arrays
+
+    @classmethod
+    def from_state(cls, state: store.State) -> Table:
+        """Make the Table of a file's arrays, which are checked in full and not copied."""
+        schema = schema_from_json(state["schema"].tobytes())
+        indptr, values, weights = state["indptr"], state["values"], state.get("weights")
+        if (
+            indptr.dtype != np.int64
+            or values.dtype != build.value_type(schema.n_values)
+            or (weights is not None and weights.dtype != np.float64)
+        ):
+            raise InputError("its arrays have the wrong types")
+        check_stored(schema, indptr, values, "stored values")
+        table = cls.__new__(cls)
+        table._fill(schema, indptr, values, weights)
+        return table
 
     def fresh(self) -> Table:
         """Return the same table, sharing its arrays, but nothing that is derived and kept."""
@@ -562,30 +620,3 @@ class Table:
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()
-
-
-@store.loads("adtree")
-def _load_tree(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> counts.ADTree:
-    return counts.ADTree.from_arrays(path, _load_table(path, arrays), arrays)
-
-
-@store.loads("table")
-def _load_table(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> Table:
-    try:
-        schema = schema_from_json(arrays["schema"].tobytes())
-        indptr, values = arrays["indptr"], arrays["values"]
-        weights = arrays.get("weights")
-        if (
-            indptr.dtype != np.int64
-            or values.dtype != build.value_type(schema.n_values)
-            or (weights is not None and weights.dtype != np.float64)
-        ):
-            raise InputError("its arrays have the wrong types")
-        check_stored(schema, indptr, values, "stored values")
-        table = Table.__new__(Table)
-        table._fill(schema, indptr, values, weights)
-    except KeyError as error:
-        raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
-    except InputError as error:
-        raise FileError(path, f"is damaged: {error}") from None
-    return table

@@ -18,12 +18,10 @@ from tacit.machine import count_jobs
 from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table import Table
 from tacit.table.features import is_frame, is_sparse, read_features
-from tacit.tree.bins import in_bins
-from tacit.tree.coding import array_coding, table_coding
-from tacit.tree.model import TreeModel, class_score
-from tacit.tree.nodes import Nodes, find_leaves
-from tacit.tree.sample import Sample, take_sample
-from tacit.tree.settings import (
+from tacit.tree.growth.bins import in_bins
+from tacit.tree.growth.coding import array_coding, table_coding
+from tacit.tree.growth.sample import Sample, take_sample
+from tacit.tree.growth.settings import (
     even_settings,
     exact_total,
     fixed_leaf,
@@ -31,7 +29,7 @@ from tacit.tree.settings import (
     float_total,
     grow_settings,
 )
-from tacit.tree.target import (
+from tacit.tree.growth.target import (
     NO_CLASS_WEIGHTS,
     class_array,
     class_weights,
@@ -39,6 +37,8 @@ from tacit.tree.target import (
     has_classes,
     read_classes,
 )
+from tacit.tree.model import TreeModel, class_score
+from tacit.tree.nodes import Nodes, find_leaves
 
 if TYPE_CHECKING:
     import os
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table.features import Features
-    from tacit.tree.coding import Coding, Columns
-    from tacit.tree.text import LeafRule
+    from tacit.tree.drawing.text import LeafRule
+    from tacit.tree.growth.coding import Coding, Columns
 
 __all__ = ["TreeClassifier", "TreeEstimator", "refuse_parts", "unchanged_if_it_fails"]
 
@@ -243,25 +243,25 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         max_depth : int, optional
             How many questions deep to go.
         """
-        from tacit.tree.text import tree_text
+        from tacit.tree.drawing.text import tree_text
 
         return tree_text(self, max_depth)
 
     def rules(self) -> list[LeafRule]:
         """Return a rule for each leaf: the conditions on the way to it, and what it predicts."""
-        from tacit.tree.text import leaf_rules
+        from tacit.tree.drawing.text import leaf_rules
 
         return leaf_rules(self)
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rules as a Polars frame, one row a leaf."""
-        from tacit.tree.text import rules_frame
+        from tacit.tree.drawing.text import rules_frame
 
         return rules_frame(self)
 
     def to_dot(self) -> str:
         """Return the tree in Graphviz' language."""
-        from tacit.tree.dot import tree_dot
+        from tacit.tree.drawing.dot import tree_dot
 
         return tree_dot(self)
 
@@ -273,7 +273,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         max_depth : int, optional
             How many questions deep to go.
         """
-        from tacit.tree.svg import tree_svg
+        from tacit.tree.drawing.svg import tree_svg
 
         return tree_svg(self, max_depth=max_depth)
 
@@ -291,7 +291,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         -------
         matplotlib.axes.Axes
         """
-        from tacit.tree.drawing import plot_tree
+        from tacit.tree.drawing.figure import plot_tree
 
         return plot_tree(self, ax=ax, max_depth=max_depth)
 
@@ -391,7 +391,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         return self._keep_classes(grown, sample, settings, labels)
 
     def _learn_parts(self, parts: PartitionedTable, y: Any, settings: dict[str, Any]) -> Any:
-        from tacit.tree.parts import grow_parts_tree
+        from tacit.tree.partitioned.growth import grow_parts_tree
 
         if self._merge:
             refuse_parts(self)

@@ -10,11 +10,11 @@ from sklearn.base import RegressorMixin
 
 from tacit.scale import as_partitioned, over_parts
 from tacit.tree.base import TreeClassifier, TreeEstimator, refuse_parts, unchanged_if_it_fails
+from tacit.tree.growth.sample import take_sample
+from tacit.tree.growth.settings import fixed_weights, grow_settings
+from tacit.tree.growth.target import Moments, column_numbers, read_numbers
 from tacit.tree.model import leaf_means, number_score
 from tacit.tree.nodes import find_leaves
-from tacit.tree.sample import take_sample
-from tacit.tree.settings import fixed_weights, grow_settings
-from tacit.tree.target import Moments, column_numbers, read_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

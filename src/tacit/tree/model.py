@@ -11,7 +11,7 @@ from scipy import special
 
 from tacit.schema import Schema
 from tacit.table.features import Features
-from tacit.tree.bins import without_column
+from tacit.tree.growth.bins import without_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -15,10 +15,10 @@ from tacit.table.features import features_from_json, features_to_json, note_feat
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 from tacit.tree.decision_graph import DecisionGraphClassifier
 from tacit.tree.decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tacit.tree.growth.settings import PRIORS, check_choice, check_number, grow_settings
+from tacit.tree.growth.target import class_array
 from tacit.tree.model import TreeModel
 from tacit.tree.nodes import Nodes
-from tacit.tree.settings import PRIORS, check_choice, check_number, grow_settings
-from tacit.tree.target import class_array
 
 if TYPE_CHECKING:
     import os

@@ -18,8 +18,8 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.network.bif.bif_scanner import Scanner, split_names
 from tacit.network.bif.bif_words import read_note
+from tacit.network.nets.definition import fix_rows
 from tacit.network.nets.graph import cycle_text, find_cycle
-from tacit.network.nets.parts import fix_rows
 from tacit.schema import Labels
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ import numpy as np
 
 from tacit.errors import FileError, InputError
 from tacit.network.bif.bif_reader import Net
+from tacit.network.nets.definition import fix_rows
 from tacit.network.nets.graph import cycle_text, find_cycle
-from tacit.network.nets.parts import fix_rows
 from tacit.schema import Labels, Schema
 from tacit.table.schema_json import pack_schema, unpack_schema
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError
-from tacit.network.nets.asking import check_columns
+from tacit.network.inference.asking import check_columns
 from tacit.network.nets.equivalence import essential_graph, hamming_distance
 from tacit.network.nets.graph import are_separated, markov_blanket, moral_edges
 

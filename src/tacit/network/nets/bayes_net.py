@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 from tacit.network.bif import files
 from tacit.network.bif.bif_reader import Net, read_bif_text
 from tacit.network.bif.bif_writer import bif_text
 from tacit.network.bif.xmlbif import read_xmlbif_bytes, xmlbif_text
-from tacit.network.nets.em import check_tol
-from tacit.network.nets.estimate import check_prior, make_tables
-from tacit.network.nets.learning import Learning, learn_net, make_net
-from tacit.network.nets.parts import check_labels, check_parents, check_tables, make_schema
-from tacit.network.nets.questions import NetQuestions
+from tacit.network.inference.questions import NetQuestions
+from tacit.network.nets.definition import check_labels, check_parents, check_tables, make_schema
 from tacit.network.nets.saving import write_net
-from tacit.network.nets.table_counts import count_tables, fill_in_tables
 from tacit.network.nets.text import conditional_frame, net_dot, net_graph, net_line, net_text
+from tacit.network.parameters.em import check_tol
+from tacit.network.parameters.estimate import check_prior, make_tables
+from tacit.network.parameters.table_counts import count_tables, fill_in_tables
+from tacit.network.search.learning import Learning, learn_net, make_net
 
 if TYPE_CHECKING:
     import os
@@ -287,7 +287,7 @@ class BayesNet(NetQuestions):
         weight = check_prior(parameters, prior_weight)
         if missing not in ("available", "em"):
             raise InputError(f"missing must be 'available' or 'em', got {missing!r}")
-        rounds, gain = whole(max_iter, "max_iter", 1), check_tol(tol)
+        rounds, gain = check_int(max_iter, "max_iter", 1), check_tol(tol)
         if missing == "available":
             counts = count_tables(self.schema, self.parents, data)
             tables = make_tables(counts, parameters, weight)

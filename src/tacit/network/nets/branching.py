@@ -11,11 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import count_jobs
+from tacit.network.inference.partitioned import RecordScores
 from tacit.network.nets.bayes_net import BayesNet
-from tacit.network.nets.estimate import make_tables
-from tacit.network.nets.search import arc_gains, best_branching, network_score
-from tacit.network.nets.table_counts import count_tables
-from tacit.network.record_scores import RecordScores
+from tacit.network.parameters.estimate import make_tables
+from tacit.network.parameters.table_counts import count_tables
+from tacit.network.search.search import arc_gains, best_branching, network_score
 from tacit.scale import as_partitioned, check_parts, over_parts
 from tacit.table.features import Features, fit_features, note_features, read_features
 

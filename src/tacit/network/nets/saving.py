@@ -10,10 +10,10 @@ import numpy as np
 
 from tacit import store
 from tacit.errors import FileError, InputError
-from tacit.network.nets.estimate import table_shapes
+from tacit.network.nets.definition import fix_rows
 from tacit.network.nets.graph import find_cycle
-from tacit.network.nets.learning import Learning
-from tacit.network.nets.parts import fix_rows
+from tacit.network.parameters.estimate import table_shapes
+from tacit.network.search.learning import Learning
 from tacit.table.schema_json import schema_from_json, schema_to_json
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.machine import count_jobs, whole
+from tacit.machine import check_int, count_jobs
 from tacit.network.structure import chow_liu
 from tacit.network.structure.discrete_pairs import DiscretePairs, TableSource
 from tacit.network.structure.exact import ExactPairs
@@ -96,7 +96,7 @@ class Settings:
             raise InputError(f"delta must be a number between 0 and 1, got {self.delta!r}")
         if not _is_number(self.epsilon) or not 0 <= self.epsilon < np.inf:
             raise InputError(f"epsilon must be a number of at least 0, got {self.epsilon!r}")
-        whole(self.sample, "sample", 2)
+        check_int(self.sample, "sample", 2)
         count_jobs(self.n_jobs)
         if self.method == "mist" and self.missing == "ignore":
             raise InputError("missing='ignore' needs method='exact'")

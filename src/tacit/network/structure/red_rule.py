@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tacit.errors import InputError
-from tacit.machine import whole
+from tacit.machine import check_int
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +57,7 @@ def red_rule_tree(n: int, compare: Callable[[Edge, Edge], int] | Any) -> NDArray
     >>> tacit.network.red_rule_tree(3, [[0, 5, 1], [5, 0, 3], [1, 3, 0]]).tolist()
     [[0, 1], [1, 2]]
     """
-    n = whole(n, "n", 1)
+    n = check_int(n, "n", 1)
     ask = _Memory(compare) if callable(compare) else _by_weight(n, compare)
     tree = {(0, b) for b in range(1, n)}  # any spanning tree will do
     waiting = deque((a, b) for a in range(1, n) for b in range(a + 1, n))

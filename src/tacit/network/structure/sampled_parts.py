@@ -10,13 +10,14 @@ import numpy as np
 from tacit import counts
 from tacit.network.structure.discrete_pairs import sampled_cells, sampled_square, value_pairs
 from tacit.network.structure.random_order import RandomOrder, draw_key
+from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.scale import Part, PartitionedTable
+    from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
 
     Ints: TypeAlias = NDArray[np.int64]
@@ -28,7 +29,7 @@ _SHARE = 8  # a pass reads ahead until it has read one in so many (record, pair)
 _LISTED = 1 << 20  # records of a sample that are looked up to see which partitions hold them
 
 
-def _rows(order: RandomOrder, part: Part, stretch: Stretch) -> Ints:
+def _rows(order: RandomOrder, part: Partition, stretch: Stretch) -> Ints:
     """Return which records of a part are in a stretch of the random order, ascending."""
     last = part.first + part.records.n_records
     return order.within(part.first, last, *stretch) - part.first
@@ -40,7 +41,7 @@ def _add(one: list[Ints], other: list[Ints]) -> list[Ints]:
 
 
 @dataclass(frozen=True)
-class FirstSample:
+class FirstSample(Statistic["list[Ints]"]):
     """Counts of stored values of all records, those of a sample, and of all pairs in the sample."""
 
     exact: ClassVar[bool] = True
@@ -53,7 +54,7 @@ class FirstSample:
         """What a partial takes in memory."""
         return 8 * self.n_values * (self.n_values + 2)
 
-    def partial(self, part: Part) -> list[Ints]:
+    def partial(self, part: Partition) -> list[Ints]:
         """Count the records of a part."""
         table = part.records
         rows = _rows(self.order, part, self.stretch)
@@ -64,13 +65,13 @@ class FirstSample:
         """Add up."""
         return _add(one, other)
 
-    def accumulate(self, sums: list[Ints], part: Part) -> list[Ints]:
+    def accumulate(self, sums: list[Ints], part: Partition) -> list[Ints]:
         """Add what a part has."""
         return _add(sums, self.partial(part))
 
 
 @dataclass(frozen=True)
-class PairSamples:
+class PairSamples(Statistic["list[Ints]"]):
     """For each of some samples the counts of stored values, and of the pairs of some columns."""
 
     exact: ClassVar[bool] = True
@@ -85,7 +86,7 @@ class PairSamples:
         """What a partial takes in memory."""
         return 8 * len(self.stretches) * (self.n_cells + self.n_values)
 
-    def partial(self, part: Part) -> list[Ints]:
+    def partial(self, part: Partition) -> list[Ints]:
         """Count the records of a part."""
         found = []
         for stretch in self.stretches:
@@ -100,7 +101,7 @@ class PairSamples:
         """Add up."""
         return _add(one, other)
 
-    def accumulate(self, sums: list[Ints], part: Part) -> list[Ints]:
+    def accumulate(self, sums: list[Ints], part: Partition) -> list[Ints]:
         """Add what a part has."""
         return _add(sums, self.partial(part))
 

@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
-from tacit.machine import check_fits, whole
-from tacit.network.record_scores import RecordScores
+from tacit.machine import check_fits, check_int
+from tacit.network.inference.partitioned import RecordScores
 from tacit.network.structure.bits import binary_structure, is_bytes
 from tacit.network.structure.learn import Settings, Structure, learn
 from tacit.network.trees.answers import (
@@ -213,7 +213,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
         smoothing = check_smoothing(self.smoothing)
         if self.unseen not in ("error", "default"):
             raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
-        whole(self.initial_sample, "initial_sample", 2)
+        check_int(self.initial_sample, "initial_sample", 2)
         self._settings("exact" if self.method == "auto" else self.method).check()
         fitted = self._fit_bits(X, sample_weight) or self._fit_columns(X, sample_weight)
         self._keep(*fitted, None, smoothing)
@@ -461,7 +461,7 @@ class DependencyTree(DensityMixin, BaseEstimator):  # type: ignore[misc]
             A Table if all columns are discrete, an array if all are numbers, else a frame.
         """
         model = self._fitted()
-        size = whole(n, "n", 1)
+        size = check_int(n, "n", 1)
         return draw_records(model, self._layout, size, make_generator(random_state))
 
     # Showing and keeping

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from tacit.scale.files.pieces import How
-    from tacit.scale.statistic import Part
+    from tacit.statistic import Partition
 
 __all__ = [
     "ByteCounter",
@@ -105,7 +105,7 @@ class ByteCounter:
         return Bytes(size, quotes, lines)
 
 
-def count_of(part: Part) -> Bytes:
+def count_of(part: Partition) -> Bytes:
     """Return what was counted."""
     found: Bytes = part.records
     return found

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tacit.scale.raw import naming_place, raw_part
+from tacit.statistic import Statistic
 from tacit.table.files.csv_file import fit_counts
 
 if TYPE_CHECKING:
@@ -17,18 +18,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.scale.files.csv_ranges import TextFile
-    from tacit.scale.statistic import Part
+    from tacit.statistic import Partition
 
 __all__ = ["FitCounts", "common_types"]
 
 
 @dataclass(frozen=True)
-class FitCounts:
+class FitCounts(Statistic["dict[str, NDArray[np.int64]]"]):
     """How many values of columns of text are flags, or numbers: a statistic of raw frames."""
 
     columns: tuple[str, ...]
 
-    def partial(self, part: Part) -> dict[str, NDArray[np.int64]]:
+    def partial(self, part: Partition) -> dict[str, NDArray[np.int64]]:
         """Count the values of a part."""
         found: dict[str, NDArray[np.int64]] = {}
         for own in raw_part(part.records).frames:

@@ -30,7 +30,7 @@ from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.scale.statistic import Part
+    from tacit.statistic import Partition
     from tacit.table import Table
 
 __all__ = ["is_folder", "materialise", "open_folder"]
@@ -57,9 +57,9 @@ class _Writer:
     folder: str
     mark: str
 
-    def __call__(self, part: Part) -> dict[str, Any]:
+    def __call__(self, part: Partition) -> dict[str, Any]:
         """Write it, and say what the index is to say."""
-        arrays = part.records.to_arrays()
+        arrays = dict(part.records.to_state())
         arrays.pop("schema")  # is in the index, once for all
         name = f"part-{self.mark}-{part.index:05d}.tacit"
         path = os.path.join(self.folder, name)  # noqa: PTH118
@@ -225,14 +225,20 @@ def _known(contents: Contents, run: Run) -> Contents:
     return contents
 
 
-@store.loads(_KIND)
-def _load_partition(path: str | os.PathLike[str], arrays: Any) -> Table:
-    """Load a file of a folder on its own: its schema is in the index."""
-    own = Path(os.path.abspath(path))  # noqa: PTH100
-    table = open_folder(own.parent, Run(Local()))
-    partitions = table._contents.partitions
-    piece = next((piece for piece in partitions.pieces if piece.path == str(own)), None)
-    if piece is None:
-        raise FileError(path, f"is not in the index of its folder, {own.parent / INDEX}")
-    loaded: Table = partitions.reader.load(piece, 1)
-    return loaded
+class PartitionFile(store.Saved):
+    """A file of a folder on its own: its schema is in the index."""
+
+    @classmethod
+    def from_state(cls, state: store.State) -> PartitionFile:
+        """Return what waits for the name of the file."""
+        return cls()
+
+    def _from_file(self, path: str | os.PathLike[str]) -> Table:
+        own = Path(os.path.abspath(path))  # noqa: PTH100
+        table = open_folder(own.parent, Run(Local()))
+        partitions = table._contents.partitions
+        piece = next((piece for piece in partitions.pieces if piece.path == str(own)), None)
+        if piece is None:
+            raise FileError(path, f"is not in the index of its folder, {own.parent / INDEX}")
+        loaded: Table = partitions.reader.load(piece, 1)
+        return loaded

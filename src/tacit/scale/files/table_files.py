@@ -15,14 +15,15 @@ from tacit.scale.dictionary import Dictionary, Found
 from tacit.scale.files.mapped import MappedPiece, MappedReader, firsts_of
 from tacit.scale.partitioned_table import Contents
 from tacit.scale.partitions import Partitions
+from tacit.statistic import Statistic
 from tacit.table.schema_json import schema_from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.scale.partitioned_table import Run
-    from tacit.scale.statistic import Part
     from tacit.schema import Schema
+    from tacit.statistic import Partition
     from tacit.table import Table
 
 __all__ = ["TableFile", "TableFiles"]
@@ -143,10 +144,10 @@ class _ConformingReader:
         return table.conform(self.schema, argument=piece.name)
 
 
-class _TableLabels:
+class _TableLabels(Statistic["Found"]):
     """Labels of all columns and counts of them, as :class:`Dictionary` finds them in frames."""
 
-    def partial(self, part: Part) -> Found:
+    def partial(self, part: Partition) -> Found:
         table: Table = part.records.with_weights(None)
         singles, schema = table.one_way(n_jobs=part.n_jobs), table.schema
         counts = [np.asarray(singles.array(c), np.int64) for c in range(len(schema))]

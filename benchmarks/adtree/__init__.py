@@ -1,0 +1,1 @@
+"""ADtrees against reading records and against peers."""

@@ -1,0 +1,1 @@
+"""Bayes nets: score, time, and inference against peers."""

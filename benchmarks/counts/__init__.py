@@ -1,0 +1,1 @@
+"""Counting against NumPy, SciPy and frames."""

@@ -1,0 +1,1 @@
+"""Dependency trees: exact and by the red rule."""

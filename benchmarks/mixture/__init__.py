@@ -1,0 +1,1 @@
+"""Mixtures and k-means against peers."""

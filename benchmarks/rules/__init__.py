@@ -1,0 +1,1 @@
+"""Rules: found, boosted and covering, against peers."""

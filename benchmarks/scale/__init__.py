@@ -1,0 +1,1 @@
+"""Partitions: growth, memory limits, Dask."""

@@ -1,0 +1,1 @@
+"""Sparse computation: pairs, neighbours, cuts, SVM."""

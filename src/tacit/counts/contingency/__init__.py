@@ -1,0 +1,1 @@
+"""Contingency tables: counts of all label combinations of a few columns."""

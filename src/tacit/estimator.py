@@ -1,0 +1,124 @@
+"""What every estimator shares: X in one place or in partitions, all or nothing, and saving.
+
+An estimator writes ``fit`` and its methods for records in one place. If it can learn from
+statistics of partitions it also has ``_fit_partitions``; methods that say something of each
+record, such as ``predict``, take partitioned tables without further ado.
+"""
+
+from __future__ import annotations
+
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from tacit import store
+from tacit.errors import InputError, refuse_partitions
+from tacit.scale import PartitionedTable, as_partitioned, predict_parts
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
+__all__ = ["Estimator"]
+
+
+class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
+    """An estimator of scikit-learn that takes partitioned tables and can be saved.
+
+    Attributes
+    ----------
+    _per_record : tuple of str
+        Methods that return an entry, or a row, for each record of X. Partitioned tables are
+        answered one partition after another.
+    """
+
+    _per_record: ClassVar[tuple[str, ...]] = (
+        "apply",
+        "decision_function",
+        "predict",
+        "predict_log_proba",
+        "predict_proba",
+        "score_samples",
+        "transform",
+    )
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in cls._per_record:
+            if callable(cls.__dict__.get(name)):
+                setattr(cls, name, _answers_partitions(cls.__dict__[name]))
+        if "fit" in cls.__dict__:
+            cls.fit = _fits_partitions(cls.__dict__["fit"])
+
+    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> Any:
+        """Learn from statistics of partitions; this estimator needs all records in one place."""
+        refuse_partitions(X, type(self).__name__)
+
+    def _check_partitions(self, sample_weight: Any = None, **options: Any) -> None:
+        """Refuse what cannot be given beside a partitioned table."""
+        if sample_weight is not None:
+            raise InputError(
+                "sample_weight: X is a partitioned table, whose records have their weights with "
+                "them; give weights= to tacit.scan"
+            )
+        if getattr(self, "discretise", None) is not None:
+            raise InputError(
+                "discretise: X is a partitioned table, and its columns are discrete already; give "
+                "discretise= to tacit.scan"
+            )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        check_is_fitted(self)
+        super().save(path)
+
+
+def _answers_partitions(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method that says something of each record of X take a partitioned table, too."""
+
+    @wraps(method)
+    def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        partitions = as_partitioned(X)
+        if partitions is None:
+            return method(self, X, *args, **kwargs)
+        options = _options(method, self, X, *args, **kwargs)
+        return predict_parts(self, method.__name__, partitions, options)
+
+    return answer
+
+
+def _fits_partitions(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """Let fit take a partitioned table, and leave the estimator as it was if it fails."""
+
+    @wraps(fit)
+    def fit_either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            partitions = as_partitioned(X)
+            if partitions is None:
+                return fit(self, X, *args, **kwargs)
+            options = _options(fit, self, X, *args, **kwargs)
+            if type(self)._fit_partitions is not Estimator._fit_partitions:
+                self._check_partitions(**options)
+            options.pop("sample_weight", None)
+            return self._fit_partitions(partitions, **options)
+        except BaseException:  # an interruption, too
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return fit_either
+
+
+def _options(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:
+    """Return the arguments of a method besides self and X."""
+    bound = signature(method).bind(*args, **kwargs).arguments
+    return dict(list(bound.items())[2:])

@@ -1,0 +1,1 @@
+"""Expectation maximisation: starts, steps, and how many clusters."""

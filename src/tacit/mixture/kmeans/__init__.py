@@ -1,0 +1,1 @@
+"""k-means on sparse records."""

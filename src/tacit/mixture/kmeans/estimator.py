@@ -1,0 +1,552 @@
+"""k-means on sparse data, as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from tacit import store
+from tacit.errors import InputError
+from tacit.machine import check_fits, check_int, count_jobs
+from tacit.mixture.em.partitioned import OWN, Under, look_at
+from tacit.mixture.em.side_by_side import GAIN
+from tacit.mixture.fitted_labels import OwnLabels
+from tacit.mixture.kmeans import saving as kmeans_files
+from tacit.mixture.kmeans import seeding
+from tacit.mixture.kmeans.input import array_points, number_points, table_points
+from tacit.mixture.kmeans.lloyd import ALGORITHMS, Ask, Lloyd
+from tacit.mixture.kmeans.partitioned import (
+    AssignAll,
+    NearestSum,
+    cluster_parts,
+    spread_of,
+    take_sample,
+)
+from tacit.mixture.kmeans.points import TablePoints
+from tacit.mixture.kmeans.text import describe
+from tacit.mixture.profile.profile import Profile
+from tacit.scale import as_partitioned, check_parts, over_parts
+from tacit.table import Table
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from tacit.mixture.kmeans.lloyd import Clustering, Iteration
+    from tacit.mixture.kmeans.points import Points
+    from tacit.scale import PartitionedTable
+    from tacit.schema import Schema
+
+__all__ = ["KMeans"]
+
+
+class KMeans(
+    OwnLabels,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    ClusterMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
+    """Divide records into clusters around centres, by Lloyd's algorithm.
+
+    An iteration takes time proportional to the stored values times the number of clusters: zeros
+    of sparse arrays, and defaults of a Table, are not visited. The result is that of the plain
+    algorithm.
+
+    The distance between numbers is Euclidean. That between records of a Table is, too, where each
+    label of each column is a coordinate, 1 for records that have it and 0 for others. So the
+    squared distance of two records is twice the number of columns in which they differ, whichever
+    labels are defaults.
+
+    Records may be in partitions (:func:`tacit.scan`). An iteration is then one pass over them,
+    shared by all starts; one more finds counts, one more the records that seeds are drawn from, and
+    one more the members of the last centres if these have moved. From the same seeds it comes to
+    the same centres as in memory, whatever the partitioning. Seeds themselves are the same for up
+    to 20,000 records (or 50 for each cluster, if those are more); of more records, they are drawn
+    from a sample of so many. Pass `init` to begin elsewhere.
+
+    Parameters
+    ----------
+    n_clusters : int, default 8
+    init : {"k-means++", "random"} or array-like of shape (n_clusters, n_coordinates)
+        Where to begin: records far from each other, any records, or given centres (in the form of
+        `cluster_centers_`).
+    n_init : int or "auto"
+        How often to begin anew; the result with the least inertia is kept. "auto" is 10 for
+        "random", else 1. From given centres it begins once.
+    max_iter : int, default 300
+    tol : float, default 1e-4
+        Stop when the squared moves of all centres add up to no more than this many times the mean
+        variance of a coordinate.
+    algorithm : {"auto", "lloyd", "bounds"}
+        How to find the nearest centres: "lloyd" compares each record with all of them; "bounds"
+        passes over records of which it is known, by the triangle inequality, that they stay where
+        they are. "auto" keeps bounds as long as they spare enough. Labels are the same. There are
+        no bounds for partitions, as they would be numbers for each record.
+    unseen : {"error", "default"}
+        What happens to labels of a Table that were not there in fit: an error, or they are taken
+        for the default.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int, default 0
+        1 shows each iteration on stderr, and how far passes over partitions have come.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_coordinates)
+        For numbers, the means of clusters. For a Table, the share of every label of every column,
+        one column after another; see :meth:`centers`.
+    labels_ : ndarray of shape (n_records,)
+        The cluster of each record that was fitted; not for partitions, of which :meth:`predict`
+        says it. Files do not keep it.
+    inertia_ : float
+        The sum of squared distances of records to their centres, times their weights.
+    sizes_ : ndarray of shape (n_clusters,)
+        The number of records of each cluster, or the sum of their weights.
+    n_iter_ : int
+    schema_ : Schema or None
+        The columns of a Table; None for numbers.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        For Tables and frames.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> visits = tacit.datasets.load_visits()
+    >>> model = tacit.KMeans(3, random_state=0).fit(visits)
+    >>> model.sizes_.tolist(), round(model.inertia_)
+    ([7572.0, 3377.0, 9051.0], 83722)
+    >>> model.centers("weather").round(2)
+    array([[0.81, 0.19],
+           [0.88, 0.12],
+           [0.74, 0.26]])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "k-means++",
+        n_init: int | str = "auto",
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        algorithm: str = "auto",
+        unseen: Literal["error", "default"] = "error",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.algorithm = algorithm
+        self.unseen = unseen
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : Table, frame of numbers, array, sparse array or PartitionedTable
+        y : ignored
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for. A Table may have weights of its own instead, and
+            partitions must.
+
+        Returns
+        -------
+        KMeans
+            Itself.
+        """
+        known = self.__dict__.copy()
+        try:
+            schema, n_records, best = self._search(X, sample_weight)
+        except BaseException:  # an interruption, too, leaves what was
+            self.__dict__.clear()
+            self.__dict__.update(known)
+            raise
+        self._keep(schema, n_records, best)
+        return self
+
+    @over_parts
+    def predict(self, X: Any) -> NDArray[np.int32]:
+        """Return the cluster of each record: that of the nearest centre.
+
+        Parameters
+        ----------
+        X : like the one that was fitted
+            A Table must have the same columns with the same labels; defaults may differ. Of other
+            labels, see `unseen`. For a Table, a PartitionedTable may be given, and the other way
+            round.
+        """
+        points = self._points(X, None)
+        labels = np.empty(points.n_records, np.int32)
+        points.assign(self._own_centres(points), labels, count_jobs(self.n_jobs))
+        return labels
+
+    @over_parts
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Return the distance of each record to each centre.
+
+        Parameters
+        ----------
+        X : like the one that was fitted
+
+        Returns
+        -------
+        ndarray of shape (n_records, n_clusters)
+        """
+        points = self._points(X, None)
+        n_bytes = 8 * points.n_records * len(self.cluster_centers_)
+        check_fits(n_bytes, "the distances to all centres", "transform fewer records at a time")
+        squares = points.distances(self._own_centres(points), count_jobs(self.n_jobs))
+        return np.sqrt(squares, out=squares)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the opposite of the sum of squared distances to the nearest centres.
+
+        Parameters
+        ----------
+        X : like the one that was fitted
+        y : ignored
+        sample_weight : array-like of shape (n_records,), optional
+        """
+        parts = as_partitioned(X)
+        if parts is not None:
+            check_parts(sample_weight)
+            under = self._under(parts)
+            statistic = NearestSum(self.cluster_centers_, under)
+            return -parts.reduce(statistic, n_jobs=self.n_jobs, verbose=self.verbose or None)
+        points = self._points(X, sample_weight)
+        return -points.nearest_sum(self._own_centres(points), count_jobs(self.n_jobs))
+
+    def profile(self, X: Any, *, prior: float = 1.0, level: float = 0.95) -> Profile:
+        """Return who the clusters are, by the records of a table that belong to each.
+
+        Parameters
+        ----------
+        X : Table or PartitionedTable
+        prior : float, default 1.0
+            How many records' worth of the overall shares each cluster begins with.
+        level : float, default 0.95
+            Of the credible intervals.
+        """
+        check_is_fitted(self)
+        if self.schema_ is None:
+            raise InputError("profile: the model was fitted to numbers, not to discrete records")
+        centres, parts = self.cluster_centers_, as_partitioned(X)
+        if parts is not None:
+            (found,) = parts.reduce(
+                AssignAll([Ask(centres)], self._under(parts)),
+                n_jobs=self.n_jobs,
+                verbose=self.verbose or None,
+            )
+            sums, totals = found.sums, found.totals
+        else:
+            points, jobs = self._points(X, None), count_jobs(self.n_jobs)
+            labels = np.empty(points.n_records, np.int32)
+            points.assign(centres, labels, jobs)
+            sums, totals = np.zeros((len(centres), points.n_values)), np.zeros(len(centres))
+            points.add_up(labels, None, sums, totals, jobs)
+        return Profile.from_counts(self.schema_, totals, sums.T, prior=prior, level=level)
+
+    def centers(self, column: str | int) -> NDArray[np.float64]:
+        """Return one column of the centres.
+
+        Parameters
+        ----------
+        column : str or int
+            A name or a place.
+
+        Returns
+        -------
+        ndarray of shape (n_clusters, arity) or (n_clusters,)
+            Of a Table, the share of each label in each cluster; else the mean of each cluster.
+        """
+        check_is_fitted(self)
+        if self.schema_ is not None:
+            place = self.schema_.position(column)
+            cells = self.schema_.cells
+            return self.cluster_centers_[:, cells[place] : cells[place + 1]].copy()
+        return self.cluster_centers_[:, self._place(column)].copy()
+
+    def to_text(self, top: int = 5) -> str:
+        """Describe the clusters: their sizes, and what sets each apart from all records.
+
+        Parameters
+        ----------
+        top : int, default 5
+            How many coordinates to name: those that add most to the squared distance between the
+            cluster's centre and the centre of all records.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        return describe(self, check_int(top, "top", 0))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
+
+        Labels of the records that were fitted are not kept, nor are centres given as `init`, which
+        may be records: a loaded model has no `labels_`, and `init` is "k-means++" instead.
+
+        Parameters
+        ----------
+        path : path-like
+        """
+        check_is_fitted(self)
+        store.write_arrays(path, kmeans_files.KIND, kmeans_files.to_arrays(self))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there are centres."""
+        return hasattr(self, "cluster_centers_")
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text = " ".join(super().__repr__(N_CHAR_MAX).split())
+        if not self.__sklearn_is_fitted__():
+            return text
+        records = f"{self._n_records:,} records × {self.n_features_in_:,} columns"
+        return f"{text}, fitted to {records}: inertia {self.inertia_:,.6g}"
+
+    # Steps of fit
+
+    def _search(self, X: Any, sample_weight: Any) -> tuple[Schema | None, int, Clustering]:
+        k = check_int(self.n_clusters, "n_clusters", 1)
+        check_int(self.max_iter, "max_iter", 1)
+        jobs = count_jobs(self.n_jobs)
+        if self.algorithm not in ALGORITHMS:
+            raise InputError(f"algorithm must be one of {ALGORITHMS}, got {self.algorithm!r}")
+        if self.unseen not in ("error", "default"):
+            raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
+        tol = _not_negative(self.tol, "tol")
+        random = check_random_state(self.random_state)
+        parts = as_partitioned(X)
+        if parts is not None:
+            check_parts(sample_weight)
+            return parts.schema, parts.n_records, self._search_parts(parts, k, tol, random)
+        if isinstance(X, Table):
+            points: Points = table_points(X, sample_weight)
+        else:
+            points = number_points(self, X, sample_weight)
+        positive = None if points.weights is None else int(np.count_nonzero(points.weights))
+        _check_enough(k, points.n_records, positive, points.width)
+        fixed = self._fixed_centres(k, points.width)
+        if fixed is not None and points.offset is not None:
+            fixed = fixed - points.offset
+        tol *= points.spread() if tol else 0.0
+        best: Clustering | None = None
+        for restart in range(self._n_restarts(fixed is not None)):
+            start = self._seeds(points, k, random) if fixed is None else fixed
+            report = _Report(restart + 1, points.n_records) if self.verbose else None
+            max_iter = int(self.max_iter)
+            found = Lloyd(points, max_iter, tol, self.algorithm, jobs, report).run(start)
+            best = _better(best, found)
+        assert best is not None
+        if points.offset is not None:
+            best = best._replace(centres=best.centres + points.offset)
+        return X.schema if isinstance(X, Table) else None, points.n_records, best
+
+    def _search_parts(
+        self, parts: PartitionedTable, k: int, tol: float, random: np.random.RandomState
+    ) -> Clustering:
+        if self.algorithm == "bounds":
+            raise InputError(
+                "algorithm: 'bounds' keeps numbers for each record, which is not done for "
+                "partitions; 'auto' and 'lloyd' find the same labels"
+            )
+        width = int(parts.schema.cells[-1])
+        fixed = self._fixed_centres(k, width)
+        n_starts = self._n_restarts(fixed is not None)
+        _check_enough(k, parts.n_records, None, width)
+        look, _ = look_at(parts, OWN, 0, self.n_jobs, self.verbose)
+        _check_enough(k, parts.n_records, look.n_positive if parts.weighted else None, width)
+        if fixed is not None:
+            starts = [fixed]
+        else:
+            sample = take_sample(parts, look, k, random, self.n_jobs)
+            points = TablePoints(sample, sample.weights)
+            starts = [self._seeds(points, k, random) for _ in range(n_starts)]
+        tol *= spread_of(parts.schema, look) if tol else 0.0
+        found = cluster_parts(
+            parts, starts, int(self.max_iter), tol, self.n_jobs, self.verbose,
+            _tell if self.verbose else lambda start, number, shift: None,
+        )  # fmt: skip
+        return reduce(_better, found)
+
+    def _seeds(self, points: Points, k: int, random: np.random.RandomState) -> NDArray[np.float64]:
+        """Return records to begin with."""
+        if self.init == "random":
+            return seeding.random_records(points, k, random)
+        return seeding.plus_plus(points, k, random, count_jobs(self.n_jobs))
+
+    def _fixed_centres(self, k: int, width: int) -> NDArray[np.float64] | None:
+        """Return the centres to begin with, if they are given."""
+        if isinstance(self.init, str):
+            if self.init not in ("k-means++", "random"):
+                raise InputError(
+                    f"init must be 'k-means++', 'random' or an array of centres, got {self.init!r}"
+                )
+            return None
+        try:
+            centres = np.array(self.init, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                "init must be 'k-means++', 'random' or an array of centres, got "
+                f"{type(self.init).__name__}"
+            ) from None
+        if centres.shape != (k, width):
+            raise InputError(f"init must have shape ({k}, {width}), got {centres.shape}")
+        if not np.isfinite(centres).all():
+            raise InputError("init contains NaN or inf")
+        return centres
+
+    def _n_restarts(self, fixed: bool) -> int:
+        if isinstance(self.n_init, str) and self.n_init == "auto":
+            return 10 if not fixed and self.init == "random" else 1
+        if isinstance(self.n_init, str):
+            raise InputError(f"n_init must be 'auto' or a whole number, got {self.n_init!r}")
+        n_init = check_int(self.n_init, "n_init", 1)
+        return 1 if fixed else n_init
+
+    def _keep(self, schema: Schema | None, n_records: int, best: Clustering) -> None:
+        self.schema_ = schema
+        if schema is not None:
+            self.n_features_in_ = len(schema)
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self.cluster_centers_ = best.centres
+        self.__dict__.pop("labels_", None)  # those of an earlier fit
+        if best.labels is not None:
+            self.labels_ = best.labels
+        self._n_records = n_records
+        self.inertia_ = best.inertia
+        self.sizes_ = best.totals
+        self.n_iter_ = best.n_iter
+        self._n_features_out = len(best.centres)
+        if best.n_found < len(best.centres):
+            warnings.warn(
+                f"{best.n_found} distinct clusters were found, which is fewer than "
+                f"n_clusters={len(best.centres)}; there may be too few distinct records",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    # Steps of what follows
+
+    def _points(self, X: Any, sample_weight: Any) -> Points:
+        check_is_fitted(self)
+        if self.schema_ is not None:
+            return table_points(X, sample_weight, self.schema_, self.unseen)
+        if isinstance(X, Table):
+            raise InputError("X is a Table, but the model was fitted to numbers")
+        return array_points(self, X, sample_weight, self.cluster_centers_)
+
+    def _under(self, parts: PartitionedTable) -> Under:
+        """Return how partitions become records like those that were fitted."""
+        check_is_fitted(self)
+        if self.schema_ is None:
+            raise InputError("X is a partitioned table, but the model was fitted to numbers")
+        return Under.of(parts, self.schema_, self.unseen)
+
+    def _own_centres(self, points: Points) -> NDArray[np.float64]:
+        centres: NDArray[np.float64] = self.cluster_centers_
+        return centres if points.offset is None else centres - points.offset
+
+    def _place(self, column: str | int) -> int:
+        names = getattr(self, "feature_names_in_", None)
+        if isinstance(column, str):
+            found = np.flatnonzero([] if names is None else names == column)
+            if len(found) == 0:
+                raise InputError(f"column: there is no column {column!r}")
+            return int(found[0])
+        place = check_int(column, "column", 0)
+        if place >= self.n_features_in_:
+            raise InputError(
+                f"column: column {place} is not among the {self.n_features_in_} columns"
+            )
+        return place
+
+
+def _better(best: Clustering | None, found: Clustering) -> Clustering:
+    """Return the one with less inertia; of two with the same, but for rounding, the first."""
+    return found if best is None or found.inertia < (1 - GAIN) * best.inertia else best
+
+
+class _Report:
+    """Says on stderr what an iteration did."""
+
+    def __init__(self, restart: int, n_records: int) -> None:
+        self.restart = restart
+        self.n_records = n_records
+
+    def __call__(self, iteration: Iteration) -> None:
+        spared = 1 - iteration.scanned / self.n_records
+        print(
+            f"start {self.restart}, iteration {iteration.number}: {iteration.changed:,} records "
+            f"changed, {spared:.0%} passed over, centres moved by {iteration.shift:.3g}",
+            file=sys.stderr,
+        )
+
+
+def _tell(start: int, number: int, shift: float) -> None:
+    """Say on stderr what an iteration over partitions did."""
+    moved = f"centres moved by {shift:.3g}"
+    print(f"start {start + 1}, iteration {number}: {moved}", file=sys.stderr)
+
+
+def _not_negative(value: Any, argument: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 <= number < np.inf:
+        raise InputError(f"{argument} must be a number of at least 0, got {value!r}")
+    return number
+
+
+def _check_enough(k: int, n_records: int, n_positive: int | None, width: int) -> None:
+    """Refuse more clusters than there are records that count, or than fit in memory."""
+    if n_positive == 0:
+        raise InputError("sample_weight: all weights are zero")
+    if n_positive is not None and n_positive < k:
+        raise InputError(
+            f"n_clusters={k}, but only {n_positive} records (n_samples) have a weight above 0"
+        )
+    if n_records < k:
+        raise InputError(f"n_clusters={k}, but there are only n_samples={n_records} records")
+    # Old and new centres, sums, corrections, and the tables that kernels make of them.
+    check_fits(50 * k * width, f"{k:,} centres", "ask for fewer clusters")
+
+
+@store.loads(kmeans_files.KIND)
+def _load(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> KMeans:
+    model: KMeans = kmeans_files.restore(path, arrays, KMeans)
+    return model

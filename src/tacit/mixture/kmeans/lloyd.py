@@ -1,0 +1,414 @@
+"""Lloyd's iterations: assign records to centres, move centres, until nothing changes."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from tacit.mixture.em.side_by_side import run_together
+from tacit.mixture.kmeans.points import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from numpy.typing import NDArray
+
+    from tacit.mixture.kmeans.points import Points
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Labels: TypeAlias = NDArray[np.int32]
+
+__all__ = [
+    "ALGORITHMS",
+    "Ask",
+    "Clustering",
+    "Far",
+    "Iteration",
+    "Lloyd",
+    "Members",
+    "find_far",
+    "lloyd_steps",
+]
+
+ALGORITHMS = ("auto", "lloyd", "bounds")
+
+_log = logging.getLogger(__name__)
+_FEW = 0.25  # up to this share of changed labels, sums are brought up to date instead of made anew
+_MOST_UPDATES = 20  # after so many, sums of real numbers are made anew: rounding errors add up
+_WORTH_IT = 0.2  # bounds pay if they let pass so many records
+_WAIT = 4  # iterations until they are tried again
+
+
+class Clustering(NamedTuple):
+    """What iterations end with.
+
+    Attributes
+    ----------
+    labels : int32 array or None
+        None where they are not kept.
+    centres : array of shape (n_clusters, width)
+    totals : array of shape (n_clusters,)
+        The weights of clusters.
+    n_found : int
+        How many clusters have records.
+    inertia : float
+    n_iter : int
+    scanned : tuple of int
+        How many records were compared with all centres, in each iteration that says so.
+    """
+
+    labels: Labels | None
+    centres: Floats
+    totals: Floats
+    n_found: int
+    inertia: float
+    n_iter: int
+    scanned: tuple[int, ...] = ()
+
+
+class Iteration(NamedTuple):
+    """What there is to say of one iteration."""
+
+    number: int
+    changed: int
+    scanned: int
+    shift: float
+
+
+# The algorithm, which says what it wants to know; who finds that, and where records are, is not its
+# concern
+
+
+class Ask(NamedTuple):
+    """Centres, of which the members are wanted.
+
+    Attributes
+    ----------
+    centres : array of shape (n_clusters, width)
+    n_far : int
+        Not the members, but so many records: those farthest off the same centres as before.
+    """
+
+    centres: Floats
+    n_far: int = 0
+
+
+class Far(NamedTuple):
+    """A record far off its centre.
+
+    Attributes
+    ----------
+    distance : float
+        Squared.
+    label : int
+        The centre's number.
+    ids : array
+        Of its stored values.
+    amounts : array or float
+        What it adds to the sums of these.
+    weight : float
+    """
+
+    distance: float
+    label: int
+    ids: NDArray[Any]
+    amounts: NDArray[np.float64] | float
+    weight: float
+
+
+class Members(NamedTuple):
+    """Who is nearest to each of some centres.
+
+    Attributes
+    ----------
+    sums : array of shape (n_clusters, n_values)
+        Of their stored values.
+    totals : array of shape (n_clusters,)
+        Their weights.
+    mark : int
+        That of the iteration before, if no record has gone elsewhere since, else another number.
+    far : list of Far
+        The farthest first, and of those as far the earlier one. None is where its centre is.
+    sizes : int64 array of shape (n_clusters,), optional
+        How many they are, where labels are not kept, from which this follows.
+    """
+
+    sums: Floats
+    totals: Floats
+    mark: int
+    far: list[Far]
+    sizes: NDArray[np.int64] | None = None
+
+
+class Ended(NamedTuple):
+    """Where iterations have come to.
+
+    Attributes
+    ----------
+    centres : array of shape (n_clusters, width)
+    n_iter : int
+    settled : bool
+        Whether no record would go elsewhere: the members are those of these centres.
+    members : Members
+        The last that were found.
+    """
+
+    centres: Floats
+    n_iter: int
+    settled: bool
+    members: Members
+
+
+def lloyd_steps(
+    means: Callable[[Floats, Floats], Floats],
+    centres: Floats,
+    max_iter: int,
+    tol: float,
+    say: Callable[[int, float], None],
+) -> Generator[Ask, Members, Ended]:
+    """Yield centres, to be sent their members, until no label changes or centres hardly move.
+
+    Parameters
+    ----------
+    means : callable
+        Returns centres from the sums of stored values and the weights of clusters.
+    centres : array of shape (n_clusters, width)
+        The first ones.
+    max_iter : int
+    tol : float
+        Stop when the squared moves of all centres add up to no more than this.
+    say : callable
+        Told the number of each iteration, and by how much centres moved in it.
+    """
+    mark: int | None = None
+    for number in range(1, max_iter + 1):
+        found = yield Ask(centres)
+        if found.mark == mark:
+            say(number, 0.0)
+            return Ended(centres, number, True, found)
+        mark = found.mark
+        sums, totals = found.sums, found.totals
+        n_empty = int(np.count_nonzero(totals <= 0))
+        if n_empty:
+            far = (yield Ask(centres, n_empty)).far
+            sums, totals = relocate(sums, totals, far)
+        moved = means(sums, totals)
+        shift = float(np.square(moved - centres).sum())
+        centres = moved
+        say(number, shift)
+        if shift <= tol:
+            break
+    return Ended(centres, number, False, found)
+
+
+def relocate(sums: Floats, totals: Floats, far: list[Far]) -> tuple[Floats, Floats]:
+    """Give each empty cluster a record of its own, of those farthest off, as scikit-learn does."""
+    before, sums, totals = totals, sums.copy(), totals.copy()
+    empty = np.flatnonzero(totals <= 0)
+    _log.info(
+        "%d of %d clusters have no members; %d get the record farthest from its centre",
+        len(empty), len(totals), len(far),
+    )  # fmt: skip
+    for k, own in zip(empty.tolist(), far, strict=False):
+        sums[own.label, own.ids] -= own.amounts
+        totals[own.label] -= own.weight
+        sums[k], totals[k] = 0.0, own.weight
+        sums[k, own.ids] = own.amounts
+    # Where records are too few, what is left over joins the largest cluster. Of a cluster that has
+    # given away all its records, rounding errors may be left.
+    lost = totals <= 1e-12 * before
+    sums[lost], totals[lost] = sums[np.argmax(totals)], totals.max()
+    return sums, totals
+
+
+def find_far(points: Points, centres: Floats, labels: Labels, n: int, n_jobs: int) -> list[Far]:
+    """Return the records farthest off their centres, at most so many; those of weight 0 are not."""
+    distances = points.own_distances(centres, labels, n_jobs)
+    if points.weights is not None:
+        distances[points.weights == 0] = 0.0
+    found = []
+    for r in np.argsort(-distances, kind="stable")[:n].tolist():
+        if distances[r] == 0:
+            break
+        own = slice(points.indptr[r], points.indptr[r + 1])
+        weight = 1.0 if points.weights is None else float(points.weights[r])
+        amounts = weight if points.x is None else weight * points.x[own].astype(np.float64)
+        ids = points.values[own].astype(np.int64)
+        found.append(Far(float(distances[r]), int(labels[r]), ids, amounts, weight))
+    return found
+
+
+class Lloyd:
+    """Run Lloyd's algorithm on records in memory.
+
+    Parameters
+    ----------
+    points : Points
+    max_iter : int
+    tol : float
+        Stop when the squared moves of all centres add up to no more than this.
+    algorithm : {"auto", "lloyd", "bounds"}
+    n_jobs : int
+    report : callable, optional
+        Called with each iteration.
+    """
+
+    def __init__(
+        self,
+        points: Points,
+        max_iter: int,
+        tol: float,
+        algorithm: str,
+        n_jobs: int,
+        report: Callable[[Iteration], None] | None = None,
+    ) -> None:
+        self.points = points
+        self.max_iter = max_iter
+        self.tol = tol
+        self.algorithm = algorithm
+        self.n_jobs = n_jobs
+        self.report = report
+
+    def run(self, centres: Floats) -> Clustering:
+        """Iterate until no label changes, centres hardly move, or `max_iter` is reached."""
+        held = _Labels(self.points, len(centres), self.algorithm, self.n_jobs)
+
+        def say(number: int, shift: float) -> None:
+            if self.report is not None:
+                self.report(Iteration(number, held.changed, held.scanned[-1], shift))
+
+        steps = lloyd_steps(self.points.means, centres, self.max_iter, self.tol, say)
+        (ended,) = run_together([steps], lambda asked: [held.answer(own) for own in asked])
+        if not ended.settled:  # centres have moved since
+            self.points.assign(ended.centres, held.labels, self.n_jobs)
+        return self._finish(ended, held)
+
+    def _finish(self, ended: Ended, held: _Labels) -> Clustering:
+        points, labels, k = self.points, held.labels, len(ended.centres)
+        distances = points.own_distances(ended.centres, labels, self.n_jobs)
+        return Clustering(
+            labels,
+            ended.centres,
+            np.bincount(labels, points.weights, k).astype(np.float64),
+            int(np.count_nonzero(np.bincount(labels, minlength=k))),
+            float(points.weigh(distances).sum()),
+            ended.n_iter,
+            tuple(held.scanned),
+        )
+
+
+class _Labels:
+    """The label of each record, from iteration to iteration: what it takes to find the next."""
+
+    def __init__(self, points: Points, n_clusters: int, algorithm: str, n_jobs: int) -> None:
+        self.labels = np.empty(points.n_records, np.int32)
+        self.changed = 0
+        self.scanned: list[int] = []
+        self._points = points
+        self._n_jobs = n_jobs
+        self._previous = np.empty(points.n_records, np.int32)
+        self._centres: Floats | None = None
+        self._mark = 0
+        self._sums = _Sums(points, n_clusters, n_jobs)
+        self._pruning = _Pruning(algorithm)
+
+    def answer(self, ask: Ask) -> Members:
+        """Find the members of centres, or records far off."""
+        sums = self._sums
+        if ask.n_far:
+            far = find_far(self._points, ask.centres, self.labels, ask.n_far, self._n_jobs)
+            return Members(sums.sums, sums.totals, self._mark, far)
+        self.labels, self._previous = self._previous, self.labels
+        old = None if self._centres is None else self._previous
+        if self._centres is not None:
+            self._pruning.note(self._points, self._centres, ask.centres)
+        self.changed = self._assign(ask.centres, old)
+        self._centres = ask.centres
+        if old is None or self.changed:
+            self._mark += 1
+            sums.update(self.labels, old, self.changed)
+        return Members(sums.sums, sums.totals, self._mark, [])
+
+    def _assign(self, centres: Floats, previous: Labels | None) -> int:
+        bounds = self._pruning.begin(self._points.n_records, len(centres))
+        prune = self._pruning.ready and previous is not None
+        changed, n = self._points.assign(
+            centres, self.labels, self._n_jobs, previous, bounds, prune
+        )
+        self._pruning.end(n, self._points.n_records)
+        self.scanned.append(n)
+        return changed
+
+
+class _Sums:
+    """The sums of clusters' members, made anew or brought up to date, whichever is less work."""
+
+    def __init__(self, points: Points, n_clusters: int, n_jobs: int) -> None:
+        self.points = points
+        self.n_jobs = n_jobs
+        self.sums = np.zeros((n_clusters, points.n_values))
+        self.totals = np.zeros(n_clusters)
+        self._n_updates = 0
+
+    def update(self, labels: Labels, previous: Labels | None, changed: int) -> None:
+        many = changed > _FEW * self.points.n_records
+        stale = not self.points.exact and self._n_updates >= _MOST_UPDATES
+        if previous is None or many or stale:
+            self._renew(labels)
+            return
+        self.points.add_up(labels, previous, self.sums, self.totals, self.n_jobs)
+        self._n_updates += 1
+        # Of a cluster that has lost nearly all its members, rounding errors may be what is left.
+        if not self.points.exact and self.totals.min() < 1e-6 * self.totals.max():
+            self._renew(labels)
+
+    def _renew(self, labels: Labels) -> None:
+        self.points.add_up(labels, None, self.sums, self.totals, self.n_jobs)
+        self._n_updates = 0
+
+
+class _Pruning:
+    """Whether bounds are kept. They never change a label, only what it takes to find it."""
+
+    def __init__(self, algorithm: str) -> None:
+        self.algorithm = algorithm
+        self.ready = False  # bounds of the last pass are there
+        self._bounds: Bounds | None = None
+        self._wait = 0 if algorithm == "bounds" else _WAIT
+
+    def begin(self, n_records: int, n_clusters: int) -> Bounds | None:
+        """Return the bounds to be kept in this pass, if any."""
+        if self.algorithm == "lloyd" or n_clusters == 1 or self._wait > 0:
+            return None
+        if self._bounds is None:
+            self._bounds = Bounds(n_records, n_clusters)
+        return self._bounds
+
+    def end(self, scanned: int, n_records: int) -> None:
+        """Look at what a pass has saved."""
+        tried, self.ready = self.ready, self._wait == 0 and self._bounds is not None
+        self._wait = max(0, self._wait - 1)
+        if self.algorithm == "auto" and tried and scanned > (1 - _WORTH_IT) * n_records:
+            self.ready, self._wait = False, _WAIT
+
+    def note(self, points: Points, old: Floats, new: Floats) -> None:
+        """Take in where centres have moved."""
+        if self._bounds is None or not self.ready:
+            return
+        drift = np.sqrt(np.square(new - old).sum(axis=1)) * (1 + 1e-9)
+        self._bounds.note(drift, _half_gaps(points, new))
+
+
+def _half_gaps(points: Points, centres: Floats) -> Floats:
+    """Return half of each centre's distance to the nearest other one, or 0 where it costs much."""
+    if len(centres) * points.width > points.n_stored:
+        return np.zeros(len(centres))
+    squares = np.square(centres).sum(axis=1)
+    products = np.einsum("ik,jk->ij", centres, centres)  # no threads are started for so little
+    gaps = squares[:, None] + squares - 2 * products
+    gaps -= 1e-9 * (squares[:, None] + squares)
+    np.fill_diagonal(gaps, np.inf)
+    nearest: Floats = np.sqrt(np.maximum(gaps.min(axis=1), 0.0))
+    return 0.5 * nearest

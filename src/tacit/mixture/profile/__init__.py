@@ -1,0 +1,1 @@
+"""What sets clusters apart: lifts, traits, and the page that shows them."""

@@ -1,0 +1,178 @@
+"""Clusters as a page: one file to send to somebody, and the same cards for notebooks.
+
+Colours are those of whoever looks: text and paper come from the browser, light or dark.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from tacit.mixture.profile.svg import LESS, MORE, Scale, curve, lift_bar, share_bar, size_bar
+from tacit.mixture.profile.traits import show_lift, show_share, show_size
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.mixture.profile.traits import ClusterTraits, Trait
+
+__all__ = ["fragment", "page"]
+
+_PAGE_STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0; font: 15px/1.45 system-ui, -apple-system, "Segoe UI", sans-serif; }
+main { max-width: 86rem; margin: 0 auto; padding: 2rem 1.25rem 3rem; }
+h1 { font-size: 1.7rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1.25rem; margin: 1.25rem 0; }
+dt { opacity: .7; }
+dd { margin: 0; overflow-wrap: anywhere; }
+@page { margin: 14mm; }
+@media print { main { padding: 0; max-width: none; } body { font-size: 11px; } }
+"""
+
+_STYLE = """
+.tacit-clusters { font-variant-numeric: tabular-nums; }
+.tacit-clusters h2 { font-size: 1.2em; margin: 1.6em 0 .4em; }
+.tacit-clusters h3 { font-size: 1.05em; margin: 0 0 .5em; overflow-wrap: anywhere; }
+.tacit-clusters h3 small { font-weight: normal; opacity: .7; margin-left: .5em; }
+.tacit-clusters .note { opacity: .75; margin: .3em 0 1em; max-width: 60em; }
+.tacit-clusters .cards { display: grid; gap: 1em;
+  grid-template-columns: repeat(auto-fill, minmax(min(100%, 40em), 1fr)); }
+.tacit-clusters article { border: 1px solid rgba(128, 128, 128, .35); border-radius: 8px;
+  padding: .9em 1.1em; box-sizing: border-box; max-width: 56em; min-width: 0; overflow-x: auto;
+  break-inside: avoid; }
+.tacit-clusters table { border-collapse: collapse; width: 100%; margin: 0 0 .6em; }
+.tacit-clusters th, .tacit-clusters td { text-align: left; padding: .12em .8em .12em 0;
+  font-weight: normal; background: none; border: 0; vertical-align: middle; }
+.tacit-clusters thead th { font-size: .85em; opacity: .7; }
+.tacit-clusters th.value { width: 100%; overflow-wrap: anywhere; min-width: 7em; }
+.tacit-clusters td { white-space: nowrap; }
+.tacit-clusters td.traits { white-space: normal; width: 100%; overflow-wrap: anywhere; }
+.tacit-clusters td.number, .tacit-clusters th.number { text-align: right; }
+.tacit-clusters tbody.less tr:first-child > * { padding-top: .6em; }
+.tacit-clusters .faint { opacity: .65; }
+.tacit-clusters a { color: inherit; }
+.tacit-clusters svg { display: block; }
+@media print { .tacit-clusters .cards { display: block; }
+  .tacit-clusters article { margin-bottom: 1em; } }
+@media (max-width: 40em) { .tacit-clusters .wide { display: none; } }
+"""
+
+
+def page(
+    title: str,
+    facts: Sequence[tuple[str, str]],
+    clusters: Sequence[ClusterTraits],
+    points: Sequence[tuple[int, float]] | None,
+    criterion: str,
+    count: str,
+    level: float,
+) -> str:
+    """Return the whole page.
+
+    Parameters
+    ----------
+    title : str
+    facts : pairs of str
+    clusters : sequence of ClusterTraits
+    points : pairs of a number of clusters and its score, or None
+    criterion : str
+        What the scores are.
+    count : str
+        How many clusters of how many records, in words.
+    level : float
+        Of the intervals.
+    """
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
+    chosen = ""
+    if points:
+        drawing = curve(points, criterion, len(clusters))
+        chosen = f"<h2>How many clusters: {escape(criterion)}</h2>{drawing}"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>{_PAGE_STYLE}{_STYLE}</style>\n</head>\n<body>\n"
+        f'<main class="tacit-clusters">\n<h1>{escape(title)}</h1>\n<p>{escape(count)}</p>\n'
+        f"{f'<dl>{rows}</dl>' if rows else ''}\n"
+        f"<h2>Sizes</h2>\n{_overview(clusters)}\n{chosen}\n"
+        f"<h2>What sets each apart</h2>\n{_note(level)}\n{_cards(clusters)}\n"
+        "</main>\n</body>\n</html>\n"
+    )
+
+
+def fragment(clusters: Sequence[ClusterTraits], count: str, level: float) -> str:
+    """Return what a notebook shows."""
+    return (
+        f'<style>{_STYLE}</style><div class="tacit-clusters"><p><b>{escape(count)}</b></p>'
+        f"{_note(level)}{_cards(clusters)}</div>"
+    )
+
+
+def _overview(clusters: Sequence[ClusterTraits]) -> str:
+    """Return a table of all clusters: name, size, a bar, and the most telling values in words."""
+    largest = max(cluster.share for cluster in clusters)
+    rows = []
+    for place, cluster in enumerate(clusters):
+        told = ", ".join(escape(trait.text) for trait in cluster.over[:3])
+        if not told and cluster.under:
+            told = "less " + ", ".join(escape(trait.text) for trait in cluster.under[:3])
+        rows.append(
+            f'<tr><td><a href="#cluster-{place}">{escape(cluster.name)}</a></td>'
+            f'<td class="number">{show_size(cluster.size)}</td>'
+            f'<td class="number">{show_share(cluster.share)}</td>'
+            f'<td>{size_bar(cluster.share, largest)}</td><td class="traits">{told}</td></tr>'
+        )
+    return (
+        '<table><thead><tr><th>cluster</th><th class="number">records</th>'
+        '<th class="number">share</th><th></th><th>most telling</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def _note(level: float) -> str:
+    return (
+        '<p class="note">The first bar is the share of the cluster that has the value; the mark is '
+        "the share of all records. The second is the lift, the first share by the second, on a "
+        "logarithmic scale from 1, which is no difference. The thin line is the interval in which "
+        f"the lift is with a probability of {100 * level:.6g}%. "
+        f'<span style="color:{MORE}">■</span> more often than overall, '
+        f'<span style="color:{LESS}">■</span> less often.</p>'
+    )
+
+
+def _cards(clusters: Sequence[ClusterTraits]) -> str:
+    scale = Scale.of(clusters)
+    cards = "\n".join(_card(place, c, scale) for place, c in enumerate(clusters))
+    return f'<div class="cards">\n{cards}\n</div>'
+
+
+def _card(place: int, cluster: ClusterTraits, scale: Scale) -> str:
+    head = (
+        f"<h3>{escape(cluster.name)}<small>{show_size(cluster.size)} records, "
+        f"{show_share(cluster.share)}</small></h3>"
+    )
+    if not cluster.over and not cluster.under:
+        body = '<p class="faint">Nothing sets it apart from all records.</p>'
+    else:
+        body = (
+            '<table><thead><tr><th class="value">value</th><th class="number">share</th>'
+            '<th class="number">overall</th><th class="wide"></th><th class="wide"></th>'
+            '<th class="number">lift</th><th>interval</th></tr></thead>'
+            f"{_rows('more', cluster.over, MORE, scale)}{_rows('less', cluster.under, LESS, scale)}"
+            "</table>"
+        )
+    return f'<article id="cluster-{place}">{head}{body}</article>'
+
+
+def _rows(kind: str, traits: Sequence[Trait], colour: str, scale: Scale) -> str:
+    rows = "".join(
+        f'<tr><th class="value" scope="row">{escape(trait.text)}</th>'
+        f'<td class="number">{show_share(trait.probability)}</td>'
+        f'<td class="number faint">{show_share(trait.share)}</td>'
+        f'<td class="wide">{share_bar(trait.probability, trait.share, colour)}</td>'
+        f'<td class="wide">{lift_bar(trait.lift, trait.lower, trait.upper, colour, scale)}</td>'
+        f'<td class="number">{show_lift(trait.lift)}</td>'
+        f'<td class="faint">{show_lift(trait.lower)} – {show_lift(trait.upper)}</td></tr>'
+        for trait in traits
+    )
+    return f'<tbody class="{kind}">{rows}</tbody>' if rows else ""

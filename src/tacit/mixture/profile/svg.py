@@ -1,0 +1,157 @@
+"""Small drawings for the page about clusters: plain SVG that takes on the colour of the text."""
+
+from __future__ import annotations
+
+import html
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.mixture.profile.traits import ClusterTraits
+
+__all__ = ["LESS", "MORE", "Scale", "curve", "lift_bar", "share_bar", "size_bar"]
+
+MORE = "#2f7fc1"  # both can be told apart on white and on black, and by the colour-blind
+LESS = "#d97a2b"
+_LEAST, _MOST = -4.0, 7.0  # lifts below 2⁻⁴ and beyond 2⁷ are drawn as if they were just that
+_HEIGHT = 12
+
+
+class Scale(NamedTuple):
+    """The logarithmic axis that all lifts on a page share, from 2**low to 2**high."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, clusters: Sequence[ClusterTraits]) -> Scale:
+        """Return the axis that has room for all lifts."""
+        logs = [_log(t.lift) for c in clusters for t in (*c.over, *c.under)]
+        # Never less than from a half to twice, so that little does not look like much.
+        return cls(min([-1.0, *logs]) - 0.25, max([1.0, *logs]) + 0.25)
+
+    def place(self, lift: float, width: float) -> float:
+        """Return where a lift is on an axis of this width."""
+        log = min(max(_log(lift), self.low), self.high)
+        return width * (log - self.low) / (self.high - self.low)
+
+
+def _log(lift: float) -> float:
+    return math.log2(min(max(lift, 2**_LEAST), 2**_MOST))
+
+
+def share_bar(probability: float, share: float, colour: str, width: int = 70) -> str:
+    """Draw a share of a cluster, with a mark at the share of all records."""
+    mark = min(max(width * share, 0.75), width - 0.75)
+    return _svg(
+        width,
+        _rect(0, width, "currentColor", opacity=0.1),
+        _rect(0, width * probability, colour),
+        _line(mark, mark, 2, colour="currentColor"),
+    )
+
+
+def size_bar(share: float, largest: float, width: int = 160) -> str:
+    """Draw the size of a cluster beside that of the largest."""
+    full = width * share / largest if largest > 0 else 0.0
+    return _svg(width, _rect(0, full, "currentColor", opacity=0.55))
+
+
+def lift_bar(
+    lift: float, lower: float, upper: float, colour: str, scale: Scale, width: int = 110
+) -> str:
+    """Draw a lift as a bar that begins at 1, and its interval as a thin line."""
+    one, end = scale.place(1, width), scale.place(lift, width)
+    low, high = scale.place(lower, width), scale.place(upper, width)
+    middle = _HEIGHT / 2
+    ends = "".join(f"M{x:.1f} {middle - 3}v6" for x in (low, high))
+    return _svg(
+        width,
+        _line(one, one, 1, colour="currentColor", opacity=0.6),
+        _rect(min(one, end), abs(end - one), colour, opacity=0.8),
+        f'<path d="M{low:.1f} {middle}H{high:.1f}{ends}" fill="none" stroke="currentColor"/>',
+    )
+
+
+def curve(points: Sequence[tuple[int, float]], criterion: str, chosen: int) -> str:
+    """Draw scores by the number of clusters, with a ring around the one that was chosen."""
+    width, height, left, bottom, top = 460, 200, 84, 44, 12
+    numbers = [k for k, _ in points]
+    scores = [score for _, score in points if math.isfinite(score)]
+    least, most = min(scores), max(scores)
+    span, reach = (most - least) or 1.0, (max(numbers) - min(numbers)) or 1
+
+    def x(k: int) -> float:
+        return left + (width - left - 14) * (k - min(numbers)) / reach
+
+    def y(score: float) -> float:
+        return height - bottom - (height - bottom - top) * (score - least) / span
+
+    drawn = sorted((k, score) for k, score in points if math.isfinite(score))
+    path = " ".join(f"{x(k):.1f},{y(score):.1f}" for k, score in drawn)
+    ring = [
+        f'<circle cx="{x(k):.1f}" cy="{y(s):.1f}" r="6" fill="none" stroke="{LESS}" '
+        'stroke-width="2"/>'
+        for k, s in drawn
+        if k == chosen
+    ]
+    parts = [
+        f'<polyline points="{path}" fill="none" stroke="{MORE}" stroke-width="2"/>',
+        *(f'<circle cx="{x(k):.1f}" cy="{y(s):.1f}" r="2.5" fill="{MORE}"/>' for k, s in drawn),
+        *ring,
+        f'<path d="M{left - 8} {top}V{height - bottom + 8}H{width - 6}" fill="none" '
+        'stroke="currentColor" stroke-opacity="0.4"/>',
+    ]
+    parts += [
+        _text(x(k), height - bottom + 22, str(k), "middle", bold=k == chosen)
+        for k in _ticks(min(numbers), max(numbers), chosen)
+    ]
+    parts += [_text(left - 12, y(score) + 4, f"{score:,.6g}", "end") for score in (least, most)]
+    parts.append(_text(width - 6, height - 1, "clusters", "end"))
+    label = f"{criterion} by number of clusters; chosen: {chosen}"
+    return (
+        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'aria-label="{html.escape(label)}">{"".join(parts)}</svg>'
+    )
+
+
+def _ticks(first: int, last: int, chosen: int) -> list[int]:
+    """Return some numbers along the axis: its ends, the chosen one, and what has room between."""
+    step = max(1, round((last - first) / 8))
+    shown = list(dict.fromkeys([first, last, min(max(chosen, first), last)]))
+    for k in range(first, last, step):
+        if all(abs(k - other) >= max(1, step * 0.8) for other in shown):
+            shown.append(k)
+    room = max(1, (last - first) / 24)
+    return [k for k in shown if k == chosen or abs(k - chosen) >= room]
+
+
+def _svg(width: int, *parts: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {width} {_HEIGHT}" width="{width}" height="{_HEIGHT}" '
+        f'aria-hidden="true">{"".join(parts)}</svg>'
+    )
+
+
+def _rect(x: float, width: float, colour: str, opacity: float = 1.0) -> str:
+    return (
+        f'<rect x="{x:.1f}" y="1.5" width="{max(width, 0):.1f}" height="{_HEIGHT - 3}" '
+        f'fill="{colour}" fill-opacity="{opacity:g}"/>'
+    )
+
+
+def _line(x1: float, x2: float, width: float, colour: str, opacity: float = 1.0) -> str:
+    return (
+        f'<path d="M{x1:.1f} 0L{x2:.1f} {_HEIGHT}" stroke="{colour}" stroke-width="{width:g}" '
+        f'stroke-opacity="{opacity:g}"/>'
+    )
+
+
+def _text(x: float, y: float, text: str, anchor: str, bold: bool = False) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" '
+        f'fill="currentColor"{weight}>{html.escape(text)}</text>'
+    )

@@ -1,0 +1,1 @@
+"""What a Bayes net answers: marginals, most probable values, samples, likelihoods."""

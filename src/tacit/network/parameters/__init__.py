@@ -1,0 +1,1 @@
+"""Probability tables of a Bayes net, from counts or by EM."""

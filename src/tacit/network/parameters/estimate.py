@@ -1,0 +1,82 @@
+"""Probability tables of a net from data: counts of families, and a prior where one is wanted."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.network.inference.records import Records
+    from tacit.network.nets.graph import Parents
+
+__all__ = ["PRIORS", "check_prior", "count_families", "make_tables", "prior_cell", "table_shapes"]
+
+PRIORS = ("bdeu", "k2", "mle")
+
+
+def check_prior(parameters: Any, prior_weight: Any) -> float:
+    """Return the weight of the prior, or say what is wrong with it or its kind."""
+    if parameters not in PRIORS:
+        raise InputError(f"parameters must be one of {', '.join(PRIORS)}, got {parameters!r}")
+    try:
+        weight = float(prior_weight)
+    except (TypeError, ValueError):
+        raise InputError(f"prior_weight must be a number above 0, got {prior_weight!r}") from None
+    if not 0 < weight < math.inf:
+        raise InputError(f"prior_weight must be a number above 0, got {prior_weight!r}")
+    return weight
+
+
+def table_shapes(arities: NDArray[np.int64], parents: Parents) -> list[tuple[int, int]]:
+    """Return the size of each column's table: combinations of the parents' labels × own labels."""
+    return [
+        (math.prod(int(arities[p]) for p in own), int(arities[child]))
+        for child, own in enumerate(parents)
+    ]
+
+
+def count_families(
+    records: Records, arities: NDArray[np.int64], parents: Parents
+) -> list[NDArray[np.float64]]:
+    """Return the (weighted) number of records in every cell of every table.
+
+    A record counts for a family if all of its values there are known.
+    """
+    counts = []
+    for child, shape in enumerate(table_shapes(arities, parents)):
+        cells, known = records.cells(arities, parents[child], child)
+        weights = records.weights
+        if known is not None:
+            cells = cells[known]
+            weights = None if weights is None else weights[known]
+        found = np.bincount(cells, weights, shape[0] * shape[1])
+        counts.append(found.astype(np.float64).reshape(shape))
+    return counts
+
+
+def prior_cell(kind: str, weight: float, shape: tuple[int, int]) -> float:
+    """Return how many records the prior adds to each cell of a table."""
+    if kind == "mle":
+        return 0.0
+    return weight / (shape[0] * shape[1]) if kind == "bdeu" else weight
+
+
+def make_tables(
+    counts: Sequence[NDArray[np.float64]], kind: str, weight: float
+) -> list[NDArray[np.float64]]:
+    """Return probabilities of counts; a row of which nothing is known is uniform."""
+    tables = []
+    for own in counts:
+        cells = own + prior_cell(kind, weight, own.shape)
+        totals = cells.sum(axis=1, keepdims=True)
+        uniform = np.full_like(cells, 1.0 / own.shape[1])
+        tables.append(np.divide(cells, totals, out=uniform, where=totals > 0))
+    return tables

@@ -1,0 +1,1 @@
+"""The search for the structure of a Bayes net, and what it asks of records."""

@@ -1,0 +1,144 @@
+"""Counts of families over partitions: what the search for a net asks of records, in one pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.statistic import Statistic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from tacit.scale import Partition, PartitionedTable
+    from tacit.schema import Schema
+    from tacit.table import Table
+
+    Ints: TypeAlias = NDArray[np.int64]
+    # Σ weights of records; of each family the number of parent states, their codes, and counts.
+    Found: TypeAlias = tuple[float, Ints, NDArray[np.uint16], NDArray[np.float64]]
+
+__all__ = ["FamilyCounts", "Fetcher", "unknown_codes"]
+
+_ROOM = 32 << 20  # bytes of codes and bitmaps that a part is cut into
+_PASS = 64 << 20  # bytes of counts that a pass asks for
+
+
+@dataclass(frozen=True)
+class FamilyCounts(Statistic["Found"]):
+    """Counts of columns with their parents, and with every other column as one more parent.
+
+    Only parent states that occur have counts; partitions may see different ones. They are merged
+    in the order of their codes, so that scores of the sums are those of all records, bit for bit.
+
+    Parameters
+    ----------
+    offsets : int64 array
+        Of the schema: the first value id of each column.
+    missing : int64 array
+        Of each column the code that says "not known", or -1.
+    children : int64 array
+        One for each family.
+    starts, parents : int64 arrays
+        The parents of family k are ``parents[starts[k]:starts[k + 1]]``; they ascend.
+    begins, ends : int64 arrays
+        The other columns of each family that are counted with it: from, and up to.
+    n_bytes : int
+        What a partial takes in memory, at most.
+    """
+
+    offsets: Ints
+    missing: Ints
+    children: Ints
+    starts: Ints
+    parents: Ints
+    begins: Ints
+    ends: Ints
+    n_bytes: int = 0
+
+    @cached_property
+    def _requests(self) -> _core.NetRequests:
+        return _core.NetRequests(
+            self.offsets, self.missing, self.children, self.starts, self.parents, self.begins,
+            self.ends,
+        )  # fmt: skip
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_requests"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def partial(self, part: Partition) -> Found:
+        """Count the records of a part."""
+        found: Found | None = None
+        for table in _stretches(part.records):
+            schema, (start, rows) = table.schema, table.postings
+            own = self._requests.count(
+                table.n_records, schema.offsets, schema.defaults, start, rows, table.weights,
+                self.missing, part.n_jobs,
+            )  # fmt: skip
+            total = table.n_records if table.weights is None else table.weights.sum()
+            new = (float(total), *own)
+            found = new if found is None else self.merge(found, new)
+        assert found is not None  # a part has records
+        return found
+
+    def merge(self, one: Found, other: Found) -> Found:
+        """Add up."""
+        return (one[0] + other[0], *self._requests.merge(*one[1:], *other[1:]))
+
+
+def _stretches(table: Table) -> Iterator[Table]:
+    """Yield a table's records, so many at a time as codes and bitmaps have room for."""
+    each = 2 * table.n_columns + table.schema.n_values // 8 + 1
+    size = max(1024, _ROOM // each)
+    if table.n_records <= size:
+        yield table
+        return
+    for first in range(0, table.n_records, size):
+        yield table.take(np.arange(first, min(first + size, table.n_records)))
+
+
+class Fetcher:
+    """Fetches counts of families from partitions, and counts the passes.
+
+    Parameters
+    ----------
+    parts : PartitionedTable
+    missing : int64 array
+        As for :class:`FamilyCounts`.
+    n_jobs : int
+    """
+
+    def __init__(self, parts: PartitionedTable, missing: Ints, n_jobs: int) -> None:
+        self.n_passes = 0
+        self._parts, self._missing, self._n_jobs = parts, missing, n_jobs
+
+    @property
+    def most_bytes(self) -> int:
+        """How many bytes of counts a pass may ask for: with merging, a quarter of the memory."""
+        most = self._parts.statistic_bytes
+        return _PASS if most is None else max(1, min(_PASS, most))
+
+    def __call__(self, *requests: Any) -> Found:
+        """Count families in one pass; of arrays of requests, and the bytes that counts may take."""
+        self.n_passes += 1
+        statistic = FamilyCounts(self._parts.schema.offsets, self._missing, *requests)
+        found = self._parts.reduce(statistic, n_jobs=self._n_jobs)
+        if found[0] <= 0:
+            raise InputError("weights: those of all records are zero")
+        return found
+
+
+def unknown_codes(schema: Schema, missing: str) -> Ints:
+    """Return of each column the code that says "not known", or -1; all -1 for "state"."""
+    codes = [-1 if own.missing is None else own.missing for own in schema.labels]
+    return np.array(codes if missing == "available" else [-1] * len(codes), np.int64)

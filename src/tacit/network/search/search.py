@@ -1,0 +1,367 @@
+"""The search for the structure of a Bayes net."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.machine import check_fits, check_int, count_jobs
+from tacit.network.nets.graph import cycle_text, find_cycle
+from tacit.network.search.family_counts import Fetcher, unknown_codes
+from tacit.parameters import make_generator
+from tacit.progress import show_progress
+from tacit.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.scale import PartitionedTable
+
+__all__ = [
+    "Arc",
+    "Found",
+    "Parents",
+    "Score",
+    "SearchSettings",
+    "arc_gains",
+    "best_branching",
+    "family_score",
+    "find_structure",
+    "network_score",
+]
+
+Score = Literal["bic", "aic", "bdeu", "bds", "k2", "penalised"]
+Arc = tuple[int, int]
+Parents = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """What is searched for, and how long.
+
+    Attributes
+    ----------
+    score : {"bic", "aic", "bdeu", "bds", "k2", "penalised"}
+        "penalised" is the ADtree paper's: like BIC, but every entry of the probability tables has
+        its price.
+    restarts : int
+        How often the search starts again from the best net so far, after a few random moves.
+    max_parents : int
+    prior_weight : float
+        Of "bdeu" and "bds" the equivalent sample size, of "k2" what is added to each count.
+    start : {"empty", "branching"}
+        No arcs at all, or the maximum branching.
+    tabu : int
+        Steps that a climb goes on beyond its top.
+    walks : int
+        Walks among equivalent nets without success before a top is taken for one.
+    swaps : bool
+        Whether two neighbours may change places.
+    required, forbidden : sequences of (from, to)
+        Positions of columns.
+    missing : {"state", "available"}
+        Whether a missing value is a state like any other, or leaves its record out of the counts
+        of a family. A family is then credited with what it gains over the column alone, on the
+        records that have all of its values.
+    max_seconds : float or None
+    random_state, n_jobs, verbose
+        As everywhere.
+    """
+
+    score: Score = "bic"
+    restarts: int = 10
+    max_parents: int = 5
+    prior_weight: float = 1.0
+    start: Literal["empty", "branching"] = "empty"
+    tabu: int = 10
+    walks: int = 5
+    swaps: bool = True
+    required: Sequence[Arc] = ()
+    forbidden: Sequence[Arc] = ()
+    missing: Literal["state", "available"] = "state"
+    max_seconds: float | None = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def check(self) -> None:
+        """Refuse what makes no sense, by the name of the argument."""
+        _check_score(self.score, self.prior_weight)
+        for name in ("restarts", "max_parents", "tabu", "walks"):
+            check_int(getattr(self, name), name, 0)
+        for name, choices in (("start", ("empty", "branching")), ("missing", _MISSING)):
+            if getattr(self, name) not in choices:
+                shown = " or ".join(map(repr, choices))
+                raise InputError(f"{name} must be {shown}, got {getattr(self, name)!r}")
+        if self.max_seconds is not None and not (
+            _is_number(self.max_seconds) and self.max_seconds > 0
+        ):
+            raise InputError(f"max_seconds must be positive or None, got {self.max_seconds!r}")
+        count_jobs(self.n_jobs)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to.
+
+    Attributes
+    ----------
+    parents : tuple of tuples of int
+        For each column its parents, ascending.
+    score : float
+        The sum of the families' scores.
+    family_scores : float64 array
+    n_evaluated : int
+        Families that were scored; each once.
+    n_moves : int
+    trace : list of (restart, families scored, score, seconds)
+        Each time a restart ended with a better net.
+    interrupted : bool
+        Whether Ctrl-C ended the search; this is then the best net until there.
+    out_of_time : bool
+    n_passes : int
+        Over records in partitions, to count families; 0 in memory.
+    """
+
+    parents: Parents
+    score: float
+    family_scores: NDArray[np.float64]
+    n_evaluated: int
+    n_moves: int
+    trace: list[tuple[int, int, float, float]] = field(default_factory=list)
+    interrupted: bool = False
+    out_of_time: bool = False
+    n_passes: int = 0
+
+
+def find_structure(
+    table: Table | PartitionedTable, settings: SearchSettings | None = None
+) -> Found:
+    """Search for the net of the highest score, from one net to the next.
+
+    The best of all arcs that can be added, removed or turned round is taken as long as the score
+    rises. Then the search walks among nets that say the same but allow other moves, lets
+    neighbours change places, and goes on downhill for a while.
+
+    Counts of families are all that is asked of the records. Where those are in partitions, the
+    search first runs ahead to see which it will want, and fetches many of them in one pass.
+
+    Parameters
+    ----------
+    table : Table or PartitionedTable
+    settings : SearchSettings, optional
+
+    Examples
+    --------
+    >>> import tacit
+    >>> table = tacit.Table({"a": [0, 1] * 50, "b": [0, 1] * 50, "c": [0, 0, 1, 1] * 25})
+    >>> find_structure(table).parents
+    ((1,), (), ())
+    """
+    settings = SearchSettings() if settings is None else settings
+    settings.check()
+    n = table.n_columns
+    required = _arc_square(settings.required, n, "required")
+    forbidden = _arc_square(settings.forbidden, n, "forbidden")
+    _check_arcs(required, forbidden, settings.max_parents, table.schema.names)
+    jobs = count_jobs(settings.n_jobs)
+    families, fetcher = _families(
+        table, settings.score, settings.prior_weight, settings.missing, jobs
+    )
+    start = _start(families, settings, required, forbidden, jobs)
+    if any(start):  # a column alone can always be counted
+        for x in np.flatnonzero(~np.isfinite(families.scores(start))).tolist():
+            name = table.schema.names[x]
+            raise InputError(f"required gives {name!r} parents with too many values to be counted")
+    seed = int(make_generator(settings.random_state).integers(2**63))
+    with show_progress("restarts", settings.restarts + 1, bool(settings.verbose)) as advance:
+        tell: Callable[..., None] = lambda *_: advance(1)  # noqa: E731
+        parents, _, n_scored, n_moves, interrupted, late, trace = families.search(
+            start,
+            settings.max_parents,
+            required.ravel(),
+            forbidden.ravel(),
+            settings.restarts,
+            settings.tabu,
+            settings.walks,
+            settings.swaps,
+            seed,
+            float(settings.max_seconds or 0.0),
+            jobs,
+            tell,
+        )
+    own = families.scores(parents)
+    return Found(
+        tuple(map(tuple, parents)),
+        float(own.sum()),
+        own,
+        n_scored,
+        n_moves,
+        trace,
+        interrupted,
+        late,
+        0 if fetcher is None else fetcher.n_passes,
+    )
+
+
+def family_score(
+    table: Table | PartitionedTable,
+    child: int,
+    parents: Iterable[int],
+    score: Score = "bic",
+    prior_weight: float = 1.0,
+    missing: Literal["state", "available"] = "state",
+) -> float:
+    """Return the score of a column and its parents, all given by position."""
+    _check_score(score, prior_weight)
+    return _families(table, score, prior_weight, missing)[0].score(child, sorted(parents))
+
+
+def network_score(
+    table: Table | PartitionedTable,
+    parents: Sequence[Iterable[int]],
+    score: Score = "bic",
+    prior_weight: float = 1.0,
+    missing: Literal["state", "available"] = "state",
+) -> float:
+    """Return the score of a whole net: the parents of each column, all given by position."""
+    _check_score(score, prior_weight)
+    families, _ = _families(table, score, prior_weight, missing)
+    return float(sum(families.scores([sorted(p) for p in parents]).tolist()))
+
+
+def arc_gains(
+    table: Table | PartitionedTable,
+    score: Score = "bdeu",
+    prior_weight: float = 1.0,
+    n_jobs: int = 1,
+) -> NDArray[np.float64]:
+    """Return what each arc gains over no parents at all, from × to; 0 on the diagonal."""
+    _check_score(score, prior_weight)
+    return _families(table, score, prior_weight, "state", n_jobs)[0].gains(n_jobs)
+
+
+def best_branching(gains: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return the parent of each column, or -1, in the branching of the greatest gain.
+
+    A branching gives each column at most one parent and has no cycles. It is found by the
+    algorithm of Chu and Liu, and Edmonds.
+
+    Examples
+    --------
+    >>> best_branching(np.array([[0.0, 5.0, 1.0], [6.0, 0.0, 2.0], [4.0, 0.0, 0.0]])).tolist()
+    [2, 0, -1]
+    """
+    return _core.max_branching(np.ascontiguousarray(gains, np.float64))
+
+
+_MISSING = ("state", "available")
+
+
+def _families(
+    table: Table | PartitionedTable, score: Score, prior_weight: float, missing: str, jobs: int = 1
+) -> tuple[_core.NetFamilies, Fetcher | None]:
+    """Return what scores families, and what fetches their counts if records are in partitions."""
+    schema = table.schema
+    widest = int(np.argmax(schema.arities)) if len(schema) else 0
+    if len(schema) and schema.arities[widest] > 65_536:
+        column = schema.column(widest)
+        raise InputError(
+            f"column {column.name!r} has {column.arity:,} values; the search takes up to 65,536"
+        )
+    unknown = unknown_codes(schema, missing)
+    if not isinstance(table, Table):
+        fetcher = Fetcher(table, unknown, jobs)
+        families = _core.NetFamilies.fetched(
+            fetcher,
+            table.n_records,
+            schema.offsets,
+            unknown,
+            score,
+            float(prior_weight),
+            fetcher.most_bytes,
+            jobs,
+        )
+        return families, fetcher
+    n_bytes = table.n_records * (2 * len(schema) + schema.n_values / 8)
+    check_fits(int(n_bytes), "codes and bitmaps of all columns", "select fewer columns")
+    start, rows = table.postings
+    families = _core.NetFamilies(
+        table.n_records,
+        schema.offsets,
+        schema.defaults,
+        start,
+        rows,
+        table.weights,
+        unknown,
+        score,
+        float(prior_weight),
+    )
+    return families, None
+
+
+def _start(
+    families: _core.NetFamilies,
+    settings: SearchSettings,
+    required: NDArray[np.uint8],
+    forbidden: NDArray[np.uint8],
+    jobs: int,
+) -> list[list[int]]:
+    needed = [np.flatnonzero(required[:, x]).tolist() for x in range(len(required))]
+    if settings.start == "empty" or settings.max_parents == 0:
+        return needed
+    gains = np.where(forbidden > 0, 0.0, families.gains(jobs))
+    parents = best_branching(gains).tolist()
+    both = [
+        sorted({*own, *([p] if p >= 0 else [])}) for own, p in zip(needed, parents, strict=True)
+    ]
+    fits = all(len(own) <= settings.max_parents for own in both) and find_cycle(both) is None
+    return both if fits else needed
+
+
+def _arc_square(arcs: Iterable[Arc], n: int, argument: str) -> NDArray[np.uint8]:
+    square = np.zeros((n, n), np.uint8)
+    for a, b in arcs:
+        if not (0 <= a < n and 0 <= b < n):
+            raise InputError(f"{argument}: arc {(a, b)} is not between columns 0 to {n - 1}")
+        if a == b:
+            raise InputError(f"{argument}: column {a} cannot have an arc to itself")
+        square[a, b] = 1
+    return square
+
+
+def _check_arcs(
+    required: NDArray[np.uint8],
+    forbidden: NDArray[np.uint8],
+    max_parents: int,
+    names: Sequence[str],
+) -> None:
+    for a, b in np.argwhere(required & forbidden).tolist():
+        raise InputError(f"the arc {names[a]!r} → {names[b]!r} is both required and forbidden")
+    needed = [np.flatnonzero(required[:, x]).tolist() for x in range(len(names))]
+    for x, own in enumerate(needed):
+        if len(own) > max_parents:
+            raise InputError(
+                f"required gives {names[x]!r} {len(own)} parents, but max_parents is {max_parents}"
+            )
+    cycle = find_cycle(needed)
+    if cycle is not None:
+        raise InputError(f"required arcs form a cycle: {cycle_text(cycle, names)}")
+
+
+def _check_score(score: str, prior_weight: float) -> None:
+    if score not in get_args(Score):
+        shown = ", ".join(map(repr, get_args(Score)))
+        raise InputError(f"score must be one of {shown}, got {score!r}")
+    if not _is_number(prior_weight) or not 0 < prior_weight < np.inf:
+        raise InputError(f"prior_weight must be a positive number, got {prior_weight!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

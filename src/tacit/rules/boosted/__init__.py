@@ -1,0 +1,1 @@
+"""Boosted rules: gradients, rules, probabilities."""

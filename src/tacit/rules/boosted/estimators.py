@@ -1,0 +1,505 @@
+"""Boosted rules for classes, labels and numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+
+from tacit.rules.boosted.base import BoostedRules
+from tacit.rules.boosted.binarise import best_sets, label_sets
+from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
+from tacit.rules.boosted.outputs import read_classes, read_numbers
+from tacit.scale import over_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.rules.boosted.growth import Grown, Growth
+    from tacit.rules.boosted.outputs import Targets
+
+__all__ = ["BoostedRulesClassifier", "BoostedRulesRegressor"]
+
+
+class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[misc]
+    r"""Rules that are added up to tell classes or labels apart.
+
+    A rule is a few conditions, such as ``age > 30.5 and town = Ulm``, and what it adds to the
+    scores of some outputs if they all hold. Rules are learnt one after the other, each to lower the
+    loss of all before it as much as it can (gradient boosting). Only values that differ from their
+    column's predominant value are ever read, and the rules do not depend on which one that is.
+
+    Parameters
+    ----------
+    n_rules : int, default 500
+        How many rules to learn. Fewer if no rule lowers the loss any more.
+    heads : {"single", "partial", "complete"}
+        Whether a rule adds to one output, to `head_size` of them or to all.
+    head_size : int, optional
+        For partial heads; by default as many as a record has labels on average, at least two.
+    loss : {"auto", "logistic", "squared", "squared_hinge", "example_logistic", "softmax"}
+        What rules lower. "auto" is "logistic" for two classes and for labels and "softmax" for
+        more classes. "example_logistic" looks at all labels of a record together, log(1 + Σ
+        exp(∓score)). For more classes, all but "softmax" take one class against the rest.
+    learning_rate : float, default 0.3
+        What is left of the best score of a rule, so that no rule decides alone.
+    max_conditions : int, optional
+        The most conditions of a rule; None for 255. The default of 4 gives rules to be read.
+    min_support : float, default 1
+        The least number of records that a rule covers; below 1, a share of them.
+    l1, l2 : float, default 0.0 and 1.0
+        Penalties of scores: S(−Σg, l1) / (Σh + l2), with the soft threshold S, the gradients g
+        and the second derivatives h of the records that are covered.
+    search : {"exact", "histogram"}
+        Try every threshold between two values that occur, or those between `n_bins` bins.
+    n_bins : int, default 32
+    binning : {"frequency", "width"}
+        Bins of about equally many different values, or equally wide ones.
+    predominant : {"auto", "zero", "none"}, mapping or sequence
+        The values that are not visited, one for each column: the most common one, zero, none at
+        all, or those given. Time depends on it, the result does not.
+    nominal : sequence of str or int, optional
+        Columns of numbers that are names: conditions ask whether they are equal.
+    sample : {"none", "bagging", "subsample"}
+        Whether each rule is learnt of all records, of some drawn with replacement, or without.
+    sample_share : float, optional
+        How many are drawn; by default all for bagging and two thirds for subsamples.
+    stratify : bool, default True
+        Draw from (and hold out of) each class alike; of labels, from each set of them.
+    feature_share : {"sqrt", "log2"}, float or int, optional
+        How many columns are tried for each condition, drawn anew; by default all.
+    prune : bool, default False
+        Drop the last conditions of a rule while that is better for the records not drawn (IREP).
+    early_stopping : bool, default False
+        Hold out some records, stop when their loss has not fallen for `patience` rules, and keep
+        the rules up to the lowest: none at all if no rule lowers it.
+    validation_share : float, default 0.1
+        How many records to hold out.
+    patience : int, default 50
+        0 learns all rules before the best are kept.
+    calibration : {"isotonic"}, optional
+        Make probabilities of scores by isotonic regression, for each output alone: of the records
+        held out by `early_stopping`, or else of all by five-fold cross-validation, which takes five
+        times longer.
+    prediction : {"hamming", "subset"}
+        Labels that are each more probable than not, which makes the fewest wrong labels; or the
+        most probable of the sets of labels that occurred, which gets the most sets right.
+        Classes are predicted alike by both.
+    default_rule : bool, default True
+        Whether a first rule without conditions gives all records a score to start with.
+    random_state : int, RandomState or Generator, optional
+        For samples, drawn columns and held-out records.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    verbose : int, default 0
+        1 shows progress on stderr.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The rules, in the order in which they were learnt: as text, as a frame, one by one.
+    n_rules_ : int
+    classes_ : ndarray
+        The classes, sorted; for labels their names (of a frame) or numbers.
+    validation_losses_ : ndarray of float64 of shape (n_rules,)
+        The mean loss of held-out records after each rule; empty without early stopping.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        For Tables and frames.
+
+    See Also
+    --------
+    CoveringRulesClassifier : A list of rules, of which the first that covers a record decides.
+
+    Notes
+    -----
+    Missing values (NaN, None) satisfy no condition. A label that is the same for all records gets
+    no rules, and its probability is that of all but half a record. Whole weights up to 16 mean that
+    a record is there as often; others multiply its gradients and do not count as support.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> X = {"age": [19, 25, 33, 41, 52, 64] * 10, "town": ["Ulm", "Bonn", "Ulm"] * 20}
+    >>> y = ["no", "no", "yes", "no", "no", "yes"] * 10
+    >>> model = tacit.BoostedRulesClassifier(n_rules=20).fit(X, y)
+    >>> model.predict({"age": [20, 70], "town": ["Ulm", "Ulm"]}).tolist()
+    ['no', 'yes']
+    """
+
+    classes_: NDArray[Any]
+    _curves: Isotonic | None
+    _sets: NDArray[np.uint8] | None
+
+    def __init__(
+        self,
+        n_rules: int = 500,
+        *,
+        heads: Literal["single", "partial", "complete"] = "single",
+        head_size: int | None = None,
+        loss: str = "auto",
+        learning_rate: float = 0.3,
+        max_conditions: int | None = 4,
+        min_support: float = 1,
+        l1: float = 0.0,
+        l2: float = 1.0,
+        search: Literal["exact", "histogram"] = "exact",
+        n_bins: int = 32,
+        binning: Literal["frequency", "width"] = "frequency",
+        predominant: Any = "auto",
+        nominal: Sequence[str | int] | None = None,
+        sample: Literal["none", "bagging", "subsample"] = "none",
+        sample_share: float | None = None,
+        stratify: bool = True,
+        feature_share: str | float | None = None,
+        prune: bool = False,
+        early_stopping: bool = False,
+        validation_share: float = 0.1,
+        patience: int = 50,
+        calibration: Literal["isotonic"] | None = None,
+        prediction: Literal["hamming", "subset"] = "hamming",
+        default_rule: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rules = n_rules
+        self.heads = heads
+        self.head_size = head_size
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.max_conditions = max_conditions
+        self.min_support = min_support
+        self.l1 = l1
+        self.l2 = l2
+        self.search = search
+        self.n_bins = n_bins
+        self.binning = binning
+        self.predominant = predominant
+        self.nominal = nominal
+        self.sample = sample
+        self.sample_share = sample_share
+        self.stratify = stratify
+        self.feature_share = feature_share
+        self.prune = prune
+        self.early_stopping = early_stopping
+        self.validation_share = validation_share
+        self.patience = patience
+        self.calibration = calibration
+        self.prediction = prediction
+        self.default_rule = default_rule
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BoostedRulesClassifier:
+        """Learn rules.
+
+        Parameters
+        ----------
+        X : Table, frame, mapping of columns, array or sparse array
+            Numbers are compared as float64: whole ones above 2**53 may become the same.
+        y : array-like of shape (n_records,) or (n_records, n_labels), or str
+            The class of each record; or labels that are 0 or 1, an array, a sparse array or a
+            frame; or the name of a column of X that holds the classes.
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for. Records of the weight zero say nothing, and
+            weights of less than about a millionth of the largest are rounded away.
+
+        Returns
+        -------
+        self
+        """
+        fitted: BoostedRulesClassifier = self._fit(X, y, sample_weight)
+        return fitted
+
+    def _read_target(self, y: Any, n_records: int) -> Targets:
+        return read_classes(y, n_records)
+
+    def _keep(self, targets: Targets) -> None:
+        self.classes_ = targets.labels
+        self._curves = None
+        subsets = self.prediction == "subset" and targets.kind == "multilabel"
+        self._sets = label_sets(targets.values) if subsets else None
+
+    def _finish(self, X: Any, growth: Growth, grown: Grown) -> None:
+        if self.calibration is None:
+            return
+        values, weights, held = growth.targets.values, growth.weights, grown.held
+        if held is None:
+            decisions = growth.cross_decisions(self._new(X))
+        else:
+            decisions, values = self._decide(X)[held], values[:, held]
+            weights = None if weights is None else weights[held]
+        self._curves = Isotonic.fit(decisions, values, weights)
+
+    def _labels(self) -> list[Any]:
+        labels: list[Any] = self.classes_.tolist()
+        return labels[1:] if self._kind == "binary" else labels
+
+    @over_parts
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the scores: what the default rule and all rules that cover a record add up to.
+
+        A score above zero speaks for a class or label. The squared losses estimate 0 and 1, of
+        which one half is taken off.
+
+        Parameters
+        ----------
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+
+        Returns
+        -------
+        ndarray of shape (n_records,) for two classes, else (n_records, n_classes or n_labels)
+        """
+        decisions = self._decide(X)
+        return decisions[:, 0] if self._kind == "binary" else decisions
+
+    @over_parts
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class or label for each record.
+
+        Parameters
+        ----------
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+
+        Returns
+        -------
+        ndarray of shape (n_records, n_classes or n_labels)
+            Those of classes add up to one; those of labels are each for itself.
+        """
+        return self._probabilities(self._decide(X))
+
+    def _probabilities(self, decisions: NDArray[np.float64]) -> NDArray[np.float64]:
+        if self._curves is None:
+            shares = plain_probabilities(decisions, self._loss)
+        else:
+            shares = self._curves.apply(decisions)
+        if self._kind == "binary":
+            return np.column_stack((1.0 - shares[:, 0], shares[:, 0]))
+        if self._kind == "multiclass":
+            shares = shares / shares.sum(axis=1, keepdims=True)
+        return shares
+
+    @over_parts
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of each class's or label's probability for each record.
+
+        Parameters
+        ----------
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+        """
+        with np.errstate(divide="ignore"):  # log-odds may be beyond all numbers
+            logs: NDArray[np.float64] = np.log(self.predict_proba(X))
+        return logs
+
+    @over_parts
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class, or the labels, of each record.
+
+        Parameters
+        ----------
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+
+        Returns
+        -------
+        ndarray of shape (n_records,), or (n_records, n_labels) of 0 and 1
+        """
+        return self._decided(self._decide(X))
+
+    def _decided(self, decisions: NDArray[np.float64]) -> NDArray[Any]:
+        if self._kind == "multilabel":
+            if self._sets is not None:
+                return best_sets(self._probabilities(decisions), self._sets).astype(np.int64)
+            chosen = self._curves.apply(decisions) > 0.5 if self._curves else decisions > 0
+            return chosen.astype(np.int64)
+        if self._kind == "binary":
+            above = self._curves.apply(decisions) > 0.5 if self._curves else decisions > 0
+            return self.classes_[above[:, 0].astype(np.int64)]
+        ranked = self._probabilities(decisions) if self._curves else decisions
+        best: NDArray[Any] = self.classes_[ranked.argmax(axis=1)]
+        return best
+
+    def _predicted(self, decisions: NDArray[np.float64]) -> list[Any]:
+        found = self._decided(decisions)
+        if self._kind != "multilabel":
+            said: list[Any] = found.tolist()
+            return said
+        return [tuple(self.classes_[row == 1].tolist()) for row in found]
+
+    def _headline(self) -> str:
+        shown = [str(label) for label in self.classes_[:6].tolist()]
+        listed = ", ".join(shown) + (", …" if len(self.classes_) > 6 else "")
+        kind = "labels" if self._kind == "multilabel" else "classes"
+        return f"{len(self.classes_):,} {kind}: {listed}"
+
+
+class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
+    """Rules that are added up to predict numbers.
+
+    Each rule lowers the squared error of all rules before it as much as it can. See
+    :class:`BoostedRulesClassifier` for what a rule is.
+
+    Several outputs count alike, whatever their units: each is multiplied by a power of two that
+    makes it about as wide as the widest, in whose unit gains and losses are. With `l1`, which is in
+    the unit of all outputs, they are taken as they are.
+
+    Parameters
+    ----------
+    n_rules, heads, head_size, learning_rate, max_conditions, min_support, l1, l2, search
+        As for :class:`BoostedRulesClassifier`.
+    n_bins, binning, predominant, nominal, sample, sample_share, feature_share, prune
+        Likewise.
+    early_stopping, validation_share, patience, random_state, n_jobs, verbose
+        Likewise.
+    default_rule : bool, default True
+        Whether all records start with the mean; else with zero.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The rules, in the order in which they were learnt: as text, as a frame, one by one.
+    n_rules_ : int
+    n_outputs_ : int
+    validation_losses_ : ndarray of float64 of shape (n_rules,)
+        The mean loss of held-out records after each rule; empty without early stopping.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        For Tables and frames.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> X = {"age": [3, 4, 30, 41]}
+    >>> model = tacit.BoostedRulesRegressor(n_rules=100, l2=0.0).fit(X, [1.0, 2.0, 10.0, 12.0])
+    >>> model.predict({"age": [3, 41]}).round(2)
+    array([ 1., 12.])
+    """
+
+    _names: list[str]
+
+    def __init__(
+        self,
+        n_rules: int = 500,
+        *,
+        heads: Literal["single", "partial", "complete"] = "single",
+        head_size: int | None = None,
+        learning_rate: float = 0.3,
+        max_conditions: int | None = 4,
+        min_support: float = 1,
+        l1: float = 0.0,
+        l2: float = 1.0,
+        search: Literal["exact", "histogram"] = "exact",
+        n_bins: int = 32,
+        binning: Literal["frequency", "width"] = "frequency",
+        predominant: Any = "auto",
+        nominal: Sequence[str | int] | None = None,
+        sample: Literal["none", "bagging", "subsample"] = "none",
+        sample_share: float | None = None,
+        feature_share: str | float | None = None,
+        prune: bool = False,
+        early_stopping: bool = False,
+        validation_share: float = 0.1,
+        patience: int = 50,
+        default_rule: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rules = n_rules
+        self.heads = heads
+        self.head_size = head_size
+        self.learning_rate = learning_rate
+        self.max_conditions = max_conditions
+        self.min_support = min_support
+        self.l1 = l1
+        self.l2 = l2
+        self.search = search
+        self.n_bins = n_bins
+        self.binning = binning
+        self.predominant = predominant
+        self.nominal = nominal
+        self.sample = sample
+        self.sample_share = sample_share
+        self.feature_share = feature_share
+        self.prune = prune
+        self.early_stopping = early_stopping
+        self.validation_share = validation_share
+        self.patience = patience
+        self.default_rule = default_rule
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BoostedRulesRegressor:
+        """Learn rules.
+
+        Parameters
+        ----------
+        X : Table, frame, mapping of columns, array or sparse array
+            Numbers are compared as float64: whole ones above 2**53 may become the same.
+        y : array-like of shape (n_records,) or (n_records, n_outputs), or str
+            Numbers, or the name of a column of X that holds them. Rules name outputs as columns
+            of a frame or a Series are.
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for. Records of the weight zero say nothing, and
+            weights of less than about a millionth of the largest are rounded away.
+
+        Returns
+        -------
+        self
+        """
+        fitted: BoostedRulesRegressor = self._fit(X, y, sample_weight)
+        return fitted
+
+    def _read_target(self, y: Any, n_records: int) -> Targets:
+        return read_numbers(y, n_records)
+
+    def _keep(self, targets: Targets) -> None:
+        self._names = targets.labels.tolist()
+        if targets.kind == "number" and self._target_name is not None:
+            self._names = [self._target_name]
+        self.n_outputs_ = len(self._names)
+
+    def _labels(self) -> list[Any]:
+        return list(self._names)
+
+    @over_parts
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the number, or the numbers, of each record.
+
+        Parameters
+        ----------
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+
+        Returns
+        -------
+        ndarray of shape (n_records,), or (n_records, n_outputs) if y had two dimensions
+        """
+        decisions = self._decide(X)
+        return decisions[:, 0] if self._kind == "number" else decisions
+
+    def _predicted(self, decisions: NDArray[np.float64]) -> list[Any]:
+        if self._kind == "number":
+            said: list[Any] = decisions[:, 0].tolist()
+            return said
+        return [tuple(row) for row in decisions.tolist()]
+
+    def _headline(self) -> str:
+        shown = ", ".join(self._names[:6]) + (", …" if len(self._names) > 6 else "")
+        return f"numbers: {shown}"

@@ -1,0 +1,223 @@
+"""How boosted rules are grown: what the kernel is given, and what is made of its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tacit import _core
+from tacit.machine import count_jobs
+from tacit.progress import show_progress
+from tacit.rules.boosted.holding_out import folds, hold_out
+from tacit.rules.boosted.rule_arrays import RuleArrays
+from tacit.rules.boosted.settings import count_weights, kernel_settings
+from tacit.rules.sample import exponent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.rules.boosted.outputs import Targets
+    from tacit.rules.columns.features import CodedColumns, NewColumns
+
+__all__ = ["Grown", "Growth"]
+
+_CHUNKS = 100  # reports of progress
+_SQUARED = ("squared", "squared_hinge")
+_MOST_PENALTY = 1e300  # no score is as large
+_MOST_SHIFT = 450  # of gains
+
+
+class Grown(NamedTuple):
+    """Rules, the held-out loss after each, and which records were held out."""
+
+    rules: RuleArrays
+    losses: NDArray[np.float64]
+    held: NDArray[np.bool_] | None
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The records and settings that rules are grown from.
+
+    Outputs that are the same for all records get no rules: their default score decides.
+
+    Attributes
+    ----------
+    model : estimator
+        Whose parameters are asked for.
+    coded : CodedColumns
+    targets : Targets
+    weights : ndarray of float64 or None
+    loss : str
+    generator : numpy.random.Generator
+    """
+
+    model: Any
+    coded: CodedColumns
+    targets: Targets
+    weights: NDArray[np.float64] | None
+    loss: str
+    generator: np.random.Generator
+
+    def rules(self) -> Grown:
+        """Grow the rules of the estimator; some records are held out if it stops early."""
+        if not self.model.early_stopping:
+            return self._grow(None, "rules")
+        share, n_records = self.model.validation_share, self.targets.n_records
+        return self._grow(hold_out(share, n_records, self._strata(), self.generator), "rules")
+
+    def cross_decisions(self, new: NewColumns, n_folds: int = 5) -> NDArray[np.float64]:
+        """Return scores of each record by rules that were grown without it and others.
+
+        Parameters
+        ----------
+        new : NewColumns
+            The same records, as predictions take them.
+        n_folds : int
+            How often rules are grown, each time without another part of the records.
+
+        Returns
+        -------
+        ndarray of shape (n_records, n_outputs)
+        """
+        part = folds(n_folds, self.targets.n_records, self._strata(), self.generator)
+        decisions = np.empty(self.targets.values.shape[::-1])
+        for fold in range(int(part.max()) + 1):
+            held = part == fold
+            grown = self._grow(held, f"rules to calibrate by, part {fold + 1}")
+            decisions[held] = grown.rules.score(new, count_jobs(self.model.n_jobs))[held]
+        return decisions
+
+    def _grow(self, held: NDArray[np.bool_] | None, what: str) -> Grown:
+        """Grow rules of all records but some."""
+        used = self._used(held)
+        default_scores = self._constant_scores(used)
+        varied = np.flatnonzero(~self.targets.constant()).astype(np.int32)
+        if not len(varied):
+            return Grown(RuleArrays.empty(default_scores), np.zeros(0), held)
+        values, default_rule = self.targets.values[varied], bool(self.model.default_rule)
+        # A penalty of sizes is one for all outputs, so that all of them must have one unit.
+        scaled = _Scaled.of(values, used, self.loss, default_rule, one_unit=self.model.l1 > 0)
+        grown = self._run(scaled, held, used, what)
+        found = scaled.unscaled(grown)
+        default_scores[varied] = found["default_scores"] + scaled.centre
+        rules = RuleArrays.grown(found, self.coded, outputs=varied, default_scores=default_scores)
+        if held is None or not self.model.early_stopping:
+            return Grown(rules, np.zeros(0), held)
+        # The least loss is sought before it is unscaled: that of tiny numbers may become zero.
+        kept = int(np.argmin(np.concatenate((grown["start_loss"], grown["losses"]))))
+        weights = self._held_weights(held)
+        total = float(held.sum() if weights is None else weights.sum())
+        return Grown(rules.first(kept), found["losses"][:kept] / total, held)
+
+    def _strata(self) -> NDArray[np.int32] | None:
+        return self.targets.strata() if getattr(self.model, "stratify", False) else None
+
+    def _used(self, held: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+        """Return what each record weighs when rules are grown."""
+        used = np.ones(self.targets.n_records) if self.weights is None else self.weights.copy()
+        if held is not None:
+            used[held] = 0.0
+        return used
+
+    def _held_weights(self, held: NDArray[np.bool_] | None) -> NDArray[np.float64] | None:
+        """Return what held-out records weigh in their loss, the largest about one."""
+        if held is None or self.weights is None:
+            return None
+        weights = np.where(held, self.weights, 0.0)
+        return np.ldexp(weights, -exponent(weights))
+
+    def _constant_scores(self, used: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return scores of outputs as if they were constant: sure, but for half a record."""
+        first: NDArray[np.float64] = self.targets.values[:, 0].astype(np.float64)
+        if self.targets.values.dtype == np.float64:
+            return first
+        size = 0.5 if self.loss in _SQUARED else float(np.log1p(2 * used.sum()))
+        return np.where(first == 1, size, -size)
+
+    def _run(
+        self, scaled: _Scaled, held: NDArray[np.bool_] | None, used: NDArray[np.float64], what: str
+    ) -> dict[str, NDArray[Any]]:
+        """Run the kernel, in parts if progress is to be shown."""
+        model, kernels = self.model, _core
+        units, weights = count_weights(self.weights, held, len(used))
+        n_counted = float(used.sum() if weights is None else np.count_nonzero(used))
+        settings = kernel_settings(
+            model, self.targets, len(scaled.values), self.loss, len(self.coded.kinds), n_counted
+        )
+        booster = kernels.RuleBooster(
+            kernels.RuleColumns(*self.coded.arguments),
+            scaled.values,
+            **settings | {"l1": scaled.penalty(settings["l1"])},
+            units=units,
+            weights=weights,
+            strata=self._strata() if model.sample != "none" else None,
+            seed=int(self.generator.integers(2**31)),
+            held_weights=self._held_weights(held),
+        )
+        n_jobs, n_rules = count_jobs(model.n_jobs), int(model.n_rules)
+        patience = int(model.patience) if model.early_stopping else 0
+        step = max(1, n_rules // _CHUNKS) if model.verbose else n_rules
+        with show_progress(what, n_rules, bool(model.verbose)) as report:
+            left = n_rules
+            while left > 0:
+                asked = min(left, step)
+                added = booster.grow(asked, patience, n_jobs)
+                report(added)
+                left = left - added if added == asked else 0
+        return booster.rules()
+
+
+class _Scaled(NamedTuple):
+    """Targets as the kernel takes them: scores are its own divided by 2**shift, plus `centre`.
+
+    The squared losses estimate labels as 0 and 1, and a decision is above zero for a label. Sums of
+    numbers are finest around zero, where the default rule is the mean itself; and whether they are
+    dollars or millions of them must make no difference, nor for one output beside another.
+    """
+
+    values: NDArray[Any]
+    centre: NDArray[np.float64]
+    shift: NDArray[np.int32]
+
+    @staticmethod
+    def of(
+        values: NDArray[Any],
+        used: NDArray[np.float64],
+        loss: str,
+        default_rule: bool,
+        *,
+        one_unit: bool,
+    ) -> _Scaled:
+        n = len(values)
+        if values.dtype != np.float64:
+            centre = np.full(n, -0.5 if loss in _SQUARED else 0.0)
+            return _Scaled(values, centre, np.zeros(n, np.int32))
+        used = np.ldexp(used, -exponent(used))
+        centre = values @ used / used.sum() if default_rule else np.zeros(n)
+        values = values - centre[:, None]
+        shift = -np.frexp(np.abs(values).max(axis=1))[1].astype(np.int32)
+        if one_unit:
+            shift[:] = shift.min()
+        return _Scaled(np.ldexp(values, shift[:, None]), centre, shift)
+
+    def penalty(self, l1: float) -> float:
+        """Return the penalty of sizes for targets as they are here."""
+        with np.errstate(over="ignore"):
+            return float(np.minimum(np.ldexp(l1, self.shift.min()), _MOST_PENALTY)) if l1 else 0.0
+
+    def unscaled(self, found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return rules in the scale of the numbers themselves; default scores lack the centre.
+
+        Gains and losses add up outputs, and are in the unit of the widest. Only shares of gains
+        matter: those of tiny numbers stay in a larger unit, where their squares are not zero.
+        """
+        unit = int(self.shift.min())
+        return found | {
+            "scores": np.ldexp(found["scores"], -self.shift[found["outputs"]]),
+            "default_scores": np.ldexp(found["default_scores"], -self.shift),
+            "gain": np.ldexp(found["gain"], -2 * min(unit, _MOST_SHIFT)),
+            "losses": np.ldexp(found["losses"], -2 * unit),
+        }

@@ -1,0 +1,180 @@
+"""What the parameters of boosted rules may be, and how the kernel takes them."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.machine import check_int, count_jobs
+from tacit.rules.checks import check_choice, check_flag, check_number, is_number
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.rules.boosted.outputs import Targets
+
+__all__ = ["check_parameters", "choose_loss", "count_weights", "kernel_settings"]
+
+CLASS_LOSSES = ("auto", "logistic", "squared", "squared_hinge", "example_logistic", "softmax")
+MOST_CONDITIONS = 255
+_MOST_RULES = 2**31 - 1
+_MOST_UNITS = 16  # the kernel counts records up to so many times
+
+
+def check_parameters(model: Any) -> None:
+    """Refuse parameters that no data could make right."""
+    check_int(model.n_rules, "n_rules", 0)
+    if model.n_rules > _MOST_RULES:
+        raise InputError(f"n_rules must be at most {_MOST_RULES:,}, got {model.n_rules!r}")
+    check_choice(model.heads, "heads", ("single", "partial", "complete"))
+    if model.head_size is not None:
+        check_int(model.head_size, "head_size", 1)
+        if model.heads != "partial":
+            raise InputError(f"head_size is for heads='partial' only; heads is {model.heads!r}")
+    check_number(model.learning_rate, "learning_rate", 0.0, 1.0, above=True)
+    if model.max_conditions is not None:
+        check_int(model.max_conditions, "max_conditions", 1)
+        if model.max_conditions > MOST_CONDITIONS:
+            raise InputError(f"max_conditions must be at most {MOST_CONDITIONS}, or None")
+    check_number(model.min_support, "min_support", 0.0, above=True)
+    check_number(model.l1, "l1", 0.0)
+    check_number(model.l2, "l2", 0.0)
+    check_choice(model.search, "search", ("exact", "histogram"))
+    check_int(model.n_bins, "n_bins", 2)
+    check_choice(model.binning, "binning", ("frequency", "width"))
+    check_choice(model.sample, "sample", ("none", "bagging", "subsample"))
+    if model.sample_share is not None:
+        check_number(model.sample_share, "sample_share", 0.0, 1.0, above=True)
+    _check_feature_share(model.feature_share)
+    for name in ("stratify", "prune", "early_stopping", "default_rule"):
+        if hasattr(model, name):
+            check_flag(getattr(model, name), name)
+    if model.prune and model.sample == "none":
+        raise InputError(
+            "prune=True needs records that were not drawn: choose sample='bagging' or 'subsample'"
+        )
+    check_number(model.validation_share, "validation_share", 0.0, 1.0, above=True, below=True)
+    check_int(model.patience, "patience", 0)
+    if hasattr(model, "loss"):
+        check_choice(model.loss, "loss", CLASS_LOSSES)
+        check_choice(model.prediction, "prediction", ("hamming", "subset"))
+        if model.calibration is not None:
+            check_choice(model.calibration, "calibration", ("isotonic",))
+    count_jobs(model.n_jobs)
+
+
+def _check_feature_share(share: Any) -> None:
+    if share is None or (isinstance(share, str) and share in ("sqrt", "log2")):
+        return
+    most = math.inf if isinstance(share, Integral) else 1.0
+    if is_number(share) and 0 < share <= most:
+        return
+    raise InputError(
+        "feature_share must be 'sqrt', 'log2', a share above 0 and at most 1, a whole number of "
+        f"columns or None, got {share!r}"
+    )
+
+
+def choose_loss(loss: str, targets: Targets) -> str:
+    """Return the loss that "auto" stands for; of two classes, softmax is the logistic loss."""
+    if targets.kind in ("number", "numbers"):
+        return "squared"
+    if loss == "softmax" and targets.kind == "multilabel":
+        raise InputError("loss='softmax' is for one class a record; y has labels, 0 or 1 each")
+    if targets.kind == "multiclass" and loss == "auto":
+        return "softmax"
+    return "logistic" if loss in ("auto", "softmax") and targets.kind != "multiclass" else loss
+
+
+def kernel_settings(
+    model: Any, targets: Targets, n_outputs: int, loss: str, n_columns: int, n_counted: float
+) -> dict[str, Any]:
+    """Return the kernel's settings but for records' units, weights and strata.
+
+    Parameters
+    ----------
+    model : estimator
+    targets : Targets
+    n_outputs : int
+        Those that rules are grown for.
+    loss : str
+    n_columns : int
+    n_counted : float
+        The number of records that rules are grown of, each as often as it counts.
+    """
+    return {
+        "loss": loss,
+        "heads": model.heads if n_outputs > 1 else "single",
+        "head_size": _head_size(model, targets, n_outputs),
+        "learning_rate": float(model.learning_rate),
+        "l1": float(model.l1),
+        "l2": float(model.l2),
+        "max_conditions": int(model.max_conditions or MOST_CONDITIONS),
+        "min_support": _support(model.min_support, n_counted),
+        "default_rule": bool(model.default_rule),
+        "sample": model.sample,
+        "sample_share": _sample_share(model),
+        "n_features": _n_features(model.feature_share, n_columns),
+        "prune": bool(model.prune),
+        "search": model.search,
+    }
+
+
+def _head_size(model: Any, targets: Targets, n_outputs: int) -> int:
+    """Return the size of partial heads; by default labels a record has, but two at least."""
+    if model.head_size is not None:
+        return min(int(model.head_size), n_outputs)
+    held = 0.0
+    if targets.kind == "multilabel":
+        held = float(targets.values.sum()) / max(targets.n_records, 1)
+    return min(max(2, math.ceil(held)), n_outputs)
+
+
+def _support(least: float, n_counted: float) -> float:
+    """Return the least support: a number of records, or below one a share of them."""
+    return float(least) if least >= 1 else max(1.0, float(least) * n_counted)
+
+
+def _sample_share(model: Any) -> float:
+    if model.sample_share is not None:
+        return float(model.sample_share)
+    return 2 / 3 if model.sample == "subsample" else 1.0
+
+
+def _n_features(share: Any, n_columns: int) -> int:
+    """Return how many columns each condition is sought among; 0 for all of them."""
+    if share is None:
+        return 0
+    if share == "sqrt":
+        n = int(math.sqrt(n_columns))
+    elif share == "log2":
+        n = int(math.log2(n_columns)) + 1
+    else:
+        n = int(share) if isinstance(share, Integral) else math.ceil(float(share) * n_columns)
+    n = max(n, 1)
+    return 0 if n >= n_columns else n
+
+
+def count_weights(
+    weights: NDArray[np.float64] | None, held: NDArray[np.bool_] | None, n_records: int
+) -> tuple[NDArray[np.float32] | None, NDArray[np.float64] | None]:
+    """Return weights as the kernel takes them: how often records count, and what they weigh.
+
+    Small whole weights are multiplicities; others multiply gradients. Records that are held out
+    count zero times.
+    """
+    units: NDArray[np.float32] | None = None
+    if (
+        weights is not None
+        and (weights == np.floor(weights)).all()
+        and weights.max() <= _MOST_UNITS
+    ):
+        units, weights = weights.astype(np.float32), None
+    if held is not None:
+        units = np.ones(n_records, np.float32) if units is None else units
+        units[held] = 0.0
+    return units, weights

@@ -1,0 +1,1 @@
+"""The columns that rules are about, as the kernels scan them."""

@@ -1,0 +1,212 @@
+"""Columns of numbers as the search for rules takes them: ranked, and without predominant values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.machine import check_int
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from tacit.rules.columns.features import RuleFeatures
+    from tacit.rules.columns.input import NewColumns
+
+__all__ = ["CodedColumns", "code_columns"]
+
+_AT_MOST, _ABOVE = 0, 1
+
+
+@dataclass(frozen=True)
+class CodedColumns:
+    """The columns of X as runs of records that have the same code.
+
+    A code is the rank of a number among those of its column, or that of a bin; -1 is missing.
+
+    Attributes
+    ----------
+    n_records : int
+    kinds : ndarray of uint8
+        0 for ordinal columns, 1 for nominal ones.
+    predominant : ndarray of int32
+        The code of each column that is not stored.
+    column_runs : ndarray of int64
+        The first run of each column, and one past the last.
+    run_codes : ndarray of int32
+        Ascending within a column.
+    run_start : ndarray of int64
+        The first record of each run, and one past the last.
+    records : ndarray of int32
+        Ascending within a run.
+    code_start : ndarray of int64
+        The first code of each column, and one past the last.
+    lower, upper : ndarray of float64
+        The least and the greatest number of each code; they differ for bins.
+    """
+
+    n_records: int
+    kinds: NDArray[np.uint8]
+    predominant: NDArray[np.int32]
+    column_runs: NDArray[np.int64]
+    run_codes: NDArray[np.int32]
+    run_start: NDArray[np.int64]
+    records: NDArray[np.int32]
+    code_start: NDArray[np.int64]
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What ``_core.RuleColumns`` takes, in its order."""
+        return (
+            self.n_records,
+            self.kinds,
+            self.predominant,
+            self.column_runs,
+            self.run_codes,
+            self.run_start,
+            self.records,
+            self.code_start,
+            self.lower,
+            self.upper,
+        )
+
+    def thresholds(
+        self, columns: ArrayLike, ops: ArrayLike, low: ArrayLike, high: ArrayLike
+    ) -> NDArray[np.float64]:
+        """Return the numbers that conditions compare with.
+
+        Of conditions with an order ("at most" and "above"), half-way between the number of the code
+        `low` and that of `high`: never below the one, always below the other. Of others, the number
+        of `low`.
+
+        Parameters
+        ----------
+        columns, ops, low, high : array-like of int
+            Conditions as the search returns them.
+        """
+        own = self.code_start[np.asarray(columns, np.int64)]
+        below = self.upper[own + np.asarray(low, np.int64)]
+        above = self.lower[own + np.asarray(high, np.int64)]
+        ordered = np.isin(np.asarray(ops), (_AT_MOST, _ABOVE))
+        return np.where(ordered, _half_way(below, above), below)
+
+    def separate(self, column: int, threshold: float, shown: float) -> bool:
+        """Return whether what is shown divides the column's numbers as a threshold does.
+
+        Of a nominal column, whether it is the same number.
+        """
+        if self.kinds[column]:
+            return shown == threshold
+        begin, end = int(self.code_start[column]), int(self.code_start[column + 1])
+        place = begin + int(self.lower[begin:end].searchsorted(threshold, "right"))
+        return (place == begin or bool(self.upper[place - 1] <= shown)) and (
+            place == end or bool(self.lower[place] > shown)
+        )
+
+
+def _half_way(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray[np.float64]:
+    with np.errstate(over="ignore"):
+        middle = (below + above) / 2
+    middle = np.where(np.isfinite(middle), middle, below / 2 + above / 2)
+    # Between neighbouring floats there is none; rounding may lead up to the upper one.
+    return np.where((middle >= below) & (middle < above), middle, below) + 0.0
+
+
+def code_columns(
+    features: RuleFeatures, new: NewColumns, predominant: Any, bins: Any, n_jobs: int
+) -> CodedColumns:
+    """Rank the numbers of each column and lay out what is not predominant.
+
+    Parameters
+    ----------
+    features : RuleFeatures
+    new : NewColumns
+        The X of fit.
+    predominant, bins
+        As :meth:`RuleFeatures.fit` takes them.
+    n_jobs : int
+    """
+    wanted, choose = _wanted(features, new, predominant)
+    by_frequency, n_bins = _binning(bins)
+    numeric = features.kinds == 0
+    numeric[list(features.labels)] = False
+    binned = (numeric & (bins is not None)).astype(np.uint8)
+    plan = wanted, choose.astype(np.uint8), binned, by_frequency, n_bins
+    arguments: tuple[Any, ...] = (*new.arguments, *plan, n_jobs)
+    return CodedColumns(new.n_records, features.kinds, *_core.code_columns(*arguments))
+
+
+def _binning(bins: Any) -> tuple[bool, int]:
+    if bins is None:
+        return True, 2
+    try:
+        how, number = bins
+    except (TypeError, ValueError):
+        raise InputError(f"bins must be a pair of how and how many, got {bins!r}") from None
+    if how not in ("width", "frequency"):
+        raise InputError(f"bins must be by 'width' or 'frequency', got {how!r}")
+    return how == "frequency", check_int(number, "n_bins", 2)
+
+
+def _wanted(features: RuleFeatures, new: NewColumns, predominant: Any) -> tuple[Any, Any]:
+    """Return the number that is predominant in each column, and in which columns to choose it."""
+    n = len(features.names)
+    choose = np.full(n, features.kind != "table")
+    wanted = new.unlisted.copy()
+    if isinstance(predominant, str):
+        if predominant == "zero":
+            numbers = np.ones(n, bool)
+            numbers[list(features.labels)] = False
+            wanted[numbers], choose[numbers] = 0.0, False
+        elif predominant == "none":  # nothing but what is missing, which is always tacit
+            wanted[:], choose[:] = np.nan, False
+        elif predominant != "auto":
+            raise InputError(
+                "predominant must be 'auto', 'zero', 'none' or values of columns, got "
+                f"{predominant!r}"
+            )
+        return wanted, choose
+    for place, value in _named(features, predominant):
+        wanted[place], choose[place] = _number(features, place, value), False
+    return wanted, choose
+
+
+def _named(features: RuleFeatures, predominant: Any) -> Any:
+    if isinstance(predominant, Mapping):
+        items = predominant.items()
+        return [(features.position(column, "predominant"), value) for column, value in items]
+    try:
+        values = list(predominant)
+    except TypeError:
+        raise InputError(
+            f"predominant must be 'auto', 'zero', 'none' or values of columns, got {predominant!r}"
+        ) from None
+    if len(values) != len(features.names):
+        raise InputError(
+            f"predominant must have {len(features.names)} values, one for each column; got "
+            f"{len(values)}"
+        )
+    return enumerate(values)
+
+
+def _number(features: RuleFeatures, place: int, value: Any) -> float:
+    """Return the number that stands for a value of a column."""
+    name = features.names[place]
+    number = float(value) if isinstance(value, (Real, np.bool_)) else None
+    if value is None or (number is not None and np.isnan(number)):
+        return float("nan")
+    if place in features.labels:
+        if value not in features.labels[place]:
+            raise InputError(f"predominant: column {name!r} has no label {value!r}")
+        return float(features.labels[place].index(value))
+    if number is None or np.isinf(number):
+        raise InputError(f"predominant: column {name!r} holds numbers, got {value!r}")
+    return number

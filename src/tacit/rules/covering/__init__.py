@@ -1,0 +1,1 @@
+"""Covering rules: an ordered list, learnt by separate and conquer."""

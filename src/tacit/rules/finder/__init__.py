@@ -1,0 +1,1 @@
+"""The best rules about a value, by exhaustive search."""

@@ -1,0 +1,1 @@
+"""Minimum and normalised cuts of the graph, and the classifier by them."""

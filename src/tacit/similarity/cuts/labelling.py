@@ -1,0 +1,193 @@
+"""Labels for objects by minimum cuts: what is known of labelled objects spreads over a graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+from tacit import _core
+from tacit.machine import count_jobs
+from tacit.similarity.cuts.minimum_cut import NodeTerms, cut_firsts, degree_rate
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy import sparse
+
+__all__ = ["UNKNOWN", "Surroundings", "cut_labels", "neighbour_shares", "surroundings"]
+
+UNKNOWN = -1  # the code of objects that the graph says nothing about
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What unlabelled objects are near to.
+
+    Attributes
+    ----------
+    graph : csr_array of shape (n, n)
+        Similarities among them, symmetric, without diagonal.
+    affinity : ndarray of shape (n, n_classes)
+        The sum of their similarities to labelled objects of each class.
+    """
+
+    graph: sparse.csr_array
+    affinity: NDArray[np.float64]
+
+    @property
+    def degrees(self) -> NDArray[np.float64]:
+        """All similarities of each object, to labelled and unlabelled ones."""
+        return np.asarray(self.graph.sum(axis=1) + self.affinity.sum(axis=1))
+
+    def connected(self) -> NDArray[np.bool_]:
+        """Return which objects are connected with a labelled one, however long the way."""
+        edges = self.graph
+        if (edges.data == 0).any():  # similarities too small for a number are none
+            edges = edges.copy()
+            edges.eliminate_zeros()
+        n_parts, part = connected_components(edges, directed=False)
+        linked = np.zeros(n_parts, np.bool_)
+        linked[part[self.affinity.any(axis=1)]] = True
+        return linked[part]
+
+
+def surroundings(
+    graph: sparse.csr_array,
+    links: sparse.csr_array,
+    codes: NDArray[np.int32],
+    n_classes: int,
+    weights: NDArray[np.float64],
+    labelled_weights: NDArray[np.float64],
+) -> Surroundings:
+    """Return what unlabelled objects are near to.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Similarities among unlabelled objects.
+    links : csr_array of shape (n, n_labelled)
+        Similarities of unlabelled to labelled objects.
+    codes : ndarray of shape (n_labelled,)
+        Classes of labelled objects.
+    n_classes : int
+    weights, labelled_weights : ndarray
+        How many objects each of them stands for: similarities count that often.
+    """
+    classes = np.zeros((len(codes), n_classes))
+    classes[np.arange(len(codes)), codes] = labelled_weights
+    affinity = np.asarray(links @ classes) * weights[:, None]
+    if (weights != 1).any():
+        graph = graph.copy()
+        graph.data *= np.repeat(weights, np.diff(graph.indptr)) * weights[graph.indices]
+    return Surroundings(graph, affinity)
+
+
+def neighbour_shares(
+    links: sparse.csr_array,
+    codes: NDArray[np.int32],
+    n_classes: int,
+    labelled_weights: NDArray[np.float64],
+    n_neighbors: int,
+    *,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Return the share of each class among the labelled objects most similar to each object.
+
+    Of as many as there are where fewer than `n_neighbors` are near; all 0 where none is. An object
+    that stands for several counts as that many neighbours.
+
+    >>> from scipy import sparse
+    >>> links = sparse.csr_array([[0.5, 0.9, 0.7, 0.1], [0.0, 0.2, 0.0, 0.0]])
+    >>> codes, ones = np.array([1, 0, 1, 0]), np.ones(4)
+    >>> neighbour_shares(links, codes, 2, ones, 3).round(2)
+    array([[0.33, 0.67],
+           [1.  , 0.  ]])
+    """
+    arrays = (
+        links.indptr.astype(np.int64, copy=False),
+        links.indices.astype(np.int32, copy=False),
+        np.ascontiguousarray(links.data, np.float64),
+    )
+    nearest = _core.strongest_links(*arrays, n_neighbors, count_jobs(n_jobs))
+    shares = np.zeros((links.shape[0], n_classes))
+    left = np.full(links.shape[0], float(n_neighbors))
+    rows = np.arange(links.shape[0])
+    for column in nearest.T:
+        there = column >= 0
+        taken = np.where(there, np.minimum(labelled_weights[column], left), 0.0)
+        left -= taken
+        shares[rows[there], codes[column[there]]] += taken[there]
+    total = shares.sum(axis=1, keepdims=True)
+    shares /= np.where(total > 0, total, 1.0)
+    return shares
+
+
+def cut_labels(
+    near: Surroundings,
+    balances: NDArray[np.float64],
+    *,
+    node_weights: NDArray[np.float64] | None = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.int32]:
+    """Return the class of each object for each of several balances.
+
+    Two classes are one cut: members are of class 1. More are one cut for each, against all others;
+    an object that several claim, or none, goes to the class with the largest share of its
+    similarity to labelled objects.
+
+    Parameters
+    ----------
+    near : Surroundings
+    balances : ndarray of shape (n_balances,)
+    node_weights : ndarray of shape (n, n_classes), optional
+        Weights of objects for the cut of each class; by default their degrees, for all classes.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    ndarray of shape (n_balances, n)
+        Codes of classes; -1 for objects that are connected with no labelled one, and for those
+        that are to be decided by similarity to labelled objects and have none.
+    """
+    n, n_classes = near.affinity.shape
+    if n_classes == 1:
+        codes = np.zeros((len(balances), n), np.int32)
+    else:
+        order = np.argsort(balances, kind="stable")
+        chosen = [1] if n_classes == 2 else range(n_classes)
+        firsts = [_firsts(near, code, balances[order], node_weights, n_jobs) for code in chosen]
+        codes = np.empty((len(balances), n), np.int32)
+        for rank, place in enumerate(order):
+            claims = np.stack([first <= rank for first in firsts], axis=1)
+            codes[place] = claims[:, 0] if n_classes == 2 else _settle(claims, near.affinity)
+    codes[:, ~near.connected()] = UNKNOWN
+    return codes
+
+
+def _firsts(
+    near: Surroundings,
+    code: int,
+    balances: NDArray[np.float64],
+    node_weights: NDArray[np.float64] | None,
+    n_jobs: int | None,
+) -> NDArray[np.int32]:
+    """Return for each object the place of the first balance at which a class claims it."""
+    others = np.delete(near.affinity, code, axis=1)
+    base = others.sum(axis=1) - near.affinity[:, code]
+    if node_weights is None:
+        terms, lambdas = NodeTerms(base, near.degrees), degree_rate(balances)
+    else:
+        terms, lambdas = NodeTerms(base, np.ascontiguousarray(node_weights[:, code])), balances
+    return cut_firsts(near.graph, terms, lambdas, n_jobs=n_jobs)
+
+
+def _settle(claims: NDArray[np.bool_], affinity: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return one class for each object: the one that claims it, or the most similar."""
+    n_claims = claims.sum(axis=1)
+    candidates = np.where(claims | (n_claims == 0)[:, None], affinity, -1.0)
+    codes: NDArray[np.int32] = candidates.argmax(axis=1).astype(np.int32)
+    unsettled = (n_claims != 1) & ~(candidates.max(axis=1) > 0)
+    codes[unsettled] = UNKNOWN
+    return codes

@@ -1,0 +1,1 @@
+"""Groups of objects that are all but identical."""

@@ -1,0 +1,344 @@
+"""Groups of records in partitions: all that is known of a group is a sum over its members.
+
+Records are put into cells that have the same names in all partitions. Columns are 0 or 1, so that
+sums are whole numbers: the groups are the same to the last bit, however records are partitioned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import sparse
+
+from tacit.errors import InputError
+from tacit.scale import as_partitioned, gather
+from tacit.similarity.grid.blocks import Blocks
+from tacit.similarity.grouping.groups import Groups, find_cells
+from tacit.similarity.projection.linear import coordinates
+from tacit.statistic import Statistic
+from tacit.table.features import is_sparse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from tacit.scale import Partition, PartitionedTable
+    from tacit.schema import Schema
+    from tacit.similarity.grid.grid import Grid
+    from tacit.similarity.grouping.groups import Cells
+    from tacit.similarity.projection.encoding import Encoder
+    from tacit.similarity.projection.partitioned import Survey
+    from tacit.table import Table
+
+    Floats = NDArray[np.float64]
+
+__all__ = [
+    "CellSums",
+    "Finder",
+    "PartGroups",
+    "Place",
+    "Sorter",
+    "SumCells",
+    "TypeColumn",
+    "check_column",
+    "coordinate_range",
+    "find_groups",
+    "spread_over",
+    "type_column",
+]
+
+
+# Where objects are
+
+
+@dataclass(frozen=True)
+class Place:
+    """Turns records into numbers and these into coordinates."""
+
+    encoder: Encoder
+    components: Floats
+    mean: Floats
+
+    def numbers(self, table: Table) -> tuple[Any, Floats]:
+        """Return records as numbers, and where they are in the projection."""
+        numbers = self.encoder.transform(table)
+        return numbers, coordinates(numbers, self.components, self.mean)
+
+    def __call__(self, part: Partition) -> Floats:
+        """Return where the records of a part are."""
+        return self.numbers(part.records)[1]
+
+
+@dataclass(frozen=True)
+class CoordinateRange(Statistic["Floats"]):
+    """The least and the largest coordinate in each dimension."""
+
+    place: Place
+
+    def partial(self, part: Partition) -> Floats:
+        """Find those of a part."""
+        coords = self.place(part)
+        return np.stack([coords.min(axis=0), coords.max(axis=0)])
+
+    def merge(self, one: Floats, other: Floats) -> Floats:
+        """Take the lesser and the larger."""
+        return np.stack([np.minimum(one[0], other[0]), np.maximum(one[1], other[1])])
+
+
+def coordinate_range(parts: PartitionedTable, place: Place, n_jobs: int | None) -> Floats:
+    """Return the least and the largest coordinate in each dimension: one pass."""
+    return parts.reduce(CoordinateRange(place), what="grid: partitions", n_jobs=n_jobs)
+
+
+# Cells: blocks, or parts of them, by type
+
+
+@dataclass(frozen=True)
+class TypeColumn:
+    """The type of each record: by what it holds in a column, or the same for all.
+
+    Attributes
+    ----------
+    name : str or None
+    codes : int64 array
+        The type of each label of the column; or that of all records, alone.
+    """
+
+    name: str | None
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def same(cls, code: int) -> TypeColumn:
+        """Return one type for all records."""
+        return cls(None, np.array([code], np.int64))
+
+    def of(self, table: Table) -> NDArray[np.int64]:
+        """Return the type of each record."""
+        if self.name is None:
+            return np.broadcast_to(self.codes, table.n_records)
+        return self.codes[table.codes(self.name)]
+
+
+def type_column(found: Survey, y: Any, number: Callable[[list[Any]], NDArray[Any]]) -> TypeColumn:
+    """Return what tells types apart by what records hold in a column.
+
+    Parameters
+    ----------
+    found : Survey
+    y : str
+        The column.
+    number : callable
+        Returns the types of labels; it is given those that occur.
+    """
+    schema = found.parts.schema
+    place = check_column(schema, y)
+    labels, held = schema.labels[place], found.singles.array(place)
+    if labels.missing is not None and held[labels.missing]:
+        raise InputError(f"y: column {y!r} has {int(held[labels.missing]):,} missing values")
+    there = np.flatnonzero(held)
+    codes = np.full(len(labels), -1, np.int64)
+    codes[there] = number([labels[code] for code in there.tolist()])
+    return TypeColumn(y, codes)
+
+
+def check_column(schema: Schema, y: Any) -> int:
+    """Return the place of the column that says of what type records are."""
+    if not isinstance(y, str):
+        raise InputError(
+            f"y must be the name of a column, as X is in partitions; got {type(y).__name__}"
+        )
+    return schema.position(y, "y")
+
+
+@dataclass(frozen=True)
+class Sorter:
+    """Sorts records into cells that have the same names in all partitions.
+
+    Attributes
+    ----------
+    place : Place
+    grid : Grid
+    delta : float
+    types : TypeColumn
+    within : bool
+        Whether no record is outside the grid, as those are not that it was laid over.
+    """
+
+    place: Place
+    grid: Grid
+    delta: float
+    types: TypeColumn
+    within: bool = False
+
+    def sort(self, table: Table, n_jobs: int) -> tuple[Any, Cells, NDArray[np.bytes_]]:
+        """Return records as numbers, their cells and the names of these, ascending."""
+        numbers, coords = self.place.numbers(table)
+        kinds = self.types.of(table)
+        cells = find_cells(self.grid, coords, kinds, self.delta, n_jobs, lasting=True)
+        digits = cells.digits
+        if self.within and self.delta == 1.0:  # blocks are not cut
+            digits = [digits[0], digits[-1]]
+        # Of bytes, most significant first, the order is that of the numbers.
+        named = np.stack(digits, axis=1).astype(">u8")
+        return numbers, cells, named.view(f"S{8 * len(digits)}")[:, 0]
+
+
+@dataclass(frozen=True)
+class CellSums:
+    """What is known of cells that hold a record, in the order of their names.
+
+    Attributes
+    ----------
+    names : bytes array of shape (n_cells,)
+    blocks : int64 array of shape (n_cells,)
+        The block that each is in, or is.
+    types : int32 array of shape (n_cells,)
+    counts : int64 array of shape (n_cells,)
+    sums : array or csr_array of shape (n_cells, d), or None
+        Sums of columns.
+    """
+
+    names: NDArray[np.bytes_]
+    blocks: NDArray[np.int64]
+    types: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    sums: Any = None
+
+    def centres(self) -> Any:
+        """Return centres of gravity."""
+        if not is_sparse(self.sums):
+            return self.sums / self.counts[:, None]
+        centres = self.sums.copy()
+        centres.data /= np.repeat(self.counts, np.diff(centres.indptr))
+        return centres
+
+    def in_blocks(self) -> Blocks:
+        """Return the blocks that hold a record; which of them it is, is not known."""
+        keys, first = np.unique(self.blocks, return_index=True)
+        sizes = np.add.reduceat(self.counts, first)
+        return Blocks(keys, np.append(0, np.cumsum(sizes)), np.zeros(0, np.int32))
+
+
+@dataclass(frozen=True)
+class SumCells(Statistic["CellSums"]):
+    """The statistic that :class:`CellSums` are."""
+
+    sorter: Sorter
+    sums: bool = True
+
+    def partial(self, part: Partition) -> CellSums:
+        """Sort and sum up the records of a part."""
+        numbers, cells, names = self.sorter.sort(part.records, part.n_jobs)
+        blocks = cells.digits[0].astype(np.int64)
+        sums = cells.sum(numbers) if self.sums else None
+        return CellSums(names, blocks, cells.types, cells.sizes, sums)
+
+    def merge(self, one: CellSums, other: CellSums) -> CellSums:
+        """Add up cells of the same name."""
+        names, first, cell = np.unique(
+            np.concatenate([one.names, other.names]), return_index=True, return_inverse=True
+        )
+        counts = np.concatenate([one.counts, other.counts])
+        total = np.zeros(len(names), np.int64)
+        np.add.at(total, cell, counts)
+        sums = None
+        if self.sums:
+            size = len(cell)
+            member = sparse.csr_array((np.ones(size), (cell, np.arange(size))), (len(names), size))
+            if is_sparse(one.sums):
+                sums = sparse.csr_array(member @ sparse.vstack([one.sums, other.sums]))
+                sums.sort_indices()
+            else:
+                sums = member @ np.vstack([one.sums, other.sums])
+        return CellSums(
+            names,
+            np.concatenate([one.blocks, other.blocks])[first],
+            np.concatenate([one.types, other.types])[first],
+            total,
+            sums,
+        )
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds the cell of a record among those of a pass.
+
+    Attributes
+    ----------
+    sorter : Sorter
+    names : bytes array
+        Of cells, ascending.
+    values : array of shape (n_cells, …) or None
+        What to say of the records of each cell; by default its place.
+    """
+
+    sorter: Sorter
+    names: NDArray[np.bytes_]
+    values: NDArray[Any] | None = None
+
+    def labels(self, table: Table, n_jobs: int) -> NDArray[np.int32]:
+        """Return the cell of each record; -1 where it is in none of them."""
+        _, cells, names = self.sorter.sort(table, n_jobs)
+        place = np.minimum(np.searchsorted(self.names, names), len(self.names) - 1)
+        known = np.where(self.names[place] == names, place, -1).astype(np.int32)
+        return known[cells.labels]
+
+    def __call__(self, part: Partition) -> NDArray[Any]:
+        """Return the cell of each record of a part, or what is to be said of it."""
+        labels = self.labels(part.records, part.n_jobs)
+        return labels if self.values is None else self.values[labels]
+
+
+def spread_over(parts: PartitionedTable, finder: Finder, n_jobs: int | None) -> NDArray[Any]:
+    """Return what a finder says of each record: one pass."""
+    found = parts.map(finder, what="groups: partitions", n_jobs=n_jobs)
+    return gather(found, parts.n_records, "groups", "take them by partition: X.map(groups.finder)")
+
+
+@dataclass(frozen=True)
+class PartGroups(Groups):
+    """Representatives of records in partitions.
+
+    Attributes
+    ----------
+    finder : Finder
+        Says which group records are in, for :meth:`PartitionedTable.map`.
+    """
+
+    finder: Finder
+
+    def assign(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
+        """Return which group each record is in; -1 for none, which no record of fit is.
+
+        Parameters
+        ----------
+        X : PartitionedTable or Table
+            With the columns that the groups were made of, and that of types.
+        n_jobs : int, optional
+            Threads; the result does not depend on it.
+        """
+        parts = as_partitioned(X)
+        if parts is None:
+            return self.finder.labels(X, 1)
+        return spread_over(parts, self.finder, n_jobs)
+
+
+def find_groups(
+    parts: PartitionedTable, sorter: Sorter, n_jobs: int | None
+) -> tuple[PartGroups, CellSums]:
+    """Return representatives of records, and what they were made of: one pass."""
+    found = parts.reduce(SumCells(sorter), what="groups: partitions", n_jobs=n_jobs)
+    centres = found.centres()
+    place = sorter.place
+    groups = PartGroups(
+        None,
+        centres,
+        coordinates(centres, place.components, place.mean),
+        found.types,
+        found.counts.astype(np.float64),
+        Finder(sorter, found.names),
+    )
+    return groups, found

@@ -1,0 +1,1 @@
+"""The nearest objects, and the classifier by them."""

@@ -1,0 +1,222 @@
+"""The nearest of many objects: proven to be so, or among those that are near on a grid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tacit import _core
+from tacit.errors import InputError
+from tacit.machine import check_int, count_jobs
+from tacit.similarity.projection.linear import project
+from tacit.table.features import is_sparse
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.similarity.grid.grid import Grid
+
+__all__ = ["Found", "Neighbours", "check_reach"]
+
+_BOUNDS = 6  # coordinates that rule objects out; more of them cost more than they spare
+_SAMPLE = 20_000  # objects that say which coordinates do so best
+_PROBES = 256  # objects whose neighbours say how far they are in the projection
+_KEPT = 0.995  # share of their neighbours that are to be within reach
+
+
+@dataclass(frozen=True)
+class Found:
+    """The nearest objects of each query, nearest first; of equally near ones, the first.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (n_queries, k)
+    objects : ndarray of shape (n_queries, k)
+        Numbers of the objects.
+    turns : ndarray of shape (n_queries,)
+        How often the search looked farther than at blocks that touch.
+    lonely : ndarray of bool of shape (n_queries,)
+        Whether no object at all was near at first.
+    """
+
+    distances: NDArray[np.float64]
+    objects: NDArray[np.int32]
+    turns: NDArray[np.int32]
+    lonely: NDArray[np.bool_]
+
+
+class Neighbours:
+    """Objects among which the nearest are to be found.
+
+    Without a grid, they are the nearest of all objects. Objects are kept in small boxes of their
+    leading principal components; since a projection of norm 1 brings no two objects farther
+    apart, a box that is farther away than the k-th nearest object so far holds
+    none of the k nearest, and is passed over. What is left is measured in single precision first,
+    and in double precision where that might matter.
+
+    With a grid, they are the nearest of those in the query's block and in blocks that touch it.
+    Where these are fewer than k, the search looks at twice as many blocks in each direction, again
+    and again. Once there are k, it looks at everything that is, in each dimension of the
+    projection, within `reach` times the k-th distance. So a grid that is too fine costs a little
+    time, and no neighbours.
+
+    Parameters
+    ----------
+    numbers : float array or CSR array of shape (n_objects, n_columns)
+        Finite; sorted indices. They are kept, and single-precision copies of dense ones.
+    grid : Grid, optional
+    coords : ndarray of shape (n_objects, n_dimensions), optional
+        Where objects are on the grid.
+    components : ndarray of shape (n_dimensions, n_columns), optional
+        What made these coordinates of the numbers.
+    reach : float or "auto"
+        0: what is near is enough. 1: all neighbours are found, if the projection is orthonormal.
+        "auto": as far as the neighbours of some of the objects are from them in the projection,
+        all but 0.5 % of them.
+    n_jobs : int, optional
+        Threads; results do not depend on it.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 1.0]])
+    >>> found = Neighbours(X).search(np.array([[0.0, 0.0]]), 3)
+    >>> found.objects.tolist(), found.distances.tolist()
+    ([[0, 3, 1]], [[0.0, 1.0, 5.0]])
+    """
+
+    def __init__(
+        self,
+        numbers: Any,
+        *,
+        grid: Grid | None = None,
+        coords: NDArray[np.float64] | None = None,
+        components: NDArray[np.float64] | None = None,
+        reach: float | Literal["auto"] = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.numbers = numbers
+        self.grid = grid
+        self.coords = coords
+        self.reach = check_reach(reach)
+        self._jobs = count_jobs(n_jobs)
+        self._reaches: dict[int, float] = {}
+        self._basis = _bounding_basis(numbers, components)
+        self._index  # noqa: B018 -- made now, since it takes the longest
+
+    def __len__(self) -> int:
+        return int(self.numbers.shape[0])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_index"}
+
+    @cached_property
+    def _index(self) -> _core.NearNeighbours:
+        cells = None if self.grid is None or self.coords is None else self.grid.cells(self.coords)
+        bounds = _coords(self.numbers, self._basis)
+        # Boxes that are small on the grid hold objects of few blocks.
+        n_split = bounds.shape[1] if cells is None else min(cells.shape[1], bounds.shape[1])
+        width = self.numbers.shape[1]
+        return _core.NearNeighbours(_parts(self.numbers), width, bounds, n_split, cells, self._jobs)
+
+    def search(
+        self,
+        numbers: Any,
+        k: int,
+        coords: NDArray[np.float64] | None = None,
+        *,
+        n_jobs: int | None = None,
+    ) -> Found:
+        """Return the k nearest objects of each query.
+
+        Parameters
+        ----------
+        numbers : float array or CSR array of shape (n_queries, n_columns)
+            Of the kind and type of the objects.
+        k : int
+            At most as many as there are objects.
+        coords : ndarray of shape (n_queries, n_dimensions), optional
+            Where queries are on the grid, if there is one.
+        n_jobs : int, optional
+        """
+        k = check_int(k, "k", 1)
+        if k > len(self):
+            raise InputError(f"k must be at most {len(self)}, the number of objects; got {k}")
+        if self.grid is None or coords is None:
+            return self._search(numbers, k, None, 0.0, count_jobs(n_jobs))
+        return self._search(numbers, k, coords, self.reach_for(k), count_jobs(n_jobs))
+
+    def reach_for(self, k: int) -> float:
+        """Return how far the search for k neighbours goes, in distances of the k-th of them."""
+        if self.reach != "auto":
+            return float(self.reach)
+        if k not in self._reaches:
+            self._reaches[k] = self._measure_reach(k)
+        return self._reaches[k]
+
+    def _measure_reach(self, k: int) -> float:
+        assert self.coords is not None
+        drawn = np.linspace(0, len(self) - 1, min(_PROBES, len(self))).astype(np.int64)
+        found = self._search(self.numbers[drawn], min(k + 1, len(self)), None, 0.0, self._jobs)
+        own = found.objects == drawn[:, None]
+        gaps = np.abs(self.coords[found.objects] - self.coords[drawn][:, None]).max(axis=2)
+        farthest = found.distances[:, -1:]
+        ratios = np.divide(gaps, farthest, out=np.zeros_like(gaps), where=farthest > 0)[~own]
+        return float(np.quantile(ratios, _KEPT)) if ratios.size else 0.0
+
+    def _search(
+        self, numbers: Any, k: int, coords: NDArray[np.float64] | None, reach: float, jobs: int
+    ) -> Found:
+        bounds = _coords(numbers, self._basis)
+        seen: tuple[Any, Any, Any, Any] = (None, None, None, None)
+        if coords is not None and self.grid is not None:
+            widths = self.grid.widths
+            places = (coords - self.grid.lower) / np.where(widths > 0, widths, 1.0)
+            seen = (
+                self.grid.cells(coords),
+                np.ascontiguousarray(places),
+                np.asarray(self.grid.resolution, np.int32),
+                widths,
+            )
+        distances, objects, turns, lonely = self._index.search(
+            _parts(numbers), bounds, k, *seen, reach, jobs
+        )
+        return Found(distances, objects, turns, lonely.astype(bool))
+
+
+def check_reach(reach: Any) -> float | Literal["auto"]:
+    """Return `reach`, or say that it must be "auto" or a number that is not negative."""
+    if isinstance(reach, str) and reach == "auto":
+        return "auto"
+    if isinstance(reach, bool | str) or not np.isreal(reach) or not 0 <= reach < np.inf:
+        raise InputError(f'reach must be "auto" or a number of at least 0, got {reach!r}')
+    return float(reach)
+
+
+def _parts(numbers: Any) -> Any:
+    """Return what the kernel takes of numbers."""
+    if not is_sparse(numbers):
+        return np.ascontiguousarray(numbers)
+    if not numbers.has_sorted_indices:
+        numbers = numbers.sorted_indices()
+    indptr, indices = numbers.indptr.astype(np.int64), numbers.indices.astype(np.int32)
+    return indptr, indices, numbers.data
+
+
+def _bounding_basis(numbers: Any, first: NDArray[np.float64] | None) -> NDArray[np.float64]:
+    """Return orthonormal rows that tell objects apart: those given, then principal components."""
+    n, d = numbers.shape
+    if d <= _BOUNDS:
+        basis = np.eye(d)
+    else:
+        sample = numbers[:: -(-n // _SAMPLE)]
+        basis = project(sample, _BOUNDS, normalise=False, random_state=0).components
+    if first is not None:
+        basis = np.vstack((first, basis))
+    return np.linalg.qr(basis.T)[0].T[:_BOUNDS]
+
+
+def _coords(numbers: Any, basis: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.ascontiguousarray(numbers @ basis.T, np.float64)

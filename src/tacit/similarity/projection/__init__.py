@@ -1,0 +1,1 @@
+"""From records to numbers, and from many columns to the few dimensions of the grid."""

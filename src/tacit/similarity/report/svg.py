@@ -1,0 +1,131 @@
+"""Drawings for the page about a classifier: plain SVG that takes on the colour of the text."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.similarity.grid.grid import Grid
+
+__all__ = ["COLOURS", "grid_map", "score_curves"]
+
+# They can be told apart on white and on black, and the first two by the colour-blind.
+COLOURS = ("#2f7fc1", "#d97a2b", "#3a9a6b", "#c2477f", "#8a6fd1", "#9a8a2b", "#4aa7a7", "#b0574a")
+_MOST_CELLS = 60  # of a map, in each direction
+
+
+def score_curves(
+    curves: Mapping[str, Sequence[tuple[float, float]]], parameter: str, score: str, best: float
+) -> str:
+    """Draw scores by the value of a parameter, a line for each name.
+
+    Parameters
+    ----------
+    curves : mapping of str to pairs of a value and a score
+    parameter, score : str
+    best : float
+        The value that was chosen; it gets a mark.
+    """
+    width, height, left, bottom, top = 520, 230, 64, 44, 14
+    values = sorted({x for points in curves.values() for x, _ in points})
+    scores = [s for points in curves.values() for _, s in points]
+    least, most = min(scores), max(scores)
+    span = (most - least) or 1.0
+    wide = values[0] > 0 and values[-1] / values[0] > 50
+    place = (lambda v: math.log(v)) if wide else (lambda v: v)
+    first, reach = place(values[0]), (place(values[-1]) - place(values[0])) or 1.0
+
+    def x(value: float) -> float:
+        return left + (width - left - 16) * (place(value) - first) / reach
+
+    def y(value: float) -> float:
+        return height - bottom - (height - bottom - top) * (value - least) / span
+
+    parts = [
+        f'<path d="M{left - 8} {top}V{height - bottom + 8}H{width - 6}" fill="none" '
+        'stroke="currentColor" stroke-opacity="0.4"/>',
+        f'<path d="M{x(best):.1f} {top}V{height - bottom}" stroke="currentColor" '
+        'stroke-opacity="0.35" stroke-dasharray="3 3"/>',
+    ]
+    for k, points in enumerate(curves.values()):
+        line = " ".join(f"{x(v):.1f},{y(s):.1f}" for v, s in sorted(points))
+        colour = COLOURS[k % len(COLOURS)]
+        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        parts += [
+            f'<circle cx="{x(v):.1f}" cy="{y(s):.1f}" r="2.5" fill="{colour}">'
+            f"<title>{v:g}: {s:.4f}</title></circle>"
+            for v, s in points
+        ]
+    for value in dict.fromkeys([values[0], values[-1], best]):
+        bold = ' font-weight="bold"' if value == best else ""
+        parts.append(_text(x(value), height - bottom + 22, f"{value:g}", "middle", bold))
+    parts += [_text(left - 12, y(s) + 4, f"{s:.4g}", "end") for s in dict.fromkeys((least, most))]
+    parts.append(_text(width - 6, height - 2, parameter, "end"))
+    return _svg(width, height, parts, f"{score} by {parameter}; chosen: {best:g}")
+
+
+def grid_map(
+    coords: NDArray[np.float64], codes: NDArray[np.int32], grid: Grid, names: Sequence[str]
+) -> str:
+    """Draw the first two dimensions of the grid: of each block its commonest class.
+
+    Parameters
+    ----------
+    coords : ndarray of shape (n_objects, n_dimensions)
+    codes : ndarray of shape (n_objects,)
+        Numbers of classes.
+    grid : Grid
+    names : sequence of str
+        Of classes.
+    """
+    cells = grid.cells(coords)[:, :2]
+    if cells.shape[1] == 1:
+        cells = np.column_stack((cells, np.zeros(len(cells), np.int32)))
+    sides = np.ones(2, np.int64)
+    sides[: len(grid.resolution[:2])] = grid.resolution[:2]
+    merged = np.maximum(1, -(-sides // _MOST_CELLS))  # so many intervals are drawn as one
+    cells, sides = cells // merged, -(-sides // merged)
+    counts = np.zeros((int(sides[0]), int(sides[1]), len(names)), np.int64)
+    np.add.at(counts, (cells[:, 0], cells[:, 1], codes), 1)
+    total = counts.sum(axis=2)
+    size = 420 / max(int(sides.max()), 6)
+    width, height = size * sides[0], size * sides[1]
+    parts = [
+        f'<rect width="{width:.1f}" height="{height:.1f}" fill="none" stroke="currentColor" '
+        'stroke-opacity="0.25"/>'
+    ]
+    densest = math.log1p(int(total.max()))
+    for i, j in np.argwhere(total):
+        own = counts[i, j]
+        code = int(own.argmax())
+        pure = own[code] / total[i, j]
+        shade = 0.15 + 0.85 * math.log1p(int(total[i, j])) / densest * float(pure)
+        told = f"{total[i, j]:,} objects, {100 * pure:.0f}% {names[code]}"
+        parts.append(
+            f'<rect x="{i * size:.1f}" y="{height - (j + 1) * size:.1f}" width="{size:.1f}" '
+            f'height="{size:.1f}" fill="{COLOURS[code % len(COLOURS)]}" '
+            f'fill-opacity="{shade:.2f}"><title>{escape(told)}</title></rect>'
+        )
+    return _svg(width, height, parts, "blocks of the grid by class")
+
+
+def _text(x: float, y: float, text: str, anchor: str, more: str = "") -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12" '
+        f'fill="currentColor"{more}>{escape(text)}</text>'
+    )
+
+
+def _svg(width: float, height: float, parts: Sequence[str], label: str) -> str:
+    return (
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
+        f'role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
+    )

@@ -1,0 +1,1 @@
+"""Support vectors on a sparse kernel matrix."""

@@ -1,0 +1,92 @@
+"""The smallest eigenvalue of a sparse kernel matrix.
+
+A kernel such as exp(-γ‖x - y‖²) is positive definite as long as all pairs are there. Without the
+far ones it need not be: the fewer pairs and the wider the kernel, the more it is indefinite.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import eigh_tridiagonal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.similarity.svm.dual import KernelMatrix
+
+__all__ = ["smallest_eigenvalue"]
+
+_FEW = 64  # objects, up to which the whole matrix is taken
+_MOST_STEPS = 300
+_LOOK_EVERY = 10
+
+
+def smallest_eigenvalue(
+    kernel: KernelMatrix, *, precision: float = 1e-2, least: float = 1e-3
+) -> float:
+    """Return a lower bound of the smallest eigenvalue, close to it if it is negative.
+
+    Where each object has less in common with all others together than with itself, no eigenvalue
+    is negative. Else by Lanczos' method: as many products of the matrix and a vector as it takes,
+    and the memory of a few vectors. What is returned is the estimate less its residual.
+
+    Parameters
+    ----------
+    kernel : KernelMatrix
+    precision : float
+        The residual that is good enough, as a share of a negative estimate.
+    least : float
+        The residual that is good enough in any case.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from tacit.similarity.svm.dual import KernelMatrix
+    >>> path = sparse.csr_array([[0, 0.9, 0], [0.9, 0, 0.9], [0, 0.9, 0]])
+    >>> round(smallest_eigenvalue(KernelMatrix(path, np.ones(3))), 4)
+    -0.2728
+    """
+    n = len(kernel)
+    discs = float(np.min(kernel.diagonal - abs(kernel.graph).sum(axis=1)))  # Gershgorin's
+    if discs >= 0:
+        return discs
+    if n <= _FEW:
+        whole = kernel.graph.toarray().astype(np.float64)
+        np.fill_diagonal(whole, kernel.diagonal)
+        return float(np.linalg.eigvalsh(whole)[0])
+    return _lanczos(kernel, precision, least)
+
+
+def _lanczos(kernel: KernelMatrix, precision: float, least: float) -> float:
+    n = len(kernel)
+    start = np.random.default_rng(0).normal(size=n)  # the result must not depend on the run
+    vector, before = start / math.sqrt(_dot(start, start)), np.zeros(n)
+    main: list[float] = []
+    beside: list[float] = [0.0]
+    estimate, residual = 0.0, np.inf
+    for step in range(1, min(n, _MOST_STEPS) + 1):
+        image = kernel @ vector - beside[-1] * before
+        main.append(_dot(vector, image))
+        image -= main[-1] * vector
+        beside.append(math.sqrt(_dot(image, image)))
+        exhausted = beside[-1] < 1e-12 * max(map(abs, main))
+        if exhausted or step % _LOOK_EVERY == 0 or step == min(n, _MOST_STEPS):
+            estimate, residual = _lowest(np.array(main), np.array(beside[1:]))
+            if exhausted or residual <= max(least, -precision * estimate):
+                break
+        before, vector = vector, image / beside[-1]
+    return estimate - residual
+
+
+def _dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Return the product of two vectors; not by BLAS, which may start threads for it."""
+    return float(np.einsum("i,i->", a, b))
+
+
+def _lowest(main: NDArray[np.float64], beside: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the lowest eigenvalue of a tridiagonal matrix, and how far off it may be."""
+    values, vectors = eigh_tridiagonal(main, beside[:-1], select="i", select_range=(0, 0))
+    return float(values[0]), float(abs(beside[-1] * vectors[-1, 0]))

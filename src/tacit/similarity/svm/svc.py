@@ -1,0 +1,404 @@
+"""Support vector classification on similarities of near objects only."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy.spatial import cKDTree
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from tacit.errors import InputError
+from tacit.machine import check_int
+from tacit.parameters import make_generator
+from tacit.scale import as_partitioned
+from tacit.similarity.base import Objects, SimilarityClassifier, each_record
+from tacit.similarity.graph import near_graph
+from tacit.similarity.grid.blocks import Blocks
+from tacit.similarity.svm.definite import smallest_eigenvalue
+from tacit.similarity.svm.dual import Dual, KernelMatrix, signs_of, solve
+from tacit.similarity.svm.platt import fit_sigmoid, sigmoid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+
+__all__ = ["SparseSVC"]
+
+_GUARDS = ("shift", "warn", "ignore")
+_FOLDS = 5  # that probabilities are made from
+_TOLERATED = 1e-6  # an eigenvalue this little below 0 is rounding
+
+
+def _asked_for_probabilities(model: SparseSVC) -> bool:
+    if not model.probability:
+        raise AttributeError("predict_proba is there only if probability=True in fit")
+    return True
+
+
+class SparseSVC(SimilarityClassifier):
+    """Support vector machine with an RBF kernel that is 0 between objects that are not near.
+
+    Objects are near if they are in the same block, or in blocks that touch, of a grid over a
+    projection: see :class:`SparseComputation`. Only their similarities exp(-scale · ‖x - y‖²) are
+    computed, stored and read, so that time and memory grow with the number of near pairs and not
+    with the square of the number of objects. The solver is sequential minimal optimisation by
+    second order; the decision function is that of LIBSVM for the same matrix.
+
+    Without the far pairs the kernel matrix may have negative eigenvalues: the more so, the smaller
+    `scale` and the finer the grid. The problem is then not convex, and what is found can be poor.
+    `indefinite` says what is to be done about it. Where the shift would be large, a larger `scale`
+    or a coarser grid is better: tune both together.
+
+    Several classes are told apart each from the rest.
+
+    Parameters
+    ----------
+    scale : float, default 0.5
+        The greater, the faster similarity falls with distance. Often called gamma.
+    C : float, default 1.0
+        The most that an object may count; the smaller, the smoother.
+    indefinite : {"shift", "warn", "ignore"}
+        What to do if the smallest eigenvalue is negative: add its size to the diagonal, which makes
+        the problem convex; warn; or do not look at all.
+    class_weight : "balanced", mapping or None
+        Factors of C by class.
+    probability : bool, default False
+        Whether to fit probabilities, from five folds of the same matrix by Platt's method.
+    tol : float, default 1e-3
+        By how much the conditions of optimality may be missed.
+    max_iter : int, default -1
+        The most iterations; -1 for no limit.
+    resolution, dimensions, projection
+        Of the grid: see :class:`SparseComputation`.
+    normalise : bool, default False
+        Whether distances are measured between columns scaled to [0, 1]. The projection always is
+        made of scaled columns.
+    delta : float from 0 to 1, optional
+        Replace objects of a class that are within so much of a block's width by one that stands for
+        them and counts as often.
+    random_state : int, RandomState, Generator or None
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+    support_ : ndarray of shape (n_support,)
+        Numbers of the support vectors among the training objects, or among those that stand for
+        them.
+    dual_coef_ : ndarray of shape (n_problems, n_support)
+        One problem for two classes, else one for each class.
+    intercept_ : ndarray of shape (n_problems,)
+    n_iter_ : ndarray of shape (n_problems,)
+    smallest_eigenvalue_ : float or None
+        A lower bound, and a close one if it is negative; None if nobody looked.
+    shift_ : float
+        What was added to the diagonal.
+    computation_ : SparseComputation
+        Projection and grid.
+    n_fallback_ : int
+        How many objects of the last prediction had no support vector near. They get the decision of
+        the training object that is nearest in the projection.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> X, y = tacit.datasets.make_objects(3_000, 6, n_clusters=8, random_state=0)
+    >>> model = tacit.SparseSVC(scale=0.5, resolution=6, random_state=0).fit(X[:2_000], y[:2_000])
+    >>> bool(model.score(X[2_000:], y[2_000:]) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        scale: float = 0.5,
+        C: float = 1.0,
+        *,
+        indefinite: Literal["shift", "warn", "ignore"] = "shift",
+        class_weight: Any = None,
+        probability: bool = False,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        resolution: int | Sequence[int] | Literal["auto"] = "auto",
+        dimensions: int | Literal["auto"] = "auto",
+        projection: str = "randomised_svd",
+        normalise: bool = False,
+        delta: float | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.scale = scale
+        self.C = C
+        self.indefinite = indefinite
+        self.class_weight = class_weight
+        self.probability = probability
+        self.tol = tol
+        self.max_iter = max_iter
+        self.resolution = resolution
+        self.dimensions = dimensions
+        self.projection = projection
+        self.normalise = normalise
+        self.delta = delta
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparseSVC:
+        """Find the support vectors.
+
+        Parameters
+        ----------
+        X : array-like, sparse array, frame, Table or PartitionedTable
+            Of shape (n_objects, n_columns). Arrays are not copied: do not change them while the
+            model is in use. A PartitionedTable takes `delta`: similarities are those of groups.
+        y : array-like of shape (n_objects,) or str
+            Their classes; or the column of a Table or PartitionedTable that holds them.
+        sample_weight : array-like of shape (n_objects,), optional
+            Factors of C. An object with weight 0 takes no part, but for the projection.
+
+        Returns
+        -------
+        SparseSVC
+            Itself.
+        """
+        self._check_parameters()
+        with self._kept_on_failure():
+            self._fit(X, y, sample_weight)
+        return self
+
+    @each_record
+    def decision_function(self, X: Any) -> Floats:
+        """Return on which side objects are, and how far from the border.
+
+        Parameters
+        ----------
+        X : like the one that was fitted, or a PartitionedTable
+
+        Returns
+        -------
+        ndarray of shape (n_objects,) for two classes, else (n_objects, n_classes)
+            Positive for the second of two classes; else greatest for the class that is predicted.
+        """
+        objects = self._new_objects(X)
+        decisions = objects.spread(self._decide(objects))
+        return decisions[:, 0] if len(self.classes_) == 2 else decisions
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each object.
+
+        Parameters
+        ----------
+        X : like the one that was fitted, or a PartitionedTable
+        """
+        decisions = self.decision_function(X)
+        codes = (decisions > 0).astype(int) if decisions.ndim == 1 else decisions.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    @available_if(_asked_for_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """Return the probability of each class, by Platt's method.
+
+        The class with the greatest one need not be the class that `predict` returns.
+
+        Parameters
+        ----------
+        X : like the one that was fitted, or a PartitionedTable
+
+        Returns
+        -------
+        ndarray of shape (n_objects, n_classes)
+        """
+        check_is_fitted(self)
+        if self._sigmoids is None:
+            raise InputError("probability was not True when the model was fitted")
+        decisions = self.decision_function(X)
+        if decisions.ndim == 1:
+            above = sigmoid(decisions, *self._sigmoids[0])
+            return np.column_stack((1 - above, above))
+        shares = np.column_stack(
+            [sigmoid(decisions[:, k], *line) for k, line in enumerate(self._sigmoids)]
+        )
+        total = shares.sum(axis=1, keepdims=True)
+        even = 1 / len(self.classes_)
+        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), even)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether there are support vectors."""
+        return hasattr(self, "dual_coef_")
+
+    def _facts(self) -> list[tuple[str, str]]:
+        lowest = self.smallest_eigenvalue_
+        looked = "unknown" if lowest is None else f"{lowest:.4g}"
+        return [
+            ("kernel", f"exp(-{self.scale:g} · distance²), C = {self.C:g}"),
+            ("smallest eigenvalue", f"{looked}; the diagonal is shifted by {self.shift_:.4g}"),
+            ("support vectors", f"{len(self.support_):,} of {len(self._training[0]):,} objects"),
+        ]
+
+    # Steps of fit
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        if sample_weight is not None and as_partitioned(X) is not None:
+            raise InputError("sample_weight cannot be given for X in partitions")
+        objects = self._fit_objects(X, y)
+        if len(self.classes_) < 2:
+            only = self.classes_.tolist()[0]
+            raise InputError(f"y has one class only, {only!r}; two are needed")
+        limits = self._limits(objects, sample_weight)
+        # Sorted by block, near objects are close together in memory, and so are their gradients.
+        order = Blocks.of(self.computation_.grid_, objects.coords).order
+        coords, numbers, limits = objects.coords[order], objects.numbers[order], limits[order]
+        grid, scale = self.computation_.grid_, float(self.scale)
+        graph = near_graph(grid, coords, numbers, kind="rbf", scale=scale, n_jobs=self.n_jobs)
+        kernel = self._guarded(KernelMatrix(graph, np.ones(len(order))))
+        signs = signs_of(objects.codes[order], len(self.classes_))
+        self._keep(self._solve(kernel, signs, limits), coords, numbers, order)
+        self._sigmoids = self._fit_sigmoids(kernel, signs, limits) if self.probability else None
+        self.n_fallback_ = 0
+
+    def _check_parameters(self) -> None:
+        positive(self.scale, "scale")
+        positive(self.C, "C")
+        positive(self.tol, "tol")
+        if self.indefinite not in _GUARDS:
+            raise InputError(f"indefinite must be one of {_GUARDS}, got {self.indefinite!r}")
+        if self.max_iter != -1:
+            check_int(self.max_iter, "max_iter", 1)
+
+    def _limits(self, objects: Objects, sample_weight: Any) -> Floats:
+        """Return the most that each object may count."""
+        weights = objects.weights
+        if sample_weight is not None:
+            groups = objects.members if isinstance(objects.members, np.ndarray) else None
+            given = _check_weights(sample_weight, len(objects), groups)
+            weights = given
+            if groups is not None:
+                weights = np.bincount(groups, given, len(objects)).astype(np.float64)
+        factors = np.ones(len(self.classes_))
+        if self.class_weight is not None:
+            try:
+                factors = compute_class_weight(
+                    self.class_weight, classes=self.classes_, y=self.classes_
+                )
+            except ValueError as error:
+                raise InputError(f"class_weight: {error}") from None
+            if isinstance(self.class_weight, str):  # balanced: all objects count, grouped or not
+                held = np.bincount(objects.codes, objects.weights, len(self.classes_))
+                factors = held.sum() / (len(self.classes_) * held)
+        limits: Floats = float(self.C) * weights * factors[objects.codes]
+        if len(np.unique(objects.codes[limits > 0])) < 2:
+            raise InputError("sample_weight or class_weight leaves objects of one class only")
+        return limits
+
+    def _guarded(self, kernel: KernelMatrix) -> KernelMatrix:
+        """Return the matrix, its diagonal shifted where that is needed and wanted."""
+        self.smallest_eigenvalue_: float | None = None
+        self.shift_ = 0.0
+        if self.indefinite == "ignore":
+            return kernel
+        self.smallest_eigenvalue_ = smallest_eigenvalue(kernel)
+        if self.smallest_eigenvalue_ >= -_TOLERATED:
+            return kernel
+        if self.indefinite == "warn":
+            warnings.warn(
+                "the similarities of near objects are no positive definite kernel: the smallest "
+                f"eigenvalue is {self.smallest_eigenvalue_:.3g}; a larger scale, a coarser "
+                "resolution or indefinite='shift' mends that",
+                UserWarning,
+                stacklevel=3,
+            )
+            return kernel
+        self.shift_ = -self.smallest_eigenvalue_
+        return kernel.shifted(self.shift_)
+
+    def _solve(self, kernel: KernelMatrix, signs: Floats, limits: Floats) -> Dual:
+        max_iter = int(self.max_iter)
+        return solve(
+            kernel, signs, limits, tol=float(self.tol), max_iter=max_iter, n_jobs=self.n_jobs
+        )
+
+    def _keep(self, dual: Dual, coords: Floats, numbers: Any, order: NDArray[np.int32]) -> None:
+        """Keep the support vectors, and of all objects where they are and on which side."""
+        counts = np.flatnonzero(dual.coefficients.any(axis=0))
+        self.support_ = order[counts].astype(np.int64)
+        self.dual_coef_ = np.ascontiguousarray(dual.coefficients[:, counts])
+        self.intercept_ = dual.intercepts
+        self.n_iter_ = dual.n_iter
+        self._support = coords[counts], numbers[counts]
+        self._training = coords, np.ascontiguousarray(dual.decisions.T)
+
+    def _fit_sigmoids(self, kernel: KernelMatrix, signs: Floats, limits: Floats) -> Floats:
+        """Return slope and offset of each problem, from objects that took no part in a fold."""
+        folds = _make_folds(signs, make_generator(self.random_state))
+        held_out = np.empty_like(signs)
+        for fold in range(_FOLDS):
+            out = folds == fold
+            dual = self._solve(kernel, signs, np.where(out, 0.0, limits))
+            held_out[:, out] = dual.decisions[:, out]
+        weights = limits / float(self.C)
+        return np.array([fit_sigmoid(f, y, weights) for f, y in zip(held_out, signs, strict=True)])
+
+    # Steps of predictions
+
+    def _decide(self, objects: Objects) -> Floats:
+        """Return the decision of each problem for each object."""
+        grid, scale = self.computation_.grid_, float(self.scale)
+        graph = near_graph(
+            grid, objects.coords, objects.numbers, others=self._support, kind="rbf", scale=scale,
+            n_jobs=self.n_jobs,
+        )  # fmt: skip
+        decisions: Floats = graph @ self.dual_coef_.T + self.intercept_
+        lonely = np.diff(graph.indptr) == 0
+        self.n_fallback_ = objects.count(lonely)
+        if lonely.any():
+            alone = np.flatnonzero(lonely)
+            coords, known = self._training
+            _, nearest = cKDTree(coords).query(objects.coords[alone])
+            decisions[alone] = known[nearest]
+        return decisions
+
+
+def positive(value: Any, argument: str) -> float:
+    """Return a number above 0, or say that the argument must be one."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise InputError(f"{argument} must be a number above 0, got {value!r}")
+    return number
+
+
+def _check_weights(given: Any, n: int, groups: NDArray[np.int32] | None) -> Floats:
+    try:
+        weights = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight must be numbers") from None
+    expected = n if groups is None else len(groups)
+    if weights.shape != (expected,):
+        raise InputError(
+            f"sample_weight must be one number for each of {expected:,} objects, got the shape "
+            f"{weights.shape}"
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError("sample_weight must be finite and not negative")
+    if not weights.any():
+        raise InputError("sample_weight: all weights are zero")
+    return weights
+
+
+def _make_folds(signs: Floats, random: np.random.Generator) -> NDArray[np.int64]:
+    """Return a fold for each object; each fold has its share of each class."""
+    n = signs.shape[1]
+    shuffled = random.permutation(n)
+    by_class = shuffled[np.lexsort(signs[:, shuffled])]
+    folds = np.empty(n, np.int64)
+    folds[by_class] = np.arange(n) % _FOLDS
+    return folds

@@ -1,0 +1,1 @@
+"""Tuning: every combination of parameters, nothing computed twice."""

@@ -1,0 +1,1 @@
+"""Trees and graphs as people see them: text, DOT, SVG and figures."""

@@ -1,0 +1,192 @@
+"""What the parameters of trees may be, and how the growth kernel takes them."""
+
+from __future__ import annotations
+
+import math
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.errors import InputError
+from tacit.machine import check_int
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = [
+    "check_choice",
+    "check_number",
+    "even_scale",
+    "even_settings",
+    "exact_total",
+    "fixed_leaf",
+    "fixed_weights",
+    "float_total",
+    "grow_settings",
+    "in_units",
+    "weight_unit",
+]
+
+SPLITS = ("binary", "complete", "both")
+PRIORS = ("k2", "bdeu")
+MOST = 2**62  # leaves and questions: more than any table has records
+MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
+
+
+def check_choice(value: Any, argument: str, choices: tuple[str, ...]) -> Any:
+    """Return a word that is one of those there are."""
+    if isinstance(value, str) and value in choices:
+        return value
+    listed = ", ".join(repr(word) for word in choices[:-1])
+    raise InputError(f"{argument} must be {listed} or {choices[-1]!r}, got {value!r}")
+
+
+def check_number(value: Any, argument: str, least: float, *, above: bool = False) -> float:
+    """Return a finite number of at least `least`, or above it."""
+    fine = type(value) is float or (  # which is quick to say
+        isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+    )
+    if fine and math.isfinite(value) and (value > least or (value == least and not above)):
+        return float(value)
+    bound = "above" if above else "of at least"
+    raise InputError(f"{argument} must be a finite number {bound} {least:g}, got {value!r}")
+
+
+def _prior_weight(value: Any, bayes: bool) -> float:
+    """Return a prior's weight; if it is beyond all data or next to nothing, sums lose it."""
+    weight = check_number(value, "prior_weight", 0.0, above=bayes)
+    if weight > 1e12 or 0 < weight < 1e-100:
+        raise InputError(f"prior_weight must be 0 or from 1e-100 to 1e12, got {value!r}")
+    return weight
+
+
+def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict[str, Any]:
+    """Check the parameters of an estimator; return the kernel's settings but for weights.
+
+    Parameters
+    ----------
+    model : estimator
+    criteria : tuple of str
+        The criteria that it knows.
+    merge : bool
+        Whether leaves may merge.
+    """
+    criterion = check_choice(model.criterion, "criterion", criteria)
+    splits = check_choice(model.splits, "splits", SPLITS)
+    kappa = check_number(model.kappa, "kappa", 0.0, above=True)
+    if kappa > 1:
+        raise InputError(f"kappa must be at most 1, got {model.kappa!r}")
+    if model.unseen not in ("error", "default"):
+        raise InputError(f"unseen must be 'error' or 'default', got {model.unseen!r}")
+    depth, leaves = model.max_depth, model.max_leaf_nodes
+    bayes = criterion == "bayes_factor"
+    return {
+        "criterion": criterion,
+        "unit": 1.0,
+        "prior": check_choice(getattr(model, "prior", "k2"), "prior", PRIORS),
+        "prior_weight": _prior_weight(model.prior_weight, bayes),
+        "log_kappa": math.log(kappa),
+        "min_leaf": check_int(model.min_samples_leaf, "min_samples_leaf", 1),
+        "max_depth": -1 if depth is None else min(check_int(depth, "max_depth", 1), MOST),
+        "max_leaves": -1 if leaves is None else min(check_int(leaves, "max_leaf_nodes", 1), MOST),
+        "min_gain": check_number(model.min_gain, "min_gain", 0.0),
+        "binary": splits != "complete",
+        "complete": splits != "binary",
+        "merge": merge,
+        "normal": (0.0, 1.0, 1.0, 1.0),
+    }
+
+
+def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:
+    """Return weights as whole numbers of a unit, and how many units make one.
+
+    The unit is a power of two. Whole weights are their own numbers and others are rounded to about
+    one part in 2⁵² of their sum, so that sums do not depend on the order of the records.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, none negative and some positive
+    fine : bool
+        Use a fine unit for whole weights as well.
+
+    Examples
+    --------
+    >>> fixed_weights(np.array([2.0, 1.0]))
+    (array([2, 1]), 1.0)
+    """
+    whole = bool((weights == np.floor(weights)).all())
+    total = float(weights.sum())
+    if not whole or total > MOST_WEIGHT:  # else it is exact, and quicker
+        total = float_total(exact_total(weights))
+    unit = weight_unit(total, whole=whole, fine=fine)
+    return in_units(weights, unit), unit
+
+
+def weight_unit(total: float, *, whole: bool, fine: bool = False) -> float:
+    """Return how many units make one, for weights with this sum; `whole` if all of them are."""
+    if not 1e-100 < total < 1e100:
+        raise InputError(f"weights: they add up to {total:g}; scale them to what records count")
+    if whole and not fine and total <= MOST_WEIGHT:
+        return 1.0
+    return float(2.0 ** (52 - math.frexp(total)[1]))
+
+
+def in_units(weights: Any, unit: float) -> NDArray[np.int64]:
+    """Return weights as whole numbers of a unit."""
+    return np.asarray(np.rint(weights * unit).astype(np.int64))
+
+
+def exact_total(weights: Any) -> int:
+    """Return the sum of weights in units of 2⁻¹¹²⁷, exactly: the same in any order of the records.
+
+    >>> exact_total(np.array([0.1] * 10)) == 10 * exact_total(np.array([0.1]))
+    True
+    """
+    total = 0
+    for begin in range(0, len(weights), 2**25):  # so that no sum below reaches 2⁵³
+        parts, powers = np.frexp(weights[begin : begin + 2**25])
+        whole = np.ldexp(parts, 53).astype(np.int64)
+        least = int(powers.min())
+        high = np.bincount(powers - least, whole >> 27)
+        low = np.bincount(powers - least, whole & (2**27 - 1))
+        for place, (one, other) in enumerate(zip(high.tolist(), low.tolist(), strict=True)):
+            total += (int(one) * 2**27 + int(other)) << (place + least + 1074)
+    return total
+
+
+def float_total(total: int) -> float:
+    """Return an exact sum as the nearest float."""
+    try:
+        return total / 2**1127
+    except OverflowError:
+        return math.inf
+
+
+def even_settings(settings: dict[str, Any], weights: Any) -> tuple[dict[str, Any], float]:
+    """Return settings for which records of little weight weigh one on average, and a factor.
+
+    Entropy and Gini do not depend on the scale of weights, but what counts as a tie does. The
+    factor is by which gains have to be multiplied afterwards.
+    """
+    if weights is None:
+        return settings, 1.0
+    return even_scale(settings, int(weights.sum()), int(np.count_nonzero(weights)))
+
+
+def even_scale(
+    settings: dict[str, Any], total: int, n_counting: int
+) -> tuple[dict[str, Any], float]:
+    """Do so for weights with this sum, in units, of which so many are not zero."""
+    if settings["criterion"] not in ("entropy", "gini"):
+        return settings, 1.0
+    mean = float(total) / max(n_counting, 1)
+    factor = mean / settings["unit"]
+    if factor >= 1:
+        return settings, 1.0
+    return {**settings, "unit": mean, "min_gain": settings["min_gain"] / factor}, factor
+
+
+def fixed_leaf(min_samples_leaf: int, unit: float) -> int:
+    """Return the least weight of a leaf in units; for 1, the default, any weight will do."""
+    return 0 if min_samples_leaf == 1 else math.ceil(min(min_samples_leaf * unit, 2.0**62))

@@ -1,0 +1,1 @@
+"""Dependency networks: a decision tree for every column given all others."""

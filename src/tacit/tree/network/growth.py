@@ -1,0 +1,80 @@
+"""How a dependency network grows: settings, pair counts, and trees in batches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit import _core
+from tacit.machine import available_memory
+from tacit.progress import show_progress
+from tacit.tree.growth.settings import even_settings
+from tacit.tree.network.forest import Forest, join_forests
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.table import Table
+
+__all__ = ["grow_network"]
+
+_MOST_PAIRS = 1_000_000_000  # bytes of pair counts that roots may share
+_BATCHES = 100  # how often progress moves
+
+
+def grow_network(
+    table: Table,
+    weights: NDArray[np.int64] | None,
+    ordered: NDArray[np.uint8],
+    settings: dict[str, Any],
+    n_jobs: int,
+    *,
+    shown: bool = False,
+) -> Forest:
+    """Grow a tree for each column given all others.
+
+    Parameters
+    ----------
+    table : Table
+    weights : ndarray of int64 or None
+        Fixed-point weights of the records.
+    ordered : ndarray of uint8
+        Which columns are asked about by thresholds.
+    settings : dict
+        For the growth kernel.
+    n_jobs : int
+    shown : bool
+        Whether to show progress on stderr.
+    """
+    schema = table.schema
+    start, rows = table.postings
+    pairs = _count_pairs(table, n_jobs) if weights is None else None
+    n = len(schema)
+    # Ctrl-C is heard inside the kernel, too; batches are only for those who look.
+    step = max(n_jobs, -(-n // _BATCHES)) if shown else n
+    unit = settings["unit"]
+    settings, factor = even_settings(settings, weights)
+    parts = []
+    with show_progress("columns", n, shown) as report:
+        for begin in range(0, n, step):
+            targets = np.arange(begin, min(begin + step, n), dtype=np.int64)
+            part = _core.grow_forest(
+                table.indptr, table.values, start, rows, schema.offsets, schema.defaults, ordered,
+                targets, pairs, weights, settings, n_jobs,
+            )  # fmt: skip
+            parts.append(part)
+            report(len(targets))
+    forest = join_forests(parts, unit)
+    return forest if factor == 1.0 else replace(forest, gain=forest.gain * factor)
+
+
+def _count_pairs(table: Table, n_jobs: int) -> NDArray[np.int64] | None:
+    """Count pairs once for all roots, if there is room for them."""
+    n_bytes = 8 * table.schema.n_values**2
+    free = available_memory()
+    if not 0 < n_bytes <= _MOST_PAIRS or (free is not None and n_bytes > free // 2):
+        return None
+    stored = table.pairs(layout="dense", n_jobs=n_jobs).stored
+    return np.ascontiguousarray(stored, np.int64).reshape(-1)

@@ -1,0 +1,68 @@
+"""Records drawn from a dependency network by Gibbs sampling."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit import _core
+from tacit.table import Table
+from tacit.table.gateway import value_type
+from tacit.tree.network.forest import Walked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from tacit.schema import Schema
+    from tacit.tree.network.forest import Forest
+
+__all__ = ["draw_by_gibbs"]
+
+_CELLS = 4_000_000  # codes that are held at a time
+
+
+def draw_by_gibbs(
+    schema: Schema,
+    forest: Forest,
+    chances: NDArray[np.float64],
+    n_records: int,
+    n_sweeps: int,
+    rng: np.random.Generator,
+    n_jobs: int,
+    report: Callable[[int], None],
+) -> Table:
+    """Run a chain for each record, from columns drawn by themselves through n_sweeps sweeps."""
+    seeds = rng.integers(0, 2**63 - 1, n_records, dtype=np.int64)
+    roots = _roots_only(schema, forest, chances)
+    whole = forest.walked(schema, chances)
+    lengths, values = [], []
+    step = max(1, _CELLS // len(schema))
+    for begin in range(0, n_records, step):
+        own = seeds[begin : begin + step]
+        codes = np.tile(schema.defaults.astype(np.int32), (len(own), 1))
+        codes = _core.forest_gibbs(codes, own, 0, 1, *roots, n_jobs)
+        codes = _core.forest_gibbs(codes, own, 1, n_sweeps, *whole, n_jobs)
+        held = codes != schema.defaults
+        columns = np.nonzero(held)[1]
+        drawn = codes[held]
+        lengths.append(held.sum(axis=1))
+        values.append(schema.offsets[columns] + drawn - (drawn > schema.defaults[columns]))
+        report(len(own))
+    indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
+    stored = np.concatenate(values).astype(value_type(schema.n_values))
+    return Table.from_stored(schema, indptr, stored)
+
+
+def _roots_only(schema: Schema, forest: Forest, chances: NDArray[np.float64]) -> Walked:
+    """Return a forest of single leaves, with what the roots know of each column."""
+    n, arities = len(schema), schema.arities
+    start = np.concatenate(([0], np.cumsum(arities)))
+    begin = np.repeat(forest.stat_start[:-1] - start[:-1], arities)
+    zero = np.zeros(n, np.int32)
+    return Walked(
+        np.arange(n + 1), zero - 1, zero, zero, zero.astype(np.uint8), zero, zero[:0],
+        schema.offsets, schema.defaults, chances[begin + np.arange(start[-1])], start,
+    )  # fmt: skip

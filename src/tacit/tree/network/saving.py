@@ -1,0 +1,131 @@
+"""Dependency networks in files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit import _core, store
+from tacit.errors import FileError, InputError
+from tacit.parameters import plain_parameters
+from tacit.table.features import features_from_json, features_to_json
+from tacit.tree.growth.settings import grow_settings
+from tacit.tree.network.forest import Forest
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from tacit.schema import Schema
+    from tacit.tree.network.dependency_network import DependencyNetwork
+
+__all__ = ["write_network"]
+
+_KIND = "dependency_network"
+_TYPES = {
+    "roots": np.int64, "column": np.int32, "low": np.int32, "high": np.int32,
+    "complete": np.uint8, "left": np.int32, "right": np.int32, "first": np.int32,
+    "children": np.int32, "gain": np.float64, "share": np.float64, "stats": np.int64,
+    "stat_start": np.int64,
+}  # fmt: skip
+
+
+def write_network(path: str | os.PathLike[str], network: DependencyNetwork) -> None:
+    """Write all of a network."""
+    facts = {
+        "parameters": {**plain_parameters(network), **network._learnt_by},
+        "unit": network.forest_.unit,
+    }
+    store.write_arrays(
+        path,
+        _KIND,
+        {
+            "features": np.frombuffer(features_to_json(network._features), np.uint8),
+            "settings": np.frombuffer(json.dumps(facts).encode(), np.uint8),
+            **network.forest_.arrays,
+        },
+    )
+
+
+@store.loads(_KIND)
+def _load(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> DependencyNetwork:
+    """Make a network of a file's arrays, after checking that they go together."""
+    try:
+        return _make(arrays)
+    except KeyError as error:
+        raise FileError(path, f"is damaged: it has no {error.args[0]!r}") from None
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        raise FileError(path, f"is damaged: {error}") from None
+
+
+def _make(arrays: dict[str, NDArray[Any]]) -> DependencyNetwork:
+    from tacit.tree.network.dependency_network import CRITERIA, DependencyNetwork
+
+    features = features_from_json(arrays["features"].tobytes())
+    facts = json.loads(arrays["settings"].tobytes())
+    network = DependencyNetwork(**facts["parameters"])
+    grow_settings(network, CRITERIA, merge=False)
+    unit = facts["unit"]
+    if not isinstance(unit, float) or not np.isfinite(unit) or unit <= 0:
+        raise InputError(f"its unit of weight is {unit!r}, which cannot be")
+    for name, dtype in _TYPES.items():
+        if arrays[name].dtype != dtype or arrays[name].ndim != 1:
+            raise InputError(f"{name!r} has the shape and the type of something else")
+    forest = Forest(**{name: arrays[name] for name in _TYPES}, unit=unit)
+    _check_forest(features.schema, forest)
+    network._keep(features, forest)
+    return network
+
+
+def _check_forest(schema: Schema, forest: Forest) -> None:
+    """Check every array: what is walked in the kernel, the rest here."""
+    n_nodes = len(forest.column)
+    if len(schema) < 2 or forest.n_trees != len(schema):
+        raise InputError("it has not a tree for each of several columns")
+    for name in ("left", "right", "gain", "share"):
+        if len(getattr(forest, name)) != n_nodes:
+            raise InputError(f"{name!r} has not one entry for each node")
+    nothing = np.zeros(0, np.uint16)
+    numbers = forest.stats.astype(np.float64)
+    walked = forest.walked(schema, numbers)
+    # Of no record: its arguments are all that the kernel looks at.
+    _core.forest_scores(np.zeros(1, np.int64), nothing, *walked, 1)
+    inner = forest.column >= 0
+    if (forest.column < -1).any() or (forest.complete > 1).any():
+        raise InputError("it has a node that is neither a split nor a leaf")
+    if (forest.column[inner] == forest.tree_of_node[inner]).any():
+        raise InputError("a column's tree asks about the column itself")
+    if not np.isfinite(forest.gain).all():
+        raise InputError("'gain' has a number that cannot be")
+    if not (np.isfinite(forest.share) & (forest.share > 0) & (forest.share <= 1 + 1e-9)).all():
+        raise InputError("'share' has a number that cannot be")
+    _check_codes(schema, forest)
+    _check_counts(schema, forest)
+
+
+def _check_codes(schema: Schema, forest: Forest) -> None:
+    """Check that thresholds lie between codes of their columns."""
+    low, high = forest.left, forest.right
+    arity = np.where(forest.column >= 0, schema.arities[np.maximum(forest.column, 0)], 0)
+    none = (low == -1) & (high == -1)
+    if not (none | ((low >= 0) & (low < high) & (high < arity))).all():
+        raise InputError("'left' and 'right' are no codes on the two sides of a threshold")
+
+
+def _check_counts(schema: Schema, forest: Forest) -> None:
+    """Check that every node has the counts of its children, and all roots the same total."""
+    sizes = schema.arities[forest.tree_of_node]
+    begin = np.concatenate(([0], np.cumsum(sizes)))[:-1]
+    sums = np.add.reduceat(forest.stats.astype(np.float64), begin)  # which cannot overflow
+    if (forest.stats < 0).any() or sums.max() >= 2.0**62:
+        raise InputError("'stats' has a count that cannot be")
+    totals = np.add.reduceat(forest.stats, begin)
+    if not (totals[forest.roots[:-1]] == totals[0]).all() or totals[0] == 0:
+        raise InputError("the roots' counts do not add up to the same")
+    parent, child = forest.edges
+    below = np.bincount(parent, totals[child], len(sizes))
+    if not (below == np.where(forest.n_children > 0, totals, 0)).all():
+        raise InputError("a node's counts are not those of its children")

@@ -1,0 +1,1 @@
+"""Trees of partitioned tables: leaves are counted in passes, level by level."""

@@ -1,0 +1,255 @@
+"""A tree that grows while its leaves are counted elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tacit.tree.partitioned.leaf_histograms import Planes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from tacit.schema import Schema
+
+__all__ = ["Ahead", "GrowingTree", "Leaf", "Split", "Target"]
+
+FIRST_REACH = 6  # how many splits leaves look ahead at first
+
+
+@dataclass(frozen=True)
+class Target:
+    """The column that a tree predicts.
+
+    Attributes
+    ----------
+    column : int
+    arity : int
+    default : int
+        The code that is not stored.
+    n_classes : int
+        Classes are the first codes; one behind them means that the target is missing.
+    base : int
+        The class whose counts follow from those of the others.
+    """
+
+    column: int
+    arity: int
+    default: int
+    n_classes: int
+    base: int
+
+    @classmethod
+    def of(cls, schema: Schema, column: int) -> Target:
+        """Return a column all of whose labels are classes, the default being the base."""
+        arity, default = len(schema.labels[column]), int(schema.defaults[column])
+        return cls(column, arity, default, arity, default)
+
+    def planes(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return counts as trees have them: of all, then of the classes but the base.
+
+        Parameters
+        ----------
+        counts : ndarray of shape (arity, …)
+            Of all, then of the codes but the default.
+        """
+        if self.base == self.default and self.n_classes == self.arity:
+            return counts
+        by_code = np.insert(counts[1:], self.default, counts[0] - counts[1:].sum(axis=0), axis=0)
+        classes = np.delete(by_code[: self.n_classes], self.base, axis=0)
+        return np.concatenate([counts[:1], classes])
+
+    def based(self, planes: Planes) -> Planes:
+        """Return the counts of a leaf as trees have them."""
+        counts = self.planes(planes.counts)
+        return planes if counts is planes.counts else Planes(planes.ids, counts)
+
+    def classes(self, wholes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the counts of all classes in order, from those of leaves: a row for each."""
+        rest = wholes[:, 0] - wholes[:, 1:].sum(axis=1)
+        return np.insert(wholes[:, 1:], self.base, rest, axis=1)
+
+
+class Split(NamedTuple):
+    """What the kernel finds for a leaf; see :class:`tacit.tree.nodes.Nodes`."""
+
+    column: int
+    low: int
+    high: int
+    complete: int
+    left: int
+    right: int
+    gain: float
+    rank: int
+    inside_share: float
+    outside_share: float
+
+
+class Ahead(NamedTuple):
+    """Binary splits that may come after one another, the most likely first.
+
+    Attributes
+    ----------
+    low, high : ndarray of int32
+        The ranges of ids inside.
+    weight : ndarray of int64
+        The sum of all planes of what is inside.
+    """
+
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    weight: NDArray[np.int64]
+
+
+@dataclass(eq=False, slots=True)
+class Leaf:
+    """A node of a growing tree, and the leaf that it is before it is split.
+
+    Attributes
+    ----------
+    parent : Leaf or None
+    condition : tuple of int
+        The range of ids, and whether its records hold one of them.
+    depth : int
+    share : float
+        Of the prior's weight.
+    whole : ndarray of int64
+        The weights of its classes, as planes.
+    looked : bool
+        Whether its best split is known, or that there is none.
+    split : Split, optional
+        The best one, if it is worth making.
+    children : list of Leaf
+        What the split would make of it.
+    planes : Planes, optional
+        Its counts, kept for its children's.
+    reach : int
+        How many splits to look ahead once it is split.
+    ahead : Ahead, optional
+        Splits that may come after its own, if it has one.
+    """
+
+    parent: Leaf | None
+    condition: tuple[int, int, int]
+    depth: int
+    share: float
+    whole: NDArray[np.int64]
+    looked: bool = False
+    split: Split | None = None
+    children: list[Leaf] = field(default_factory=list)
+    planes: Planes | None = None
+    reach: int = FIRST_REACH
+    ahead: Ahead | None = None
+
+    def path(self) -> Iterator[tuple[int, int, int]]:
+        """Yield the conditions on the way to it."""
+        leaf = self
+        while leaf.parent is not None:
+            yield leaf.condition
+            leaf = leaf.parent
+
+    def set_split(self, split: Split, planes: Planes) -> None:
+        """Note the best split and what it makes."""
+        self.split = split
+        low, high = split.low, split.high
+        if split.complete:
+            conditions = [(v, v + 1, 1) for v in range(low, high)]
+            parts = planes.each(low, high)
+            rest = self.whole - np.sum(parts, axis=0)
+        else:
+            conditions, parts = [(low, high, 1)], [planes.sum(low, high)]
+            rest = self.whole - parts[0]
+        conditions.append((low, high, 0))
+        parts.append(rest)
+        for place, (condition, whole) in enumerate(zip(conditions, parts, strict=True)):
+            share = split.outside_share if place else split.inside_share
+            child = Leaf(self, condition, self.depth + 1, share, whole)
+            self.children.append(child)
+
+
+class GrowingTree:
+    """A tree of which some splits are known.
+
+    Parameters
+    ----------
+    target : Target
+    most : int
+        The most leaves it may have; -1 for any number.
+    """
+
+    def __init__(self, target: Target, most: int) -> None:
+        self.target = target
+        self.root = Leaf(None, (0, 0, 0), 0, 1.0, np.zeros(target.n_classes, np.int64))
+        self.fresh: list[Leaf] = []  # those that were found a split for last
+        self.most = most
+
+    def waiting(self) -> list[Leaf]:
+        """Return leaves that are to be split, but whose children are yet to be looked at."""
+        if self.most < 0:
+            split = self.fresh
+        else:
+            _, split, n_leaves = self.grow()
+            if n_leaves >= self.most:
+                split = split[:-1]  # there is no room for what the last one's children become
+        self.fresh = []
+        return [leaf for leaf in split if not all(child.looked for child in leaf.children)]
+
+    def grow(self) -> tuple[list[Leaf], list[Leaf], int]:
+        """Grow best first with the splits that are known.
+
+        Returns
+        -------
+        nodes : list of Leaf
+            In the order in which they are made.
+        split : list of Leaf
+            Those that are split.
+        n_leaves : int
+        """
+        nodes, split, n_leaves = [self.root], [], 1
+        queue: list[tuple[int, int]] = []  # larger ranks first, then earlier nodes
+        if self.root.split is not None:
+            queue.append((-self.root.split.rank, 0))
+        most = 2**62 if self.most < 0 else self.most
+        while queue and n_leaves < most:
+            leaf = nodes[heappop(queue)[1]]
+            if n_leaves - 1 + len(leaf.children) > most:
+                continue
+            split.append(leaf)
+            n_leaves += len(leaf.children) - 1
+            for child in leaf.children:
+                if child.split is not None:
+                    heappush(queue, (-child.split.rank, len(nodes)))
+                nodes.append(child)
+        return nodes, split, n_leaves
+
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Return the arrays of :class:`tacit.tree.nodes.Nodes`, as the growth kernel does."""
+        nodes, split, _ = self.grow()
+        inner = set(map(id, split))
+        number = {id(leaf): place for place, leaf in enumerate(nodes)}
+        none = Split(-1, 0, 0, 0, -1, -1, 0.0, 0, 0.0, 0.0)
+        splits = [(leaf.split if id(leaf) in inner else None) or none for leaf in nodes]
+        first: list[int] = []
+        children: list[int] = []
+        for leaf in nodes:
+            first.append(len(children) if id(leaf) in inner else 0)
+            if id(leaf) in inner:
+                children += [number[id(child)] for child in leaf.children]
+        return (
+            np.array([own.column for own in splits], np.int32),
+            np.array([own.low for own in splits], np.int32),
+            np.array([own.high for own in splits], np.int32),
+            np.array([own.complete for own in splits], np.uint8),
+            np.array([own.left for own in splits], np.int32),
+            np.array([own.right for own in splits], np.int32),
+            np.array(first, np.int32),
+            np.array(children, np.int32),
+            np.array([own.gain for own in splits], np.float64),
+            np.array([leaf.share for leaf in nodes], np.float64),
+            self.target.classes(np.array([leaf.whole for leaf in nodes], np.int64)),
+        )

@@ -1,0 +1,1 @@
+"""Slow, obvious answers that kernels and models are compared with."""

@@ -1,0 +1,1 @@
+"""Data, strategies and comparisons that tests share."""
