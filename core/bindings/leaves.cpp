@@ -94,24 +94,16 @@ nb::tuple atoms_out(AtomCounts&& atoms) {
                         move_out(std::move(atoms.counts)));
 }
 
-nb::tuple bind_leaf_counts(const Ints& indptr, const AnyIn& values, const Ints& start,
-                           const Indices& rows, const Ints& offsets, const Ints& defaults,
-                           const std::optional<Ints>& weights, const Ints& path_start,
-                           const Indices& low, const Indices& high, const Flags& inside,
-                           const Indices& targets, const Flags& dense, const Ints& ahead_start,
-                           const Indices& ahead_low, const Indices& ahead_high,
-                           const Flags& in_order, int n_jobs) {
-  require(offsets.size() > 0, "offsets must not be empty");
-  const std::vector<std::uint8_t> none(offsets.size() - 1, 0);
-  require_columns(offsets, defaults, none);
+nb::tuple bind_leaf_counts(const TreeTableArrays& given, const Ints& path_start, const Indices& low,
+                           const Indices& high, const Flags& inside, const Indices& targets,
+                           const Flags& dense, const Ints& ahead_start, const Indices& ahead_low,
+                           const Indices& ahead_high, const Flags& in_order, int n_jobs) {
   const CheckedPaths checked(path_start, low, high, inside, targets, dense, ahead_start, ahead_low,
-                             ahead_high, in_order, offsets);
+                             ahead_high, in_order, given.offsets());
   Buffer<std::int64_t> out(static_cast<std::size_t>(checked.out_start.back()));
   AtomCounts rest;
-  with_values(values.dtype(), [&](auto v) {
-    const auto table =
-        as_tree_table<decltype(v)>(indptr, values, start, rows, offsets, defaults, none, weights);
-    run([&] { rest = leaf_counts(table, checked.paths, out.data(), n_jobs, signal_pending); });
+  given.run_with([&](const auto& table) {
+    rest = leaf_counts(table, checked.paths, out.data(), n_jobs, signal_pending);
   });
   const std::size_t size = out.size();
   return nb::make_tuple(to_numpy(std::move(out), {size}), atoms_out(std::move(rest)));
@@ -301,13 +293,11 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
 
 void register_leaves(nb::module_& m) {
   m.def(
-      "leaf_counts", &bind_leaf_counts, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
-      nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("weights").none(),
-      nb::arg("path_start"), nb::arg("low"), nb::arg("high"), nb::arg("inside"), nb::arg("targets"),
-      nb::arg("dense"), nb::arg("ahead_start"), nb::arg("ahead_low"), nb::arg("ahead_high"),
-      nb::arg("in_order"), nb::arg("n_jobs"),
-      nb::sig("def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, "
-              "offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: "
+      "leaf_counts", &bind_leaf_counts, nb::arg("table"), nb::arg("path_start"), nb::arg("low"),
+      nb::arg("high"), nb::arg("inside"), nb::arg("targets"), nb::arg("dense"),
+      nb::arg("ahead_start"), nb::arg("ahead_low"), nb::arg("ahead_high"), nb::arg("in_order"),
+      nb::arg("n_jobs"),
+      nb::sig("def leaf_counts(table: TreeTable, path_start: Ints, low: "
               "Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, ahead_start: "
               "Ints, ahead_low: Indices, ahead_high: Indices, in_order: Flags, n_jobs: int) -> "
               "tuple[Ints, tuple[Ints, Ints, Ints, Ints, Ints]]"),

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 namespace tacit {
@@ -47,6 +48,21 @@ std::int32_t leaf_of(const WalkNodes& nodes, const DefaultWay& way, const V* beg
 }
 
 }  // namespace
+
+void WalkNodes::check(std::int64_t begin, std::int64_t end, std::int64_t n_values) const {
+  for (std::int64_t node = begin; node < end; ++node) {
+    if (column[node] < 0) continue;
+    const std::int64_t n_ids = std::int64_t{high[node]} - low[node];
+    if (low[node] < 0 || n_ids <= 0 || high[node] > n_values)
+      throw std::invalid_argument("low and high must be a range of value ids");
+    const std::int64_t from = first[node], n = complete[node] ? n_ids + 1 : 2;
+    if (from < 0 || from > n_children - n)
+      throw std::invalid_argument("first must be an index of children");
+    for (std::int64_t k = from; k < from + n; ++k)
+      if (children[k] <= node || children[k] >= end)
+        throw std::invalid_argument("children must be nodes of the tree, behind their parents");
+  }
+}
 
 template <class V>
 void tree_leaves(const Records<V>& records, const WalkNodes& nodes, std::int32_t* leaves,

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
-from support.trees import PLAIN, random_case, rules
+from support.trees import PLAIN, grow_forest, random_case, rules
 from tacit import _core
 from tacit.tree.partitioned.leaf_counting import Atoms
 
@@ -148,8 +148,13 @@ def test_leaf_counts(own, draw):
         assert as_lists((found[0], found[1:])) == expected
 
 
+def leaf_counts(indptr, values, start, rows, offsets, defaults, weights, *leaves, **named):
+    table = _core.TreeTable(indptr, values, start, rows, offsets, defaults, None, weights)
+    return _core.leaf_counts(table, *leaves, **named)
+
+
 def flat_counts(*arguments):
-    dense, atoms = _core.leaf_counts(*arguments)
+    dense, atoms = leaf_counts(*arguments)
     return dense, *atoms
 
 
@@ -309,16 +314,16 @@ def test_counts_that_make_no_sense(change):
     *table, _ = case.table()
     arrays = Leaves([[(0, 1, 1)], []], [1, 2]).arrays
     arguments = dict(zip(NAMES, (*table, None, *arrays, 1), strict=True))
-    assert len(_core.leaf_counts(**arguments)[0]) == 7 * 6
+    assert len(leaf_counts(**arguments)[0]) == 7 * 6
     with pytest.raises(ValueError, match="must"):
-        _core.leaf_counts(**arguments | change)
+        leaf_counts(**arguments | change)
 
 
 def root_of(case, target):
     """Return the planes of a root, the default of the target being the base."""
     *table, _ = case.table()
     arity = case.arities[target]
-    counts, *_ = _core.leaf_counts(*table, case.weights, *Leaves([[]], [target]).arrays, 1)
+    counts, *_ = leaf_counts(*table, case.weights, *Leaves([[]], [target]).arrays, 1)
     own = slice(*case.offsets[target : target + 2])
     total = len(case.codes) if case.weights is None else int(case.weights.sum())
     return arity, counts, np.concatenate([[total], counts[: case.n_values][own]])
@@ -365,9 +370,7 @@ def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
 
 
 def _forest(case, target):
-    arrays = _core.grow_forest(
-        *case.table(), np.array([target]), None, case.weights, case.settings, 1
-    )
+    arrays = grow_forest(*case.table(), np.array([target]), None, case.weights, case.settings, 1)
     names = ["roots", "column", "low", "high", "complete", "left", "right", "first", "children"]
     return (dict(zip([*names, "gain", "share"], arrays, strict=False)),)
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
-from tacit.counts.records import Counts, StoredRecords, Subset, derive
+from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive
 from tacit.counts.showing import label_text
 from tacit.errors import InputError
 from tacit.machine import check_fits
@@ -92,22 +92,18 @@ def pairs(
 ) -> Pairs:
     """Count all pairs of stored values; `singles` are the one-way counts of the same records."""
     held, way = plan(records, chosen, layout, method)
-    n = records.schema.n_values
+    n, given = records.schema.n_values, as_records(records, chosen)
     stored: Counts | sparse.csr_array
     if held == "sparse":
-        indptr, indices, counts = _core.pair_counts_sparse(
-            records.indptr, records.values, n, chosen, records.weights, n_jobs
-        )
+        indptr, indices, counts = _core.pair_counts_sparse(given, n_jobs)
         if len(indices) < 2**31:  # SciPy wants both index arrays of one type, and would copy
             indptr = indptr.astype(np.int32)
         stored = sparse.csr_array((counts, indices, indptr), shape=(n, n))
         stored.has_canonical_format = True
     elif way == "bitmap":
-        stored = _core.pair_counts_bitmap(records.indptr, records.values, n, chosen, n_jobs)
+        stored = _core.pair_counts_bitmap(given, n_jobs)
     else:
-        stored = _core.pair_counts_outer(
-            records.indptr, records.values, n, chosen, records.weights, n_jobs
-        )
+        stored = _core.pair_counts_outer(given, n_jobs)
     return Pairs(records.schema, stored, singles)
 
 

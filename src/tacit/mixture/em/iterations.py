@@ -162,12 +162,17 @@ class Problem(Evidence):
             return 1.0
         return self.weight / max(int(np.count_nonzero(self.record_weights[chosen])), 1)
 
+    def _given(self, chosen: NDArray[np.int64] | None) -> _core.Records:
+        given = self.records
+        return _core.Records(
+            given.indptr, given.values, self.schema.n_values, chosen, self.record_weights
+        )
+
     def expect(self, parameters: Parameters) -> ExpectedCounts:
         """Return the expected counts of all records (the E-step): one pass over stored values."""
-        records = self.records
         totals, stored, log_likelihood = _core.em_step(
-            records.indptr, records.values, self.chosen, self.record_weights, self.schema.offsets,
-            parameters.shares, parameters.stored, parameters.defaults, self.single, self.n_jobs,
+            self._given(self.chosen), self.schema.offsets, parameters.shares,
+            parameters.stored, parameters.defaults, self.single, self.n_jobs,
         )  # fmt: skip
         return ExpectedCounts(totals, stored, log_likelihood, self.weight)
 
@@ -191,9 +196,8 @@ class Problem(Evidence):
         self, parameters: Parameters, *, responsibilities: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return P(cluster | record), if asked for, and log P(record)."""
-        records = self.records
         return _core.em_posterior(
-            records.indptr, records.values, self.chosen, self.schema.offsets, parameters.shares,
+            self._given(self.chosen), self.schema.offsets, parameters.shares,
             parameters.stored, parameters.defaults, responsibilities, self.n_jobs,
         )  # fmt: skip
 
@@ -206,15 +210,12 @@ class Problem(Evidence):
             The cluster of each of all records.
         n_clusters : int
         """
-        records, n_values = self.records, self.schema.n_values
-        stored = np.zeros((n_values, n_clusters))
+        stored = np.zeros((self.schema.n_values, n_clusters))
         totals = np.zeros(n_clusters)
         for k in range(n_clusters):
             own = np.flatnonzero(groups == k)
             totals[k] = len(own) if self.record_weights is None else self.record_weights[own].sum()
-            stored[:, k] = _core.one_way(
-                records.indptr, records.values, n_values, own, self.record_weights, self.n_jobs
-            )
+            stored[:, k] = _core.one_way(self._given(own), self.n_jobs)
         return ExpectedCounts(totals, stored, 0.0, float(totals.sum()))
 
 

@@ -296,9 +296,10 @@ def _lay_out(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Cod
 
 
 def _by_value(indptr: Any, values: Any, offsets: Any) -> tuple[Any, Any]:
-    held = _core.one_way(indptr, values, int(offsets[-1]), None, None, 1)
+    records = _core.Records(indptr, values, int(offsets[-1]))
+    held = _core.one_way(records, 1)
     start = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
-    return start, _core.postings(indptr, values, start)
+    return start, _core.postings(records, start)
 
 
 def _number_coding(

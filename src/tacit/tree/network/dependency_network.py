@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
+from tacit.counts.records import as_records
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.parameters import make_generator
@@ -342,8 +343,8 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         table = self._read(X)
         with np.errstate(divide="ignore"):
             numbers = np.log(self._chances)
-        walked = self.forest_.walked(self.schema_, numbers)
-        return _core.forest_scores(table.indptr, table.values, *walked, count_jobs(self.n_jobs))
+        forest = self.forest_.to_kernel(self.schema_, numbers)
+        return _core.forest_scores(as_records(table), forest, count_jobs(self.n_jobs))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean conditional log-likelihood, by the records' weights if they have any.
@@ -403,9 +404,8 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         check_fits(
             8 * table.n_records * self.schema_.n_values, "P(item | basket)", "give fewer baskets"
         )
-        walked = self.forest_.walked(self.schema_, self._chances)
-        jobs = count_jobs(self.n_jobs)
-        return _core.forest_probabilities(table.indptr, table.values, *walked, jobs)
+        forest = self.forest_.to_kernel(self.schema_, self._chances)
+        return _core.forest_probabilities(as_records(table), forest, count_jobs(self.n_jobs))
 
     def sample(self, n: int = 1, *, burn_in: int = 50, random_state: Any = None) -> Table:
         """Draw records by Gibbs sampling.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tacit import _core
 from tacit.tree.nodes import Nodes
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from tacit.schema import Schema
 
-__all__ = ["Arcs", "Derived", "Forest", "Walked", "find_arcs", "join_forests", "node_probabilities"]
+__all__ = ["Arcs", "Derived", "Forest", "find_arcs", "join_forests", "node_probabilities"]
 
 
 class Arcs(NamedTuple):
@@ -33,22 +34,6 @@ class Arcs(NamedTuple):
     predictor: NDArray[np.int64]
     target: NDArray[np.int64]
     gain: NDArray[np.float64]
-
-
-class Walked(NamedTuple):
-    """What the kernels on forests take, in their order."""
-
-    roots: NDArray[np.int64]
-    column: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    complete: NDArray[np.uint8]
-    first: NDArray[np.int32]
-    children: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    defaults: NDArray[np.int64]
-    table: NDArray[np.float64]
-    table_start: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -89,9 +74,9 @@ class Forest:
         """Number of trees."""
         return len(self.roots) - 1
 
-    def walked(self, schema: Schema, table: NDArray[np.float64]) -> Walked:
+    def to_kernel(self, schema: Schema, table: NDArray[np.float64]) -> _core.Forest:
         """Return what kernels walk, with a number for each node and code, laid out as stats."""
-        return Walked(
+        return _core.Forest(
             self.roots, self.column, self.low, self.high, self.complete, self.first, self.children,
             schema.offsets, schema.defaults, table, self.stat_start,
         )  # fmt: skip

@@ -9,7 +9,6 @@ import numpy as np
 from tacit import _core
 from tacit.table import Table
 from tacit.table.gateway import value_type
-from tacit.tree.network.forest import Walked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,14 +36,14 @@ def draw_by_gibbs(
     """Run a chain for each record, from columns drawn by themselves through n_sweeps sweeps."""
     seeds = rng.integers(0, 2**63 - 1, n_records, dtype=np.int64)
     roots = _roots_only(schema, forest, chances)
-    whole = forest.walked(schema, chances)
+    whole = forest.to_kernel(schema, chances)
     lengths, values = [], []
     step = max(1, _CELLS // len(schema))
     for begin in range(0, n_records, step):
         own = seeds[begin : begin + step]
         codes = np.tile(schema.defaults.astype(np.int32), (len(own), 1))
-        codes = _core.forest_gibbs(codes, own, 0, 1, *roots, n_jobs)
-        codes = _core.forest_gibbs(codes, own, 1, n_sweeps, *whole, n_jobs)
+        codes = _core.forest_gibbs(codes, own, 0, 1, roots, n_jobs)
+        codes = _core.forest_gibbs(codes, own, 1, n_sweeps, whole, n_jobs)
         held = codes != schema.defaults
         columns = np.nonzero(held)[1]
         drawn = codes[held]
@@ -56,13 +55,13 @@ def draw_by_gibbs(
     return Table.from_stored(schema, indptr, stored)
 
 
-def _roots_only(schema: Schema, forest: Forest, chances: NDArray[np.float64]) -> Walked:
+def _roots_only(schema: Schema, forest: Forest, chances: NDArray[np.float64]) -> _core.Forest:
     """Return a forest of single leaves, with what the roots know of each column."""
     n, arities = len(schema), schema.arities
     start = np.concatenate(([0], np.cumsum(arities)))
     begin = np.repeat(forest.stat_start[:-1] - start[:-1], arities)
     zero = np.zeros(n, np.int32)
-    return Walked(
+    return _core.Forest(
         np.arange(n + 1), zero - 1, zero, zero, zero.astype(np.uint8), zero, zero[:0],
         schema.offsets, schema.defaults, chances[begin + np.arange(start[-1])], start,
     )  # fmt: skip

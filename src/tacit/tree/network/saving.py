@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit import _core, store
+from tacit import store
 from tacit.errors import FileError, InputError
 from tacit.parameters import plain_parameters
 from tacit.table.features import features_from_json, features_to_json
@@ -88,11 +88,7 @@ def _check_forest(schema: Schema, forest: Forest) -> None:
     for name in ("left", "right", "gain", "share"):
         if len(getattr(forest, name)) != n_nodes:
             raise InputError(f"{name!r} has not one entry for each node")
-    nothing = np.zeros(0, np.uint16)
-    numbers = forest.stats.astype(np.float64)
-    walked = forest.walked(schema, numbers)
-    # Of no record: its arguments are all that the kernel looks at.
-    _core.forest_scores(np.zeros(1, np.int64), nothing, *walked, 1)
+    forest.to_kernel(schema, forest.stats.astype(np.float64))  # which looks at all arrays
     inner = forest.column >= 0
     if (forest.column < -1).any() or (forest.complete > 1).any():
         raise InputError("it has a node that is neither a split nor a leaf")

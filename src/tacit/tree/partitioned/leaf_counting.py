@@ -221,11 +221,12 @@ class LeafCounts(Statistic["list[Any]"]):
     def partial(self, part: Partition) -> list[Any]:
         """Count the records of a part."""
         table: Table = part.records
-        schema, (start, rows), units = table.schema, table.postings, self.weighing.units(table)
-        dense, atoms = _core.leaf_counts(
-            table.indptr, table.values, start, rows, schema.offsets, schema.defaults, units,
-            *self.paths, part.n_jobs,
+        schema, units = table.schema, self.weighing.units(table)
+        given = _core.TreeTable(
+            table.indptr, table.values, *table.postings, schema.offsets, schema.defaults, None,
+            units,
         )  # fmt: skip
+        dense, atoms = _core.leaf_counts(given, *self.paths, part.n_jobs)
         if units is None:
             return [dense, Atoms(*atoms), table.n_records, table.n_records]
         return [dense, Atoms(*atoms), int(units.sum()), int(np.count_nonzero(units))]
