@@ -89,9 +89,9 @@ void bind_pair_products(const Numbers2& block, const Pairs2& pairs, const Sums2&
 
 nb::object bind_gather_columns(const AnyGrid& numbers, const Rows& rows, const Rows& columns,
                                int n_jobs) {
-  const auto check = [](const Rows& places, std::size_t limit, const char* problem) {
-    for (std::size_t k = 0; k < places.size(); ++k)
-      if (places.data()[k] < 0 || places.data()[k] >= signed_size(limit))
+  const auto check = [](const Rows& positions, std::size_t limit, const char* problem) {
+    for (std::size_t k = 0; k < positions.size(); ++k)
+      if (positions.data()[k] < 0 || positions.data()[k] >= signed_size(limit))
         throw std::invalid_argument(problem);
   };
   check(rows, numbers.shape(0), "rows must be rows of the array");

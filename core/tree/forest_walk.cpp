@@ -127,9 +127,9 @@ void over_records(const Records<V>& records, const WalkForest& forest, const Def
   const std::int64_t smallest = std::max<std::int64_t>(1 << 15, 4 * forest.n_trees);
   const std::int64_t n_blocks =
       std::clamp<std::int64_t>(work / smallest, 1, std::min<std::int64_t>(records.n_records, 256));
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     Touched touched(forest, ways, columns);
-    Meter meter(pulse);
+    Meter meter(token);
     body(block_range(records.n_records, n_blocks, b), touched, meter);
   });
 }

@@ -70,8 +70,8 @@ void tree_leaves(const Records<V>& records, const WalkNodes& nodes, std::int32_t
   const DefaultWay way = default_way(nodes, records.indptr[records.n_records]);
   constexpr std::int64_t kBlock = 1 << 13;
   const std::int64_t n_blocks = (records.n_records + kBlock - 1) / kBlock;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+    Meter meter(token);
     const Range range = block_range(records.n_records, n_blocks, b);
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       leaves[r] = leaf_of(nodes, way, records.begin(r), records.end(r));

@@ -235,5 +235,5 @@ class LeafCounts(Statistic["list[Any]"]):
         """Add up."""
         dense = one[0]
         dense = np.add(dense, other[0], out=dense if dense.flags.writeable else None)
-        atoms = Atoms(*_core.add_atoms(*one[1], *other[1]))
+        atoms = Atoms(*_core.add_disjoint_cells(*one[1], *other[1]))
         return [dense, atoms, one[2] + other[2], one[3] + other[3]]

@@ -85,7 +85,7 @@ def subtract(wholes: list[Planes], parts: list[Planes]) -> None:
         for whole, part in zip(wholes, parts, strict=True)
         if part.counts.size
     ]
-    _core.subtract_planes(
+    _core.subtract_histograms(
         np.array([len(whole.counts) for whole, _ in pairs], np.int64),
         [whole.flat_ids for whole, _ in pairs],
         [whole.counts.reshape(-1) for whole, _ in pairs],

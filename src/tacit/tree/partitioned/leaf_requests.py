@@ -64,7 +64,7 @@ def take(atoms: Atoms, choices: list[Choice], n_values: int) -> Iterator[Planes]
     if not choices:
         return
     begin, end, bit, used, n_planes = np.array(choices, np.int64).T.copy()
-    id_start, plane_start, ids, planes = _core.take_atoms(
+    id_start, plane_start, ids, planes = _core.take_disjoint_cells(
         *atoms, begin, end, bit, used, n_planes, n_values
     )
     ends, plane_ends = id_start.tolist(), plane_start.tolist()
