@@ -2,7 +2,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := pyproject.toml CMakeLists.txt $(shell find core src -name '*.cpp' -o -name '*.hpp' -o -name '*.py' -o -name '*.pyi')
+KERNELS := $(shell find core -name '*.cpp' -o -name '*.hpp')
+# What the installed package is made of: Python sources are read from src as they are.
+SOURCES := pyproject.toml CMakeLists.txt $(KERNELS)
 
 .PHONY: demo test develop lint types bench docs sanitize stubs clean
 .DELETE_ON_ERROR:
@@ -18,13 +20,14 @@ develop: $(VENV)/.developed
 lint: $(VENV)/.developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(KERNELS)
 	$(BIN)/lint-imports --no-cache
 
 types: $(VENV)/.developed
 	$(BIN)/mypy
 
 bench: $(VENV)/.developed .venv-boomer/.installed
-	$(BIN)/pip install -q -e '.[bench]'
+	$(call install,.[bench])
 	$(BIN)/pip install -q --no-deps sparsecomputation six  # it asks for a package that was renamed
 	$(BIN)/python -m benchmarks
 
@@ -34,8 +37,7 @@ bench: $(VENV)/.developed .venv-boomer/.installed
 	.venv-boomer/bin/pip install -q mlrl-boomer==0.12.3
 	touch $@
 
-docs: $(VENV)/.developed
-	$(BIN)/pip install -q -e '.[docs]'
+docs: $(VENV)/.documented
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 # The kernels under AddressSanitizer and UndefinedBehaviorSanitizer, run through the kernel tests.
@@ -50,16 +52,26 @@ stubs: $(VENV)/.developed
 	$(BIN)/python tests/support/make_stub.py
 
 clean:
-	rm -rf build docs/_build docs/gallery docs/api/generated $(VENV)/.installed $(VENV)/.developed
+	rm -rf build docs/_build docs/gallery docs/api/generated $(VENV)/.installed $(VENV)/.developed $(VENV)/.documented
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
 
+# The tools of the build stay in the environment, so that only what has changed is compiled again.
+define install
+$(BIN)/python -m pip install -q --group build
+$(BIN)/python -m pip install -q --no-build-isolation -e '$(1)'
+endef
+
 $(VENV)/.installed: $(SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install -q -e .
+	$(call install,.)
 	touch $@
 
 $(VENV)/.developed: $(SOURCES) | $(BIN)/python
-	$(BIN)/python -m pip install -q -e '.[dev]'
+	$(call install,.[dev])
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.documented: pyproject.toml | $(VENV)/.developed
+	$(call install,.[docs])
+	touch $@

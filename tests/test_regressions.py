@@ -66,10 +66,10 @@ def test_rows_too_short_to_look_through_all_words_are_sorted(weights):
 def test_strongest_pairs_of_a_dense_result_are_found_in_bands(monkeypatch):
     table = tacit.datasets.make_uniform(500, 40, 0.2)
     pairs = {layout: table.pairs(layout=layout) for layout in ("dense", "sparse")}
-    expected = pairs["sparse"].strongest(25, by="lift")
+    expected = pairs["sparse"].strongest(top=25, by="lift")
     monkeypatch.setattr(sys.modules["tacit.counts.pairs"], "_BAND", 100)
     for counted in pairs.values():
-        assert counted.strongest(25, by="lift").equals(expected)
+        assert counted.strongest(top=25, by="lift").equals(expected)
 
 
 def test_missing_is_missing_in_every_frame():

@@ -79,7 +79,7 @@ def test_schemas_are_equal_if_all_their_parts_are():
         (lambda s: s["zebra"], "column: there is no column 'zebra'$"),
         (lambda s: s[3], "column: column 3 is not among the 3 columns"),
         (lambda s: s[-4], "column: column -4 is not among the 3 columns"),
-        (lambda s: s[None], "column must be a column's name or place, got None"),
+        (lambda s: s[None], "column must be a column's name or position, got None"),
         (lambda s: s.column(1).code(7), "column 'c1' has no label 7; its labels are 0, 1, 2"),
         (lambda s: s.column(1).code([]), r"column 'c1' has no label \[\]"),
     ],

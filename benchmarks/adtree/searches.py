@@ -96,7 +96,7 @@ def best_by_numpy(
     target = table.schema.position(TARGET)
     m, arity = table.n_records, int(table.schema.arities[target])
     whole = np.arange(m + 1)
-    xlogx = whole * np.log2(np.maximum(whole, 1))  # of every count there can be
+    xlogx = whole * np.log(np.maximum(whole, 1))  # of every count there can be
     classes = xlogx[m] - xlogx[count([target])].sum()
     gains = []
     for places in combinations([c for c in range(table.n_columns) if c != target], size):

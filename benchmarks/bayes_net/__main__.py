@@ -63,7 +63,7 @@ class Sample:
         coded = [np.unique(values, return_inverse=True) for values in columns]
         codes = np.column_stack([own.astype(np.int64) for _, own in coded])
         arities = [len(labels) for labels, _ in coded]
-        true = score_net(codes, arities, parents_of(frame.columns, net.arcs))
+        true = score_net(codes, arities, parents_of(frame.columns, net.arcs_))
         return cls(net, frame, codes, arities, true)
 
     def judge(self, arcs: Sequence[tuple[str, str]], cpu: float) -> Verdict:
@@ -98,7 +98,7 @@ def path_of(name: str) -> Path:
 
 def without_tables(net: tacit.BayesNet, parents: Sequence[Sequence[int]]) -> tacit.BayesNet:
     """Return a net with the columns of another, these arcs, and any probabilities."""
-    names = list(net.names)
+    names = list(net.column_names_)
     labels = labels_of(net)
     sizes = [len(labels[name]) for name in names]
     tables = {
@@ -106,23 +106,19 @@ def without_tables(net: tacit.BayesNet, parents: Sequence[Sequence[int]]) -> tac
         for c, (name, own) in enumerate(zip(names, parents, strict=True))
     }
     arcs = {name: [names[p] for p in own] for name, own in zip(names, parents, strict=True)}
-    return tacit.BayesNet(labels, arcs, tables)
+    return tacit.BayesNet.from_tables(labels, arcs, tables)
 
 
 def labels_of(net: tacit.BayesNet) -> dict[str, list[Any]]:
-    return {name: list(net.schema.column(c).labels) for c, name in enumerate(net.names)}
+    return {name: list(net.schema_.column(c).labels) for c, name in enumerate(net.column_names_)}
 
 
 def ours(restarts: int) -> Callable[[Any], Any]:
     def learn(table: tacit.Table) -> Any:
-        return tacit.BayesNet.learn(
-            table,
-            score="bic",
-            max_parents=MAX_PARENTS,
-            restarts=restarts,
-            random_state=0,
-            n_jobs=1,
+        net = tacit.BayesNet(
+            "bic", max_parents=MAX_PARENTS, n_restarts=restarts, random_state=0, n_jobs=1
         )
+        return net.fit(table)
 
     return learn
 
@@ -138,8 +134,8 @@ def learn_all(sample: Sample) -> dict[str, Verdict]:
         tables = [unasked(table) for _ in range(3)]
         runs = [cpu_seconds(functools.partial(learn, each)) for each in tables]
         net = runs[0][1]
-        assert all(set(other.arcs) == set(net.arcs) for _, other in runs)
-        verdicts[name] = sample.judge(net.arcs, statistics.median(cpu for cpu, _ in runs))
+        assert all(set(other.arcs_) == set(net.arcs_) for _, other in runs)
+        verdicts[name] = sample.judge(net.arcs_, statistics.median(cpu for cpu, _ in runs))
     for name, (prepare, learn_arcs) in peers()[0].items():
         if len(sample.frame.columns) > SLOW.get(name.split()[0], 1000):
             continue
@@ -184,7 +180,7 @@ def structures(section: Section) -> None:
     rows.append(
         (
             "the true net", "–", f"{mean(b for b, _ in true):,.0f}", "0", "0",
-            f"{mean(b for _, b in true):,.0f}", "0", f"{samples[0].net.n_arcs}",
+            f"{mean(b for _, b in true):,.0f}", "0", f"{samples[0].net.n_arcs_}",
         )
     )  # fmt: skip
     head = ("library", "CPU time", "BIC", "short", "at worst", "BDeu", "distance", "arcs")
@@ -203,7 +199,7 @@ def other_nets(section: Section) -> None:
     heads = []
     for k, name in enumerate(OTHERS):
         sample = Sample.draw(name, 0)
-        heads.append(f"{name}, {len(sample.arities)} columns, {sample.net.n_arcs} arcs")
+        heads.append(f"{name}, {len(sample.arities)} columns, {sample.net.n_arcs_} arcs")
         for library, own in learn_all(sample).items():
             cells = rows.setdefault(library, ["–"] * len(OTHERS))
             cells[k] = f"{own.cpu:.3g} s, {own.short:.3f} %, {own.bdeu_short:.3f} %, {own.distance}"
@@ -240,13 +236,13 @@ def inference(section: Section) -> None:
 
 
 def fresh(net: tacit.BayesNet) -> tacit.BayesNet:
-    return tacit.BayesNet(
+    return tacit.BayesNet.from_tables(
         labels_of(net),
         {
-            name: [net.names[p] for p in own]
-            for name, own in zip(net.names, net.parents, strict=True)
+            name: [net.column_names_[p] for p in own]
+            for name, own in zip(net.column_names_, net.parents_, strict=True)
         },
-        {name: net.table(name) for name in net.names},
+        {name: net.table(name) for name in net.column_names_},
     )
 
 
@@ -291,7 +287,7 @@ def munin(section: Section) -> None:
     again = race({"again": lambda: net.marginals()}, 3)["again"]
     rows = [
         (
-            f"reading munin ({len(net.names):,} columns, {net.n_parameters:,} parameters)",
+            f"reading munin ({len(net.column_names_):,} columns, {net.n_parameters_:,} parameters)",
             milliseconds(read),
         ),
         (f"reading all {len(every)} nets", milliseconds(whole)),

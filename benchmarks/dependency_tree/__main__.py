@@ -53,7 +53,7 @@ def weight_of(edges: Edges, weights: Any) -> float:
 def same_trees(section: Section) -> None:
     section.say("### The same tree", "")
     section.say(
-        'Data sets drawn anew for each run; `DependencyTree(method="mist")` with '
+        'Data sets drawn anew for each run; `DependencyTree("mist")` with '
         "default settings against the tree of all records by NumPy and SciPy. Where trees differ, "
         "the weight of MIST's tree, measured on all records, as a share of the best.",
         "",

@@ -139,7 +139,7 @@ def from_disk(section: Section) -> None:
     rows = [
         (name, milliseconds(own[0]), milliseconds(own[1]), f"{own[2] / 1e6:,.0f} MB", ratio)
         for name, own, ratio in (
-            ('`DependencyTree(method="mist")`', mist, "–"),
+            ('`DependencyTree("mist")`', mist, "–"),
             ("blocked product, 32 bits", single, f"{single[0] / mist[0]:.1f}×"),
             ("blocked product, 64 bits", double, f"{double[0] / mist[0]:.1f}×"),
         )

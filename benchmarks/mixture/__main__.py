@@ -28,7 +28,7 @@ from benchmarks.report import (
     versions,
 )
 from tacit.datasets import make_msnbc, make_msweb, make_television
-from tacit.mixture.em.iterations import Problem, run_em
+from tacit.mixture.em.iterations import TableProblem, run_em
 from tacit.mixture.em.prior import make_prior
 from tacit.mixture.em.starts import make_start
 from tacit.schema import Labels, Schema
@@ -160,14 +160,14 @@ def threads(section: Section, table: tacit.Table) -> None:
 import ctypes
 import tacit
 from benchmarks.mixture.__main__ import CLUSTERS
-from tacit.mixture.em.iterations import Problem
+from tacit.mixture.em.iterations import TableProblem
 from tacit.mixture.em.prior import make_prior
 from tacit.mixture.em.starts import make_start
 import numpy as np
 def prepare():
     table = tacit.datasets.make_msnbc()
-    prior = make_prior(table.one_way(), 1.0, "shares", "ignore")
-    problem = Problem(table, prior)
+    prior = make_prior(table.one_way(), 1.0, "marginals", "ignore")
+    problem = TableProblem(table, prior)
     counts = make_start(problem, CLUSTERS, "seeds", np.random.default_rng(0))
     ctypes.CDLL(None).malloc_trim(0)  # what is free already must not hide what a step takes
     return problem, counts
@@ -197,8 +197,8 @@ def convergence(section: Section, tables: dict[str, tacit.Table]) -> None:
     )
     rows = []
     for name, table in tables.items():
-        prior = make_prior(table.one_way(), 1.0, "shares", "state")
-        problem = Problem(table, prior, 2)
+        prior = make_prior(table.one_way(), 1.0, "marginals", "state")
+        problem = TableProblem(table, prior, 2)
         ratios, counts, differences = [], [], []
         for seed in range(STARTS):
             start = make_start(problem, CLUSTERS, "random", np.random.default_rng(seed))

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from tacit.mixture.em.expected import ExpectedCounts
-from tacit.mixture.em.iterations import Problem
+from tacit.mixture.em.iterations import TableProblem
 from tacit.mixture.em.prior import make_prior
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ class Tacit:
     def __init__(
         self, table: tacit.Table, start: np.ndarray, *, single: bool = False, n_jobs: int = 1
     ) -> None:
-        prior = make_prior(table.one_way(), 0.0, "shares", "ignore")
-        self.problem = Problem(table, prior, n_jobs, single)
+        prior = make_prior(table.one_way(), 0.0, "marginals", "ignore")
+        self.problem = TableProblem(table, prior, n_jobs, single)
         stored = np.ascontiguousarray(_indicators(table).T @ start)
         self.counts = ExpectedCounts(start.sum(axis=0), stored, 0.0, float(table.n_records))
 

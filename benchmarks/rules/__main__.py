@@ -59,14 +59,14 @@ def sparse_numbers(section: Section) -> None:
     large = drawn(100_000, 5000, 0.002)
     works = [
         ("10,000 × 1,000, 1 %, 5,000 rules, ≤ 3 conditions, log₂ n columns tried", small,
-         {"n_rules": 5000, "max_conditions": 3, "feature_share": "log2"},
+         {"n_rules": 5000, "max_conditions": 3, "feature_fraction": "log2"},
          {"max_rules": 5000, "rule_induction": conditions(3)}),
         ("the same, all columns tried", small, {"n_rules": 5000, "max_conditions": 3}, None),
         ("100 rules, ≤ 5 conditions, all columns tried", small,
          {"n_rules": 100, "max_conditions": 5},
          {"max_rules": 100, "rule_induction": conditions(5), "feature_sampling": "none"}),
         ("100,000 × 5,000, 0.2 %, 500 rules, ≤ 3 conditions, log₂ n columns tried", large,
-         {"n_rules": 500, "max_conditions": 3, "feature_share": "log2"},
+         {"n_rules": 500, "max_conditions": 3, "feature_fraction": "log2"},
          {"max_rules": 500, "rule_induction": conditions(3)}),
         ("the same, all columns tried", large, {"n_rules": 500, "max_conditions": 3}, None),
     ]  # fmt: skip
@@ -100,9 +100,9 @@ def same_rules(section: Section) -> None:
     stored = sparse.csc_array(x)
     found = set()
     for X in (x, stored, sparse.csr_array(x)):
-        for predominant in ("auto", "zero", "none", [1.0], [2.0]):
+        for defaults in ("auto", "zero", "none", [1.0], [2.0]):
             model = tacit.BoostedRulesClassifier(
-                n_rules=1, max_conditions=1, predominant=predominant
+                n_rules=1, max_conditions=1, defaults=defaults
             ).fit(X, y)
             found.add((model.rules_[0].condition, tuple(model.rules_[0].head.values())))
     assert len(found) == 1, found
@@ -121,7 +121,7 @@ def same_rules(section: Section) -> None:
         said = f"tells x = 0.25 and 0.75 {ways[0]} from dense records and {ways[1]} from CSC"
     section.say(
         "Of x = 0, 0, 0, 0, 1, 2 and y = 0, 0, 0, 0, 1, 1 the first rule has to ask for 0.5. Ours "
-        f"is `{next(iter(found))[0]}` from dense records, CSC and CSR, and with any predominant "
+        f"is `{next(iter(found))[0]}` from dense records, CSC and CSR, and with any default "
         f"value. mlrl-boomer {said}.",
         "",
     )
@@ -174,7 +174,7 @@ def histograms(section: Section) -> None:
         settings = {"n_rules": 500, "max_conditions": 3}
         exact = fit(task, 1, **settings)
         for n_bins in (32, 64):
-            bins = fit(task, 1, search="histogram", n_bins=n_bins, **settings)
+            bins = fit(task, 1, algorithm="histogram", n_bins=n_bins, **settings)
             rows.append(
                 (
                     f"{density:.0%}, {n_bins} bins",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # One setting for all sets: of 28, the one with the least loss in cross-validation on the training
 # parts, relative to the best for each set.
 SETTING: dict[str, Any] = {
-    "heads": "complete", "max_conditions": 4, "sample": "subsample", "feature_share": 0.1,
+    "heads": "complete", "max_conditions": 4, "sample": "subsample", "feature_fraction": 0.1,
     "learning_rate": 0.2, "l2": 3.0,
 }  # fmt: skip
 SEEDS = range(1, 6)
@@ -150,7 +150,7 @@ def _ours() -> dict[str, Callable[[], Any]]:
             **ADULT, random_state=1, n_jobs=1
         ),
         "tacit, 500 boosted rules, 64 bins": lambda: tacit.BoostedRulesClassifier(
-            search="histogram", random_state=1, n_jobs=1
+            algorithm="histogram", random_state=1, n_jobs=1
         ),
         "tacit, a list of covering rules": lambda: tacit.CoveringRulesClassifier(
             random_state=1, n_jobs=1

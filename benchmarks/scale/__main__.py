@@ -114,12 +114,12 @@ def workers(
     took: dict[int, dict[str, float]] = {}
     for n in (1, 2):
         with (
-            LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0") as own,
-            Client(own) as client,
+            LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0") as cluster,
+            Client(cluster) as client,
             tacit.scale.on_dask(client),
         ):
-            found = model.expected_counts(parts)
-            assert np.allclose(found.stored, expected.stored, rtol=1e-12, atol=1e-12)
+            counted = model.expected_counts(parts)
+            assert np.allclose(counted.stored, expected.stored, rtol=1e-12, atol=1e-12)
             assert np.array_equal(parts.pairs().stored, pairs.stored)
             took[n] = race(
                 {
@@ -142,7 +142,7 @@ def workers(
         for name in took[1]
     ]
     section.table(("pass", "one worker", "two workers", "faster"), rows)
-    return {n: (own["E-step"], own["nothing"]) for n, own in took.items()}
+    return {n: (times["E-step"], times["nothing"]) for n, times in took.items()}
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ import tacit
 from benchmarks.report import milliseconds
 from tacit.datasets import make_mixture
 from tacit.scale.local import Local
-from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
-from tacit.scale.partitions import Partitions
+from tacit.scale.partitioned_table import Metadata, PartitionedTable, PassRunner
+from tacit.scale.partitions import Partitions, PartitionSource, Reader
 from tacit.statistic import MergeTree
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ PARTITIONS = (1, 3, 10, 30, 100)
 
 
 @dataclass(frozen=True)
-class MadePiece:
+class MadeSource(PartitionSource):
     """A partition that is drawn when it is asked for."""
 
     seed: int
@@ -40,18 +40,18 @@ class MadePiece:
     kept_bytes: int = 3 * STORED
 
 
-class MadeReader:
-    def load(self, piece: MadePiece, n_jobs: int) -> tacit.Table:
-        return make_mixture(RECORDS, N_COLUMNS, STORED, noun="story", random_state=piece.seed)
+class MadeReader(Reader):
+    def load(self, source: MadeSource, n_jobs: int) -> tacit.Table:
+        return make_mixture(RECORDS, N_COLUMNS, STORED, noun="story", random_state=source.seed)
 
 
 def made(n: int) -> PartitionedTable:
     """Return a table of n partitions of a million stored values each; nothing is drawn yet."""
-    schema = MadeReader().load(MadePiece(0), 1).schema
+    schema = MadeReader().load(MadeSource(0), 1).schema
     firsts = tuple(RECORDS * k for k in range(n))
-    parts = Partitions(tuple(MadePiece(k) for k in range(n)), MadeReader(), firsts)
-    contents = Contents(schema, parts, np.full(n, RECORDS, np.int64), n * STORED, False)
-    return PartitionedTable(lambda run: contents, Run(Local("100MB")), "drawn records")
+    parts = Partitions(tuple(MadeSource(k) for k in range(n)), MadeReader(), firsts)
+    metadata = Metadata(schema, parts, np.full(n, RECORDS, np.int64), n * STORED, False)
+    return PartitionedTable._of(metadata, PassRunner(Local("100MB")), "drawn records")
 
 
 def growth(section: Section, folder: Path) -> None:
@@ -94,10 +94,11 @@ def growth(section: Section, folder: Path) -> None:
 
 def _some(parts: PartitionedTable, n: int) -> PartitionedTable:
     """Return the table of the first n partitions."""
-    own = parts._contents
-    cut = Partitions(own.partitions.pieces[:n], own.partitions.reader, own.partitions.firsts[:n])
-    contents = Contents(own.schema, cut, own.sizes[:n], n * STORED, False)
-    return PartitionedTable(lambda run: contents, Run(Local()), "some partitions")
+    known = parts._metadata
+    every = known.partitions
+    first = Partitions(every.sources[:n], every.reader, every.firsts[:n])
+    metadata = Metadata(known.schema, first, known.sizes[:n], n * STORED, False)
+    return PartitionedTable._of(metadata, PassRunner(Local()), "some partitions")
 
 
 def _least(work: Any) -> float:
@@ -117,8 +118,8 @@ def _merging(model: tacit.NaiveBayesMixture, table: tacit.Table) -> float:
     counts = [model.expected_counts(table) for _ in range(n)]
     tree = MergeTree(lambda a, b: a + b, n)
     begin = time.perf_counter()
-    for place, own in enumerate(counts):
-        tree.put(place, own)
+    for index, partial in enumerate(counts):
+        tree.put(index, partial)
     return (time.perf_counter() - begin) / (n - 1)
 
 

@@ -51,10 +51,10 @@ with open("/proc/self/status") as status:
     held = dict(line.split(":", 1) for line in status)
 peak = int(held["VmData"].split()[0]) * 1024
 try:
-    whole = len(logs.collect().values)
+    in_memory = len(logs.collect().values)
 except (MemoryError, tacit.InputError) as error:
-    whole = type(error).__name__
-print(json.dumps([facts, steps, peak, whole, mixture.log_likelihood_, len(tree.edges_)]))
+    in_memory = type(error).__name__
+print(json.dumps([facts, steps, peak, in_memory, mixture.log_likelihood_, len(tree.edges_)]))
 """
 
 
@@ -63,18 +63,21 @@ def write(folder: Path) -> int:
     folder.mkdir()
     rng = np.random.default_rng(0)
     names = [f"column {c}" for c in range(N_COLUMNS)]
-    # Two groups of records that differ in which labels they have: something to be found.
-    shares = rng.dirichlet(np.full(4, 0.7), (2, N_COLUMNS))
-    common = shares.argmax(axis=2)
+    # Two groups of records that differ in which labels they have: something to find.
+    probabilities = rng.dirichlet(np.full(4, 0.7), (2, N_COLUMNS))
+    common = probabilities.argmax(axis=2)
     for g in range(2):
         for c in range(N_COLUMNS):
-            own = shares[g, c]
-            own[common[0, c]] = 0.0
-            own *= STORED * (0.6 + 0.8 * g) / own.sum()
-            own[common[0, c]] = 1.0 - own.sum()
+            column = probabilities[g, c]
+            column[common[0, c]] = 0.0
+            column *= STORED * (0.6 + 0.8 * g) / column.sum()
+            column[common[0, c]] = 1.0 - column.sum()
     lookup = np.array(
         [
-            [np.repeat(np.arange(4, dtype=np.int8), _spread(256, shares[g, c])) for g in range(2)]
+            [
+                np.repeat(np.arange(4, dtype=np.int8), _spread(256, probabilities[g, c]))
+                for g in range(2)
+            ]
             for c in range(N_COLUMNS)
         ]
     )
@@ -89,9 +92,9 @@ def write(folder: Path) -> int:
     return total
 
 
-def _spread(n: int, shares: np.ndarray) -> np.ndarray:
-    """Return how many of n each share is, n in all."""
-    ends = np.rint(np.cumsum(shares) * n).astype(np.int64)
+def _spread(n: int, probabilities: np.ndarray) -> np.ndarray:
+    """Return how many of n each probability is, n in all."""
+    ends = np.rint(np.cumsum(probabilities) * n).astype(np.int64)
     ends[-1] = n
     return np.diff(ends, prepend=0)
 
@@ -104,7 +107,7 @@ def limit(section: Section, folder: Path) -> None:
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr[-2000:]
-    facts, steps, peak, whole, likelihood, edges = json.loads(run.stdout)
+    facts, steps, peak, in_memory, likelihood, edges = json.loads(run.stdout)
     assert facts["n_bytes"] >= 4 * LIMIT
     assert edges == N_COLUMNS - 1
     assert likelihood < 0
@@ -116,7 +119,7 @@ def limit(section: Section, folder: Path) -> None:
         f"{human_bytes(LIMIT)} (`RLIMIT_DATA`, which counts the interpreter, its libraries and "
         f"all threads, but not mapped files), {facts['n_bytes'] / LIMIT:.1f} times less; "
         f'partitions were given `memory="{FOR_DATA}"`. Two threads. At the end the process had '
-        f"{human_bytes(peak)}; reading all of it into one Table ended in {whole}.",
+        f"{human_bytes(peak)}; reading all of it into one Table ended in {in_memory}.",
         "",
     )
     section.table(

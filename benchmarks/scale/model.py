@@ -62,9 +62,9 @@ def constants(model: tacit.NaiveBayesMixture, table: tacit.Table) -> tuple[Const
     one = small.take([0])
     work = median(lambda: model.expected_counts(one))  # sums begin at zero, once a partition
     partition = median(lambda: small.reduce(Nothing(), n_jobs=1)) / SMALL + work
-    found = model.expected_counts(table)
-    merging = median(lambda: found + found)
-    return Constants(value, partition, merging), len(pickle.dumps(found))
+    fitted = model.expected_counts(table)
+    merging = median(lambda: fitted + fitted)
+    return Constants(value, partition, merging), len(pickle.dumps(fitted))
 
 
 def check(
@@ -75,13 +75,13 @@ def check(
     on_workers: dict[int, tuple[float, float]],
 ) -> None:
     """Compare forecasts with passes; `on_workers` are seconds of an E-step, and of nothing."""
-    found, n_bytes = constants(model, table)
+    fitted, n_bytes = constants(model, table)
     section.say("### The cost model", "")
     section.say(
         "A pass takes l·c/w + (p/w)·(o + a) + waiting: l stored values, w threads, p partitions. "
         f"Measured by themselves for an E-step of {model.n_clusters} clusters: "
-        f"c = {found.value * 1e9:.2f} ns a stored value, o = {found.partition * 1e6:.0f} µs a "
-        f"partition, a = {found.merging * 1e6:.0f} µs to merge two partials of {n_bytes:,} bytes. "
+        f"c = {fitted.value * 1e9:.2f} ns a stored value, o = {fitted.partition * 1e6:.0f} µs a "
+        f"partition, a = {fitted.merging * 1e6:.0f} µs to merge two partials of {n_bytes:,} bytes. "
         "Waiting is what Dask takes for a pass in which nothing is done, measured beside each "
         "pass. A record of this table takes "
         f"{table.nbytes / table.n_records:.1f} bytes.",
@@ -91,12 +91,14 @@ def check(
     for n in (16, 256):
         cut = parts if n == 16 else tacit.scale.partition(table, n)
         took = median(lambda cut=cut: model.expected_counts(cut))
-        rows.append(_row(f"one thread, {n} partitions", found.forecast(table.n_stored, n, 1), took))
+        rows.append(
+            _row(f"one thread, {n} partitions", fitted.forecast(table.n_stored, n, 1), took)
+        )
     for n, (took, nothing) in on_workers.items():
-        waited = Constants(found.value, found.partition, found.merging, nothing)
+        waited = Constants(fitted.value, fitted.partition, fitted.merging, nothing)
         rows.append(_row(f"Dask, {n} workers", waited.forecast(table.n_stored, 16, n), took))
     section.table(("pass", "forecast", "measured", "ratio"), rows)
-    _billion(section, found, n_bytes, table, on_workers[2][1])
+    _billion(section, fitted, n_bytes, table, on_workers[2][1])
 
 
 def _row(name: str, forecast: float, took: float) -> tuple[str, ...]:
@@ -104,7 +106,7 @@ def _row(name: str, forecast: float, took: float) -> tuple[str, ...]:
 
 
 def _billion(
-    section: Section, found: Constants, n_bytes: int, table: tacit.Table, nothing: float
+    section: Section, fitted: Constants, n_bytes: int, table: tacit.Table, nothing: float
 ) -> None:
     """Say what the model says of more than there is here."""
     scale = BILLION / table.n_records
@@ -112,8 +114,8 @@ def _billion(
     stored = table.n_stored * scale
     partitions = 10_000
     tasks = 2 * WORKERS
-    cpu = stored * found.value / WORKERS
-    each = partitions / WORKERS * (found.partition + found.merging)
+    cpu = stored * fitted.value / WORKERS
+    each = partitions / WORKERS * (fitted.partition + fitted.merging)
     hops = 3 * 8 * n_bytes / LINE  # three levels of merging, eight partials each
     out = tasks * n_bytes / LINE  # the question, to all tasks, out of one machine
     total = cpu + each + hops + out + nothing
@@ -124,7 +126,7 @@ def _billion(
         f"{cpu:.2f} s for values, {each:.2f} s for partitions and their merging, "
         f"{hops * 1e3:.0f} ms for partials on a line of 10 Gbit/s, {out * 1e3:.0f} ms to send the "
         f"question, {nothing * 1e3:.0f} ms of waiting as here: {total:.1f} s a pass, "
-        f"{stored * found.value / total:.0f} times faster than one thread. Dask's scheduler adds "
+        f"{stored * fitted.value / total:.0f} times faster than one thread. Dask's scheduler adds "
         f"about a millisecond for each of some {tasks * 1.2:.0f} tasks: 0.2 s.",
         "",
     )

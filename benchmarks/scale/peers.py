@@ -25,12 +25,12 @@ def write(folder: Path) -> list[str]:
     """Write baskets: 50 columns of which few are True, and return their names."""
     folder.mkdir()
     rng = np.random.default_rng(1)
-    shares = rng.uniform(0.005, 0.1, N_COLUMNS)
+    probabilities = rng.uniform(0.005, 0.1, N_COLUMNS)
     names = [f"item {c}" for c in range(N_COLUMNS)]
     for k in range(N_FILES):
         busy = rng.gamma(2, 0.5, N_RECORDS)
         columns = {
-            name: rng.random(N_RECORDS) < np.minimum(shares[c] * busy, 1)
+            name: rng.random(N_RECORDS) < np.minimum(probabilities[c] * busy, 1)
             for c, name in enumerate(names)
         }
         pl.DataFrame(columns).write_parquet(folder / f"{k}.parquet", row_group_size=GROUP)
@@ -46,7 +46,7 @@ def peers(section: Section, folder: Path) -> None:
         f"{N_FILES * N_RECORDS:,} records × {N_COLUMNS} columns of True and False in {N_FILES} "
         "Parquet files; how many records have each value, and how many have each of the "
         f"{len(pairs):,} pairs. tacit scans anew each time: labels and defaults are found in a "
-        "pass of their own; and once with partitions kept in memory from the pass before. Polars "
+        "further pass; and once with partitions kept in memory from the pass before. Polars "
         "streams one query of sums; DuckDB takes one query of filtered counts. All use two "
         "threads, and the counts are the same.",
         "",
@@ -78,8 +78,8 @@ def peers(section: Section, folder: Path) -> None:
 
     ones = [kept.one_way()[name][True] for name in names]
     assert ones == list(polars_ones().row(0)) == list(duck_ones())
-    found = kept.pairs().stored
-    both = [int(found[i, j]) for i, j in combinations(range(N_COLUMNS), 2)]
+    stored = kept.pairs().stored
+    both = [int(stored[i, j]) for i, j in combinations(range(N_COLUMNS), 2)]
     assert both == list(polars_pairs().row(0)) == list(duck_pairs())
     questions = {
         "every value": (

@@ -12,7 +12,7 @@ import numpy as np
 
 import tacit
 from benchmarks.report import SHARED, Section, milliseconds, on_one_core, race
-from tacit.similarity.cuts.minimum_cut import NodeTerms, cut_firsts, degree_rate
+from tacit.similarity.cuts.minimum_cut import NodeTerms, degree_rate, first_indices
 
 try:
     import maxflow
@@ -93,7 +93,7 @@ def instance(positive: str, scale: float, unlabelled: float) -> Instance:
 
 def ours(own: Instance, rates: NDArray[np.float64]) -> Sides:
     """All cuts at once."""
-    first = cut_firsts(own.graph, NodeTerms(own.sink - own.source, own.degrees), rates)
+    first = first_indices(own.graph, NodeTerms(own.sink - own.source, own.degrees), rates)
     return [first <= k for k in range(len(rates))]
 
 

@@ -107,7 +107,7 @@ def recall(found: NDArray[Any], exact: NDArray[Any]) -> float:
 def works(
     X: NDArray[Any], Q: NDArray[Any], *, all_peers: bool
 ) -> Iterator[tuple[str, Callable[[], Run]]]:
-    yield "tacit, exact", lambda: ours(X, Q, search="exact")
+    yield "tacit, exact", lambda: ours(X, Q, algorithm="exact")
     yield "tacit, near", lambda: ours(X, Q)
     yield "tacit, near, resolution 20", lambda: ours(X, Q, resolution=20)
     yield "tacit, near, resolution 10,000", lambda: ours(X, Q, resolution=10_000)

@@ -62,8 +62,8 @@ def documents(section: Section, name: str, X: Any) -> None:
         judge = Judge(X)
         share = max(1, X.shape[1] // 20)
         ways = {
-            "tacit, randomised SVD (the default)": {"method": "randomised_svd"},
-            "tacit, randomised PCA": {"method": "randomised_pca"},
+            "tacit, randomised SVD (the default)": {"method": "randomized_svd"},
+            "tacit, randomised PCA": {"method": "randomized_pca"},
             "tacit, approximate PCA, 1 % of rows and columns": {"method": "approximate_pca"},
             "tacit, approximate PCA, 5 %": {
                 "method": "approximate_pca",
@@ -74,7 +74,7 @@ def documents(section: Section, name: str, X: Any) -> None:
         }
 
         def ours(settings: dict[str, Any], seed: int) -> Any:
-            return project(X, DIMENSIONS, normalise=False, random_state=seed, **settings).components
+            return project(X, DIMENSIONS, normalize=False, random_state=seed, **settings).components
 
         def theirs(seed: int) -> Any:
             return TruncatedSVD(DIMENSIONS, random_state=seed).fit(X).components_

@@ -75,9 +75,9 @@ def measure(name: str, X: Any, y: Any, ranges: Any, **shape: Any) -> Result:
     found = tacit.tune(model, X, y, grid=ranges, refit=False, random_state=SEED)
     best = found.frame.row(int(np.argmax(found.frame["f1"].to_numpy())), named=True)
     best = {key: value for key, value in best.items() if key not in ("accuracy", "f1")}
-    way = best.pop("normalise")
+    way = best.pop("normalize")
     by_f1 = tacit.tune(
-        model, X, y, grid={key: [value] for key, value in best.items()}, normalise=[way],
+        model, X, y, grid={key: [value] for key, value in best.items()}, normalize=[way],
         score="f1", refit=False, random_state=SEED,
     )  # fmt: skip
     return Result(
@@ -88,8 +88,8 @@ def measure(name: str, X: Any, y: Any, ranges: Any, **shape: Any) -> Result:
 class Board:
     """Results of classifiers on one set of data, by resolution."""
 
-    def __init__(self, name: str, X: Any, y: Any, dimensions: int) -> None:
-        self.name, self.X, self.y, self.dimensions = name, X, y, dimensions
+    def __init__(self, name: str, X: Any, y: Any, n_dimensions: int) -> None:
+        self.name, self.X, self.y, self.n_dimensions = name, X, y, n_dimensions
         self.results: dict[int, dict[str, Result]] = {}
         self.densities: dict[int, float] = {}
         self.most_bytes = MOST_BYTES
@@ -98,7 +98,7 @@ class Board:
         self, resolutions: Sequence[int], ranges: Mapping[str, Any], names: Sequence[str]
     ) -> None:
         """Tune and test each classifier with each grid, where there is room for it."""
-        sc = tacit.SparseComputation(2, self.dimensions, random_state=SEED).fit(self.X)
+        sc = tacit.SparseComputation(2, self.n_dimensions, random_state=SEED).fit(self.X)
         for k in resolutions:
             density = self.densities[k] = sc.forecast(k).density
             entries = density * len(self.y) ** 2
@@ -106,7 +106,7 @@ class Board:
             self.results[k] = {
                 name: measure(
                     name, self.X, self.y, ranges.get(name), resolution=k,
-                    dimensions=self.dimensions,
+                    n_dimensions=self.n_dimensions,
                 )
                 for name in room
             }  # fmt: skip
@@ -133,7 +133,7 @@ class Board:
                 )
             )
         n, d = self.X.shape
-        section.say(f"{self.name}, {n:,} × {d:,}, p = {self.dimensions}:", "")
+        section.say(f"{self.name}, {n:,} × {d:,}, p = {self.n_dimensions}:", "")
         section.table(
             ("k", "density", *(f"{name}, %" for name in names), *(f"{n}, F1" for n in names),
              "accuracy in the paper"),
@@ -233,15 +233,18 @@ def grouped_set(section: Section) -> None:
         "",
     )  # fmt: skip
     rows = []
-    for k, delta in GROUPED_GRIDS:
+    for k, group_width in GROUPED_GRIDS:
         finer = tacit.SparseComputation(k, 3, random_state=SEED).fit(X)
-        groups = finer.group(y, delta)
-        own = {n: measure(n, X, y, None, resolution=k, dimensions=3, delta=delta) for n in names}
-        paper = PAPER.get(("KDD", k)) if delta == 1 else None
+        groups = finer.group(y, group_width)
+        own = {
+            n: measure(n, X, y, None, resolution=k, n_dimensions=3, group_width=group_width)
+            for n in names
+        }
+        paper = PAPER.get(("KDD", k)) if group_width == 1 else None
         rows.append(
             (
-                f"{k}", f"{delta:g}", f"{len(groups.weights):,}",
-                f"{100 * most_possible(finer, y, delta):.3f}",
+                f"{k}", f"{group_width:g}", f"{len(groups.weights):,}",
+                f"{100 * most_possible(finer, y, group_width):.3f}",
                 *(f"{100 * own[n].accuracy:.3f}" for n in names),
                 *(f"{100 * own[n].f1:.2f}" for n in names),
                 " / ".join(f"{one:.3f}" for one in paper) if paper else "–",
@@ -257,9 +260,9 @@ def grouped_set(section: Section) -> None:
     )  # fmt: skip
 
 
-def most_possible(sc: Any, y: Any, delta: float) -> float:
+def most_possible(sc: Any, y: Any, group_width: float) -> float:
     """Return the share of objects of the most frequent class of their part of a block."""
-    labels = sc.group(None, delta).labels
+    labels = sc.group(None, group_width).labels
     n, positive = np.bincount(labels), np.bincount(labels, y)
     return float(np.maximum(positive, n - positive).sum() / len(y))
 
@@ -270,9 +273,9 @@ def projections(section: Section) -> None:
     rows = []
     for k in (10, 20, 40):
         found = [k]
-        for method in ("randomised_svd", "approximate_pca", "gaussian"):
+        for method in ("randomized_svd", "approximate_pca", "gaussian"):
             model = tacit.NormalizedCutClassifier(
-                resolution=k, dimensions=3, projection=method, delta=1.0, random_state=SEED
+                resolution=k, n_dimensions=3, projection=method, group_width=1.0, random_state=SEED
             )
             last = 4 * len(y) // 5
             guess = model.fit(X[:last], y[:last]).predict(X[last:])

@@ -31,15 +31,15 @@ def timed(name, work):
     result = work()
     told[name] = time.perf_counter() - begun
     return result
-sc = tacit.SparseComputation(resolution=k, dimensions=3, random_state=0)
+sc = tacit.SparseComputation(resolution=k, n_dimensions=3, random_state=0)
 timed("projection and grid", lambda: sc.fit(X))
 groups = timed("grouping", lambda: sc.group(y))
 told["groups"] = len(groups.weights)
 told["pairs"] = sc.n_pairs_
 del sc, groups
 for name, model in (
-    ("KNN", tacit.SparseKNeighborsClassifier(3, resolution=k, dimensions=3, delta=1.0)),
-    ("SNC", tacit.NormalizedCutClassifier(resolution=k, dimensions=3, delta=1.0)),
+    ("KNN", tacit.SparseKNeighborsClassifier(3, resolution=k, n_dimensions=3, group_width=1.0)),
+    ("SNC", tacit.NormalizedCutClassifier(resolution=k, n_dimensions=3, group_width=1.0)),
 ):
     timed(name + ", fit", lambda: model.fit(X[:last], y[:last]))
     guess = timed(name + ", predict", lambda: model.predict(X[last:]))

@@ -117,7 +117,7 @@ def sparsifiers(section: Section) -> None:
     rows = [table_row("complete", 1.0, complete, judge(whole, truth, y[train]))]
     for k in RESOLUTIONS:
         begun = time.perf_counter()
-        sc = tacit.SparseComputation(resolution=k, dimensions=3, random_state=SEED).fit(X[train])
+        sc = tacit.SparseComputation(resolution=k, n_dimensions=3, random_state=SEED).fit(X[train])
         kept = [near(sc, X[train], X[part], (len(part), len(train))) for part in (valid, test)]
         took = time.perf_counter() - begun
         share = sum(held for _, held in kept) / sum(part.size for part in whole)

@@ -47,7 +47,7 @@ def letters() -> tuple[Floats, NDArray[np.int64]]:
 def model(scale: float, guard: Any, tol: float = 1e-3) -> tacit.SparseSVC:
     """What is measured."""
     return tacit.SparseSVC(
-        scale, indefinite=guard, tol=tol, resolution=RESOLUTION, dimensions=DIMENSIONS,
+        scale, indefinite=guard, tol=tol, resolution=RESOLUTION, n_dimensions=DIMENSIONS,
         random_state=0,
     )  # fmt: skip
 
@@ -55,9 +55,9 @@ def model(scale: float, guard: Any, tol: float = 1e-3) -> tacit.SparseSVC:
 def densified(fitted: tacit.SparseSVC, X: Floats, others: Floats | None = None) -> Floats:
     """The matrix that scikit-learn takes: of the same near pairs, all zeros written out."""
     sc = fitted.computation_
-    own = None if others is None else (sc.project(others), others)
+    own = None if others is None else (sc._project(others), others)
     graph = near_graph(
-        sc.grid_, sc.project(X), X, others=own, kind="rbf", scale=fitted.scale,
+        sc.grid_, sc._project(X), X, others=own, kind="rbf", scale=fitted.scale,
     )  # fmt: skip
     dense: Floats = graph.toarray()
     if others is None:

@@ -1,4 +1,4 @@
-"""Trees and dependency networks: growth against peers and the dense view, and what is found."""
+"""Trees and dependency networks: growth against peers and the dense view, and what is learnt."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def matrix(table: tacit.Table, *, without: int | None = None) -> sparse.csc_matr
     """Return a binary table as zeros and ones, as scikit-learn's trees want it."""
     start, rows = table.postings
     ones = np.ones(len(rows), np.float32)
-    whole = sparse.csc_matrix((ones, rows, start.astype(np.int32)), shape=table.shape)
+    columns = sparse.csc_matrix((ones, rows, start.astype(np.int32)), shape=table.shape)
     if without is None:
-        return whole
-    return whole[:, np.arange(table.n_columns) != without].tocsc()
+        return columns
+    return columns[:, np.arange(table.n_columns) != without].tocsc()
 
 
 def likelihood(counts: Any) -> float:
     """Return the log-likelihood of leaves, given their class counts."""
     counts = np.asarray(counts, np.float64)
-    shares = counts / counts.sum(axis=1, keepdims=True)
-    return float((counts * np.log(np.where(counts > 0, shares, 1.0))).sum())
+    fractions = counts / counts.sum(axis=1, keepdims=True)
+    return float((counts * np.log(np.where(counts > 0, fractions, 1.0))).sum())
 
 
 def of_sklearn(tree: Any) -> tuple[int, float]:
@@ -76,7 +76,7 @@ def one_tree(section: Section, tables: dict[str, tacit.Table]) -> None:
     section.say(
         f"The column at the 95th percentile of popularity given all others, entropy, at most "
         f"{LEAVES} leaves, one thread. scikit-learn's tree has the same number of leaves and the "
-        "same training likelihood (checked). XGBoost and LightGBM grow one tree of their own kind "
+        "same training likelihood (checked). XGBoost and LightGBM grow one tree of another kind "
         'by gradients; their matrix is built once and timed apart. "From scratch" is tacit\'s '
         "tree with the value-wise view of the table, which is made once and kept, built anew. On "
         f'the two small tables {ROW} fits in a row are timed, on both sides; "alone" is one fit, '
@@ -193,11 +193,11 @@ def network(section: Section, tables: dict[str, tacit.Table]) -> None:
         two = seconds(lambda t=table, w=both: w.fit(unasked(t)), 1 if large else 5)
         bayes = tacit.DependencyNetwork(max_leaf_nodes=LEAVES, n_jobs=1)
         score = seconds(lambda t=table, w=bayes: w.fit(unasked(t)), 1 if large else 5)
-        whole = matrix(table)
+        columns = matrix(table)
         theirs, pairs = 0.0, []
         for target in drawn.tolist():
-            x = whole[:, np.arange(table.n_columns) != target].tocsc()
-            y = whole[:, [target]].toarray().ravel().astype(np.int32)
+            x = columns[:, np.arange(table.n_columns) != target].tocsc()
+            y = columns[:, [target]].toarray().ravel().astype(np.int32)
             peer = DecisionTreeClassifier(**TREE, random_state=0)
             began = time.perf_counter()
             peer.fit(x, y)
@@ -234,7 +234,7 @@ def network(section: Section, tables: dict[str, tacit.Table]) -> None:
 def likeness(name: str, pairs: list[tuple[tuple[int, float], tuple[int, float]]]) -> str:
     """Say how many trees are equally likely on both sides, and how the sums compare."""
     assert all(ours[0] == theirs[0] for ours, theirs in pairs), name
-    ours, theirs = (np.array([own[1] for own in side]) for side in zip(*pairs, strict=True))
+    ours, theirs = (np.array([one[1] for one in side]) for side in zip(*pairs, strict=True))
     same = np.isclose(ours, theirs, rtol=1e-9)
     better = 100 * (theirs.sum() / ours.sum() - 1)
     assert abs(better) < 1, name
@@ -271,14 +271,14 @@ def against_dense(section: Section, tables: dict[str, tacit.Table]) -> None:
     )
     rows = []
     for name, table in tables.items():
-        part, targets = table, np.arange(table.n_columns)
+        sampled, targets = table, np.arange(table.n_columns)
         if table.n_records > 100_000:
-            part, targets = (
+            sampled, targets = (
                 table.take(np.arange(0, table.n_records, 20)),
                 np.array([popular(table)]),
             )
-        full = dense_view(part)
-        sparse_time, gain = min(counting(part, targets) for _ in range(5))
+        full = dense_view(sampled)
+        sparse_time, gain = min(counting(sampled, targets) for _ in range(5))
         dense_time, gain_too = min(counting(full, targets) for _ in range(2))
         assert abs(gain - gain_too) < 1e-6 * gain, (name, gain, gain_too)
         rows.append(
@@ -288,7 +288,7 @@ def against_dense(section: Section, tables: dict[str, tacit.Table]) -> None:
                 milliseconds(dense_time),
                 times_of(dense_time / sparse_time),
                 f"{PAPER[name]}×",
-                f"{part.summary().factor:.0f}",
+                f"{sampled.summary().factor:.0f}",
             )
         )
     section.table(("table", "sparse", "dense view", "ratio", "the paper", "m·n/l"), rows)

@@ -39,10 +39,14 @@ def recommendations(section: Section) -> None:
     together = (visits.T @ visits).toarray().astype(np.float64)
     cosine = together / np.sqrt(np.outer(popularity, popularity).clip(1))
     np.fill_diagonal(cosine, 0.0)
-    shares = (popularity + 1) / (train.n_records + 2)
-    alone = float((held @ np.log(shares) + (1 - held.toarray()) @ np.log1p(-shares)).mean())
+    fractions = (popularity + 1) / (train.n_records + 2)
+    alone = float((held @ np.log(fractions) + (1 - held.toarray()) @ np.log1p(-fractions)).mean())
     rows = [
-        ("popularity", f"{alone:.3f}", *ranks(np.tile(shares, (len(hidden), 1)), baskets, hidden)),
+        (
+            "popularity",
+            f"{alone:.3f}",
+            *ranks(np.tile(fractions, (len(hidden), 1)), baskets, hidden),
+        ),
         ("item-item cosine", "–", *ranks(baskets @ cosine, baskets, hidden)),
         (
             f"dependency network ({network.to_frame().height:,} arcs)",
@@ -89,10 +93,10 @@ def all_but_one(visits: Any) -> tuple[Any, Any]:
 def ranks(scores: Any, baskets: Any, hidden: Any) -> tuple[str, str]:
     """Return recall and half-life utility of the hidden visits; ties count as half before."""
     scores = np.where(baskets > 0, -np.inf, scores)
-    own = scores[np.arange(len(hidden)), hidden][:, None]
-    place = (scores > own).sum(axis=1) + ((scores == own).sum(axis=1) - 1) / 2
-    utility = 0.5 ** (place / (HALF_LIFE - 1))
-    return f"{np.mean(place < TOP):.3f}", f"{np.mean(utility):.3f}"
+    of_hidden = scores[np.arange(len(hidden)), hidden][:, None]
+    rank = (scores > of_hidden).sum(axis=1) + ((scores == of_hidden).sum(axis=1) - 1) / 2
+    utility = 0.5 ** (rank / (HALF_LIFE - 1))
+    return f"{np.mean(rank < TOP):.3f}", f"{np.mean(utility):.3f}"
 
 
 def probabilities(network: Any, train: tacit.Table, baskets: Any) -> Any:
@@ -114,14 +118,14 @@ def graphs(section: Section) -> None:
     rows = []
     for name, frame in frames.items():
         target = "class" if "class" in frame.columns else frame.columns[0]
-        found = [seed_of(frame, target, seed) for seed in range(SEEDS)]
+        runs = [seed_of(frame, target, seed) for seed in range(SEEDS)]
         for splits in ("binary", "both"):
-            for own in found:
-                assert own[f"graph, {splits} score"] >= own[f"tree, {splits} score"] - 1e-6, name
+            for run in runs:
+                assert run[f"graph, {splits} score"] >= run[f"tree, {splits} score"] - 1e-6, name
         for model in (*MODELS, "scikit-learn"):
-            correct = [own[model] for own in found]
-            scores = [own[f"{model} score"] for own in found if f"{model} score" in own]
-            leaves = [own[f"{model} leaves"] for own in found]
+            correct = [run[model] for run in runs]
+            scores = [run[f"{model} score"] for run in runs if f"{model} score" in run]
+            leaves = [run[f"{model} leaves"] for run in runs]
             rows.append(
                 (
                     name,
@@ -146,9 +150,9 @@ def adult_frame() -> pl.DataFrame:
 
 
 def seed_of(frame: pl.DataFrame, target: str, seed: int) -> dict[str, float]:
-    """Fit all three on one split; return shares of correct predictions, scores and leaves."""
+    """Fit all three on one split; return fractions of correct predictions, scores and leaves."""
     learn, test = train_test_split(np.arange(frame.height), test_size=1 / 3, random_state=seed)
-    found: dict[str, float] = {}
+    results: dict[str, float] = {}
     given, asked = frame[learn], frame[test]
     truth = asked[target].to_numpy()
     for name in MODELS:
@@ -156,17 +160,17 @@ def seed_of(frame: pl.DataFrame, target: str, seed: int) -> dict[str, float]:
         make = tacit.DecisionTreeClassifier if kind == "tree" else tacit.DecisionGraphClassifier
         model = make(splits=splits, unseen="default")
         model.fit(given, target)
-        found[name] = float(np.mean(model.predict(asked.drop(target)) == truth))
-        found[f"{name} score"] = model.score_
-        found[f"{name} leaves"] = model.n_leaves_
+        results[name] = float(np.mean(model.predict(asked.drop(target)) == truth))
+        results[f"{name} score"] = model.score_
+        results[f"{name} leaves"] = model.n_leaves_
     plain = ordinal(frame.drop(target))
     y = frame[target].to_numpy()
     grid = {"max_leaf_nodes": [16, 32, 64, 128, 256, 512], "min_samples_leaf": [1, 5, 20]}
     search = GridSearchCV(DecisionTreeClassifier(random_state=seed), grid, cv=5)
     search.fit(plain[learn], y[learn])
-    found["scikit-learn"] = float(search.score(plain[test], y[test]))
-    found["scikit-learn leaves"] = search.best_estimator_.get_n_leaves()
-    return found
+    results["scikit-learn"] = float(search.score(plain[test], y[test]))
+    results["scikit-learn leaves"] = search.best_estimator_.get_n_leaves()
+    return results
 
 
 def ordinal(frame: pl.DataFrame) -> Any:

@@ -42,12 +42,22 @@ struct Clones<kBody> {
 // kNarrow: another body for processors without wide vectors.
 template <auto kBody, auto kNarrow = kBody>
 auto avx2_or_plain() {
+#if !TACIT_X86
+  return Clones<kNarrow>::plain;
+#elif defined(__AVX2__)  // a -march flag has said so already
+  return Clones<kBody>::plain;
+#else
   return has_avx2() ? Clones<kBody>::avx2 : Clones<kNarrow>::plain;
+#endif
 }
 // Only where rounding may differ between processors.
 template <auto kBody>
 auto avx2_fma_or_plain() {
+#if !TACIT_X86 || (defined(__AVX2__) && defined(__FMA__))
+  return Clones<kBody>::plain;
+#else
   return has_avx2() && TACIT_HAS("fma") ? Clones<kBody>::avx2_fma : Clones<kBody>::plain;
+#endif
 }
 
 // Calls body(integral_constant) with the one of the constants that n is, else with the last one: a

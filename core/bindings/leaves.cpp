@@ -90,7 +90,7 @@ Array<T> move_out(std::vector<T>&& from) {
 
 nb::tuple disjoint_cells_out(DisjointCells&& cells) {
   return nb::make_tuple(move_out(std::move(cells.leaf)), move_out(std::move(cells.mask)),
-                        move_out(std::move(cells.start)), move_out(std::move(cells.bins)),
+                        move_out(std::move(cells.start)), move_out(std::move(cells.keys)),
                         move_out(std::move(cells.counts)));
 }
 
@@ -111,38 +111,38 @@ nb::tuple bind_leaf_counts(const TreeTableArrays& given, const Ints& path_start,
 
 // Disjoint cells as they are given, after checking that they are of leaves and in order.
 DisjointCellView as_disjoint_cells(const Ints& leaf, const Ints& mask, const Ints& start,
-                                   const Ints& bins, const Ints& counts) {
+                                   const Ints& keys, const Ints& counts) {
   const std::size_t n = leaf.size();
   require(mask.size() == n, "mask must be as many as disjoint cells");
   require_starts(start, n, "start must be one more than disjoint cells, begin with 0 and not fall");
-  const auto n_bins = static_cast<std::size_t>(start.data()[n]);
-  require(bins.size() == n_bins && counts.size() == n_bins,
-          "bins and counts must be as many as start says");
+  const auto n_keys = static_cast<std::size_t>(start.data()[n]);
+  require(keys.size() == n_keys && counts.size() == n_keys,
+          "keys and counts must be as many as start says");
   return {static_cast<std::int64_t>(n),
           leaf.data(),
           mask.data(),
           start.data(),
-          bins.data(),
+          keys.data(),
           counts.data()};
 }
 
 nb::tuple bind_add_disjoint_cells(const Ints& leaf, const Ints& mask, const Ints& start,
-                                  const Ints& bins, const Ints& counts, const Ints& other_leaf,
+                                  const Ints& keys, const Ints& counts, const Ints& other_leaf,
                                   const Ints& other_mask, const Ints& other_start,
-                                  const Ints& other_bins, const Ints& other_counts) {
-  const DisjointCellView one = as_disjoint_cells(leaf, mask, start, bins, counts);
+                                  const Ints& other_keys, const Ints& other_counts) {
+  const DisjointCellView one = as_disjoint_cells(leaf, mask, start, keys, counts);
   const DisjointCellView other =
-      as_disjoint_cells(other_leaf, other_mask, other_start, other_bins, other_counts);
+      as_disjoint_cells(other_leaf, other_mask, other_start, other_keys, other_counts);
   DisjointCells all;
   run([&] { all = add_disjoint_cells(one, other); });
   return disjoint_cells_out(std::move(all));
 }
 
 nb::tuple bind_take_disjoint_cells(const Ints& leaf, const Ints& mask, const Ints& start,
-                                   const Ints& bins, const Ints& counts, const Ints& begin,
+                                   const Ints& keys, const Ints& counts, const Ints& begin,
                                    const Ints& end, const Ints& bit, const Ints& used,
                                    const Ints& n_classes, std::int64_t n_values) {
-  const DisjointCellView cells = as_disjoint_cells(leaf, mask, start, bins, counts);
+  const DisjointCellView cells = as_disjoint_cells(leaf, mask, start, keys, counts);
   const std::size_t n = begin.size();
   require(end.size() == n && bit.size() == n && used.size() == n && n_classes.size() == n,
           "begin, end, bit, used and n_classes must be as many as leaves");
@@ -156,8 +156,8 @@ nb::tuple bind_take_disjoint_cells(const Ints& leaf, const Ints& mask, const Int
     require(n_values > 0 && choice.n_classes > 0 && choice.n_classes <= INT64_MAX / 8 / n_values,
             "n_values and n_classes must be positive");
     for (std::int64_t c = cells.start[choice.begin]; c < cells.start[choice.end]; ++c)
-      require(cells.bins[c] >= 0 && cells.bins[c] < choice.n_classes * n_values,
-              "bins must be those of histograms");
+      require(cells.keys[c] >= 0 && cells.keys[c] < choice.n_classes * n_values,
+              "keys must be those of histograms");
     choices.push_back(choice);
   }
   TakenLeaves taken;
@@ -308,22 +308,22 @@ void register_leaves(nb::module_& m) {
               "Ints, ahead_low: Indices, ahead_high: Indices, in_order: Flags, n_jobs: int) -> "
               "tuple[Ints, tuple[Ints, Ints, Ints, Ints, Ints]]"),
       "Count the values of leaves, given by conditions, with the codes of a target's column: all "
-      "counts of dense leaves, then disjoint cells (leaf, mask, start, bins, counts) of others.");
+      "counts of dense leaves, then disjoint cells (leaf, mask, start, keys, counts) of others.");
   m.def("add_disjoint_cells", &bind_add_disjoint_cells, nb::arg("leaf"), nb::arg("mask"),
-        nb::arg("start"), nb::arg("bins"), nb::arg("counts"), nb::arg("other_leaf"),
-        nb::arg("other_mask"), nb::arg("other_start"), nb::arg("other_bins"),
+        nb::arg("start"), nb::arg("keys"), nb::arg("counts"), nb::arg("other_leaf"),
+        nb::arg("other_mask"), nb::arg("other_start"), nb::arg("other_keys"),
         nb::arg("other_counts"),
         nb::sig(
-            "def add_disjoint_cells(leaf: Ints, mask: Ints, start: Ints, bins: Ints, counts: Ints, "
-            "other_leaf: Ints, other_mask: Ints, other_start: Ints, other_bins: Ints, "
+            "def add_disjoint_cells(leaf: Ints, mask: Ints, start: Ints, keys: Ints, counts: Ints, "
+            "other_leaf: Ints, other_mask: Ints, other_start: Ints, other_keys: Ints, "
             "other_counts: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]"),
         "Return the disjoint cells of two sets of records together.");
   m.def(
       "take_disjoint_cells", &bind_take_disjoint_cells, nb::arg("leaf"), nb::arg("mask"),
-      nb::arg("start"), nb::arg("bins"), nb::arg("counts"), nb::arg("begin"), nb::arg("end"),
+      nb::arg("start"), nb::arg("keys"), nb::arg("counts"), nb::arg("begin"), nb::arg("end"),
       nb::arg("bit"), nb::arg("used"), nb::arg("n_classes"), nb::arg("n_values"),
       nb::sig(
-          "def take_disjoint_cells(leaf: Ints, mask: Ints, start: Ints, bins: Ints, counts: Ints, "
+          "def take_disjoint_cells(leaf: Ints, mask: Ints, start: Ints, keys: Ints, counts: Ints, "
           "begin: Ints, end: Ints, bit: Ints, used: Ints, n_classes: Ints, n_values: int) -> "
           "tuple[Ints, Ints, Indices, Ints]"),
       "Add up disjoint cells that hold a candidate and none of those used: id_start, "

@@ -119,6 +119,7 @@ struct AssignJob {
   bool prune;
   CentreBounds bounds;
   std::int32_t* labels;
+  Nearest (*recheck)(const AssignJob&, std::int64_t r, double* scores);
 };
 
 // Single precision. kUnits is the length of a row, or 0 where there are several groups.
@@ -227,7 +228,7 @@ TACIT_INLINE void assign_range(const AssignJob<V, X>& job, Range range, AssignTa
     Nearest nearest = quick_nearest<kBytes, kUnits>(job, r);
     if (!(nearest.second - nearest.first > 2 * nearest.error)) {
       ++rechecked;
-      nearest = exact_nearest<kBytes>(job, r, scores);
+      nearest = job.recheck(job, r, scores);
     }
     if (job.previous) changed += nearest.label != job.previous[r];
     job.labels[r] = nearest.label;
@@ -257,7 +258,9 @@ AssignTally kmeans_assign(const Points<V, X>& points, const Centres& centres,
                           std::int32_t* labels, int n_jobs, Poll poll) {
   const ScoreTable<float> quick(centres, points.n_values);
   const ScoreTable<double> exact(centres, points.n_values);
-  const AssignJob<V, X> job{points, quick, exact, centres.size, previous, prune, bounds, labels};
+  const auto recheck = avx2_or_plain<exact_nearest<32, V, X>, exact_nearest<16, V, X>>();
+  const AssignJob<V, X> job{points, quick,  exact,  centres.size, previous,
+                            prune,  bounds, labels, recheck};
   const AssignRange<V, X> assign = choose_assign<V, X>(quick.units());
   const std::int64_t work = points.indptr[points.n_records] + 4 * points.n_records;
   const std::int64_t n_blocks = std::clamp<std::int64_t>(work >> 17, 1, 256);

@@ -186,13 +186,15 @@ TACIT_INLINE void write_similarities(const T* x, const T* lengths, std::int64_t 
   std::copy(rest, rest + (n - k), out + k);
 }
 
-template <class T, class Offset>
+template <class T>
 struct DenseJob {
   const NearBlocks& near;
   const ArrangedNumbers<T>& rows;
   const ArrangedNumbers<T>& columns;
   T scale;
-  const NearMatrix<T, Offset>& out;
+  std::int32_t* indices;  // of the matrix: one of the two
+  std::int64_t* long_indices;
+  T* similarities;
   const std::int64_t* begins;  // of the rows in the matrix, in the order of blocks
 };
 
@@ -211,10 +213,9 @@ TACIT_INLINE void write_row(const RowSpan& span, std::int64_t from, std::int64_t
 }
 
 // Objects [at, at + kRows), of one block, against near objects [from, to), which are in the panel.
-template <int kRows, Measure kMeasure, class T, class Offset>
-TACIT_INLINE void measure_rows(const DenseJob<T, Offset>& job, std::int64_t at,
-                               const RowSpan* spans, std::int64_t from, std::int64_t to,
-                               Panel<T>& panel) {
+template <int kRows, Measure kMeasure, class T>
+TACIT_INLINE void measure_rows(const DenseJob<T>& job, std::int64_t at, const RowSpan* spans,
+                               std::int64_t from, std::int64_t to, Panel<T>& panel) {
   constexpr bool kProduct = kMeasure == Measure::kCosine;
   const T* rows[kRows];
   for (int r = 0; r < kRows; ++r) rows[r] = job.rows.at(at + r);
@@ -226,12 +227,12 @@ TACIT_INLINE void measure_rows(const DenseJob<T, Offset>& job, std::int64_t at,
     const T scale =
         kProduct ? static_cast<T>(job.rows.norms[job.near.row_order[at + r]]) : job.scale;
     write_row<kMeasure>(spans[r], from, to, found + r * panel.stride, panel.lengths.data(), scale,
-                        job.out.similarities + job.begins[at + r]);
+                        job.similarities + job.begins[at + r]);
   }
 }
 
-template <Measure kMeasure, class T, class Offset>
-TACIT_INLINE void measure_panel(const DenseJob<T, Offset>& job, std::int64_t at,
+template <Measure kMeasure, class T>
+TACIT_INLINE void measure_panel(const DenseJob<T>& job, std::int64_t at,
                                 const std::vector<RowSpan>& spans, std::int64_t from,
                                 std::int64_t to, Panel<T>& panel, Meter& meter) {
   const auto n = static_cast<std::int64_t>(spans.size());
@@ -248,20 +249,23 @@ TACIT_INLINE void measure_panel(const DenseJob<T, Offset>& job, std::int64_t at,
 }
 
 // Rows of a block are all over the matrix: where those of the next one begin is fetched early.
-template <class T, class Offset>
-TACIT_INLINE void fetch_rows(const DenseJob<T, Offset>& job, std::int64_t block) {
+template <class T>
+TACIT_INLINE void fetch_rows(const DenseJob<T>& job, std::int64_t block) {
   constexpr std::int64_t kMost = 16;
   if (block >= job.near.n_blocks) return;
   const std::int64_t begin = job.near.starts[block];
   const std::int64_t end = std::min(job.near.starts[block + 1], begin + kMost);
   for (std::int64_t k = begin; k < end; ++k) {
-    __builtin_prefetch(job.out.indices + job.begins[k], 1);
-    if (job.out.similarities) __builtin_prefetch(job.out.similarities + job.begins[k], 1);
+    if (job.indices)
+      __builtin_prefetch(job.indices + job.begins[k], 1);
+    else
+      __builtin_prefetch(job.long_indices + job.begins[k], 1);
+    if (job.similarities) __builtin_prefetch(job.similarities + job.begins[k], 1);
   }
 }
 
-template <Measure kMeasure, class T, class Offset>
-TACIT_INLINE void measure_blocks(const DenseJob<T, Offset>& job, Range blocks, StopToken& token) {
+template <Measure kMeasure, class T>
+TACIT_INLINE void measure_blocks(const DenseJob<T>& job, Range blocks, StopToken& token) {
   const NearBlocks& near = job.near;
   NearList lists(near);
   Panel<T> panel(job.rows.width);
@@ -276,10 +280,13 @@ TACIT_INLINE void measure_blocks(const DenseJob<T, Offset>& job, Range blocks, S
     std::int64_t position = 0;
     for (std::int64_t k = begin; k < near.starts[b + 1]; ++k) {
       spans.push_back(row_span(near.which, near.row_order[k], list, position));
-      copy_indices(spans.back(), list, job.out.indices + job.begins[k]);
+      if (job.indices)
+        copy_indices(spans.back(), list, job.indices + job.begins[k]);
+      else
+        copy_indices(spans.back(), list, job.long_indices + job.begins[k]);
       meter.spend(n / 4);
     }
-    if (!job.out.similarities || spans.front().begin >= n) continue;
+    if (!job.similarities || spans.front().begin >= n) continue;
     const std::int64_t least = spans.front().begin / kStep<T> * kStep<T>;
     for (std::int64_t from = least; from < n; from += panel.most) {
       const std::int64_t to = std::min(n, from + panel.most);
@@ -290,19 +297,19 @@ TACIT_INLINE void measure_blocks(const DenseJob<T, Offset>& job, Range blocks, S
   }
 }
 
-template <class T, class Offset>
+template <class T>
 auto choose_measure(Measure measure) {
   switch (measure) {
     case Measure::kSquared:
-      return avx2_fma_or_plain<measure_blocks<Measure::kSquared, T, Offset>>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kSquared, T>>();
     case Measure::kDistance:
-      return avx2_fma_or_plain<measure_blocks<Measure::kDistance, T, Offset>>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kDistance, T>>();
     case Measure::kExponential:
-      return avx2_fma_or_plain<measure_blocks<Measure::kExponential, T, Offset>>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kExponential, T>>();
     case Measure::kRbf:
-      return avx2_fma_or_plain<measure_blocks<Measure::kRbf, T, Offset>>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kRbf, T>>();
     default:
-      return avx2_fma_or_plain<measure_blocks<Measure::kCosine, T, Offset>>();
+      return avx2_fma_or_plain<measure_blocks<Measure::kCosine, T>>();
   }
 }
 
@@ -320,9 +327,19 @@ void dense_similarities(const NearBlocks& near, const DenseNumbers& rows,
   Buffer<std::int64_t> begins(static_cast<std::size_t>(n_rows));
   for (std::int64_t k = 0; k < n_rows; ++k)
     begins[static_cast<std::size_t>(k)] = out.offsets[near.row_order[k]];
-  const DenseJob<T, Offset> job{
-      near, own, &columns == &rows ? own : others, static_cast<T>(scale), out, begins.data()};
-  const auto work = choose_measure<T, Offset>(measure);
+  DenseJob<T> job{near,
+                  own,
+                  &columns == &rows ? own : others,
+                  static_cast<T>(scale),
+                  nullptr,
+                  nullptr,
+                  out.similarities,
+                  begins.data()};
+  if constexpr (sizeof(Offset) == sizeof(std::int32_t))
+    job.indices = out.indices;
+  else
+    job.long_indices = out.indices;
+  const auto work = choose_measure<T>(measure);
   const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
   for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
              [&](std::int64_t part, StopToken& token) {

@@ -53,9 +53,9 @@ void TreeGrower<V, T>::merge() {
     if (!is_split && !leaves_[static_cast<std::size_t>(step.other)].alive) continue;
     const auto next = static_cast<std::int32_t>(leaves_.size());
     if (is_split) {
-      const TreeSplit& split = leaves_[static_cast<std::size_t>(step.node)].split;
-      if (split.gain <= kLeastGain) continue;
-      if (n_leaves_ - 1 + n_children(split) > most_leaves()) {
+      const TreeSplit& planned = leaves_[static_cast<std::size_t>(step.node)].split;
+      if (planned.gain <= kLeastGain) continue;
+      if (n_leaves_ - 1 + n_children(planned) > most_leaves()) {
         waiting.push_back(step);
         continue;
       }

@@ -54,7 +54,7 @@ class LeafCounter {
       std::int64_t* histogram = spare_.data() + p * n_values;
       for (const std::int32_t v : touched_) {
         if (histogram[v] == 0) continue;
-        out.bins.push_back(p * n_values + v);
+        out.keys.push_back(p * n_values + v);
         out.counts.push_back(histogram[v]);
         histogram[v] = 0;
       }
@@ -62,7 +62,7 @@ class LeafCounter {
     touched_.clear();
     out.leaf.push_back(leaf);
     out.mask.push_back(mask);
-    out.start.push_back(static_cast<std::int64_t>(out.bins.size()));
+    out.start.push_back(static_cast<std::int64_t>(out.keys.size()));
   }
 
   // Sorts records that hold a candidate by which they hold, and counts each set of them apart.
@@ -277,19 +277,19 @@ DisjointCells leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std
   });
   if (n_blocks == 1) return std::move(parts[0]);
   DisjointCells all;
-  std::size_t n_bins = 0;
-  for (const DisjointCells& part : parts) n_bins += part.bins.size();
-  all.bins.reserve(n_bins);
-  all.counts.reserve(n_bins);
+  std::size_t n_keys = 0;
+  for (const DisjointCells& part : parts) n_keys += part.keys.size();
+  all.keys.reserve(n_keys);
+  all.counts.reserve(n_keys);
   const auto append = [](auto& to, const auto& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
   for (const DisjointCells& part : parts) {
-    const auto before = static_cast<std::int64_t>(all.bins.size());
+    const auto before = static_cast<std::int64_t>(all.keys.size());
     for (std::size_t i = 1; i < part.start.size(); ++i) all.start.push_back(before + part.start[i]);
     append(all.leaf, part.leaf);
     append(all.mask, part.mask);
-    append(all.bins, part.bins);
+    append(all.keys, part.keys);
     append(all.counts, part.counts);
   }
   return all;
@@ -297,11 +297,11 @@ DisjointCells leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std
 
 DisjointCells add_disjoint_cells(const DisjointCellView& one, const DisjointCellView& other) {
   DisjointCells all;
-  const auto n_bins = static_cast<std::size_t>(one.start[one.n_cells] + other.start[other.n_cells]);
-  all.bins.reserve(n_bins);
-  all.counts.reserve(n_bins);
+  const auto n_keys = static_cast<std::size_t>(one.start[one.n_cells] + other.start[other.n_cells]);
+  all.keys.reserve(n_keys);
+  all.counts.reserve(n_keys);
   const auto push = [&](std::int64_t cell, std::int64_t count) {
-    all.bins.push_back(cell);
+    all.keys.push_back(cell);
     all.counts.push_back(count);
   };
   std::int64_t i = 0, j = 0;
@@ -324,15 +324,15 @@ DisjointCells add_disjoint_cells(const DisjointCellView& one, const DisjointCell
       b_end = other.start[++j];
     }
     while (a < a_end && b < b_end) {
-      const std::int64_t x = one.bins[a], y = other.bins[b];
+      const std::int64_t x = one.keys[a], y = other.keys[b];
       const std::int64_t sum = (x <= y ? one.counts[a] : 0) + (y <= x ? other.counts[b] : 0);
       push(std::min(x, y), sum);
       a += x <= y;
       b += y <= x;
     }
-    for (; a < a_end; ++a) push(one.bins[a], one.counts[a]);
-    for (; b < b_end; ++b) push(other.bins[b], other.counts[b]);
-    all.start.push_back(static_cast<std::int64_t>(all.bins.size()));
+    for (; a < a_end; ++a) push(one.keys[a], one.counts[a]);
+    for (; b < b_end; ++b) push(other.keys[b], other.counts[b]);
+    all.start.push_back(static_cast<std::int64_t>(all.keys.size()));
   }
   return all;
 }
@@ -350,7 +350,7 @@ TakenLeaves take_disjoint_cells(const DisjointCellView& cells,
     for (std::int64_t i = choice.begin; i < choice.end; ++i) {
       if (!chosen(i)) continue;
       for (std::int64_t c = cells.start[i]; c < cells.start[i + 1]; ++c) {
-        const std::int64_t id = cells.bins[c] % n_values;
+        const std::int64_t id = cells.keys[c] % n_values;
         std::int64_t& at = position[static_cast<std::size_t>(id)];
         if (at < 0) all.ids.push_back(static_cast<std::int32_t>(id));
         at = 0;
@@ -365,7 +365,7 @@ TakenLeaves take_disjoint_cells(const DisjointCellView& cells,
     for (std::int64_t i = choice.begin; i < choice.end; ++i) {
       if (!chosen(i)) continue;
       for (std::int64_t c = cells.start[i]; c < cells.start[i + 1]; ++c) {
-        const std::int64_t histogram = cells.bins[c] / n_values, id = cells.bins[c] % n_values;
+        const std::int64_t histogram = cells.keys[c] / n_values, id = cells.keys[c] % n_values;
         all.histograms[static_cast<std::size_t>(
             first + histogram * n + position[static_cast<std::size_t>(id)])] += cells.counts[c];
       }

@@ -39,10 +39,10 @@ constexpr std::int64_t kMostCandidates = 62;
 
 // Counts that are not zero of leaves that are not dense. Cell i has the records of a leaf that hold
 // the candidates in mask[i] and no others (bit 0 is the first candidate; 0 where there are none).
-// Its counts are [start[i], start[i + 1]), with ascending bins: histogram · n_values + value id.
+// Its counts are [start[i], start[i + 1]), with ascending keys: histogram · n_values + value id.
 // Disjoint cells ascend by leaf, then by mask; there are none without records.
 struct DisjointCells {
-  std::vector<std::int64_t> leaf, mask, start{0}, bins, counts;
+  std::vector<std::int64_t> leaf, mask, start{0}, keys, counts;
 };
 
 // Of each leaf, a histogram for each code of its target's column. With the records R of the leaf,
@@ -63,10 +63,10 @@ DisjointCells leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std
 // Disjoint cells that are given from elsewhere, as in DisjointCells.
 struct DisjointCellView {
   std::int64_t n_cells;
-  const std::int64_t *leaf, *mask, *start, *bins, *counts;
+  const std::int64_t *leaf, *mask, *start, *keys, *counts;
 };
 
-// The disjoint cells of two sets of records together. O(bins).
+// The disjoint cells of two sets of records together. O(keys).
 DisjointCells add_disjoint_cells(const DisjointCellView& one, const DisjointCellView& other);
 
 // Disjoint cells [begin, end) of one leaf: those that hold candidate `bit` (all of them if it is
@@ -83,7 +83,7 @@ struct TakenLeaves {
   std::vector<std::int32_t> ids;
 };
 
-// O(bins of all cells that are looked at, with a logarithm for sorting).
+// O(keys of all cells that are looked at, with a logarithm for sorting).
 TakenLeaves take_disjoint_cells(const DisjointCellView& cells,
                                 const std::vector<CellChoice>& choices, std::int64_t n_values);
 

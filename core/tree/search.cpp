@@ -332,11 +332,11 @@ void SplitSearch<T>::describe_threshold(const CountedLeaf<T>& leaf, std::int64_t
   while (in_column(begin - 1)) --begin;
   while (in_column(end)) ++end;
   std::int64_t rest = leaf.whole[0];
-  const auto note = [&](std::int64_t code) {
-    if (code <= bound)
-      left = std::max(left, code);
+  const auto note = [&](std::int64_t known) {
+    if (known <= bound)
+      left = std::max(left, known);
     else
-      right = std::min(right, code);
+      right = std::min(right, known);
   };
   for (std::int64_t i = begin; i < end; ++i) {
     if (leaf.histograms[i] > 0) note(columns_.code(column, leaf.id(i)));

@@ -27,7 +27,7 @@ pairs["sports", "scores"]
 # ``strongest`` ranks pairs by how many more people had both than one would expect if the two had
 # nothing to do with each other.
 
-top = pairs.strongest(14)
+top = pairs.strongest(top=14)
 top
 
 # %%
@@ -70,7 +70,7 @@ for row in top.head(4).iter_rows(named=True):
 # Ranked by lift, the ratio, rare pairs come to the fore. ``min_count`` keeps out those that are too
 # rare to mean anything.
 
-pairs.strongest(6, by="lift", min_count=100)
+pairs.strongest(top=6, by="lift", min_count=100)
 
 # %%
 # The whole site on one map: pairs in red share more visitors than expected, pairs in blue fewer.
@@ -104,11 +104,11 @@ plt.show()
 
 for device in ("phone", "desktop", "tablet"):
     table = visits.contingency(["region", "weather"], given={"device": device})
-    share = {
+    fractions = {
         region: table[region, True] / (table[region, True] + table[region, False])
         for region in table.columns[0].labels
     }
-    print(f"{device:>8}:", ", ".join(f"{region} {s:.0%}" for region, s in share.items()))
+    print(f"{device:>8}:", ", ".join(f"{region} {s:.0%}" for region, s in fractions.items()))
 
 # %%
 # No: on each device, the north does so more than others.

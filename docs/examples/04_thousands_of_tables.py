@@ -2,7 +2,7 @@
 Thousands of tables
 ===================
 
-Which two things tell most about whether a visitor looks at the weather? To find out, we need a
+Which two things say most about whether a visitor looks at the weather? To find out, we need a
 table for each pair of columns, and a tree of counts gives them all in no time.
 """
 
@@ -48,27 +48,27 @@ slower = (time.perf_counter() - start) / seconds
 print(f"same counts: {(scanned.counts == tables.counts).all()}; {slower:.0f} times as long")
 
 # %%
-# How many bits does each pair tell about the target? A table knows. Few records make pairs of many
-# labels look telling, so we let it correct for that.
+# How much information has each pair about the target? Few records make pairs of many labels look
+# informative, so we correct for that. The unit is nats.
 
-bits = {
+information = {
     table.names[:2]: table.mutual_information(
         table.names[:2], target, bias_correction="miller_madow"
     )
     for table in tables
 }
-ranked = sorted(bits, key=bits.get, reverse=True)
+ranked = sorted(information, key=information.get, reverse=True)
 for pair in ranked[:5]:
-    print(f"{' and '.join(pair):>20}: {bits[pair]:.4f} bits")
+    print(f"{' and '.join(pair):>20}: {information[pair]:.4f} nats")
 
 # %%
-# Each on its own tells much less than the two together:
+# Each alone has much less information than the two together:
 
 best = ranked[0]
 table = tree.table([*best, target])
 for name in best:
     alone = table.mutual_information(name, target, bias_correction="miller_madow")
-    print(f"{name:>20}: {alone:.4f} bits")
+    print(f"{name:>20}: {alone:.4f} nats")
 
 # %%
 # Why? A table of two columns draws itself. On the left are visitors who do not look at the weather,
@@ -76,7 +76,7 @@ for name in best:
 
 fig, axes = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained", sharey=True)
 for ax, looks in zip(axes, (False, True), strict=True):
-    tree.table(best, given={target: looks}).plot(ax, normalise="all")
+    tree.table(best, given={target: looks}).plot(ax, normalize="all")
     ax.set_title(f"{target}: {looks}")
 plt.show()
 
@@ -88,5 +88,5 @@ plt.show()
 # Conditions cost nothing extra, whichever columns they are about. What do subscribers from each
 # region use to read?
 
-tree.table(["region", "device"], given={"subscriber": True}).plot(normalise="rows")
+tree.table(["region", "device"], given={"subscriber": True}).plot(normalize="rows")
 plt.show()

@@ -1,6 +1,6 @@
 """
-Who the visitors are
-====================
+Kinds of visitors
+=================
 
 Twenty thousand visitors of a web site, 27 things known of each, most of them "did not go there".
 What kinds of visitors are there?
@@ -24,17 +24,17 @@ mix.selection_
 curve = mix.selection_.group_by("clusters").max().sort("clusters")
 plt.plot(curve["clusters"], curve["cheeseman_stutz"], marker="o")
 plt.xlabel("clusters")
-plt.ylabel("log marginal likelihood, approximately")
+plt.ylabel("log marginal likelihood, approximately (nats)")
 plt.show()
 
 # %%
-# Who are they? A profile says for each cluster how large it is, and what its members do more or
+# What are they? A profile says for each cluster how large it is, and what its members do more or
 # less often than others.
 
 print(mix.profile().to_text(top=3))
 
 # %%
-# The same at a glance: how much more often than others, for what tells most.
+# The same at a glance: lifts of the most characteristic values.
 
 mix.plot()
 plt.show()
@@ -42,5 +42,5 @@ plt.show()
 # %%
 # New visitors get a cluster, or the probability of each.
 
-newcomers, _ = mix.sample(3)
+newcomers = mix.sample(3, random_state=0)
 mix.predict_proba(newcomers).round(2)

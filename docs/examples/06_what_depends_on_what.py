@@ -18,7 +18,7 @@ tree = tacit.DecisionTreeClassifier(max_leaf_nodes=6).fit(visits, "scores")
 print(tree.to_text())
 
 # %%
-# Each box has the number of records and the shares of the classes; edges are as wide as they have
+# Each box has the number of records and the fractions of the classes; edges are as wide as they have
 # records.
 
 tree.plot()
@@ -34,13 +34,12 @@ tree.to_frame()
 # strongly.
 
 web = tacit.DependencyNetwork(n_jobs=2).fit(visits)
-web.strongest(10)
+web.strongest(top=10)
 
 # %%
-# The strongest of them as a graph. ``web.save_html("web.html")`` makes a page of it that can be
-# explored.
+# The strongest of them as a graph. ``web.to_html()`` is a page of it that can be explored.
 
-web.plot(n=25)
+web.plot(top=25)
 plt.show()
 
 # %%
@@ -55,4 +54,4 @@ web.recommend(["home", "sports"], n=5)
 train, test = visits.take(range(15_000)), visits.take(range(15_000, 20_000))
 alone = tacit.DependencyNetwork(max_leaf_nodes=1).fit(train).score(test)
 together = tacit.DependencyNetwork().fit(train).score(test)
-print(f"log-likelihood of a record: {alone:.2f} alone, {together:.2f} together")
+print(f"log-likelihood of a record in nats: {alone:.2f} alone, {together:.2f} together")

@@ -19,13 +19,13 @@ tree.plot()
 plt.show()
 
 # %%
-# It is a joint distribution. What are visitors of the sports pages likely to look at?
+# It is a joint distribution. What else are visitors of the sports pages likely to visit?
 
 before, after = tree.marginals(), tree.marginals({"sports": True})
 rises = {
     name: (before[name][True], after[name][True])
-    for name in before
-    if name != "sports" and set(before[name]) == {False, True}
+    for name in after
+    if after[name].labels[0] == (False, True)
 }
 for name, (alone, given) in sorted(rises.items(), key=lambda x: x[1][0] - x[1][1])[:5]:
     print(f"{name:12}  {alone:6.1%}  →  {given:6.1%}")
@@ -36,12 +36,12 @@ for name, (alone, given) in sorted(rises.items(), key=lambda x: x[1][0] - x[1][1
 scores = tree.score_samples(visits)
 _, axes = plt.subplots()
 axes.hist(scores, bins=60)
-axes.set_xlabel("log-probability of a record")
+axes.set_xlabel("log-probability of a record (nats)")
 plt.show()
 
 # %%
 # Here are numbers, of a tree that is known. The red rule reads only what it needs to decide; the
-# more records there are, the smaller a share of them that is.
+# more records there are, the smaller a fraction of them that is.
 
 sizes, usage = [5_000, 10_000, 20_000, 50_000, 100_000], []
 for size in sizes:
@@ -52,5 +52,5 @@ for size in sizes:
 
 _, axes = plt.subplots()
 axes.plot(sizes, usage, marker="o")
-axes.set(xlabel="records", ylabel="share of (record, pair) read", ylim=(0, None))
+axes.set(xlabel="records", ylabel="fraction of (record, pair) read", ylim=(0, None))
 plt.show()

@@ -14,8 +14,8 @@ import matplotlib.pyplot as plt
 import tacit
 
 visits = tacit.datasets.load_visits()
-net = tacit.BayesNet.learn(visits, restarts=20, random_state=0)
-print(net.report_)
+net = tacit.BayesNet(n_restarts=20, random_state=0).fit(visits)
+print(net.learning_)
 
 # %%
 # Arcs go from left to right. They are no causes: many could as well point the other way.
@@ -57,6 +57,6 @@ net.sample(5, given={"cart": True}, random_state=0).to_frame().select(
 # from, too.
 
 train, test = visits.take(range(15_000)), visits.take(range(15_000, 20_000))
-alone = tacit.BayesNet.learn(train, max_parents=0).score(test)
-together = tacit.BayesNet.learn(train, restarts=20, random_state=0).score(test)
-print(f"log-likelihood of a record: {alone:.2f} alone, {together:.2f} together")
+alone = tacit.BayesNet(max_parents=0).fit(train).score(test)
+together = tacit.BayesNet(n_restarts=20, random_state=0).fit(train).score(test)
+print(f"nats of log-likelihood a record: {alone:.2f} alone, {together:.2f} together")

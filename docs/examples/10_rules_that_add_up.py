@@ -3,7 +3,7 @@ Rules that add up
 =================
 
 Boosted rules predict by adding up what short rules say. The records here are sparse: most numbers
-are zero, and the search never looks at a zero.
+are zero, and the search never reads a zero.
 """
 
 import matplotlib.pyplot as plt
@@ -21,6 +21,7 @@ print(f"{X.nnz:,} of {X.shape[0] * X.shape[1]:,} numbers are stored")
 model = tacit.BoostedRulesClassifier(n_rules=600, max_conditions=3, random_state=0)
 model.fit(X[train], labels[train])
 print(model.to_text(top=8))
+model.plot(top=8)
 
 # %%
 # How many rules does it take? Labels are turned over at random, 2 % of them: no model does better.
@@ -33,7 +34,7 @@ for n_rules in sizes:
 figure, axes = plt.subplots(figsize=(6, 3.5))
 axes.plot(sizes, wrong, "o-")
 axes.axhline(0.02, color="grey", linestyle=":")
-axes.set(xscale="log", xlabel="rules", ylabel="share of wrong labels", ylim=(0, None))
+axes.set(xscale="log", xlabel="rules", ylabel="fraction of wrong labels", ylim=(0, None))
 axes.set_xticks(sizes, [str(size) for size in sizes], minor=False)
 axes.minorticks_off()
 

@@ -31,7 +31,7 @@ logs = tacit.scan(folder / "day-*.parquet", partition_records=2_000, memory="200
 logs
 
 # %%
-# The first question takes a pass that finds labels and defaults, and then one pass of its own.
+# The first question takes a pass that finds labels and defaults, and then one pass more.
 # Dictionaries of files may differ; labels are matched by what they are.
 
 print(logs.summary())
@@ -51,14 +51,16 @@ print(kept.cost)
 #
 # What a model says of new records comes partition by partition, too.
 
-shares = np.array(
+fractions = np.array(
     [
         np.bincount(labels, minlength=4) / len(labels)
         for labels in kept.map(tacit.scale.Predict(mix))
     ]
 )
 figure, axes = plt.subplots(figsize=(7, 3), layout="constrained")
-axes.stackplot(np.arange(len(shares)), shares.T, labels=[f"cluster {k}" for k in range(4)])
-axes.set(xlabel="partition", ylabel="share of records", ylim=(0, 1), xlim=(0, len(shares) - 1))
+axes.stackplot(np.arange(len(fractions)), fractions.T, labels=[f"cluster {k}" for k in range(4)])
+axes.set(
+    xlabel="partition", ylabel="fraction of records", ylim=(0, 1), xlim=(0, len(fractions) - 1)
+)
 axes.legend(loc="lower right", ncols=4)
 plt.show()

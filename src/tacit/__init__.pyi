@@ -3,7 +3,19 @@
 What equals its column's default is never stored and never visited; counts of it are derived.
 """
 
-from . import datasets, scale
+from . import (
+    counts,
+    datasets,
+    mixture,
+    network,
+    rules,
+    scale,
+    schema,
+    select,
+    similarity,
+    table,
+    tree,
+)
 from .counts import (
     ADTree,
     Bitmaps,
@@ -21,6 +33,17 @@ from .counts import (
     counter,
 )
 from .errors import FileError, InputError
+from .io import (
+    MultiLabelData,
+    read,
+    read_arff,
+    read_baskets,
+    read_csv,
+    read_msweb,
+    read_multilabel,
+    read_svmlight,
+    scan,
+)
 from .mixture import ClusterTraits, ExpectedCounts, KMeans, NaiveBayesMixture, Profile, Trait
 from .network import (
     BayesNet,
@@ -42,7 +65,7 @@ from .rules import (
     RuleFinder,
     RuleSet,
 )
-from .scale import PartitionedTable, scan
+from .scale import PartitionedTable
 from .schema import Column, Labels, Schema
 from .select import BestSubset
 from .similarity import (
@@ -65,17 +88,9 @@ from .table import (
     Edges,
     EqualFrequency,
     EqualWidth,
-    MultiLabelData,
     Summary,
     Table,
     as_table,
-    read,
-    read_arff,
-    read_baskets,
-    read_csv,
-    read_msweb,
-    read_multilabel,
-    read_svmlight,
 )
 from .tree import (
     DecisionGraphClassifier,
@@ -149,8 +164,17 @@ __all__ = [
     "TwoWay",
     "as_table",
     "counter",
+    "counts",
     "datasets",
+    "mixture",
+    "network",
+    "rules",
     "scale",
+    "schema",
+    "select",
+    "similarity",
+    "table",
+    "tree",
     "scan",
     "load",
     "minimum_cut",

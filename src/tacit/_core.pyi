@@ -167,7 +167,7 @@ def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_reco
 
 def code_columns(n_records: int, indptr: Ints, records: Indices | None, values: Floats, unlisted: Floats, wanted: Floats, choose: Flags, binned: Flags, by_frequency: bool, n_bins: int, n_jobs: int) -> tuple[Indices, Ints, Indices, Ints, Indices, Ints, Floats, Floats]:
     """
-    Rank the numbers of each column, and list the records of all but the predominant one.
+    Rank the numbers of each column, and list the records of all but the default one.
     """
 
 def rule_scores(n_records: int, indptr: Ints, records: Indices | None, values: Floats, unlisted: Floats, rule_conditions: Ints, columns: Indices, ops: Flags, thresholds: Floats, rule_heads: Ints, outputs: Indices, scores: Floats, default_scores: Floats, n_jobs: int) -> Floats:
@@ -187,12 +187,12 @@ def cell_entropies(cells: Ints, counts: Counts, arity: int) -> tuple[Floats, Flo
     Measure one table of which only cells that occur are listed, in ascending order.
     """
 
-def em_step(records: Records, offsets: Ints, shares: Floats, stored: Floats, defaults: Floats, single: bool, n_jobs: int) -> tuple[Floats, Floats, float]:
+def em_step(records: Records, offsets: Ints, mixing_weights: Floats, stored: Floats, defaults: Floats, single: bool, n_jobs: int) -> tuple[Floats, Floats, float]:
     """
     Expected counts of clusters and of stored values in them, and the log-likelihood.
     """
 
-def em_posterior(records: Records, offsets: Ints, shares: Floats, stored: Floats, defaults: Floats, responsibilities: bool, n_jobs: int) -> tuple[Floats, Floats]:
+def em_posterior(records: Records, offsets: Ints, mixing_weights: Floats, stored: Floats, defaults: Floats, responsibilities: bool, n_jobs: int) -> tuple[Floats, Floats]:
     """P(cluster | record), if asked for, and log P(record)."""
 
 def em_maximise(offsets: Ints, totals: Floats, counts: Floats, alpha_clusters: float, alpha_stored: Floats, alpha_defaults: Floats) -> tuple[Floats, Floats, Floats, float]:
@@ -259,30 +259,30 @@ def grow_forest(table: TreeTable, targets: Ints, pairs: Ints | None, settings: d
 
 def leaf_counts(table: TreeTable, path_start: Ints, low: Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, ahead_start: Ints, ahead_low: Indices, ahead_high: Indices, in_order: Flags, n_jobs: int) -> tuple[Ints, tuple[Ints, Ints, Ints, Ints, Ints]]:
     """
-    Count the values of leaves, given by conditions, with the codes of a target's column: all counts of dense leaves, then atoms (leaf, mask, start, cells, counts) of others.
+    Count the values of leaves, given by conditions, with the codes of a target's column: all counts of dense leaves, then disjoint cells (leaf, mask, start, keys, counts) of others.
     """
 
-def add_atoms(leaf: Ints, mask: Ints, start: Ints, cells: Ints, counts: Ints, other_leaf: Ints, other_mask: Ints, other_start: Ints, other_cells: Ints, other_counts: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Return the atoms of two sets of records together."""
+def add_disjoint_cells(leaf: Ints, mask: Ints, start: Ints, keys: Ints, counts: Ints, other_leaf: Ints, other_mask: Ints, other_start: Ints, other_keys: Ints, other_counts: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Return the disjoint cells of two sets of records together."""
 
-def take_atoms(leaf: Ints, mask: Ints, start: Ints, cells: Ints, counts: Ints, begin: Ints, end: Ints, bit: Ints, used: Ints, n_planes: Ints, n_values: int) -> tuple[Ints, Ints, Indices, Ints]:
+def take_disjoint_cells(leaf: Ints, mask: Ints, start: Ints, keys: Ints, counts: Ints, begin: Ints, end: Ints, bit: Ints, used: Ints, n_classes: Ints, n_values: int) -> tuple[Ints, Ints, Indices, Ints]:
     """
-    Add up atoms that hold a candidate and none of those used: id_start, plane_start, ids and planes of each choice.
+    Add up disjoint cells that hold a candidate and none of those used: id_start, histogram_start, ids and histograms of each choice.
     """
 
-def subtract_planes(n_planes: Ints, ids: list[Indices], planes: list[Ints], part_ids: list[Indices], parts: list[Ints]) -> None:
+def subtract_histograms(n_classes: Ints, ids: list[Indices], histograms: list[Ints], part_ids: list[Indices], parts: list[Ints]) -> None:
     """
     Subtract the counts of parts from those of leaves, in place and one after another; no ids stand for all.
     """
 
-def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: dict[str, Any]) -> Flags:
+def worth_splitting(n_classes: Ints, wholes: Ints, depths: Ints, settings: dict[str, Any]) -> Flags:
     """
     Say whether leaves could be split at all: deep, small and pure ones cannot.
     """
 
-def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, ids: list[Indices], planes: list[Ints], wholes: Ints, shares: Floats, root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
+def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_classes: Ints, ids: list[Indices], histograms: list[Ints], wholes: Ints, prior_fractions: Floats, root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
     """
-    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's shares; then next_start, next_low, next_high and the weight of all planes inside of the splits that come next, no more than n_next of each leaf.
+    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's prior_fractions; then next_start, next_low, next_high and the weight of all histograms inside of the splits that come next, no more than n_next of each leaf.
     """
 
 class NetRequests:
@@ -411,7 +411,7 @@ def solve_duals(indptr: Ints, indices: Indices, values: Numbers, diagonal: Float
 
 def cut_path(indptr: Ints, indices: Indices, weights: Floats, base: Floats, rate: Floats, lambdas: Floats, n_jobs: int) -> Indices:
     """
-    Of each node the place of the first λ at which it is on the source's side.
+    Of each node the position of the first λ at which it is on the source's side.
     """
 
 def cut_breakpoints(indptr: Ints, indices: Indices, weights: Floats, base: Floats, rate: Floats, low: float, high: float, n_jobs: int) -> Floats:
@@ -430,7 +430,7 @@ class NearNeighbours:
 
     def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
 
-    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, places: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
         """
         The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
         """
@@ -478,7 +478,7 @@ def sparse_similarities(near: tuple[Any, ...], which: int, rows: tuple[Any, ...]
 class RuleColumns:
     """Columns of codes as rule learners read them."""
 
-    def __init__(self, n_records: int, kinds: Flags, predominant: Indices, column_runs: Ints, run_codes: Indices, run_start: Ints, records: Indices, code_start: Ints | None = None, lower: Floats | None = None, upper: Floats | None = None) -> None: ...
+    def __init__(self, n_records: int, kinds: Flags, default_codes: Indices, column_runs: Ints, run_codes: Indices, run_start: Ints, records: Indices, code_start: Ints | None = None, lower: Floats | None = None, upper: Floats | None = None) -> None: ...
 
 class CoverMask:
     """Which records a rule covers."""
@@ -502,7 +502,7 @@ class CoverMask:
 class RuleBooster:
     """Gradient boosting with rules."""
 
-    def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, heads: str, head_size: int, learning_rate: float, l1: float, l2: float, max_conditions: int, min_support: float, default_rule: bool, units: Singles | None, weights: Floats | None, sample: str, sample_share: float, strata: Indices | None, n_features: int, prune: bool, search: str, seed: int, held_weights: Floats | None = None) -> None: ...
+    def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, heads: str, head_size: int, learning_rate: float, l1: float, l2: float, max_conditions: int, min_support: float, default_rule: bool, units: Singles | None, weights: Floats | None, sample: str, sample_fraction: float, strata: Indices | None, n_features: int, prune: bool, search: str, seed: int, held_weights: Floats | None = None) -> None: ...
 
     def grow(self, n_rules: int, patience: int, n_jobs: int) -> int:
         """Add rules; returns how many were added."""

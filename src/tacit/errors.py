@@ -11,7 +11,7 @@ __all__ = ["FileError", "InputError", "refuse_partitions"]
 
 
 class InputError(ValueError):
-    """An argument is wrong; the message names it, and the place."""
+    """An argument is wrong; the message names it, and where."""
 
 
 class FileError(InputError):
@@ -27,7 +27,7 @@ class FileError(InputError):
 
 
 def refuse_partitions(X: Any, what: str, argument: str = "X") -> None:
-    """Refuse a partitioned table, or a frame of Dask, where all records are needed in one place.
+    """Refuse a partitioned table, or a frame of Dask, where all records are needed on one machine.
 
     Parameters
     ----------

@@ -33,6 +33,8 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
     _per_record : tuple of str
         Methods that return an entry, or a row, for each record of X. Partitioned tables are
         answered one partition after another.
+    _input_tags : tuple of str
+        What scikit-learn may give as X: "sparse", "categorical", "string", "allow_nan", ….
     """
 
     _per_record: ClassVar[tuple[str, ...]] = (
@@ -45,6 +47,15 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
         "transform",
     )
 
+    _input_tags: ClassVar[tuple[str, ...]] = ()  # those of scikit-learn that hold
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what scikit-learn wants to know."""
+        tags = super().__sklearn_tags__()
+        for name in self._input_tags:
+            setattr(tags.input_tags, name, True)
+        return tags
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in cls._per_record:
@@ -53,9 +64,15 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
         if "fit" in cls.__dict__:
             cls.fit = _fits_partitions(cls.__dict__["fit"])
 
-    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> Any:
+    def _fit_partitions(self, X: PartitionedTable, *args: Any, **options: Any) -> Any:
         """Learn from statistics of partitions; this estimator needs all records in one place."""
         refuse_partitions(X, type(self).__name__)
+
+    def _answer_partitions(
+        self, method: Callable[..., Any], X: PartitionedTable, options: dict[str, Any]
+    ) -> Any:
+        """Return what a method of `_per_record` says: one partition after another, by default."""
+        return predict_parts(self, method.__name__, X, options)
 
     def _check_partitions(self, sample_weight: Any = None, **options: Any) -> None:
         """Refuse what cannot be given beside a partitioned table."""
@@ -90,7 +107,7 @@ def _answers_partitions(method: Callable[..., Any]) -> Callable[..., Any]:
         if partitions is None:
             return method(self, X, *args, **kwargs)
         options = _options(method, self, X, *args, **kwargs)
-        return predict_parts(self, method.__name__, partitions, options)
+        return self._answer_partitions(method, partitions, options)
 
     return answer
 
@@ -102,12 +119,13 @@ def _fits_partitions(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fit_either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
+            if type(self)._fit_partitions is Estimator._fit_partitions:
+                refuse_partitions(X, type(self).__name__)  # before a frame of Dask is read
             partitions = as_partitioned(X)
             if partitions is None:
                 return fit(self, X, *args, **kwargs)
             options = _options(fit, self, X, *args, **kwargs)
-            if type(self)._fit_partitions is not Estimator._fit_partitions:
-                self._check_partitions(**options)
+            self._check_partitions(**options)
             options.pop("sample_weight", None)
             return self._fit_partitions(partitions, **options)
         except BaseException:  # an interruption, too

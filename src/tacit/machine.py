@@ -91,14 +91,18 @@ def parse_bytes(text: str, argument: str) -> int:
     return round(n_bytes)
 
 
-def check_int(value: Any, argument: str, least: int) -> int:
+def check_int(value: Any, argument: str, least: int, most: int | None = None) -> int:
     """Return a whole number, or say that the argument must be one and how small it may be.
 
     >>> check_int(3, "leaf_size", 1)
     3
+    >>> check_int(0, "n_columns", 1)
+    Traceback (most recent call last):
+    tacit.errors.InputError: n_columns must be a whole number of at least 1, got 0
     """
-    if type(value) is int and value >= least:  # which is quick to say
-        return value
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise InputError(f"{argument} must be a whole number of at least {least}, got {value!r}")
-    return int(value)
+    if not isinstance(value, bool) and isinstance(value, Integral):
+        number = int(value)
+        if number >= least and (most is None or number <= most):
+            return number
+    allowed = f"of at least {least:,}" if most is None else f"from {least:,} to {most:,}"
+    raise InputError(f"{argument} must be a whole number {allowed}, got {value!r}")

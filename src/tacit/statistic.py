@@ -1,4 +1,4 @@
-"""Statistics: additive summaries of records, and the one order in which parts are merged."""
+"""Statistics: additive summaries of records, and the one order in which they are merged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Partition:
     Attributes
     ----------
     records : Table
-        Under the schema of the whole; never empty. (In the pass that finds the schema it is
+        Under the schema of the table; never empty. (In the pass that finds the schema it is
         whatever the reader of that pass makes.)
     index : int
         Which partition this is.
@@ -39,7 +39,7 @@ class Partition:
 
 
 class Statistic(ABC, Generic[S]):
-    """An additive summary: that of all records is the merger of those of any parts of them.
+    """An additive summary: that of all records is the merger of those of any partitions.
 
     A statistic has to be picklable, and small: it is sent to wherever the records are. A
     :class:`~tacit.Table` and a :class:`~tacit.PartitionedTable` compute it with ``reduce``.
@@ -73,24 +73,24 @@ class Statistic(ABC, Generic[S]):
 
 
 class MergeTree(Generic[S]):
-    """Merges the parts 0 … n − 1 as they arrive, always in the same tree.
+    """Merges the summaries of n partitions as they arrive, always in the same tree.
 
     Neighbours are merged, then pairs of neighbours, and so on. So sums of floats do not depend on
-    who computed the parts or on which came first, and aligned blocks of 2, 4, 8, … parts can be
-    merged elsewhere. At most one part for each level of the tree waits, besides those that came
-    out of order.
+    who computed them or on which came first, and aligned blocks of 2, 4, 8, … partitions can be
+    merged elsewhere. At most one summary for each level of the tree waits, besides those that
+    came out of order.
 
     Parameters
     ----------
     merge : callable
     n : int
-        How many parts there are.
+        How many partitions there are.
 
     Examples
     --------
     >>> tree = MergeTree(lambda a, b: f"({a}{b})", 5)
-    >>> for place in (3, 0, 4, 1, 2):
-    ...     tree.put(place, "abcde"[place])
+    >>> for index in (3, 0, 4, 1, 2):
+    ...     tree.put(index, "abcde"[index])
     >>> tree.result
     '(((ab)(cd))e)'
     """
@@ -101,27 +101,27 @@ class MergeTree(Generic[S]):
         self._n = n
         self._waiting: dict[tuple[int, int], S | None] = {}
 
-    def put(self, place: int, part: S | None) -> None:
-        """Take a part; None for one that has nothing to say."""
+    def put(self, index: int, summary: S | None) -> None:
+        """Take the summary of a partition; None for one without records."""
         level = 0
         while 1 << level < self._n:
-            sibling = place ^ 1
+            sibling = index ^ 1
             if sibling << level < self._n:
                 if (level, sibling) not in self._waiting:
-                    self._waiting[level, place] = part
+                    self._waiting[level, index] = summary
                     return
                 other = self._waiting.pop((level, sibling))
-                earlier, later = (other, part) if place & 1 else (part, other)
+                earlier, later = (other, summary) if index & 1 else (summary, other)
                 if earlier is None or later is None:
-                    part = later if earlier is None else earlier
+                    summary = later if earlier is None else earlier
                 else:
-                    part = self._merge(earlier, later)
-            level, place = level + 1, place >> 1
-        self.result = part
+                    summary = self._merge(earlier, later)
+            level, index = level + 1, index >> 1
+        self.result = summary
 
 
 class Totals(Generic[S]):
-    """Running totals of an exact statistic: as many as there are threads that add parts.
+    """Running totals of an exact statistic: as many as there are threads that add partitions.
 
     Parameters
     ----------
@@ -131,19 +131,19 @@ class Totals(Generic[S]):
 
     def __init__(self, statistic: Statistic[S]) -> None:
         self._statistic = statistic
-        self._idle: list[S] = []  # whoever adds a part takes one, and puts it back
+        self._idle: list[S] = []  # whoever adds a partition takes one, and puts it back
 
-    def add(self, part: Partition) -> bool:
-        """Take a part."""
+    def add(self, partition: Partition) -> bool:
+        """Take a partition."""
         try:
             total = self._idle.pop()
         except IndexError:
-            self._idle.append(self._statistic.partial(part))
+            self._idle.append(self._statistic.partial(partition))
         else:
-            self._idle.append(self._statistic.accumulate(total, part))
+            self._idle.append(self._statistic.accumulate(total, partition))
         return True
 
     @property
     def result(self) -> S | None:
-        """The statistic of all parts; None if there were none."""
+        """The statistic of all partitions; None if there were none."""
         return reduce(self._statistic.merge, self._idle) if self._idle else None

@@ -60,7 +60,9 @@ KINDS = {
     "kmeans": "tacit.mixture:KMeans",
     "naive_bayes_mixture": "tacit.mixture:NaiveBayesMixture",
     "normalized_cut_classifier": "tacit.similarity:NormalizedCutClassifier",
-    "partition": "tacit.scale.files.folder:PartitionFile",
+    "partition": "tacit.io.tables.folder:PartitionFile",
+    "rule_finder": "tacit.rules:RuleFinder",
+    "sparse_computation": "tacit.similarity:SparseComputation",
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",
     "table": "tacit.table:Table",
@@ -172,26 +174,26 @@ def loads(kind: str) -> Callable[[Any], Any]:
 def class_of(kind: str) -> type[Saved]:
     """Import the class that a kind of file is read by."""
     module, _, name = KINDS[kind].partition(":")
-    found: type[Saved] = getattr(import_module(module), name)
-    return found
+    saved_class: type[Saved] = getattr(import_module(module), name)
+    return saved_class
 
 
 def write_arrays(path: str | os.PathLike[str], kind: str, arrays: State) -> None:
     """Write arrays under a kind, atomically: the file is there in full or not at all."""
     target = Path(path)
-    whole = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     metadata = {"tacit": FORMAT, "kind": kind}
-    metadata |= {f"{_SEAL}{name}": _seal(array) for name, array in whole.items()}
+    metadata |= {f"{_SEAL}{name}": _seal(array) for name, array in contiguous.items()}
     with written_whole(target) as name:
         try:
-            save_file(whole, name, metadata=metadata)
+            save_file(contiguous, name, metadata=metadata)
         except SafetensorError as error:
             raise InputError(f"cannot write {target}: {error}") from error
 
 
 @contextmanager
 def written_whole(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a file to write that takes the place of another once it has been written in full."""
+    """Give a file to write that replaces another once it has been written in full."""
     target = Path(path)
     if not target.parent.is_dir():
         raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
@@ -247,8 +249,8 @@ def read_arrays(
         raise FileError(path, f"has format {version!r}; this version of tacit reads {FORMAT!r}")
     sealed = {key.removeprefix(_SEAL) for key in metadata if key.startswith(_SEAL)}
     if sealed != set(header):
-        lost = sorted(sealed.symmetric_difference(header))
-        raise FileError(path, f"is damaged: its list of arrays is at odds about {lost[0]!r}")
+        odd = sorted(sealed.symmetric_difference(header))[0]
+        raise FileError(path, f"is damaged: its list of arrays is at odds about {odd!r}")
     arrays = {}
     for name, entry in header.items():
         array = _slice(path, data[8 + length :], name, entry)

@@ -112,12 +112,12 @@ class TestWrongInput:
         path = tmp_path / "x.tacit"
         options = ["-o", path, "--memory-limit", "600kB", "--leaf-size", 1]
         line = one_error(run("adtree", visits_file, *options))
-        assert line.startswith("memory_limit: 600.0 kB, but the whole tree needs more")
+        assert line.startswith("--memory-limit: 600.0 kB, but the whole tree needs more")
         assert not path.exists()
 
     def test_weights_keep_all_counts(self, run, mixed_file, tmp_path):
         line = one_error(run("adtree", mixed_file, "-o", tmp_path / "x.tacit", "--min-count", 2))
-        assert line.startswith("min_count: ")
+        assert line.startswith("--min-count: ")
 
     def test_a_tree_is_saved_as_what_it_is(self, run, visits_file, tmp_path):
         line = one_error(run("adtree", visits_file, "-o", tmp_path / "x.csv"))

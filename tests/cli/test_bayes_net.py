@@ -31,11 +31,11 @@ def bif(tmp_path):
 
 def test_learns(run, wet_file, tmp_path):
     out = tmp_path / "net.bif"
-    lines = run("bayes-net", wet_file, "--restarts", 2, "-o", out).stdout.splitlines()
+    lines = run("bayes-net", wet_file, "--n-restarts", 2, "-o", out).stdout.splitlines()
     net = BayesNet.read_bif(out)
     assert net.structural_hamming_distance(sprinkler()) == 0
     assert ["arcs", "3"] in [line.split() for line in lines]
-    assert [line.split()[0] for line in lines[-5:-2]] == list(net.names)
+    assert [line.split()[0] for line in lines[-5:-2]] == list(net.column_names_)
     assert lines[-1] == f"written: {out}"
 
 
@@ -60,8 +60,8 @@ def test_converts(run, bif, tmp_path, ending):
 
 def test_draws(run, bif, tmp_path):
     out = tmp_path / "drawn.csv"
-    assert run("bayes-net", bif, "--draw", 50, "--seed", 7, "-o", out).exit_code == 0
-    drawn = tacit.read(out).conform(sprinkler().schema)
+    assert run("bayes-net", bif, "--draw", 50, "--random-state", 7, "-o", out).exit_code == 0
+    drawn = tacit.read(out).conform(sprinkler().schema_)
     expected = sprinkler().sample(50, random_state=7)
     assert (drawn.to_numpy() == expected.to_numpy()).all()
     refused = run("bayes-net", bif, "--draw", 50)
@@ -81,7 +81,7 @@ def test_json(run, bif, wet_file):
     printed = json.loads(run("bayes-net", bif, *options).stdout)
     net = sprinkler()
     answer = net.query(["sprinkler", "rain"], {"grass": "wet"})
-    assert printed["columns"] == list(net.names)
+    assert printed["columns"] == list(net.column_names_)
     assert printed["arcs"][0] == {"from": "rain", "to": "sprinkler"}
     assert printed["score"] is None
     assert printed["log_likelihood"] == {"test": net.score(tacit.read(wet_file))}
@@ -96,20 +96,16 @@ def test_json(run, bif, wet_file):
 
 def test_options_of_the_search(run, wet_file):
     options = [
-        "--score", "bdeu", "--prior-weight", 5, "--max-parents", 1, "--require", "grass->rain",
+        "--criterion", "bdeu", "--prior-weight", 5, "--max-parents", 1, "--require", "grass->rain",
         "--forbid", "rain -> sprinkler", "--start", "branching", "--parameters", "mle",
-        "--max-seconds", 60, "--seed", 3, "--skip-missing", "--json",
+        "--max-seconds", 60, "--random-state", 3, "--ignore-missing", "--json",
     ]  # fmt: skip
     printed = json.loads(run("bayes-net", wet_file, *options).stdout)
     assert {"from": "grass", "to": "rain"} in printed["arcs"]
     assert {"from": "rain", "to": "sprinkler"} not in printed["arcs"]
     assert list(printed["score"]) == ["bdeu"]
-    net = BayesNet.learn(
-        tacit.read(wet_file), score="bdeu", prior_weight=5, max_parents=1,
-        required=[("grass", "rain")], forbidden=[("rain", "sprinkler")], start="branching",
-        parameters="mle", random_state=3,
-    )  # fmt: skip
-    assert printed["score"]["bdeu"] == pytest.approx(net.report_.score)
+    net = BayesNet(criterion="bdeu", prior_weight=5, max_parents=1, required=[("grass", "rain")], forbidden=[("rain", "sprinkler")], start="branching", parameters="mle", random_state=3).fit(tacit.read(wet_file))  # fmt: skip
+    assert printed["score"]["bdeu"] == pytest.approx(net.learning_.score)
 
 
 def test_saved_nets_are_taken_and_shown(run, bif, tmp_path):
@@ -153,9 +149,9 @@ def test_wrong_options(run, wet_file, options, problem):
 @pytest.mark.parametrize(
     "option",
     [
-        ("--score", "bic"), ("--restarts", 10), ("--max-parents", 5), ("--prior-weight", 1.0),
+        ("--criterion", "bic"), ("--n-restarts", 10), ("--max-parents", 5), ("--prior-weight", 1.0),
         ("--parameters", "bdeu"), ("--start", "empty"), ("--max-seconds", 1),
-        ("--require", "rain->grass"), ("--forbid", "rain->grass"), ("--skip-missing",),
+        ("--require", "rain->grass"), ("--forbid", "rain->grass"), ("--ignore-missing",),
     ],
 )  # fmt: skip
 def test_options_of_the_search_are_refused_for_nets(run, bif, option):
@@ -167,7 +163,7 @@ def test_options_of_the_search_are_refused_for_nets(run, bif, option):
 def test_drawn_records_can_be_tested(run, tmp_path):
     columns = {"b": ["TRUE", "FALSE"], "n": ["0", "1"], "s": ["LOW", "HIGH"]}
     path, out = tmp_path / "net.bif", tmp_path / "drawn.csv"
-    BayesNet(columns, {}, {name: [0.5, 0.5] for name in columns}).save_bif(path)
+    BayesNet.from_tables(columns, {}, {name: [0.5, 0.5] for name in columns}).save_bif(path)
     run("bayes-net", path, "--draw", 20, "-o", out)
     result = run("bayes-net", path, "--test", out, "--json")
     assert json.loads(result.stdout)["log_likelihood"]["test"] == pytest.approx(3 * math.log(0.5))
@@ -178,7 +174,7 @@ def test_wrong_files(run, bif, tmp_path, visits):
     assert refused.exit_code == 2
     assert ".svg" in refused.stderr
     assert "it would be lost" in run("bayes-net", bif, "-o", bif).stderr
-    assert "nothing to be searched for" in run("bayes-net", bif, "--restarts", 3).stderr
+    assert "nothing to be searched for" in run("bayes-net", bif, "--n-restarts", 3).stderr
     bad = tmp_path / "bad.bif"
     bad.write_text("network x {\n}\nvariabel", "utf-8")
     result = run("bayes-net", bad)
@@ -214,7 +210,7 @@ def test_learns_from_partitions(run, wet_parts, options):
 def test_partitions_are_scored_and_passes_shown(run, wet_parts):
     found = run(
         "bayes-net", wet_parts / "wet-*.parquet", "--test", wet_parts / "wet-[12].parquet",
-        "--restarts", 1,
+        "--n-restarts", 1,
     )  # fmt: skip
     words = [line.split() for line in found.stdout.splitlines()]
     assert any(own[:1] == ["passes"] and int(own[1]) > 1 for own in words)

@@ -53,7 +53,7 @@ def test_json_says_what_the_estimator_says(run, flowers, flowers_file, method):
     told = json.loads(run("classify", flowers_file, "--target", "class", *options).stdout)
     train, test = parts(flowers)
     more = {"node_weights": "neighbours"} if method == "ksnc" else {}
-    model = getattr(tacit, METHODS[method])(normalise=True, resolution=6, random_state=0, **more)
+    model = getattr(tacit, METHODS[method])(normalize=True, resolution=6, random_state=0, **more)
     model.fit(train.drop("class"), train["class"])
     predicted = model.predict(test.drop("class"))
     assert told["kind"] == METHODS[method]
@@ -76,7 +76,7 @@ def test_words(run, flowers_file):
     facts, confusion = printed.split("\n\n")
     names = [line.split("   ")[0] for line in facts.splitlines()]
     assert names == [
-        "method", "objects", "grid", "classified rightly", "F1", "without near objects", "time",
+        "method", "objects", "grid", "accuracy", "F1", "without near objects", "time",
     ]  # fmt: skip
     assert "240 to learn from, 60 to test on" in facts
     assert confusion.splitlines()[0].split() == ["is", "\\", "taken", "for", "iris", "rose"]
@@ -95,7 +95,7 @@ def test_tuning_finds_what_tune_finds(run, flowers, flowers_file, method, tmp_pa
     more = {"node_weights": "neighbours"} if method == "ksnc" else {}
     model = getattr(tacit, METHODS[method])(resolution=4, random_state=4, **more)
     found = tacit.tune(
-        model, train.drop("class"), train["class"], score="f1", sizes=(0.75, 0.25, 0),
+        model, train.drop("class"), train["class"], scoring="f1", sizes=(0.75, 0.25, 0),
         random_state=4,
     )  # fmt: skip
     assert told["tuning"] == {

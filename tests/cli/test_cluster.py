@@ -38,7 +38,7 @@ class TestMixture:
         assert (printed["records"], printed["columns"]) == (20_000, 27)
         assert printed["facts"]["log_likelihood"] == pytest.approx(mixture.log_likelihood_)
         assert printed["selection"] == []
-        for found, cluster in zip(printed["clusters"], mixture.profile().top(2), strict=True):
+        for found, cluster in zip(printed["clusters"], mixture.profile().traits(2), strict=True):
             assert found["name"] == cluster.name
             assert found["size"] == pytest.approx(cluster.size)
             assert [t["column"] for t in found["over"]] == [t.column for t in cluster.over]

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import tacit
-from tacit import table as tables
+from tacit import io as files
 from tacit.cli import app, output
 
 
@@ -51,7 +51,7 @@ class TestSummary:
         one_way = mixed.one_way()
         for detail in details:
             count = one_way[detail["name"]][detail["default"]]
-            assert detail["default_share"] == count / one_way.total
+            assert detail["default_fraction"] == count / one_way.total
 
     def test_nothing_stored(self, run, tmp_path):
         tacit.Table({"a": [1, 1]}).save(tmp_path / "same.tacit")
@@ -177,7 +177,7 @@ class TestPairs:
     @pytest.mark.parametrize("by", ["leverage", "lift", "count"])
     def test_json(self, run, visits, visits_file, by):
         printed = json.loads(
-            run("pairs", visits_file, "-n", 7, "--by", by, "--min-count", 50, "--json").stdout
+            run("pairs", visits_file, "--top", 7, "--by", by, "--min-count", 50, "--json").stdout
         )
         expected = visits.pairs().strongest(7, by=by, min_count=50, detail=True)
         assert printed == {"records": 20_000, "by": by, "pairs": expected.to_dicts()}
@@ -194,10 +194,10 @@ class TestPairs:
         assert printed["pairs"] == mixed.pairs().strongest(20, detail=True).to_dicts()
 
     def test_jobs_do_not_matter(self, run, visits_file):
-        printed = {run("pairs", visits_file, "--jobs", jobs).stdout for jobs in (1, 2, -1)}
+        printed = {run("pairs", visits_file, "--n-jobs", jobs).stdout for jobs in (1, 2, -1)}
         assert len(printed) == 1
 
-    @pytest.mark.parametrize("options", [["-n", 0], ["--by", "luck"], ["--min-count", -1]])
+    @pytest.mark.parametrize("options", [["--top", 0], ["--by", "luck"], ["--min-count", -1]])
     def test_usage(self, run, visits_file, options):
         assert run("pairs", visits_file, *options).exit_code == 2
 
@@ -227,7 +227,7 @@ class TestReading:
             calls.append((str(path), options))
             return mixed
 
-        monkeypatch.setattr(tables, "read_what", read)
+        monkeypatch.setattr(files, "read_what", read)
         return calls
 
     @pytest.mark.parametrize("command", [["summary"], ["count"], ["pairs"]])
@@ -246,7 +246,7 @@ class TestReading:
             (["--missing", "default"], {"missing": "default"}),
             (["--null-value", "?", "--null-value", "NA"], {"null_values": ["?", "NA"]}),
             (["--weights", "w"], {"weights": "w"}),
-            (["--jobs", "-1"], {"n_jobs": -1}),
+            (["--n-jobs", "-1"], {"n_jobs": -1}),
         ],
     )
     def test_options(self, run, asked, options, expected):
@@ -279,7 +279,7 @@ class TestReading:
         def read(path, **options):
             raise failure
 
-        monkeypatch.setattr(tables, "read_what", read)
+        monkeypatch.setattr(files, "read_what", read)
         assert line in one_error(run("summary", "x.csv"))
 
 
@@ -315,7 +315,7 @@ class TestFormats:
         printed = json.loads(run("pairs", path, "--separator", ",", "--json").stdout)
         expected = tacit.read_baskets(path, separator=",").pairs().strongest(20, detail=True)
         assert printed["pairs"] == expected.to_dicts()
-        assert run("count", path, "--given", "milk=True", "--jobs", 1).stdout == "3\n"
+        assert run("count", path, "--given", "milk=True", "--n-jobs", 1).stdout == "3\n"
 
     def test_parquet_to_tacit(self, run, visits, tmp_path):
         source, target = tmp_path / "visits.parquet", tmp_path / "visits.tacit"
@@ -325,7 +325,7 @@ class TestFormats:
 
     def test_option_of_another_format(self, run, visits_file):
         line = one_error(run("summary", visits_file, "--separator", ";"))
-        assert line == "separator is no option of tacit files; there are: none"
+        assert line == "--separator is no option of tacit files; there are: none"
         assert "format must be one of" in one_error(run("summary", visits_file, "--format", "xls"))
 
     def test_name_that_does_not_tell(self, run, tmp_path):

@@ -19,7 +19,7 @@ def pattern(visits, tmp_path):
 
 def test_folders(run, pattern, visits, tmp_path):
     folder = tmp_path / "folder"
-    result = run("convert", pattern, "-o", folder, "--jobs", "2")
+    result = run("convert", pattern, "-o", folder, "--n-jobs", "2")
     assert result.exit_code == 0
     few = visits.take(np.arange(2000))
     line = few.summary().line().removeprefix("Table of ")

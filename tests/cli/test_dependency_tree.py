@@ -117,7 +117,7 @@ def test_files_of_numbers_are_read_in_parts(run, tmp_path):
     path = tmp_path / "numbers.parquet"
     names = list("abcdef")
     pl.DataFrame(X, schema=names).write_parquet(path, row_group_size=2000)
-    options = ["--method", "mist", "--seed", 0, "--sample", 2000, "--json"]
+    options = ["--algorithm", "mist", "--random-state", 0, "--initial-sample", 2000, "--json"]
     printed = json.loads(run("dependency-tree", path, *options).stdout)
     assert {(e["from"], e["to"]) for e in printed["edges"]} == {
         (names[a], names[b]) for a, b in edges.tolist()
@@ -131,9 +131,9 @@ def test_missing_numbers_name_the_option(run, tmp_path):
     path.write_text("a,b\n1.5,2.5\n,3.5\n2.25,1.5\n", "utf-8")
     refused = run("dependency-tree", path)
     assert refused.exit_code == 1
-    assert "--ignore-missing with --method exact leaves such values out" in refused.stderr
-    refused = run("dependency-tree", path, "--ignore-missing", "--method", "mist")
-    assert "--ignore-missing needs --method exact" in refused.stderr
+    assert "--ignore-missing with --algorithm exact leaves such values out" in refused.stderr
+    refused = run("dependency-tree", path, "--ignore-missing", "--algorithm", "mist")
+    assert "--ignore-missing needs --algorithm exact" in refused.stderr
     assert run("dependency-tree", path, "--ignore-missing").exit_code == 0
 
 
@@ -181,7 +181,7 @@ def test_saved_trees_of_labels_predict(run, tree, visits, visits_file, tmp_path)
     [
         (["--delta", 2], "--delta must be a number between 0 and 1"),
         (["--epsilon", -1], "--epsilon must be a number of at least 0"),
-        (["--sample", 1], "--sample must be a whole number of at least 2"),
+        (["--initial-sample", 1], "--initial-sample must be a whole number of at least 2"),
         (["--smoothing", -1], "--smoothing must be a number of at least 0"),
         (["--numeric", "sighs"], "--numeric: there is no column 'sighs'"),
         (["--numeric", "kind"], "--numeric: column 'kind' holds String"),
@@ -198,7 +198,7 @@ def test_what_cannot_be_used_is_one_line(run, fish_file, options, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--method", "quick"], "--method"),
+        (["--algorithm", "quick"], "--algorithm"),
         (["-o", "x.doc"], "--output"),
         (["--numeric", "all", "--numeric", "size"], "--numeric"),
     ],
@@ -226,7 +226,7 @@ def chain_parts(tmp_path_factory):
 
 @pytest.mark.parametrize("method", ["exact", "mist"])
 def test_partitions(run, chain_parts, method):
-    options = ["--method", method, "--sample", 200, "--seed", 3, "--json"]
+    options = ["--algorithm", method, "--initial-sample", 200, "--random-state", 3, "--json"]
     whole = run("dependency-tree", chain_parts / "all.csv", *options)
     found = run("dependency-tree", chain_parts / "chain-*.parquet", *options, "--memory", "50MB")
     one, other = json.loads(found.stdout), json.loads(whole.stdout)

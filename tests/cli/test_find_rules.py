@@ -10,18 +10,18 @@ import tacit
 
 def test_json(run, visits, visits_file):
     options = ["--target", "scores", "--value", "True", "-n", "1-2", "--min-support", 200]
-    options += ["--measure", "wilson", "--level", 0.9, "--top", 4, "--json", "--no-defaults"]
+    options += ["--criterion", "wilson", "--level", 0.9, "--top", 4, "--json", "--no-defaults"]
     printed = json.loads(run("find-rules", visits_file, *options).stdout)
     finder = tacit.RuleFinder(
-        "scores", True, n_conditions=(1, 2), min_support=200, measure="wilson", level=0.9,
-        n_rules=4, defaults=False,
+        "scores", True, n_conditions=(1, 2), min_support=200, criterion="wilson", level=0.9,
+        n_rules=4, default_conditions=False,
     ).fit(visits)  # fmt: skip
     assert printed == {
         "target": "scores",
         "value": True,
         "records": 20_000,
         "hits": finder.n_hits_,
-        "measure": "wilson",
+        "criterion": "wilson",
         "rules": [vars(rule) for rule in finder.rules_],
     }
 
@@ -61,7 +61,7 @@ def test_one_target_serves_the_cuts_and_the_rules(run, tmp_path):
         (["--target", "scroes", "--value", "True"], "--target: there is no column 'scroes'"),
         (["--target", "scores", "--value", "Maybe"], "column 'scores' has no label 'Maybe'"),
         (["--target", "scores", "--value", "True", "-n", 40], "too few for 40 conditions"),
-        (["--target", "scores", "--value", "True", "--min-support", 0.1], "not a share"),
+        (["--target", "scores", "--value", "True", "--min-support", 0.1], "not a fraction"),
         (
             ["--target", "scores", "--value", "True", "-o", "no/x.csv"],
             "the folder 'no' does not exist",
@@ -82,7 +82,7 @@ def test_what_cannot_be_used_is_one_line(run, visits_file, options, message):
         ["--target", "scores"],
         ["--target", "scores", "--value", "True", "-n", "two"],
         ["--target", "scores", "--value", "True", "-o", "rules.xls"],
-        ["--target", "scores", "--value", "True", "--measure", "beauty"],
+        ["--target", "scores", "--value", "True", "--criterion", "beauty"],
     ],
 )
 def test_usage(run, visits_file, options):

@@ -238,7 +238,7 @@ class TestShow:
         assert text.rstrip("\n") == mixture.to_text()
         printed = json.loads(run("show", model_file, "--json").stdout)
         assert printed["kind"] == "NaiveBayesMixture"
-        traits = mixture.profile().top()
+        traits = mixture.profile().traits()
         assert [own["size"] for own in printed["clusters"]] == [own.size for own in traits]
         assert [own["over"][0]["column"] for own in printed["clusters"]] == [
             own.over[0].column for own in traits

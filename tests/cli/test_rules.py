@@ -49,7 +49,7 @@ def test_rules_of_classes(run, people, one_target, tmp_path):
     assert text == model.to_text(top=3)
     lines = [line.split("   ")[0].strip() for line in facts.splitlines()]
     assert lines == [
-        "records", "rules", "records held out", "predicted rightly", "area under the curve", "time",
+        "records", "rules", "records held out", "accuracy", "area under the curve", "time",
     ]  # fmt: skip
     assert facts.splitlines()[2].split() == ["records", "held", "out", "60"]
     assert written.strip() == f"written: {saved}"
@@ -71,7 +71,7 @@ def test_labels_and_json(run, people, people_file, tmp_path):
     printed = json.loads(run("rules", people_file, *targets, *options).stdout)
     X, Y = people.drop("flies", "cooks"), people.select("flies", "cooks")
     model = tacit.BoostedRulesClassifier(
-        n_rules=12, heads="complete", learning_rate=0.5, max_conditions=2, feature_share=2,
+        n_rules=12, heads="complete", learning_rate=0.5, max_conditions=2, feature_fraction=2,
         random_state=0,
     ).fit(X, Y)  # fmt: skip
     predicted = model.predict(X)

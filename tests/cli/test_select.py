@@ -22,16 +22,16 @@ def test_text(run, visits_file, visits):
         assert f"{subset.score:.4f}" in row
 
 
-@pytest.mark.parametrize("options", [[], ["--given", "sports"], ["--score", "penalised"]])
+@pytest.mark.parametrize("options", [[], ["--given", "sports"], ["--criterion", "penalized"]])
 def test_json(run, visits_file, visits, options):
     printed = json.loads(
         run("select", visits_file, "--target", "scores", "-n", "1", "--json", *options).stdout
     )
-    score = options[-1] if "--score" in options else "information_gain"
+    score = options[-1] if "--criterion" in options else "information_gain"
     given = options[1:] if "--given" in options else []
     best = tacit.BestSubset(1, score, given=given, n_best=10).fit(visits, "scores")
     assert printed["best"] == best.to_frame().to_dicts()
-    assert (printed["target"], printed["score"], printed["given"]) == ("scores", score, given)
+    assert (printed["target"], printed["criterion"], printed["given"]) == ("scores", score, given)
     assert (printed["records"], printed["subsets"]) == (20_000, best.n_subsets_)
     assert printed["scored"] == best.n_scored_
 
@@ -59,4 +59,4 @@ def test_refuses(run, visits_file):
     assert unknown.stderr.startswith("error: --target: there is no column 'nothing'")
     assert run("select", visits_file).exit_code == 2
     assert run("select", visits_file, "--target", "scores", "-n", "0").exit_code == 2
-    assert run("select", visits_file, "--target", "scores", "--score", "best").exit_code == 2
+    assert run("select", visits_file, "--target", "scores", "--criterion", "best").exit_code == 2

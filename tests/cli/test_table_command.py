@@ -116,7 +116,7 @@ class TestPrinting:
     def test_any_format(self, run, tmp_path):
         path = tmp_path / "days.csv"
         path.write_text("sky;rain\nblue;no\ngrey;?\ngrey;no\n")
-        options = ["--separator", ";", "--null-value", "?", "--jobs", 1]
+        options = ["--separator", ";", "--null-value", "?", "--n-jobs", 1]
         lines = run("table", path, "sky", "rain", *options).stdout.splitlines()
         assert [line.split() for line in lines[3:5]] == [
             ["blue", "1", "0", "1"],
@@ -143,7 +143,7 @@ class TestMeasures:
     def test_text(self, run, visits, any_file):
         counts = visits.contingency(["region", "weather"])
         text = run("table", any_file, "region", "weather", "--measures").stdout
-        assert f"mutual information   {counts.mutual_information():.4f} bits\n" in text
+        assert f"mutual information   {counts.mutual_information():.4f} nats\n" in text
         assert f"{counts.chi2().statistic:,.6g}, 3 degrees of freedom, p = 1.18e-53\n" in text
         assert f"Cramér's V           {counts.cramers_v():.4f}\n" in text
         assert text.startswith("region × weather, 20,000 records\n")
@@ -319,8 +319,8 @@ class TestWrongInput:
 
     def test_reading_options_are_for_other_files(self, run, any_file):
         line = one_error(run("table", any_file, "news", "--separator", ";"))
-        assert line == "separator is no option of tacit files; there are: none"
-        assert run("table", any_file, "news", "--jobs", 2, "--format", "tacit").exit_code == 0
+        assert line == "--separator is no option of tacit files; there are: none"
+        assert run("table", any_file, "news", "--n-jobs", 2, "--format", "tacit").exit_code == 0
 
     def test_too_large_to_be_dense(self, run, tmp_path):
         columns = {f"c{k}": list(range(2000)) for k in range(5)}

@@ -47,7 +47,7 @@ def test_numbers_of_a_csv_are_split_where_it_serves(run, people, people_file):
     assert "hours ≥ 45.5" in text
     lines = [line.split("   ")[0].strip() for line in facts.splitlines()]
     assert lines == [
-        "leaves", "columns asked about", "records", "predicted rightly", "log-likelihood", "time",
+        "leaves", "columns asked about", "records", "accuracy", "log-likelihood", "time",
     ]  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def test_weighted_tables_hold_sums_of_weights(weather):
         (lambda t: t.contingency(["sky", 0]), "columns must be distinct"),
         (lambda t: t.contingency(["sku"]), "columns: there is no column 'sku'; did you mean 'sky'"),
         (lambda t: t.contingency([2]), "columns: column 2 is not among the 2 columns"),
-        (lambda t: t.contingency([1.5]), "columns must be a column's name or place, got 1.5"),
+        (lambda t: t.contingency([1.5]), "columns must be a column's name or position, got 1.5"),
         (
             lambda t: t.contingency(["sky", "rain"])["grey"],
             "one label is needed for each of sky, rain",

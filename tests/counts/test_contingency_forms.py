@@ -244,7 +244,7 @@ def test_a_table_of_2_to_the_62_cells_is_never_made_dense(wide):
     assert wide.slice({"c0": ["c00", "c03"]}).total == 7
     assert (wide + wide).total == 16
     assert wide.probabilities("c0").total == 3.0
-    assert wide.entropy() == pytest.approx(-sum(p * math.log2(p) for p in (5 / 8, 1 / 8, 2 / 8)))
+    assert wide.entropy() == pytest.approx(-sum(p * math.log(p) for p in (5 / 8, 1 / 8, 2 / 8)))
     assert wide.mutual_information("c0", [f"c{k}" for k in range(1, 31)]) == wide.entropy()
     assert wide.chi2("c0", "c30").statistic == pytest.approx(16)
     assert wide.cramers_v("c0", "c30") == pytest.approx(1)
@@ -331,12 +331,12 @@ ONE = np.array([1])
         (dense([[1]]), "counts must be an array of int64 or float64"),
         (dense(SQUARE.astype(np.int32)), "counts must be an array of int64 or float64"),
         (dense(SQUARE[:1]), r"counts must have the shape \(2, 2\), got \(1, 2\)"),
-        (dense(-SQUARE), r"counts must be finite and not negative, but not at place \(0, 0\)"),
+        (dense(-SQUARE), r"counts must be finite and not negative, but not at position \(0, 0\)"),
         (dense(SQUARE * np.nan), "counts must be finite"),
-        (dense(SQUARE, lower=SQUARE + 1), r"lower is above the count at place \(0, 0\)"),
-        (dense(SQUARE, upper=SQUARE - np.eye(2)), r"upper is below the count at place \(0, 0\)"),
+        (dense(SQUARE, lower=SQUARE + 1), r"lower is above the count at position \(0, 0\)"),
+        (dense(SQUARE, upper=SQUARE - np.eye(2)), r"upper is below the count at position \(0, 0\)"),
         (sparse([0], ONE), "cells must be a one-dimensional array of int64"),
-        (sparse(ONE * 4, ONE), "cells must be from 0 to 3, but not at place 0"),
+        (sparse(ONE * 4, ONE), "cells must be from 0 to 3, but not at position 0"),
         (sparse(np.array([2, 2]), np.array([1, 1])), "cells must ascend, but do not after at"),
         (sparse(ONE, np.array([1, 1])), r"counts must have the shape \(1,\), got \(2,\)"),
         (sparse(ONE, ONE, rest_upper=-1), "rest_upper must not be negative, got -1"),

@@ -43,16 +43,16 @@ def test_two_columns_are_a_heat_map():
 
 
 @pytest.mark.parametrize(
-    ("normalise", "shown", "measure"),
+    ("normalize", "shown", "measure"),
     [
-        ("rows", ["25%", "75%", "0%", "100%"], "share of a"),
-        ("columns", ["100%", "60%", "0%", "40%"], "share of b"),
-        ("all", ["17%", "50%", "0%", "33%"], "share"),
+        ("rows", ["25%", "75%", "0%", "100%"], "fraction of a"),
+        ("columns", ["100%", "60%", "0%", "40%"], "fraction of b"),
+        ("all", ["17%", "50%", "0%", "33%"], "fraction"),
     ],
 )
-def test_shares_are_written_in_per_cent(normalise, shown, measure):
+def test_fractions_are_written_in_per_cent(normalize, shown, measure):
     for form in both(make([[1, 3], [0, 2]])):
-        ax = form.plot(normalise=normalise)
+        ax = form.plot(normalize=normalize)
         assert texts(ax) == shown
         assert ax.figure.axes[1].get_ylabel() == measure
         assert "%" in ticks(ax.figure.axes[1].yaxis)[0]
@@ -64,7 +64,7 @@ def test_one_column_is_bars():
         assert [bar.get_width() for bar in ax.patches] == [3, 0, 5]
         assert texts(ax) == ["3", "0", "5"]
         assert ticks(ax.yaxis) == ["a0", "a1", "a2"]
-        assert texts(form.plot(normalise="all")) == ["38%", "0%", "62%"]
+        assert texts(form.plot(normalize="all")) == ["38%", "0%", "62%"]
         assert texts(form.plot(annotate=False)) == []
 
 
@@ -112,7 +112,7 @@ def test_pictures_go_where_they_are_told():
 def test_a_table_of_zeros_can_be_drawn():
     for form in both(make(np.zeros((2, 2), np.int64))):
         assert texts(form.plot()) == ["0"] * 4
-        assert texts(form.plot(normalise="rows")) == ["0%"] * 4
+        assert texts(form.plot(normalize="rows")) == ["0%"] * 4
 
 
 def test_heat_maps_take_plain_arrays():
@@ -125,10 +125,10 @@ def test_what_cannot_be_drawn_is_refused():
     cube = make(np.ones((2, 2, 2), np.int64))
     with pytest.raises(InputError, match=r"3 columns cannot be drawn.*marginal\(\['a', 'b'\]\)"):
         cube.plot()
-    with pytest.raises(InputError, match="normalise must be None, 'rows', 'columns' or 'all'"):
-        make([[1]]).plot(normalise="row")
-    with pytest.raises(InputError, match="normalise='rows' needs two columns; use 'all'"):
-        make([1]).plot(normalise="rows")
+    with pytest.raises(InputError, match="normalize must be None, 'rows', 'columns' or 'all'"):
+        make([[1]]).plot(normalize="row")
+    with pytest.raises(InputError, match="normalize='rows' needs two columns; use 'all'"):
+        make([1]).plot(normalize="rows")
     huge = ContingencyTable.from_cells(
         (column("a", 300), column("b", 2)), np.array([1]), np.array([1])
     )

@@ -14,7 +14,7 @@ BAD_COLUMNS = [
     (["sky", "sky"], "must be distinct, but 'sky' is there twice"),
     (["sky", 0], "must be distinct, but 'sky' is there twice"),
     ([2], "column 2 is not among the 2 columns"),
-    ([1.5], "must be a column's name or place, got 1.5"),
+    ([1.5], "must be a column's name or position, got 1.5"),
     ("sky", "must be one or more column names, got 'sky'"),
     (0, "must be one or more column names, got 0"),
     (None, "must be one or more column names, got None"),
@@ -56,9 +56,9 @@ def test_conditions_that_make_no_sense(counter, query, message):
 @pytest.mark.parametrize(
     ("sets", "message"),
     [
-        (np.array([[0, 2]]), r"places of columns must be in \[0, 2\)"),
-        (np.array([[-1, 0]]), r"places of columns must be in \[0, 2\)"),
-        (np.array([[2**63]], np.uint64), r"places of columns must be in \[0, 2\)"),
+        (np.array([[0, 2]]), r"positions of columns must be in \[0, 2\)"),
+        (np.array([[-1, 0]]), r"positions of columns must be in \[0, 2\)"),
+        (np.array([[2**63]], np.uint64), r"positions of columns must be in \[0, 2\)"),
         (np.array([[0, 1], [1, 1]]), "the columns of a set must be distinct"),
         (np.array([[0.0, 1.0]]), "sequences of columns, or a 2-D integer array"),
         (np.array([[False, True]]), "sequences of columns, or a 2-D integer array"),

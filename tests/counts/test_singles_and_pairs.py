@@ -42,9 +42,9 @@ def test_one_way_reports_counts_and_shares(letters):
     assert counts["B"] == {"x": 2, "y": 2, None: 1}
     assert counts["C"] == {7: 5}
     frame = counts.to_frame()
-    assert frame.columns == ["column", "label", "count", "share"]
+    assert frame.columns == ["column", "label", "count", "fraction"]
     assert frame["count"].to_list() == [1, 3, 1, 2, 2, 1, 5]
-    assert frame["share"].to_list() == [0.2, 0.6, 0.2, 0.4, 0.4, 0.2, 1.0]
+    assert frame["fraction"].to_list() == [0.2, 0.6, 0.2, 0.4, 0.4, 0.2, 1.0]
     assert frame["column"].to_list() == [*"AAABBBC"]
     assert frame["label"].to_list() == ["0", "1", "2", "x", "y", None, "7"]
     assert "OneWay of 3 columns, 5 records" in repr(counts)
@@ -53,7 +53,7 @@ def test_one_way_reports_counts_and_shares(letters):
 def test_counts_of_nobody_have_shares_of_zero(letters):
     frame = letters.one_way(records=[]).to_frame()
     assert frame["count"].sum() == 0
-    assert frame["share"].to_list() == [0.0] * 7
+    assert frame["fraction"].to_list() == [0.0] * 7
 
 
 answers = {
@@ -104,7 +104,7 @@ def test_an_unknown_target_is_refused_with_a_hint():
         InputError, match="target: there is no column 'color'; did you mean 'colour'"
     ):
         table.two_way("color")
-    with pytest.raises(InputError, match="target must be a column's name or place, got True"):
+    with pytest.raises(InputError, match="target must be a column's name or position, got True"):
         table.two_way(True)
 
 
@@ -142,7 +142,7 @@ def test_the_strongest_pairs_come_first(visits, by, layout):
 
 
 def test_the_strongest_pairs_can_be_fewer(visits):
-    assert visits.pairs().strongest(1, by="count").height == 1
+    assert visits.pairs().strongest(top=1, by="count").height == 1
     assert visits.pairs().strongest(min_count=2)["count"].to_list() == [2]
     assert visits.pairs().strongest(min_count=99).height == 0
     assert visits.pairs(records=[]).strongest().height == 0
@@ -175,8 +175,8 @@ def test_values_of_one_column_are_no_pair():
             "method='bitmap' counts records",
         ),
         (lambda t: t.pairs().strongest(by="chance"), "by must be 'leverage', 'lift' or 'count'"),
-        (lambda t: t.pairs().strongest(0), "n must be a positive integer, got 0"),
-        (lambda t: t.pairs().strongest(1.5), "n must be a positive integer, got 1.5"),
+        (lambda t: t.pairs().strongest(0), "top must be a whole number of at least 1, got 0"),
+        (lambda t: t.pairs().strongest(1.5), "top must be a whole number of at least 1, got 1.5"),
         (lambda t: t.pairs()["home"], "pairs takes two columns"),
         (lambda t: t.pairs()["home", "news", "sports"], "pairs takes two columns"),
         (lambda t: t.pairs()["home", "spots"], "there is no column 'spots'; did you mean 'sports'"),

@@ -35,10 +35,10 @@ def test_draws_without_replacement(n, length):
     rng = np.random.default_rng(0)
     rows = fill(rng, draws.cumulate(weights), np.full(20_000, length))
     assert all((np.diff(row) > 0).all() for row in rows)
-    found = np.bincount(np.concatenate(rows), minlength=n) / len(rows)
+    observed = np.bincount(np.concatenate(rows), minlength=n) / len(rows)
     slow = [one_by_one(rng, weights, length) for _ in range(4000)]
     expected = np.bincount(np.concatenate(slow), minlength=n) / len(slow)
-    np.testing.assert_allclose(found, expected, atol=0.03)
+    np.testing.assert_allclose(observed, expected, atol=0.03)
 
 
 @pytest.mark.parametrize("n", [16, 6], ids=["passing over", "race"])
@@ -49,10 +49,10 @@ def test_goes_on_from_what_is_held(n):
     held = np.arange(rows) * n + n - 1  # every row has the rarest place already
     filled = fill(rng, draws.cumulate(weights), np.full(rows, length), held)
     assert all(row[-1] == n - 1 and (np.diff(row) > 0).all() for row in filled)
-    found = np.bincount(np.concatenate(filled), minlength=n) / rows
+    observed = np.bincount(np.concatenate(filled), minlength=n) / rows
     slow = [one_by_one(rng, weights, length, [n - 1]) for _ in range(4000)]
     expected = np.bincount(np.concatenate(slow), minlength=n) / len(slow)
-    np.testing.assert_allclose(found, expected, atol=0.03)
+    np.testing.assert_allclose(observed, expected, atol=0.03)
 
 
 @given(data=st.data())

@@ -59,8 +59,8 @@ def test_default_size():
     [
         ({"n_records": 0}, "n_records must be"),
         ({"n_columns": 0}, "n_columns must be"),
-        ({"mean_length": 0.5}, "mean_length must be a number of at least 1 and at most 20"),
-        ({"mean_length": 21}, "mean_length must be a number of at least 1 and at most 20"),
+        ({"mean_length": 0.5}, "mean_length must be a finite number of at least 1 and at most 20"),
+        ({"mean_length": 21}, "mean_length must be a finite number of at least 1 and at most 20"),
         ({"n_patterns": 0}, "n_patterns must be"),
         ({"exponent": -0.1}, "exponent must be"),
     ],

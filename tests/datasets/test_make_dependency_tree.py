@@ -63,9 +63,9 @@ def test_a_seed_gives_the_same_records():
         ({"n_columns": 0}, "n_columns must be a whole number"),
         ({"kind": "words"}, "kind must be 'numeric' or 'binary'"),
         ({"fan_out": 0}, "fan_out must be a whole number"),
-        ({"coupling": 0.6}, "coupling must be a number"),
-        ({"spread": -1}, "spread must be a number"),
-        ({"noise": 2}, "noise must be a number"),
+        ({"coupling": 0.6}, "coupling must be a finite number"),
+        ({"spread": -1}, "spread must be a finite number"),
+        ({"noise": 2}, "noise must be a finite number"),
     ],
 )
 def test_what_is_refused(arguments, message):

@@ -49,8 +49,8 @@ def test_labels_follow_from_columns_but_for_noise():
     ("arguments", "message"),
     [
         ({"n_records": 0}, "n_records must be a whole number"),
-        ({"density": 0}, "density must be a number above 0"),
-        ({"density": 1.5}, "density must be a number above 0 and at most 1"),
+        ({"density": 0}, "density must be a finite number above 0"),
+        ({"density": 1.5}, "density must be a finite number above 0 and at most 1"),
         ({"n_labels": 0}, "n_labels must be"),
         ({"n_rules": 0}, "n_rules must be"),
         ({"noise": -0.1}, "noise must be"),

@@ -30,7 +30,7 @@ def test_objects_are_the_same_for_the_same_seed_however_many_are_drawn_at_once(m
 
 
 def test_documents_have_the_size_that_is_asked_for():
-    X, y = make_documents(800, 3000, length=40, share=0.25, random_state=0)
+    X, y = make_documents(800, 3000, length=40, second_fraction=0.25, random_state=0)
     assert X.shape == (800, 3000)
     assert X.nnz == 32_000
     assert y.sum() == 200
@@ -42,18 +42,18 @@ def test_documents_have_the_size_that_is_asked_for():
 
 
 def test_words_are_popular_by_zipf_and_sources_differ():
-    X, y = make_documents(2000, 1000, length=50, share=0.5, random_state=0)
+    X, y = make_documents(2000, 1000, length=50, second_fraction=0.5, random_state=0)
     held = np.sort(X.sum(axis=0))[::-1]
     assert held[:10].mean() > 20 * held[500:].mean()
     shares = np.stack([X[y == k].mean(axis=0) / X[y == k].sum() for k in (0, 1)])
     shares /= shares.sum(axis=1, keepdims=True)
     assert np.abs(shares[0] - shares[1]).sum() > 0.3
-    again, _ = make_documents(2000, 1000, length=50, share=0.5, random_state=0)
+    again, _ = make_documents(2000, 1000, length=50, second_fraction=0.5, random_state=0)
     assert (again != X).nnz == 0
 
 
 def test_one_topic_and_one_source():
-    X, y = make_documents(50, 100, length=3, n_topics=1, share=0)
+    X, y = make_documents(50, 100, length=3, n_topics=1, second_fraction=0)
     assert not y.any()
     assert X.nnz == 150
 
@@ -67,7 +67,7 @@ def test_one_topic_and_one_source():
         (make_documents, {"n_words": 0}, "n_words must be"),
         (make_documents, {"n_words": 9, "length": 5.0}, "too many of 9"),
         (make_documents, {"n_words": 9, "length": 0.5}, "length must be"),
-        (make_documents, {"n_words": 900, "share": 1.5}, "share must be"),
+        (make_documents, {"n_words": 900, "second_fraction": 1.5}, "second_fraction must be"),
         (make_documents, {"n_words": 900, "concentration": 0}, "concentration must be"),
     ],
 )

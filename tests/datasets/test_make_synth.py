@@ -47,9 +47,9 @@ def test_layout():
         assert len(places) >= 7
         assert len(set(rows[places])) >= 4
         for place in places:
-            own = SYNTH[place].parents
-            assert len(set(own)) == n_parents
-            assert all(rows[parent] == rows[place] - 1 for parent in own)
+            parents = SYNTH[place].parents
+            assert len(set(parents)) == n_parents
+            assert all(rows[parent] == rows[place] - 1 for parent in parents)
 
 
 def test_squares_are_the_parity_of_their_parents(codes):

@@ -58,7 +58,7 @@ def test_same_seed_same_table():
     [
         ({"n_records": -3}, "n_records must be"),
         ({"n_columns": 1.5}, "n_columns must be"),
-        ({"density": 1.1}, "density must be a number of at least 0 and at most 1, got 1.1"),
+        ({"density": 1.1}, "density must be a finite number of at least 0 and at most 1, got 1.1"),
         ({"density": float("nan")}, "density must be"),
         ({"arity": 1}, "arity must be a whole number from 2"),
         ({"exponent": float("inf")}, "exponent must be"),

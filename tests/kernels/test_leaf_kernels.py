@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
 from support.trees import PLAIN, grow_forest, random_case, rules
 from tacit import _core
-from tacit.tree.partitioned.leaf_counting import Atoms
+from tacit.tree.partitioned.leaf_counting import DisjointCells
 
 NO_IDS = np.zeros(0, np.int32)
 
@@ -65,7 +65,7 @@ def table_of(own, dtype):
 def count_leaves(own, leaves, weights):
     """Count one record and one value after another: dense counts, then cells."""
     offsets = np.concatenate(([0], np.cumsum(np.array(own.arities) - 1)))
-    every, cells = [], Atoms([], [], [0], [], [])
+    every, cells = [], DisjointCells([], [], [0], [], [])
     for k, (path, target) in enumerate(zip(leaves.paths, leaves.targets, strict=True)):
         first, last = offsets[target], offsets[target + 1]
         found = {}
@@ -95,16 +95,16 @@ def count_leaves(own, leaves, weights):
                 continue
             cells.leaf.append(k)
             cells.mask.append(mask)
-            cells.cells.extend(np.flatnonzero(counts).tolist())
+            cells.keys.extend(np.flatnonzero(counts).tolist())
             cells.counts.extend(counts[counts > 0].tolist())
-            cells.start.append(len(cells.cells))
+            cells.start.append(len(cells.keys))
     return every, cells
 
 
 def as_lists(found):
     dense, cells = found
     assert all(x.dtype == np.int64 for x in (dense, *cells))
-    return dense.tolist(), Atoms(*(x.tolist() for x in cells))
+    return dense.tolist(), DisjointCells(*(x.tolist() for x in cells))
 
 
 def as_arrays(cells):
@@ -182,7 +182,7 @@ def test_cells_of_parts_make_those_of_all(own, draw):
     parts = [count_leaves(own, leaves, own_weights)[1] for own_weights in (first, 1 - first)]
     _, whole = count_leaves(own, leaves, [1] * m)
     found = _core.add_disjoint_cells(*as_arrays(parts[0]), *as_arrays(parts[1]))
-    assert Atoms(*(x.tolist() for x in found)) == whole
+    assert DisjointCells(*(x.tolist() for x in found)) == whole
 
 
 @settings(max_examples=100)
@@ -259,7 +259,7 @@ def test_parts_that_make_no_sense(change):
 BAD_CELLS = {
     "mask": np.zeros(2, np.int64),
     "start": np.array([0, 2], np.int64),
-    "bins": np.array([12], np.int64),
+    "keys": np.array([12], np.int64),
     "counts": np.zeros(0, np.int64),
     "end": np.array([2], np.int64),
     "bit": np.array([62], np.int64),
@@ -271,11 +271,11 @@ BAD_CELLS = {
 @pytest.mark.parametrize("name", BAD_CELLS)
 def test_cells_that_make_no_sense(name):
     one = lambda x: np.array([x], np.int64)  # noqa: E731
-    cells = {"leaf": one(0), "mask": one(1), "start": np.array([0, 1]), "bins": one(3)}
+    cells = {"leaf": one(0), "mask": one(1), "start": np.array([0, 1]), "keys": one(3)}
     arguments = cells | {"counts": one(5), "begin": one(0), "end": one(1), "bit": one(0)}
     arguments |= {"used": one(0), "n_classes": one(2), "n_values": 6}
     assert _core.take_disjoint_cells(**arguments)[3].tolist() == [5, 0]
-    assert _core.take_disjoint_cells(**arguments | {"bins": one(9)})[3].tolist() == [0, 5]
+    assert _core.take_disjoint_cells(**arguments | {"keys": one(9)})[3].tolist() == [0, 5]
     with pytest.raises(ValueError, match="must"):
         _core.take_disjoint_cells(**arguments | {name: BAD_CELLS[name]})
 
@@ -426,7 +426,8 @@ def test_splits_that_make_no_sense(name):
     case = random_case(1, 30, [2, 3, 4], 3, 0.5)
     arity, counts, whole = root_of(case, 1)
     arguments = {
-        "n_classes": np.array([arity]), "histograms": [counts], "wholes": whole, "prior_fractions": np.ones(1),
+        "n_classes": np.array([arity]), "histograms": [counts], "wholes": whole,
+        "prior_fractions": np.ones(1),
         "ids": [NO_IDS], "root_weights": whole[:1], "targets": np.array([1], np.int32),
         "n_next": np.zeros(1, np.int64),
     }  # fmt: skip

@@ -16,9 +16,9 @@ JOBS = (1, 2, 5)
 MANY = 10_000_000
 
 
-def near_kernel(n, seed, reach=0.6, scale=1.0, dimensions=3):
+def near_kernel(n, seed, reach=0.6, scale=1.0, n_dimensions=3):
     """Return RBF similarities, zero beyond some distance: dense and, off the diagonal, as CSR."""
-    X = np.random.default_rng(seed).normal(size=(n, dimensions))
+    X = np.random.default_rng(seed).normal(size=(n, n_dimensions))
     distances = np.sqrt(np.square(X[:, None] - X[None]).sum(axis=2))
     K = np.where(distances < reach, np.exp(-scale * distances**2), 0.0)
     return X, K

@@ -49,7 +49,7 @@ def test_figure_1_by_complete_splits(grow):
     assert nodes.gain[0] == pytest.approx(1 + 1 + 2 - 3)
     np.testing.assert_array_equal(nodes.counts[1:], [[1, 0, 0], [1, 1, 0], [2, 0, 2]])
     assert nodes.children_of(0).tolist() == [1, 2, 3]
-    np.testing.assert_allclose(nodes.share, [1, 1 / 3, 1 / 3, 1 / 3])
+    np.testing.assert_allclose(nodes.prior_fraction, [1, 1 / 3, 1 / 3, 1 / 3])
 
 
 def test_exclusive_or(grow):
@@ -80,16 +80,16 @@ def test_bayes_factor_of_bdeu(grow):
     nodes = case.nodes(grow)
     pure = 0.5 * 1.5 * 2.5 * 3.5 / math.factorial(4)
     assert nodes.gain[0] == pytest.approx(math.log(630 * pure * pure) + LOG_KAPPA)
-    np.testing.assert_allclose(nodes.share, [1, 0.5, 0.5])
+    np.testing.assert_allclose(nodes.prior_fraction, [1, 0.5, 0.5])
 
 
 def test_shares_of_nominal_splits(grow):
     rows = [(0,)] * 5 + [(1,)] * 5 + [(2,)] * 5
     one = table_of(rows, [0] * 5 + [1] * 5 + [0] * 5, prior="bdeu")
-    np.testing.assert_allclose(one.nodes(grow).share[:3], [1, 1 / 3, 2 / 3])
+    np.testing.assert_allclose(one.nodes(grow).prior_fraction[:3], [1, 1 / 3, 2 / 3])
     rest = one.with_(defaults=[1]).nodes(grow)  # now the default against the others
     assert splits_of(rest)[0] == (0, 0, 2)
-    np.testing.assert_allclose(rest.share[:3], [1, 2 / 3, 1 / 3])
+    np.testing.assert_allclose(rest.prior_fraction[:3], [1, 2 / 3, 1 / 3])
 
 
 def test_bic(grow):
@@ -201,7 +201,7 @@ def test_equal_leaves_of_a_graph_merge(grow):
     np.testing.assert_array_equal(graph.counts, [[12, 8], [4, 8], [0, 8], [12, 0]])
     assert graph.children_of(0).tolist() == [1, 3]
     assert graph.children_of(1).tolist() == [2, 3]
-    np.testing.assert_allclose(graph.share, [1, 0.5, 0.25, 0.75])
+    np.testing.assert_allclose(graph.prior_fraction, [1, 0.5, 0.25, 0.75])
 
 
 def test_unlike_leaves_stay_apart(grow):

@@ -11,8 +11,8 @@ import tacit
 from support.mixtures import draw_separable
 from tacit import NaiveBayesMixture, Table
 from tacit.mixture.em.choose_clusters import choose_clusters
-from tacit.mixture.em.iterations import Problem, run_em
-from tacit.mixture.em.merges import find_shrunk
+from tacit.mixture.em.iterations import EMOptions, TableProblem, run_em
+from tacit.mixture.em.merges import find_merges
 from tacit.mixture.em.prior import make_prior
 from tacit.mixture.em.scores import score_run
 from tacit.mixture.em.splits import find_members, split_cluster
@@ -25,19 +25,21 @@ def auto(**settings):
 
 
 def make_problem(table, strength=1.0, **settings):
-    return Problem(table, make_prior(table.one_way(), strength, "shares", "state"), **settings)
+    return TableProblem(
+        table, make_prior(table.one_way(), strength, "marginals", "state"), **settings
+    )
 
 
 def choose(problem, seed=0, n_init=0):
     return choose_clusters(
-        problem, most=20, criterion="cheeseman_stutz", rng=np.random.default_rng(seed),
-        max_iter=500, tol=1e-6, accelerate=True, n_init=n_init,
+        problem, max_clusters=20, criterion="cheeseman_stutz", rng=np.random.default_rng(seed),
+        options=EMOptions(500, 1e-6), n_init=n_init,
     )  # fmt: skip
 
 
 def fit_groups(problem, groups):
     """Return the mixture that EM finds from clusters that are known."""
-    start = problem.count_groups(groups, int(groups.max()) + 1)
+    start = problem.count_clusters(groups, int(groups.max()) + 1)
     return run_em(problem, start, max_iter=100, tol=1e-6)
 
 
@@ -180,7 +182,7 @@ def test_progress_is_shown_when_asked_for(capsys):
 def test_a_fresh_start_is_kept_where_it_is_better(monkeypatch):
     table, clusters = draw_separable(4, seed=9)
     problem = make_problem(table)
-    poor = problem.count_groups(np.random.default_rng(0).integers(0, 4, len(clusters)), 4)
+    poor = problem.count_clusters(np.random.default_rng(0).integers(0, 4, len(clusters)), 4)
     where = "tacit.mixture.em.choose_clusters._Search.improve"
     monkeypatch.setattr(where, lambda search, found: search.follow(poor, 1e-2))
     monkeypatch.setattr(
@@ -231,14 +233,14 @@ def test_halves_of_a_cluster_are_merged(criterion):
     problem = make_problem(table)
     halves = clusters.copy()
     halves[np.flatnonzero(clusters == 1)[::2]] = 3
-    start = problem.count_groups(halves, 4)
+    start = problem.count_clusters(halves, 4)
     parameters = problem.maximise(start)
     run = replace(fit_groups(problem, halves), parameters=parameters)
     run = replace(run, expected=problem.expect(parameters))
     members = find_members(problem, parameters)
-    best, *_ = find_shrunk(problem, run, members, criterion)
+    best, *_ = find_merges(problem, run, members, criterion)
     assert best.gain > 0
-    right = problem.count_groups(clusters, 3)
+    right = problem.count_clusters(clusters, 3)
     assert np.sort(best.counts.totals) == pytest.approx(np.sort(right.totals), rel=0.1)
     merged = run_em(problem, best.counts, max_iter=100, tol=1e-6)
     better = score_run(problem, merged).value(criterion) - score_run(problem, run).value(criterion)
@@ -251,17 +253,17 @@ def test_clusters_that_differ_are_left_alone(criterion):
     problem = make_problem(table)
     run = fit_groups(problem, clusters)
     members = find_members(problem, run.parameters)
-    assert find_shrunk(problem, run, members, criterion) == []
+    assert find_merges(problem, run, members, criterion) == []
 
 
 def test_a_dead_cluster_is_left_out():
     table, clusters = draw_separable(3, seed=6)
     problem = make_problem(table)
-    start = problem.count_groups(clusters, 4)
+    start = problem.count_clusters(clusters, 4)
     assert start.totals[3] == 0
     run = run_em(problem, start, max_iter=100, tol=1e-6)
     members = find_members(problem, run.parameters)
-    best, *_ = find_shrunk(problem, run, members, "cheeseman_stutz")
+    best, *_ = find_merges(problem, run, members, "cheeseman_stutz")
     assert best.counts.n_clusters == 3
     assert best.gain > 0
 

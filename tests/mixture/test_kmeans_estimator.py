@@ -193,6 +193,28 @@ class TestOutput:
         named = KMeans(2, random_state=0).fit(pd.DataFrame(blobs(), columns=list("abcde")))
         assert "\n  a" in named.to_text()
 
+    def test_clusters_of_a_table_are_shown_by_their_profile(self, table):
+        model = KMeans(3, tol=0, random_state=0).fit(table)
+        counted = model.profile(table).to_frame()
+        frame = model.to_frame()
+        assert frame.columns == counted.columns
+        for name in ("size", "probability", "overall", "lift"):  # centres are means of members
+            np.testing.assert_allclose(frame[name], counted[name], rtol=1e-9, atol=1e-12)
+        assert "3 clusters of 300 records" in model.to_html("Days")
+        assert len(model.plot(top=1).images) == 1
+
+    def test_clusters_of_numbers_as_a_frame(self):
+        X = pd.DataFrame(blobs(), columns=list("abcde"))
+        model = KMeans(2, tol=0, random_state=0).fit(X)
+        frame = model.to_frame()
+        assert frame.columns == ["cluster", "size", "column", "center", "overall"]
+        assert frame["column"].to_list() == list("abcde") * 2
+        np.testing.assert_array_equal(frame["center"], model.cluster_centers_.ravel())
+        np.testing.assert_allclose(frame["overall"][:5], X.mean())
+        for show in (model.plot, model.to_html):
+            with pytest.raises(InputError, match="fitted to numbers"):
+                show()
+
     def test_repr(self, table):
         model = KMeans(3, random_state=0)
         assert repr(model) == "KMeans(n_clusters=3, random_state=0)"

@@ -57,7 +57,7 @@ class TestSettings:
             ({"prior": np.inf}, "prior must be"),
             ({"prior": "weak"}, "prior must be"),
             ({"prior": True}, "prior must be"),
-            ({"prior_mean": "even"}, "prior_mean must be 'shares' or 'uniform', got 'even'"),
+            ({"prior_mean": "even"}, "prior_mean must be 'marginals' or 'uniform', got 'even'"),
             ({"missing": "drop"}, "missing must be 'state' or 'ignore', got 'drop'"),
             ({"unseen": "ignore"}, "unseen must be .*, got 'ignore'"),
             ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
@@ -124,7 +124,7 @@ class TestRecords:
                 np.testing.assert_allclose(mix.predict_proba(X).sum(axis=1), 1)
                 for c in range(3):
                     np.testing.assert_allclose(mix.probabilities(c).sum(axis=0), 1)
-                assert mix.sample(10)[0].n_records == 10
+                assert mix.sample(10).n_records == 10
         said = (
             "n_clusters=5, but only 2 records are distinct: some clusters will be empty, or alike"
         )

@@ -39,7 +39,7 @@ def fit(**settings):
 @pytest.mark.parametrize("prior", [1.0, 0.0])
 def test_frequencies(missing, prior):
     mix = fit(missing=missing, prior=prior)
-    table, clusters = mix.sample(N)
+    table, clusters = mix.sample_clusters(N, random_state=0)
     assert table.shape == (N, 6)
     assert table.schema == mix.schema_
     assert clusters.shape == (N,)
@@ -64,7 +64,7 @@ def test_frequencies(missing, prior):
 
 def test_columns_are_independent_within_clusters_only():
     mix = fit()
-    table, clusters = mix.sample(N)
+    table, clusters = mix.sample_clusters(N, random_state=0)
     flag, die = table.codes("flag"), table.codes("die")
 
     def p_value(which):
@@ -76,7 +76,7 @@ def test_columns_are_independent_within_clusters_only():
 
 
 def test_records_come_in_random_order():
-    _, clusters = fit().sample(N)
+    _, clusters = fit().sample_clusters(N, random_state=0)
     halves = [np.bincount(half, minlength=3) for half in np.array_split(clusters, 2)]
     assert stats.chi2_contingency(halves).pvalue > 1e-3
     runs = 1 + np.count_nonzero(np.diff(clusters))
@@ -85,7 +85,7 @@ def test_records_come_in_random_order():
 
 def test_a_model_of_what_it_drew_is_the_same_model():
     truth = fit()
-    table, clusters = truth.sample(N)
+    table, clusters = truth.sample_clusters(N, random_state=0)
     assert truth.score(table) == pytest.approx(
         NaiveBayesMixture(3, random_state=0).fit(table).score(table), abs=0.01
     )
@@ -96,33 +96,35 @@ def test_a_model_of_what_it_drew_is_the_same_model():
 
 def test_random_state():
     mix = fit()
-    one, two = mix.sample(50), mix.sample(50)
+    one, two = (mix.sample_clusters(50, random_state=0) for _ in range(2))
     assert_identical(one[1], two[1])
     assert_identical(one[0].values, two[0].values)
-    mix.set_params(random_state=np.random.default_rng(0))
-    assert mix.sample(50)[0].values.tobytes() != mix.sample(50)[0].values.tobytes()
+    assert_identical(mix.sample(50, random_state=0).values, one[0].values)
+    rng = np.random.default_rng(0)
+    one, two = (mix.sample(50, random_state=rng) for _ in range(2))
+    assert one.values.tobytes() != two.values.tobytes()
 
 
 def test_few_records():
     mix = fit()
-    assert mix.sample()[0].n_records == 1
-    table, clusters = mix.sample(2)
+    assert mix.sample().n_records == 1
+    table, clusters = mix.sample_clusters(2)
     assert table.n_records == len(clusters) == 2
     assert mix.predict(table).shape == (2,)
 
 
 def test_many_columns_stay_sparse():
     table = tacit.datasets.make_mixture(2000, 500, 8000, n_clusters=3, random_state=0)
-    drawn, _ = NaiveBayesMixture(3, random_state=0).fit(table).sample(4000)
+    drawn = NaiveBayesMixture(3, random_state=0).fit(table).sample(4000, random_state=0)
     assert drawn.n_stored == pytest.approx(2 * table.n_stored, rel=0.05)
 
 
 def test_nothing_but_one_label():
-    table, _ = NaiveBayesMixture(1).fit(Table({"a": [3, 3, 3]})).sample(5)
+    table = NaiveBayesMixture(1).fit(Table({"a": [3, 3, 3]})).sample(5)
     assert table.to_frame()["a"].to_list() == [3] * 5
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 2.0, None, True])
 def test_refuses(wrong):
-    with pytest.raises(InputError, match="n_samples must be a whole number of at least 1"):
+    with pytest.raises(InputError, match="n must be a whole number of at least 1"):
         NaiveBayesMixture(1).fit([[0, 1]]).sample(wrong)

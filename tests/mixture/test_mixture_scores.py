@@ -9,7 +9,7 @@ import pytest
 from oracles.mixture import dense_parameters, dense_view
 from tacit import NaiveBayesMixture, Table
 from tacit.errors import InputError
-from tacit.mixture.em.iterations import Problem, Run
+from tacit.mixture.em.iterations import Run, TableProblem
 from tacit.mixture.em.scores import score_run
 
 
@@ -33,7 +33,7 @@ def make_table(n=200, seed=0, weighted=False):
 CASES = [
     {"missing": missing, "prior": prior, "weighted": weighted, "prior_mean": mean}
     for missing in ("state", "ignore")
-    for prior, mean in ((1.0, "shares"), (0.5, "uniform"), (0.0, "shares"))
+    for prior, mean in ((1.0, "marginals"), (0.5, "uniform"), (0.0, "marginals"))
     for weighted in (False, True)
 ]
 
@@ -85,7 +85,7 @@ def test_criteria(case):
     parameters = dense_parameters(mix, ignore=mix.missing == "ignore")
     log_likelihood, _ = dense.expect(parameters)
     free = 1 + 2 * sum(arity - 1 for arity in dense.arities)
-    assert mix.n_parameters() == free
+    assert mix.n_parameters_ == free
     weight = dense.weights.sum()
     assert mix.bic(new) == pytest.approx(free * np.log(weight) - 2 * log_likelihood, rel=1e-12)
     assert mix.aic(new) == pytest.approx(2 * free - 2 * log_likelihood, rel=1e-12)
@@ -117,7 +117,7 @@ def test_one_cluster_has_the_exact_marginal_likelihood():
 def test_scores_of_a_run_are_those_of_the_model():
     table = make_table(weighted=True)
     mix = NaiveBayesMixture(3, random_state=0).fit(table)
-    scores = score_run(Problem(table, mix._prior), Run(mix._parameters, mix.expected_))
+    scores = score_run(TableProblem(table, mix._prior), Run(mix._parameters, mix.expected_))
     assert scores.clusters == 3
     assert scores.log_likelihood == mix.log_likelihood_
     assert scores.bic == pytest.approx(mix.bic(table), rel=1e-12)

@@ -284,7 +284,7 @@ class TestInput:
         assert found.expected_.totals.sum() == pytest.approx(300)
         wide = NaiveBayesMixture(2, random_state=0).fit(np.column_stack((X, np.full(300, 7))))
         assert wide.log_likelihood_ == pytest.approx(found.log_likelihood_, rel=1e-9)
-        assert wide.n_parameters() == found.n_parameters()
+        assert wide.n_parameters_ == found.n_parameters_
         np.testing.assert_allclose(wide.probabilities(12), [[1.0, 1.0]])
         flat = NaiveBayesMixture(1).fit(np.full((5, 2), 3))
         assert flat.log_likelihood_ == 0
@@ -330,11 +330,16 @@ class TestManners:
         with pytest.raises(ValueError, match="not fitted yet"):
             getattr(NaiveBayesMixture(3), method)(codes)
 
+    def test_views_are_those_of_the_profile(self):
+        table = tacit.datasets.load_visits().take(range(500))
+        mix = NaiveBayesMixture(3, random_state=0).fit(table)
+        assert mix.to_frame().equals(mix.profile().to_frame())
+        assert mix.to_html("Visitors", top=2) == mix.profile().to_html("Visitors", top=2)
+
     def test_not_fitted_for_the_rest(self, tmp_path):
         raw = NaiveBayesMixture(3)
         for ask in (
             raw.sample,
-            raw.n_parameters,
             lambda: raw.probabilities(0),
             lambda: raw.save(tmp_path / "m"),
         ):

@@ -72,7 +72,7 @@ def test_listed_values_are_the_clearest(drawn, n):
     table = Table(pl.DataFrame(columns, schema_overrides={"a": pl.String}), weights=weights)
     profile = Profile.from_labels(table, labels)
     rows = {(r[0], r[2], r[3]): r[4:] for r in profile.to_frame().iter_rows()}
-    for k, cluster in enumerate(profile.top(n)):
+    for k, cluster in enumerate(profile.traits(n)):
         for sign, traits in ((1, cluster.over), (-1, cluster.under)):
             cautious = []
             for trait in traits:
@@ -80,7 +80,7 @@ def test_listed_values_are_the_clearest(drawn, n):
                 assert trait[2:] == pytest.approx(rows[k, trait.column, text])
                 assert (trait.lower > 1) if sign > 0 else (trait.upper < 1)
                 near = min(trait.lower, trait.lift) if sign > 0 else max(trait.upper, trait.lift)
-                cautious.append(abs(divergence(np.array(near * trait.share), trait.share)))
+                cautious.append(abs(divergence(np.array(near * trait.overall), trait.overall)))
             assert cautious == sorted(cautious, reverse=True)
             assert len(traits) <= n
             if len(traits) < n:  # then there is nothing else that could be
@@ -101,7 +101,7 @@ def test_a_long_list_begins_like_a_short_one(drawn):
     columns, weights, labels = drawn
     table = Table(pl.DataFrame(columns, schema_overrides={"a": pl.String}), weights=weights)
     profile = Profile.from_labels(table, labels)
-    for short, long in zip(profile.top(1), profile.top(50), strict=True):
+    for short, long in zip(profile.traits(1), profile.traits(50), strict=True):
         assert short.over == long.over[:1]
         assert short.under == long.under[:1]
 
@@ -123,21 +123,21 @@ def profile(visits):
 
 class TestWhatIsListed:
     def test_clusters_are_told_by_what_made_them(self, profile, visits):
-        rest, scores, north = profile.top()
+        rest, scores, north = profile.traits()
         assert scores.over[0][:2] == ("scores", True)
         assert {t.column for t in scores.over[:3]} == {"scores", "sports", "football"}
         assert north.over[0][:2] == ("region", "north")
         assert {t[:2] for t in rest.under[:2]} == {("region", "north"), ("scores", True)}
         assert scores.size == visits.count({"scores": True})
-        assert scores.share == pytest.approx(scores.size / 20_000)
+        assert scores.fraction == pytest.approx(scores.size / 20_000)
 
     def test_one_of_two_labels_is_enough(self, profile):
-        for cluster in profile.top(100):
+        for cluster in profile.traits(100):
             for trait in (*cluster.over, *cluster.under):
                 assert trait.label is not False
 
     def test_a_value_is_listed_once(self, profile):
-        for cluster in profile.top(100):
+        for cluster in profile.traits(100):
             listed = [t[:2] for t in (*cluster.over, *cluster.under)]
             assert len(listed) == len(set(listed))
 
@@ -147,14 +147,14 @@ class TestWhatIsListed:
         table = Table({"sky": sky})
         assert table.schema["sky"].default_label == "grey"
         profile = Profile.from_labels(table, np.repeat([0, 1], [200, 130]))
-        first, second = profile.top()
+        first, second = profile.traits()
         assert [t.label for t in first.over] == ["grey"]
         assert second.under[0].label == "grey"
 
     def test_a_default_that_does_not(self, visits):
         here = np.zeros(visits.n_records, np.int64)
         here[visits.where({"region": "north"})] = 1
-        for cluster in Profile.from_labels(visits, here).top(100):
+        for cluster in Profile.from_labels(visits, here).traits(100):
             assert ("region", "south") not in [t[:2] for t in cluster.over]
 
     def test_few_records_do_not_come_first(self):
@@ -163,14 +163,14 @@ class TestWhatIsListed:
         rare[0] = True
         common[:4] = common[10:110] = True
         labels = np.repeat([0, 1], [5, 1000])
-        [small, _] = Profile.from_labels(Table({"rare": rare, "common": common}), labels).top()
+        [small, _] = Profile.from_labels(Table({"rare": rare, "common": common}), labels).traits()
         assert [t.column for t in small.over] == ["common", "rare"]
         assert small.over[1].lift > small.over[0].lift
 
     def test_of_records_all_alike_nothing_is_said(self):
         table = Table({"a": [0, 1] * 50, "b": ["x"] * 100})
         profile = Profile.from_labels(table, np.repeat([0, 1], 50))
-        assert all(not c.over and not c.under for c in profile.top())
+        assert all(not c.over and not c.under for c in profile.traits())
         assert profile.to_text().count("nothing sets it apart") == 2
         assert profile.to_html().count("Nothing sets it apart") == 2
 
@@ -181,7 +181,7 @@ class TestWhatIsListed:
             schema, profile.sizes, kept.counts[schema.value_cells], np.ones(schema.cells[-1]),
             level=0.999,
         )  # fmt: skip
-        [narrow_trait, wide_trait] = [p.top()[1].over[0] for p in (profile, wide)]
+        [narrow_trait, wide_trait] = [p.traits()[1].over[0] for p in (profile, wide)]
         assert wide_trait.lower < narrow_trait.lower < narrow_trait.upper < wide_trait.upper
 
 
@@ -203,7 +203,7 @@ class TestIgnoredCells:
                 counts[ids, cluster] += 1
             ignored = [schema.labels[0].missing]
             profile = Profile(schema, [5, 5], counts, np.zeros(4), ignored=ignored)
-            columns = ["cluster", "label", "probability", "share", "lift", "lower", "upper"]
+            columns = ["cluster", "label", "probability", "overall", "lift", "lower", "upper"]
             left, right = (p.to_frame().select(columns) for p in (profile, whole))
             assert left.select("cluster", "label").equals(right.select("cluster", "label"))
             assert np.allclose(left[:, 2:].to_numpy(), right[:, 2:].to_numpy())
@@ -214,7 +214,7 @@ class TestIgnoredCells:
         schema = table.schema
         counts = np.array([[60, 0], [10, 30]])
         profile = Profile(schema, np.bincount(labels), counts, [0.6, 0.4, 0], ignored=[2])
-        first, second = profile.top()
+        first, second = profile.traits()
         assert [t.label for t in (*first.over, *first.under)] == ["y"]
         assert [t.label for t in second.over] == ["y"]
 
@@ -228,7 +228,7 @@ class TestExtremes:
             frame = profile.to_frame().filter(pl.col("cluster") == 1, pl.col("label") == "True")
             assert frame["probability"].item() == 0.25
             assert frame["lift"].item() == 1
-            assert profile.top()[1].over == []
+            assert profile.traits()[1].over == []
 
     def test_without_a_prior_a_share_may_be_nothing_or_all(self):
         table = Table({"a": [True] * 9 + [False] * 30})
@@ -236,14 +236,14 @@ class TestExtremes:
         frame = profile.to_frame().filter(pl.col("label") == "True")
         assert frame["probability"].to_list() == [1, 0]
         assert frame["lower"].to_list() == frame["upper"].to_list() == frame["lift"].to_list()
-        assert [c.over[0].text for c in profile.top()[:1]] == ["a"]
+        assert [c.over[0].text for c in profile.traits()[:1]] == ["a"]
 
     def test_a_label_that_no_record_has(self):
         table = Table({"a": ["x", "y", "y", "z"]}).take([0, 1, 2])
         profile = Profile.from_labels(table, [0, 1, 1])
         row = profile.to_frame().filter(pl.col("label") == "z").row(0, named=True)
-        assert (row["share"], row["lift"], row["lower"], row["upper"]) == (0, None, None, None)
-        assert all(t.label != "z" for c in profile.top(9) for t in (*c.over, *c.under))
+        assert (row["overall"], row["lift"], row["lower"], row["upper"]) == (0, None, None, None)
+        assert all(t.label != "z" for c in profile.traits(9) for t in (*c.over, *c.under))
 
     def test_a_weight_of_two_is_the_record_twice(self):
         columns = {"a": [True, False, True, False], "b": [0, 1, 2, 2]}
@@ -257,11 +257,12 @@ class TestForms:
     def test_frame(self, profile, visits):
         frame = profile.to_frame()
         assert frame.columns == [
-            "cluster", "size", "column", "label", "probability", "share", "lift", "lower", "upper",
+            "cluster", "size", "column", "label", "probability", "overall", "lift", "lower",
+            "upper",
         ]  # fmt: skip
         assert frame.height == 3 * visits.schema.cells[-1]
         assert frame["cluster"].dtype == pl.Int64
-        sums = frame.group_by("cluster", "column").agg(pl.col("probability", "share").sum())
+        sums = frame.group_by("cluster", "column").agg(pl.col("probability", "overall").sum())
         assert np.allclose(sums[:, 2:].to_numpy(), 1)
         assert frame.filter(pl.col("column") == "device")["label"].null_count() == 3
 
@@ -278,7 +279,7 @@ class TestForms:
     def test_names(self, visits):
         labels = np.arange(visits.n_records) % 2
         profile = Profile.from_labels(visits, labels, names=["even", "odd"])
-        assert [c.name for c in profile.top()] == ["even", "odd"]
+        assert [c.name for c in profile.traits()] == ["even", "odd"]
         assert "\neven: 10,000 records (50%)" in profile.to_text()
         assert profile.to_frame()["cluster"].unique(maintain_order=True).to_list() == [
             "even",
@@ -417,7 +418,7 @@ class TestWrongInput:
 
     @pytest.mark.parametrize("labels", [[0, 1], [0, -1, 1], [0.0, 1.0, 1.0], [[0, 1, 1]]])
     def test_labels(self, labels):
-        with pytest.raises(InputError, match="labels must be 3 whole numbers"):
+        with pytest.raises(InputError, match="labels must be 3 integers"):
             Profile.from_labels(Table({"a": [True, False, False]}), labels)
 
     def test_numbers(self, profile):
@@ -426,7 +427,7 @@ class TestWrongInput:
             with pytest.raises(InputError, match="prior must be a number of at least 0"):
                 Profile.from_labels(table, [0, 1, 1], prior=prior)
         for n in (0, 2.5, True):
-            with pytest.raises(InputError, match="n must be a whole number of at least 1"):
-                profile.top(n)
+            with pytest.raises(InputError, match="top must be a whole number of at least 1"):
+                profile.traits(n)
             with pytest.raises(InputError, match="top must be a whole number of at least 1"):
                 profile.plot(top=n)

@@ -74,7 +74,7 @@ def test_each_cluster_has_its_say():
     drawn = set(ticks(ax.yaxis))
     assert len(drawn) <= 60
     assert all(len(name) <= 40 for name in drawn)
-    for cluster in profile.top(1):
+    for cluster in profile.traits(1):
         assert not cluster.over or cluster.over[0].text in drawn
     assert len(ticks(profile.plot(top=1).yaxis)) < len(drawn)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tacit import Table
-from tacit.mixture.em.iterations import Problem, Run, run_em
+from tacit.mixture.em.iterations import Run, TableProblem, run_em
 from tacit.mixture.em.prior import make_prior
 from tacit.mixture.em.scores import Scores, score_run
 from tacit.mixture.em.starts import make_start
@@ -24,10 +24,10 @@ def problems(draw):
     schema = dict.fromkeys(("one", "two", "three"), pl.String)
     frame = pl.DataFrame(rows, schema, orient="row")
     strength = draw(st.sampled_from((0.3, 1.0, 4.0)))
-    mean = draw(st.sampled_from(("shares", "uniform")))
+    mean = draw(st.sampled_from(("marginals", "uniform")))
     missing = draw(st.sampled_from(("state", "ignore")))
     table = Table(frame)
-    return Problem(table, make_prior(table.one_way(), strength, mean, missing))
+    return TableProblem(table, make_prior(table.one_way(), strength, mean, missing))
 
 
 def some_run(problem, n_clusters, seed=0):
@@ -83,8 +83,8 @@ def test_more_clusters_have_no_more_than_the_exact_one(problem, n_clusters, seed
 def test_clusters_that_differ_lack_only_the_ways_to_name_them():
     rows = [["a"] * 6] * 5 + [["b"] * 6] * 5
     table = Table(pl.DataFrame(rows, schema=list("uvwxyz"), orient="row"))
-    problem = Problem(table, make_prior(table.one_way(), 1.0, "shares", "state"))
-    start = problem.count_groups(np.repeat([0, 1], 5), 2)
+    problem = TableProblem(table, make_prior(table.one_way(), 1.0, "marginals", "state"))
+    start = problem.count_clusters(np.repeat([0, 1], 5), 2)
     found = score_run(problem, run_em(problem, start, max_iter=100, tol=0.0)).cheeseman_stutz
     ways = product(range(2), repeat=10)
     exact = np.logaddexp.reduce([log_urn(problem, 2, clusters) for clusters in ways])
@@ -110,8 +110,8 @@ def test_information_criteria(problem, n_clusters):
 def test_a_weight_of_two_is_the_record_twice(problem, n_clusters):
     run = some_run(problem, n_clusters)
     table = problem.records
-    twice = Problem(Table.concat([table, table]), problem.prior)
-    heavy = Problem(table, problem.prior, weights=np.full(table.n_records, 2.0))
+    twice = TableProblem(Table.concat([table, table]), problem.prior)
+    heavy = TableProblem(table, problem.prior, weights=np.full(table.n_records, 2.0))
     found = [
         score_run(each, Run(run.parameters, each.expect(run.parameters))) for each in (twice, heavy)
     ]
@@ -120,7 +120,7 @@ def test_a_weight_of_two_is_the_record_twice(problem, n_clusters):
 
 def test_no_marginal_likelihood_without_a_prior():
     table = Table(np.eye(4, dtype=int))
-    problem = Problem(table, make_prior(table.one_way(), 0.0, "shares", "state"))
+    problem = TableProblem(table, make_prior(table.one_way(), 0.0, "marginals", "state"))
     scores = score_run(problem, some_run(problem, 2))
     assert scores.cheeseman_stutz is None
     assert np.isfinite([scores.bic, scores.icl]).all()

@@ -17,7 +17,7 @@ def by_table(x, **settings):
     """Fit the same numbers in the other order of memory, which bits are not read from."""
     other = np.asfortranarray(np.vstack([x, x]))[: len(x)]
     assert not is_bytes(other) or x.shape[1] == 1 or len(x) == 1
-    return DependencyTree(method="exact", **settings).fit(other)
+    return DependencyTree(algorithm="exact", **settings).fit(other)
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int8, np.bool_])
@@ -54,7 +54,7 @@ def test_bits_are_not_made_a_table(monkeypatch):
     def refuse(*arguments, **named):
         raise AssertionError("a table was made")
 
-    monkeypatch.setattr("tacit.network.trees.dependency_tree.fit_columns", refuse)
+    monkeypatch.setattr("tacit.network.dependency_tree.dependency_tree.fit_columns", refuse)
     x = np.eye(4, dtype=np.uint8)
     assert len(DependencyTree().fit(x).edges_) == 3
     with pytest.raises(AssertionError, match="a table"):

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from tacit import DependencyTree, InputError, Table
-from tacit.network.trees import parameters
+from tacit.network.dependency_tree import parameters
 
 CLASSIFIERS = "asks for the tags of classifiers where there is predict_proba; this is none"
 LABELS = "labels of bins are texts, which cannot be compared as numbers"
@@ -188,10 +188,10 @@ def test_missing_labels_are_a_state_or_ignored():
     )
     state = DependencyTree().fit(frame)
     assert state.schema_["a"].labels.items == ("x", "y", None)
-    assert set(state.marginals()["a"]) == {"x", "y", None}
+    assert set(state.marginals()["a"].to_dict()) == {"x", "y", None}
     ignore = DependencyTree(missing="ignore", smoothing=0).fit(frame)
     assert ignore.schema_["a"].labels.items == ("x", "y")
-    assert_allclose(list(ignore.marginals()["a"].values()), [0.5, 0.5])
+    assert_allclose(ignore.marginals()["a"].probabilities, [0.5, 0.5])
     holes = frame.filter(pl.col("a").is_null())
     b = ignore.marginals()["b"]
     assert_allclose(np.exp(ignore.score_samples(holes)), [b[x] for x in holes["b"]])
@@ -257,7 +257,7 @@ def test_rounds_are_told(capsys):
 def test_auto_is_exact_unless_it_is_much_work(monkeypatch):
     X, _ = tacit.datasets.make_dependency_tree(12_000, 6)
     assert DependencyTree(random_state=0).fit(X).edge_usage_ == 1
-    monkeypatch.setattr("tacit.network.trees.dependency_tree._PRODUCTS", 1e5)
+    monkeypatch.setattr("tacit.network.dependency_tree.dependency_tree._PRODUCTS", 1e5)
     assert DependencyTree(random_state=0).fit(X).edge_usage_ < 1
     assert DependencyTree(missing="ignore").fit(X).edge_usage_ == 1
     weights = np.ones(len(X))

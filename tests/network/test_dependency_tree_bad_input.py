@@ -12,13 +12,13 @@ CODES = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 0]])
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "fast"}, "method must be"),
+        ({"algorithm": "fast"}, "algorithm must be"),
         ({"delta": 0}, "delta must be a number between 0 and 1"),
         ({"delta": "x"}, "delta must be a number"),
         ({"epsilon": -1}, "epsilon must be a number of at least 0"),
         ({"initial_sample": 1}, "initial_sample must be a whole number of at least 2"),
         ({"interval": "t"}, "interval must be"),
-        ({"share": "edge"}, "share must be"),
+        ({"guarantee": "edge"}, "guarantee must be"),
         ({"tree_edges": "none"}, "tree_edges must be"),
         ({"numeric": "some"}, "numeric must be 'auto', 'all', 'none' or a list"),
         ({"numeric": 3}, "numeric must be 'auto', 'all', 'none' or a list"),
@@ -28,7 +28,7 @@ CODES = np.array([[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 0]])
         ({"smoothing": np.inf}, "smoothing must be a number of at least 0"),
         ({"unseen": "skip"}, "unseen must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
-        ({"method": "mist", "missing": "ignore"}, "missing='ignore' needs method='exact'"),
+        ({"algorithm": "mist", "missing": "ignore"}, "missing='ignore' needs algorithm='exact'"),
     ],
 )
 def test_parameters(parameters, message):
@@ -121,4 +121,4 @@ def test_what_is_impossible_has_no_consequences():
     with pytest.raises(InputError, match="record 1 has the probability zero"):
         tree.predict_proba(np.array([[0, 0, 0], [0, 0, 1]]), "x0")
     told = tree.marginals({"x0": 0})
-    assert told["x2"] == {0: 1.0, 1: 0.0}
+    assert told["x2"].to_dict() == {0: 1.0, 1: 0.0}

@@ -18,18 +18,18 @@ def test_round_trip(tmp_path_factory, net):
     net.save(path)
     found = tacit.load(path)
     assert found == net
-    assert found.schema == net.schema
-    assert found.report_ is None
+    assert found.schema_ == net.schema_
+    assert found.learning_ is None
 
 
 def test_a_learnt_net_keeps_its_report(tmp_path):
-    net = BayesNet.learn(sprinkler().sample(500, random_state=0), score="bdeu", restarts=1)
+    net = BayesNet(criterion="bdeu", n_restarts=1).fit(sprinkler().sample(500, random_state=0))
     net.save(tmp_path / "net.tacit")
     found = tacit.load(tmp_path / "net.tacit")
     assert found == net
-    assert found.report_.score == net.report_.score
-    assert found.report_.family_scores.tolist() == net.report_.family_scores.tolist()
-    assert str(found.report_) == str(net.report_)
+    assert found.learning_.score == net.learning_.score
+    assert found.learning_.family_scores.tolist() == net.learning_.family_scores.tolist()
+    assert str(found.learning_) == str(net.learning_)
     assert found.to_text() == net.to_text()
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from support.nets import nets, sprinkler
 from tacit import BayesNet, InputError
-from tacit.network.nets.equivalence import essential_graph, hamming_distance
-from tacit.network.nets.graph import (
+from tacit.network.bayes_net.equivalence import essential_graph, hamming_distance
+from tacit.network.bayes_net.graph import (
     are_separated,
     children_of,
     find_cycle,
@@ -163,13 +163,13 @@ class TestNamed:
     def test_blanket_and_edges(self):
         net = sprinkler()
         assert net.markov_blanket("rain") == ["sprinkler", "grass"]
-        assert net.moral_edges == [
+        assert net.moral_edges_ == [
             ("rain", "sprinkler"), ("rain", "grass"), ("sprinkler", "grass"),
         ]  # fmt: skip
-        assert net.essential_graph() == ([], net.moral_edges)
+        assert net.essential_graph() == ([], net.moral_edges_)
 
     def test_separation(self):
-        net = BayesNet(
+        net = BayesNet.from_tables(
             {name: [0, 1] for name in "abc"},
             {"c": ["a", "b"]},
             {"a": [0.5, 0.5], "b": [0.5, 0.5], "c": np.full((2, 2, 2), 0.5)},
@@ -181,7 +181,7 @@ class TestNamed:
     def test_separation_holds_in_the_numbers(self):
         @given(nets(zeros=False))
         def check(net):
-            for a, b in permutations(net.names, 2):
+            for a, b in permutations(net.column_names_, 2):
                 if net.d_separated(a, b):
                     joint = net.query([a, b]).probabilities
                     product_ = np.outer(joint.sum(axis=1), joint.sum(axis=0))
@@ -202,15 +202,15 @@ class TestNamed:
 
     def test_distance_finds_columns_by_name(self):
         net = sprinkler()
-        columns = {name: net.schema[name].labels for name in ("grass", "rain", "sprinkler")}
+        columns = {name: net.schema_[name].labels for name in ("grass", "rain", "sprinkler")}
         tables = {"rain": [0.5, 0.5], "sprinkler": [0.5, 0.5], "grass": np.full((2, 2), 0.5)}
-        other = BayesNet(columns, {"grass": ["sprinkler"]}, tables)
+        other = BayesNet.from_tables(columns, {"grass": ["sprinkler"]}, tables)
         assert net.structural_hamming_distance(other) == 2
         assert net.structural_hamming_distance(other, equivalence=False) == 2
         assert net.structural_hamming_distance(net) == 0
 
     def test_distance_of_other_columns(self):
-        other = BayesNet({"x": [1, 2]}, {}, {"x": [0.5, 0.5]})
+        other = BayesNet.from_tables({"x": [1, 2]}, {}, {"x": [0.5, 0.5]})
         with pytest.raises(InputError, match="only one of the nets has a column 'grass'"):
             sprinkler().structural_hamming_distance(other)
         with pytest.raises(InputError, match="other must be a BayesNet, got str"):

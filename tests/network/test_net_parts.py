@@ -13,58 +13,63 @@ FLAT = {"a": [0.5, 0.5], "b": [0.5, 0.5]}
 
 def test_parts():
     net = sprinkler()
-    assert net.names == ("rain", "sprinkler", "grass")
-    assert net.parents == ((), (0,), (0, 1))
-    assert net.arcs == [("rain", "sprinkler"), ("rain", "grass"), ("sprinkler", "grass")]
-    assert (net.n_arcs, net.n_parameters) == (3, 7)
+    assert net.column_names_ == ("rain", "sprinkler", "grass")
+    assert net.parents_ == ((), (0,), (0, 1))
+    assert net.arcs_ == [("rain", "sprinkler"), ("rain", "grass"), ("sprinkler", "grass")]
+    assert (net.n_arcs_, net.n_parameters_) == (3, 7)
     assert net.table("grass").shape == (2, 2, 2)
     assert net.table("grass")[0, 1].tolist() == [0.1, 0.9]
-    assert net.tables[2].tolist() == [[1.0, 0.0], [0.1, 0.9], [0.2, 0.8], [0.01, 0.99]]
-    assert net.report_ is None
+    assert net.tables_[2].tolist() == [[1.0, 0.0], [0.1, 0.9], [0.2, 0.8], [0.01, 0.99]]
+    assert net.learning_ is None
     assert not net.interrupted_
 
 
 def test_tables_are_not_to_be_changed():
     with pytest.raises(ValueError, match="read-only"):
-        sprinkler().tables[0][0, 0] = 1
+        sprinkler().tables_[0][0, 0] = 1
 
 
 def test_flat_tables_and_those_with_an_axis_for_each_parent_are_the_same():
     net = sprinkler()
-    columns = {column.name: column.labels for column in net.schema}
+    columns = {column.name: column.labels for column in net.schema_}
     parents = {"sprinkler": ["rain"], "grass": ["rain", "sprinkler"]}
-    assert BayesNet(columns, parents, dict(zip(net.names, net.tables, strict=True))) == net
+    assert (
+        BayesNet.from_tables(
+            columns, parents, dict(zip(net.column_names_, net.tables_, strict=True))
+        )
+        == net
+    )
 
 
 def test_defaults_are_what_is_probable():
     net = sprinkler()
-    assert [column.default_label for column in net.schema] == ["no", "off", "dry"]
+    assert [column.default_label for column in net.schema_] == ["no", "off", "dry"]
 
 
 def test_labels_of_all_kinds():
     columns = {"i": [3, 1], "b": [False, True], "f": [0.5, 2], "m": ["x", None], "n": np.arange(2)}
-    net = BayesNet(columns, {}, {name: [0.5, 0.5] for name in columns})
-    assert [labels.dtype for labels in net.schema.labels] == [
+    net = BayesNet.from_tables(columns, {}, {name: [0.5, 0.5] for name in columns})
+    assert [labels.dtype for labels in net.schema_.labels] == [
         "Int64", "Boolean", "Float64", "String", "Int64",
     ]  # fmt: skip
     assert net.query("m")[None] == 0.5
 
 
 def test_rows_that_nearly_sum_to_one_are_made_to():
-    net = BayesNet({"a": [1, 2, 3]}, {}, {"a": [0.333, 0.333, 0.333]})
-    assert net.tables[0].sum() == pytest.approx(1, abs=1e-15)
+    net = BayesNet.from_tables({"a": [1, 2, 3]}, {}, {"a": [0.333, 0.333, 0.333]})
+    assert net.tables_[0].sum() == pytest.approx(1, abs=1e-15)
 
 
 def test_rows_that_sum_to_one_but_for_rounding_are_left_alone():
     row = [0.1] * 10
-    net = BayesNet({"a": list(range(10))}, {}, {"a": row})
-    assert net.tables[0].tolist() == [row]
+    net = BayesNet.from_tables({"a": list(range(10))}, {}, {"a": row})
+    assert net.tables_[0].tolist() == [row]
 
 
 def test_equality():
     net = sprinkler()
     assert net == sprinkler()
-    assert net != BayesNet(YES, {}, FLAT)
+    assert net != BayesNet.from_tables(YES, {}, FLAT)
     assert net != "net"
 
 
@@ -115,4 +120,4 @@ def test_conditional_frame_of_a_column_without_parents():
 )
 def test_wrong_parts(columns, parents, tables, message):
     with pytest.raises(InputError, match=message):
-        BayesNet(columns, parents, tables)
+        BayesNet.from_tables(columns, parents, tables)

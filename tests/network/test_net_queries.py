@@ -16,7 +16,7 @@ from tacit import BayesNet, InputError
 def questions(draw):
     """A net, evidence of positive probability as codes, and targets."""
     net = draw(nets())
-    n = len(net.names)
+    n = len(net.column_names_)
     cells = np.argwhere(joint_of(net) > 0)
     cell = cells[draw(st.integers(0, len(cells) - 1))]
     known = draw(st.sets(st.integers(0, n - 1), max_size=n - 1))
@@ -26,14 +26,14 @@ def questions(draw):
 
 
 def labelled(net, evidence):
-    return {net.names[c]: net.schema.labels[c][code] for c, code in evidence.items()}
+    return {net.column_names_[c]: net.schema_.labels[c][code] for c, code in evidence.items()}
 
 
 @given(questions())
 def test_query(question):
     net, evidence, targets = question
     joint, total = conditioned(joint_of(net), evidence)
-    answer = net.query([net.names[c] for c in targets], labelled(net, evidence))
+    answer = net.query([net.column_names_[c] for c in targets], labelled(net, evidence))
     np.testing.assert_allclose(answer.probabilities, marginal(joint, targets), atol=1e-12)
     assert answer.log_evidence == pytest.approx(math.log(total), abs=1e-10)
     assert answer.evidence == pytest.approx(total)
@@ -45,9 +45,9 @@ def test_marginals(question):
     net, evidence, _ = question
     joint, _ = conditioned(joint_of(net), evidence)
     found = net.marginals(labelled(net, evidence))
-    assert list(found) == [name for c, name in enumerate(net.names) if c not in evidence]
+    assert list(found) == [name for c, name in enumerate(net.column_names_) if c not in evidence]
     for name, answer in found.items():
-        expected = marginal(joint, [net.schema.position(name)])
+        expected = marginal(joint, [net.schema_.position(name)])
         np.testing.assert_allclose(answer.probabilities, expected, atol=1e-12)
 
 
@@ -56,7 +56,7 @@ def test_most_probable(question):
     net, evidence, _ = question
     joint = joint_of(net)
     record, score = net.most_probable(labelled(net, evidence))
-    cell = tuple(net.schema[name].code(label) for name, label in record.items())
+    cell = tuple(net.schema_[name].code(label) for name, label in record.items())
     assert all(cell[c] == code for c, code in evidence.items())
     assert score == pytest.approx(math.log(joint[cell]), abs=1e-10)
     assert joint[cell] == pytest.approx(
@@ -86,7 +86,7 @@ class TestDistribution:
         assert frame["probability"].sum() == pytest.approx(1)
 
     def test_frame_of_a_column_that_is_called_probability(self):
-        net = BayesNet({"probability": [1, 2]}, {}, {"probability": [0.5, 0.5]})
+        net = BayesNet.from_tables({"probability": [1, 2]}, {}, {"probability": [0.5, 0.5]})
         assert net.query("probability").to_frame().columns == ["probability", "probability_"]
 
     def test_text(self):
@@ -95,7 +95,7 @@ class TestDistribution:
         ]  # fmt: skip
 
     def test_long_text_is_cut(self):
-        net = BayesNet({"x": list(range(60))}, {}, {"x": np.full(60, 1 / 60)})
+        net = BayesNet.from_tables({"x": list(range(60))}, {}, {"x": np.full(60, 1 / 60)})
         lines = repr(net.query("x")).splitlines()
         assert lines[-1] == "… and 36 more: see to_frame()"
         assert len(lines) == 26
@@ -116,7 +116,7 @@ class TestEvidence:
         assert net.query("rain", {"grass": None})["yes"] == pytest.approx(0.2)
 
     def test_labels_of_text_are_found_by_how_they_read(self):
-        net = BayesNet({"n": ["1", "2"]}, {}, {"n": [0.5, 0.5]})
+        net = BayesNet.from_tables({"n": ["1", "2"]}, {}, {"n": [0.5, 0.5]})
         assert net.marginals({"n": 1}) == {}
 
     def test_columns_by_place(self):
@@ -140,7 +140,7 @@ class TestEvidence:
     def test_impossible(self):
         given = {"rain": "no", "sprinkler": "off", "grass": "wet"}
         net = sprinkler()
-        for ask in (net.marginals, net.most_probable, lambda g: net.sample(3, g)):
+        for ask in (net.marginals, net.most_probable, lambda g: net.sample(3, given=g)):
             with pytest.raises(InputError, match=r"probability (of )?(zero|0)"):
                 ask(given)
 
@@ -149,11 +149,11 @@ class TestTargets:
     @pytest.mark.parametrize(
         ("targets", "message"),
         [
-            ([], "targets: name at least one column"),
-            ("rainn", "targets: there is no column 'rainn'; did you mean 'rain'"),
-            (["rain", "rain"], "targets: column 'rain' is named twice"),
-            (["rain", "grass"], "targets: column 'grass' is given"),
-            (3.5, "targets must be columns by name or place"),
+            ([], "columns: name at least one column"),
+            ("rainn", "columns: there is no column 'rainn'; did you mean 'rain'"),
+            (["rain", "rain"], "columns: column 'rain' is named twice"),
+            (["rain", "grass"], "columns: column 'grass' is given"),
+            (3.5, "columns must be names or positions"),
         ],
     )
     def test_wrong(self, targets, message):
@@ -162,6 +162,8 @@ class TestTargets:
 
     def test_too_many_cells(self):
         names = [f"c{k}" for k in range(60)]
-        net = BayesNet({name: [0, 1] for name in names}, {}, {name: [0.5, 0.5] for name in names})
+        net = BayesNet.from_tables(
+            {name: [0, 1] for name in names}, {}, {name: [0.5, 0.5] for name in names}
+        )
         with pytest.raises(InputError, match="the distribution would take"):
             net.query(names)

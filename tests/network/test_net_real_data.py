@@ -25,7 +25,7 @@ SIZES = {
 @pytest.mark.parametrize("name", SIZES)
 def test_read_and_written_again(name, tmp_path):
     net = BayesNet.read_bif(net_file(name))
-    assert (len(net.names), net.n_arcs, net.n_parameters) == SIZES[name]
+    assert (len(net.column_names_), net.n_arcs_, net.n_parameters_) == SIZES[name]
     net.save_bif(tmp_path / "net.bif")
     assert BayesNet.read_bif(tmp_path / "net.bif") == net
     net.save_xmlbif(tmp_path / "net.xml")
@@ -41,8 +41,8 @@ def alarm():
 
 def test_a_table_is_what_a_query_says(alarm):
     for name in ("CATECHOL", "VENTLUNG", "HRSAT"):
-        parents = [alarm.names[p] for p in alarm.parents[alarm.schema.position(name)]]
-        given = {parent: alarm.schema[parent].labels[0] for parent in parents}
+        parents = [alarm.column_names_[p] for p in alarm.parents_[alarm.schema_.position(name)]]
+        given = {parent: alarm.schema_[parent].labels[0] for parent in parents}
         first = (0,) * len(parents)
         np.testing.assert_allclose(
             alarm.query(name, given).probabilities, alarm.table(name)[first], atol=1e-12
@@ -54,7 +54,7 @@ def test_evidence_multiplies(alarm):
     one = alarm.query("HRBP", {"CVP": "LOW"})
     both = alarm.query(["CVP", "HRBP"])
     assert one["HIGH"] * math.exp(one.log_evidence) == pytest.approx(both["LOW", "HIGH"])
-    row = {name: [None] for name in alarm.names} | {"CVP": ["LOW"], "HRBP": ["HIGH"]}
+    row = {name: [None] for name in alarm.column_names_} | {"CVP": ["LOW"], "HRBP": ["HIGH"]}
     assert alarm.score_samples(row)[0] == pytest.approx(math.log(both["LOW", "HIGH"]))
 
 
@@ -62,24 +62,24 @@ def test_the_most_probable_record_is_as_probable_as_it_says(alarm):
     record, score = alarm.most_probable({"HRBP": "HIGH", "PRESS": "HIGH"})
     assert record["PRESS"] == "HIGH"
     assert alarm.log_likelihood({k: [v] for k, v in record.items()}) == pytest.approx(score)
-    drawn = alarm.sample(2000, {"HRBP": "HIGH", "PRESS": "HIGH"}, random_state=0)
+    drawn = alarm.sample(2000, given={"HRBP": "HIGH", "PRESS": "HIGH"}, random_state=0)
     assert alarm.score_samples(drawn).max() <= score + 1e-9
 
 
 def test_marginals_are_shares_of_samples(alarm):
     marginals = alarm.marginals()
     counts = alarm.sample(20_000, random_state=0).one_way()
-    for c, name in enumerate(alarm.names):
+    for c, name in enumerate(alarm.column_names_):
         shares = counts.array(c) / 20_000
         np.testing.assert_allclose(marginals[name].probabilities, shares, atol=0.02)
 
 
 def test_alarm_is_learnt_back(alarm):
     data = alarm.sample(20_000, random_state=0)
-    net = BayesNet.learn(data, restarts=2, random_state=2)
+    net = BayesNet(n_restarts=2, random_state=2).fit(data)
     assert net.structural_hamming_distance(alarm) <= 12
-    true = tacit.network.search.search.network_score(data, alarm.parents)
-    assert net.report_.score > 1.01 * true  # scores are negative
+    true = tacit.network.search.search.network_score(data, alarm.parents_)
+    assert net.learning_.score > 1.01 * true  # scores are negative
     assert net.score(data) == pytest.approx(alarm.score(data), rel=0.01)
 
 
@@ -91,7 +91,7 @@ def test_munin_is_exact():
     counts = munin.sample(5000, random_state=0).one_way()
     gaps = [
         np.abs(marginals[name].probabilities - counts.array(c) / 5000).max()
-        for c, name in enumerate(munin.names)
+        for c, name in enumerate(munin.column_names_)
     ]
     assert max(gaps) < 0.04
 
@@ -106,7 +106,7 @@ def test_nets_too_wide_say_how_wide():
         for c in range(side)
     }
     tables = {name: np.full([2] * len(parents[name]) + [2], 0.5) for name in names}
-    net = BayesNet({name: [0, 1] for name in names}, parents, tables)
+    net = BayesNet.from_tables({name: [0, 1] for name in names}, parents, tables)
     with pytest.raises(InputError, match=r"clique of [0-9]+ columns"):
         net.marginals()
     assert len(net.sample(10)) == 10  # which needs no cliques

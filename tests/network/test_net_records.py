@@ -18,7 +18,7 @@ from tacit.network.parameters.table_counts import fill_in_tables
 def records(draw, net, missing=True, most=12):
     """Rows of codes; -1 is missing."""
     low = -1 if missing else 0
-    row = st.tuples(*(st.integers(low, int(a) - 1) for a in net.schema.arities))
+    row = st.tuples(*(st.integers(low, int(a) - 1) for a in net.schema_.arities))
     return np.array(draw(st.lists(row, min_size=1, max_size=most)))
 
 
@@ -43,7 +43,7 @@ class TestLikelihood:
         assert net.log_likelihood(table) == pytest.approx(3 * one)
         assert net.score(table) == pytest.approx(one)
         assert net.log_likelihood(data) == pytest.approx(net.score_samples(data).sum())
-        with pytest.raises(InputError, match="data: all weights are zero"):
+        with pytest.raises(InputError, match="X: all weights are zero"):
             net.score(table.with_weights([0, 0]))
 
     def test_impossible_records(self):
@@ -69,10 +69,12 @@ class TestData:
         assert found == pytest.approx([math.log(0.2 * 0.99 * 0.8), math.log(0.8 * 0.4 * 0.1)])
 
     def test_arrays_have_the_columns_in_order(self):
-        net = BayesNet({"a": [0, 1], "b": [0, 1]}, {}, {"a": [0.25, 0.75], "b": [0.5, 0.5]})
+        net = BayesNet.from_tables(
+            {"a": [0, 1], "b": [0, 1]}, {}, {"a": [0.25, 0.75], "b": [0.5, 0.5]}
+        )
         found = net.score_samples(np.array([[0, 1], [1, 1]]))
         assert found == pytest.approx(np.log([0.125, 0.375]))
-        with pytest.raises(InputError, match=r"data must have 2 columns.*shape \(1, 3\)"):
+        with pytest.raises(InputError, match=r"X must have 2 columns.*shape \(1, 3\)"):
             net.score_samples(np.array([[0, 1, 1]]))
 
     def test_columns_that_the_net_does_not_have_are_passed_over(self):
@@ -80,23 +82,27 @@ class TestData:
         assert found == pytest.approx(sprinkler().score_samples(DATA))
 
     def test_text_labels_match_numbers(self):
-        net = BayesNet({"n": ["0", "1"]}, {}, {"n": [0.25, 0.75]})
+        net = BayesNet.from_tables({"n": ["0", "1"]}, {}, {"n": [0.25, 0.75]})
         assert net.score_samples({"n": [0, 1]}) == pytest.approx(np.log([0.25, 0.75]))
 
     @pytest.mark.parametrize("labels", [("FALSE", "TRUE"), ("False", "True"), ("false", "true")])
     def test_text_labels_match_booleans(self, labels):
-        net = BayesNet({"b": labels, "a": [0, 1]}, {}, {"b": [0.25, 0.75], "a": [0.5, 0.5]})
+        net = BayesNet.from_tables(
+            {"b": labels, "a": [0, 1]}, {}, {"b": [0.25, 0.75], "a": [0.5, 0.5]}
+        )
         found = net.score_samples({"b": [True, False], "a": [0, 0]})
         assert found == pytest.approx(np.log([0.375, 0.125]))
         assert net.query("a", given={"b": True}).given == {"b": labels[1]}
 
     def test_booleans_that_could_be_two_labels_are_none(self):
-        net = BayesNet({"b": ["true", "TRUE", "false"]}, {}, {"b": [0.25, 0.5, 0.25]})
+        net = BayesNet.from_tables({"b": ["true", "TRUE", "false"]}, {}, {"b": [0.25, 0.5, 0.25]})
         with pytest.raises(InputError, match="column 'b' has True at record 1"):
             net.score_samples({"b": [False, True]})
 
     def test_text_labels_match_whole_numbers_with_a_point(self):
-        net = BayesNet({"n": ["0", "1"], "m": ["a", "b"]}, {}, {"n": [0.25, 0.75], "m": [0.5, 0.5]})
+        net = BayesNet.from_tables(
+            {"n": ["0", "1"], "m": ["a", "b"]}, {}, {"n": [0.25, 0.75], "m": [0.5, 0.5]}
+        )
         frame = pd.DataFrame({"n": [0, None, 1], "m": ["a", "b", None]})
         assert frame["n"].dtype == np.float64
         assert net.score_samples(frame) == pytest.approx(np.log([0.125, 0.5, 0.75]))
@@ -106,26 +112,26 @@ class TestData:
             net.query("m", given={"n": 0.5})
 
     def test_numbers_are_cut_where_the_net_has_its_bins(self):
-        net = BayesNet.learn({"x": [1.5, 2.5, 9.5, 8.5], "y": [0, 0, 1, 1]}, discretise=[5.0])
+        net = BayesNet(discretise=[5.0]).fit({"x": [1.5, 2.5, 9.5, 8.5], "y": [0, 0, 1, 1]})
         found = net.score_samples({"x": [0.1, 99.0], "y": [0, 0]})
         assert found[0] > found[1]
 
     def test_missing_has_a_label_of_its_own_in_nets_that_have_one(self):
-        net = BayesNet({"a": ["x", None]}, {}, {"a": [0.75, 0.25]})
+        net = BayesNet.from_tables({"a": ["x", None]}, {}, {"a": [0.75, 0.25]})
         assert net.score_samples({"a": ["x", None]}) == pytest.approx(np.log([0.75, 0.25]))
 
     def test_lost_column(self):
-        with pytest.raises(InputError, match="data: there is no column 'grass', which the net has"):
+        with pytest.raises(InputError, match="X: there is no column 'grass', which the net has"):
             sprinkler().score_samples({"rain": ["no"], "sprinkler": ["on"]})
 
     def test_unknown_label(self):
         data = {**DATA, "rain": ["no", "hail"]}
-        message = "data: column 'rain' has 'hail' at record 1, which the net does not know; its"
+        message = "X: column 'rain' has 'hail' at record 1, which the net does not know; its"
         with pytest.raises(InputError, match=message):
             sprinkler().score_samples(data)
 
     def test_real_numbers(self):
-        with pytest.raises(InputError, match="data: column 'rain' holds real numbers"):
+        with pytest.raises(InputError, match="X: column 'rain' holds real numbers"):
             sprinkler().score_samples({**DATA, "rain": [0.5, 1.5]})
 
 
@@ -133,9 +139,9 @@ class TestSampling:
     def test_shares_are_probabilities(self):
         net = sprinkler()
         drawn = net.sample(40_000, random_state=0)
-        counts = drawn.contingency(list(net.names)).to_array() / 40_000
+        counts = drawn.contingency(list(net.column_names_)).to_array() / 40_000
         np.testing.assert_allclose(counts, joint_of(net), atol=0.01)
-        assert drawn.schema == net.schema
+        assert drawn.schema == net.schema_
 
     @given(nets(), st.data())
     def test_evidence_is_kept_and_nothing_impossible_is_drawn(self, net, data):
@@ -143,15 +149,15 @@ class TestSampling:
         cells = np.argwhere(joint > 0)
         cell = cells[data.draw(st.integers(0, len(cells) - 1))]
         known = data.draw(st.sets(st.integers(0, len(cell) - 1)))
-        given_ = {net.names[c]: net.schema.labels[c][int(cell[c])] for c in known}
-        drawn = net.sample(50, given_, random_state=1).to_numpy()
+        given_ = {net.column_names_[c]: net.schema_.labels[c][int(cell[c])] for c in known}
+        drawn = net.sample(50, given=given_, random_state=1).to_numpy()
         assert (joint[tuple(drawn.T)] > 0).all()
         assert all((drawn[:, c] == cell[c]).all() for c in known)
 
     def test_shares_given_evidence(self):
         net = sprinkler()
-        drawn = net.sample(40_000, {"grass": "wet"}, random_state=0)
-        counts = drawn.contingency(list(net.names)).to_array() / 40_000
+        drawn = net.sample(40_000, given={"grass": "wet"}, random_state=0)
+        counts = drawn.contingency(list(net.column_names_)).to_array() / 40_000
         np.testing.assert_allclose(counts, conditioned(joint_of(net), {2: 1})[0], atol=0.01)
 
     def test_is_reproducible(self):
@@ -174,10 +180,10 @@ class TestParameters:
         table = table_of(net, codes).with_weights(weights)
         for kind, weight in (("mle", 1.0), ("bdeu", 2.5), ("k2", 0.5)):
             found = net.fit_parameters(table, kind, prior_weight=weight)
-            for child, own in enumerate(net.parents):
+            for child, own in enumerate(net.parents_):
                 expected = slow_table(net, codes, weights, child, own, kind, weight)
                 np.testing.assert_allclose(found.table(child), expected, atol=1e-12)
-            assert found.parents == net.parents
+            assert found.parents_ == net.parents_
 
     def test_rows_without_records_are_uniform(self):
         data = {"rain": ["no"], "sprinkler": ["off"], "grass": ["dry"]}
@@ -190,7 +196,7 @@ class TestParameters:
             ({"parameters": "map"}, "parameters must be one of bdeu, k2, mle, got 'map'"),
             ({"prior_weight": 0}, "prior_weight must be a number above 0, got 0"),
             ({"prior_weight": "x"}, "prior_weight must be a number above 0, got 'x'"),
-            ({"missing": "drop"}, "missing must be 'available' or 'em', got 'drop'"),
+            ({"missing": "drop"}, "missing must be 'ignore' or 'em', got 'drop'"),
             ({"missing": "em", "max_iter": 0}, "max_iter must be a whole number"),
             ({"missing": "em", "max_iter": math.nan}, "max_iter must be a whole number"),
             ({"max_iter": "a"}, "max_iter must be a whole number of at least 1, got 'a'"),
@@ -206,7 +212,7 @@ class TestParameters:
 
 
 def slow_table(net, codes, weights, child, parents, kind, weight):
-    arities = net.schema.arities
+    arities = net.schema_.arities
     shape = [int(arities[c]) for c in (*parents, child)]
     counts = np.zeros(shape)
     for row, own in zip(codes, weights, strict=True):
@@ -231,23 +237,24 @@ def slow_em_step(net, codes, kind, weight):
             weights.append(posterior[tuple(cell)])
     return [
         slow_table(net, np.array(complete), weights, child, own, kind, weight)
-        for child, own in enumerate(net.parents)
+        for child, own in enumerate(net.parents_)
     ]
 
 
 def with_tables(net, tables):
     """The same net with other tables."""
-    columns = {column.name: column.labels for column in net.schema}
+    columns = {column.name: column.labels for column in net.schema_}
     parents = {
-        n: [net.names[p] for p in own] for n, own in zip(net.names, net.parents, strict=True)
+        n: [net.column_names_[p] for p in own]
+        for n, own in zip(net.column_names_, net.parents_, strict=True)
     }
-    return BayesNet(columns, parents, dict(zip(net.names, tables, strict=True)))
+    return BayesNet.from_tables(columns, parents, dict(zip(net.column_names_, tables, strict=True)))
 
 
 def hidden_cause(cause, effect):
     """A net of z with four children alike."""
     children = list("abcd")
-    return BayesNet(
+    return BayesNet.from_tables(
         {name: ["v0", "v1"] for name in ["z", *children]},
         {name: ["z"] for name in children},
         {"z": cause, **dict.fromkeys(children, effect)},
@@ -260,7 +267,7 @@ class TestEM:
         codes = data.draw(records(net))
         table = table_of(net, codes)
         start = net.fit_parameters(table, "bdeu", prior_weight=1.0 if kind == "mle" else 2.0)
-        known = [(codes[:, [*own, c]] >= 0).all(axis=1).any() for c, own in enumerate(net.parents)]
+        known = [(codes[:, [*own, c]] >= 0).all(axis=1).any() for c, own in enumerate(net.parents_)]
         tables = [(start if known[c] else net).table(c) for c in range(len(known))]
         start = with_tables(net, tables)
         # One estimate from the start's expectations: the loop ends before it looks again.
@@ -272,7 +279,7 @@ class TestEM:
     def test_never_goes_down(self, net, data, kind):
         table = table_of(net, data.draw(records(net)))
         filled = fill_in_tables(
-            net.schema, net.parents, table, net.tables, kind, 1.0, max_iter=30, tol=0.0
+            net.schema_, net.parents_, table, net.tables_, kind, 1.0, max_iter=30, tol=0.0
         )
         steps = np.diff(filled.trace[1:] if kind == "mle" else filled.trace)
         assert (steps >= -1e-9).all()
@@ -301,18 +308,18 @@ class TestEM:
     def test_complete_records_need_none(self, net, data):
         table = table_of(net, data.draw(records(net, missing=False)))
         for kind in ("mle", "bdeu"):
-            one, other = (net.fit_parameters(table, kind, missing=m) for m in ("em", "available"))
-            for a, b in zip(one.tables, other.tables, strict=True):
+            one, other = (net.fit_parameters(table, kind, missing=m) for m in ("em", "ignore"))
+            for a, b in zip(one.tables_, other.tables_, strict=True):
                 np.testing.assert_allclose(a, b, atol=1e-12)
 
     def test_a_weight_of_two_is_the_record_twice(self):
         rng = np.random.default_rng(3)
         net = random_net([2, 3, 2, 2], [0, 1, 2, 3], rng, 1.0)
-        table = table_of(net, rng.integers(-1, net.schema.arities, (30, 4)))
+        table = table_of(net, rng.integers(-1, net.schema_.arities, (30, 4)))
         twice = Table.concat([table, table])
         weighted = table.with_weights(np.full(30, 2.0))
         one, other = (net.fit_parameters(t, missing="em") for t in (twice, weighted))
-        for a, b in zip(one.tables, other.tables, strict=True):
+        for a, b in zip(one.tables_, other.tables_, strict=True):
             np.testing.assert_allclose(a, b, atol=1e-10)
 
     def test_finds_more_than_available_records_say(self):
@@ -323,7 +330,7 @@ class TestEM:
         # What is missing depends on another column: leaving records out would mislead.
         codes[(codes[:, 2] == 1) & (rng.random(len(codes)) < 0.8), 0] = -1
         table = table_of(net, codes)
-        em, available = (net.fit_parameters(table, missing=m) for m in ("em", "available"))
+        em, available = (net.fit_parameters(table, missing=m) for m in ("em", "ignore"))
         assert em.log_likelihood(table) > available.log_likelihood(table)
         assert abs(em.query("rain")["yes"] - 0.2) < 0.02
         assert abs(available.query("rain")["yes"] - 0.2) > 0.03

@@ -10,14 +10,21 @@ from matplotlib import pyplot as plt
 
 from support.nets import nets, sprinkler
 from tacit import BayesNet
-from tacit.network.nets.layout import lay_out_layers
-from tacit.network.nets.picture import net_scene
+from tacit.network.bayes_net.layout import lay_out_layers
+from tacit.network.bayes_net.picture import net_scene
 from tacit.plot.scene import Box, Curve, Polygon
 
 
 def test_one_line():
-    assert repr(sprinkler()) == "Bayes net of 3 columns, 3 arcs, 7 parameters"
-    assert repr(BayesNet({"a": [1]}, {}, {"a": [1.0]})).startswith("Bayes net of 1 column, 0 arcs")
+    one = BayesNet.from_tables({"a": [1]}, {}, {"a": [1.0]})
+    assert one.to_text(0).startswith("Bayes net of 1 column, 0 arcs")
+    assert sprinkler().to_text(1).splitlines()[-1] == "… and 2 more columns"
+    assert repr(sprinkler()) == "BayesNet()"
+
+
+def test_frame_of_arcs():
+    assert sprinkler().to_frame().rows() == sprinkler().arcs_
+    assert BayesNet.from_tables({"a": [1]}, {}, {"a": [1.0]}).to_frame().columns == ["from", "to"]
 
 
 def test_text():
@@ -37,14 +44,14 @@ def test_dot():
 
 
 def test_dot_quotes_names():
-    net = BayesNet({'a "b" \\': [1, 2]}, {}, {'a "b" \\': [0.5, 0.5]})
+    net = BayesNet.from_tables({'a "b" \\': [1, 2]}, {}, {'a "b" \\': [0.5, 0.5]})
     assert '  "a \\"b\\" \\\\";' in net.to_dot()
 
 
 def test_networkx():
     nx = pytest.importorskip("networkx")
     graph = sprinkler().to_networkx()
-    assert list(graph.edges) == sprinkler().arcs
+    assert list(graph.edges) == sprinkler().arcs_
     assert graph.nodes["grass"]["labels"] == ("dry", "wet")
     assert graph.nodes["grass"]["parents"] == ("rain", "sprinkler")
     np.testing.assert_array_equal(graph.nodes["grass"]["table"], sprinkler().table("grass"))
@@ -66,8 +73,8 @@ def test_without_networkx(monkeypatch):
 
 @given(nets(max_columns=8))
 def test_layers(net):
-    placed = lay_out_layers(net.parents, 26.0, 12.0)
-    for child, own in enumerate(net.parents):
+    placed = lay_out_layers(net.parents_, 26.0, 12.0)
+    for child, own in enumerate(net.parents_):
         for parent in own:
             between = placed.layer[child] - placed.layer[parent] - 1
             assert between >= 0
@@ -83,8 +90,8 @@ def test_everything_is_on_the_picture(net):
     scene = net_scene(net)
     boxes = [item for item in scene.items if isinstance(item, Box)]
     curves = [item for item in scene.items if isinstance(item, Curve)]
-    assert len(boxes) == len(net.names)
-    assert len(curves) == sum(isinstance(item, Polygon) for item in scene.items) == net.n_arcs
+    assert len(boxes) == len(net.column_names_)
+    assert len(curves) == sum(isinstance(item, Polygon) for item in scene.items) == net.n_arcs_
     for box in boxes:
         assert box.x >= 0
         assert box.y >= 0
@@ -99,7 +106,7 @@ def test_everything_is_on_the_picture(net):
 def test_svg():
     root = ET.fromstring(sprinkler().to_svg())
     shown = "".join(root.itertext())
-    assert all(name in shown for name in sprinkler().names)
+    assert all(name in shown for name in sprinkler().column_names_)
     assert sum(element.tag.endswith("polygon") for element in root.iter()) == 3
 
 
@@ -108,14 +115,16 @@ def test_html():
     assert page.startswith("<pre>Bayes net of 3 columns")
     assert "<svg" in page
     names = [f"c{k}" for k in range(200)]
-    many = BayesNet({name: [0, 1] for name in names}, {}, {name: [0.5, 0.5] for name in names})
+    many = BayesNet.from_tables(
+        {name: [0, 1] for name in names}, {}, {name: [0.5, 0.5] for name in names}
+    )
     assert "<svg" not in many._repr_html_()
     assert "c199" in many._repr_html_()
 
 
 def test_plot():
     ax = sprinkler().plot()
-    assert {text.get_text() for text in ax.texts} == set(sprinkler().names)
+    assert {text.get_text() for text in ax.texts} == set(sprinkler().column_names_)
     assert len(ax.patches) == 3 + 3 + 3  # boxes, arcs, heads
     again = plt.figure().add_subplot()
     assert sprinkler().plot(again) is again

@@ -12,7 +12,7 @@ from tacit.errors import FileError
 from tacit.network.structure.columns import Columns
 from tacit.network.structure.learn import Settings, learn
 
-MIST = Settings(method="mist", sample=400, random_state=0)
+MIST = Settings(algorithm="mist", initial_sample=400, random_state=0)
 NAMES = [f"c{c}" for c in range(7)]
 
 
@@ -40,8 +40,8 @@ def test_all_records_of_a_file(tmp_path, kind):
     columns = Columns.from_file(write(tmp_path / "x", x, kind))
     assert columns.names == NAMES
     assert columns.n_records == 5003
-    expected = learn(Columns.from_array(x), Settings(method="exact"))
-    found = learn(columns, Settings(method="exact"))
+    expected = learn(Columns.from_array(x), Settings(algorithm="exact"))
+    found = learn(columns, Settings(algorithm="exact"))
     assert found.edges.tolist() == expected.edges.tolist()
     np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-10)
     assert found.nodes[3].mean == pytest.approx(x[:, 3].mean())
@@ -60,8 +60,8 @@ def test_a_sample_of_a_file(tmp_path, kind):
 def test_pairs_that_are_read_to_the_end(tmp_path, kind, changes):
     x = gaussian_tree(2, 5003, 7)
     columns = Columns.from_file(write(tmp_path / "x", x, kind))
-    settings = Settings(method="mist", sample=400, random_state=0, **changes)
-    whole = learn(Columns.from_array(x), Settings(method="exact"))
+    settings = Settings(algorithm="mist", initial_sample=400, random_state=0, **changes)
+    whole = learn(Columns.from_array(x), Settings(algorithm="exact"))
     found = learn(columns, settings)
     assert found.edges.tolist() == whole.edges.tolist()
     if "tree_edges" in changes:
@@ -72,7 +72,7 @@ def test_independent_numbers_are_read_once_each(tmp_path, kind):
     x = np.random.default_rng(3).normal(size=(3001, 7))
     columns = Columns.from_file(write(tmp_path / "x", x, kind))
     found = learn(columns, MIST)
-    whole = learn(Columns.from_array(x), Settings(method="exact"))
+    whole = learn(Columns.from_array(x), Settings(algorithm="exact"))
     assert found.edges.tolist() == whole.edges.tolist()
     exact = found.lower == found.upper
     np.testing.assert_allclose(found.weights[exact], whole.weights[exact], rtol=1e-9)
@@ -99,7 +99,7 @@ def test_other_kinds_of_numbers(tmp_path, kind):
     columns = Columns.from_file(write(tmp_path / "x", x, kind, types))
     expected = learn(Columns.from_array(x), MIST)
     for method in ("exact", "mist"):
-        settings = Settings(method=method, sample=400, random_state=0)
+        settings = Settings(algorithm=method, initial_sample=400, random_state=0)
         assert learn(columns, settings).edges.tolist() == expected.edges.tolist()
 
 
@@ -115,8 +115,8 @@ def test_missing_numbers_of_a_file(tmp_path, kind):
         frame.write_ipc(path, compression="lz4" if kind == "compressed" else "uncompressed")
     columns = Columns.from_file(path)
     with pytest.raises(InputError, match="column 'c2' in row 1234 is missing"):
-        learn(columns, Settings(method="exact"))
-    found = learn(columns, Settings(method="exact", missing="ignore"))
+        learn(columns, Settings(algorithm="exact"))
+    found = learn(columns, Settings(algorithm="exact", missing="ignore"))
     assert [node.n for node in found.nodes] == [2000, 2000, 1999, 2000, 2000, 2000, 2000]
 
 

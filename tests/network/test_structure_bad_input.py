@@ -12,7 +12,7 @@ METHODS = ("exact", "mist")
 
 
 def settings(method, **more):
-    return Settings(method=method, sample=100, random_state=0, **more)
+    return Settings(algorithm=method, initial_sample=100, random_state=0, **more)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -91,16 +91,18 @@ def test_columns_that_differ_rarely_are_not_taken_for_equal():
     a = rng.normal(size=20_000)
     far = np.where(rng.random(20_000) < 0.002, 40.0, 0.0)
     x = np.stack([a + far, a, a + 0.1 * rng.normal(size=20_000)], axis=1)
-    whole = learn(Columns.from_array(x), Settings(method="exact"))
+    whole = learn(Columns.from_array(x), Settings(algorithm="exact"))
     for seed in range(20):
-        found = learn(Columns.from_array(x), Settings(method="mist", sample=100, random_state=seed))
+        found = learn(
+            Columns.from_array(x), Settings(algorithm="mist", initial_sample=100, random_state=seed)
+        )
         assert found.edges.tolist() == whole.edges.tolist()
 
 
 @pytest.mark.parametrize("make", [lambda: gaussian_tree(0, 50, 4), lambda: np.zeros((50, 4))])
 def test_fewer_records_than_the_first_sample(make):
     columns = Columns.from_array(make())
-    exact, mist = (learn(columns, Settings(method=method)) for method in METHODS)
+    exact, mist = (learn(columns, Settings(algorithm=method)) for method in METHODS)
     assert mist.edges.tolist() == exact.edges.tolist()
     assert mist.edge_usage == 1
     assert mist.n_read == 50
@@ -109,8 +111,10 @@ def test_fewer_records_than_the_first_sample(make):
 def test_tiny_samples():
     for n_records in (2, 3, 5, 9):
         x = gaussian_tree(n_records, n_records, 3)
-        exact = learn(Columns.from_array(x), Settings(method="exact"))
-        mist = learn(Columns.from_array(x), Settings(method="mist", sample=2, random_state=0))
+        exact = learn(Columns.from_array(x), Settings(algorithm="exact"))
+        mist = learn(
+            Columns.from_array(x), Settings(algorithm="mist", initial_sample=2, random_state=0)
+        )
         assert mist.edges.tolist() == exact.edges.tolist()
 
 
@@ -125,9 +129,9 @@ def test_independent_columns_are_read_to_the_end():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"method": "guess"}, "method must be 'mist' or 'exact', got 'guess'"),
+        ({"algorithm": "guess"}, "algorithm must be 'mist' or 'exact', got 'guess'"),
         ({"interval": "t"}, "interval must be"),
-        ({"share": "half"}, "share must be"),
+        ({"guarantee": "half"}, "guarantee must be"),
         ({"tree_edges": "none"}, "tree_edges must be"),
         ({"missing": "error"}, "missing must be"),
         ({"delta": 0}, "delta must be a number between 0 and 1, got 0"),
@@ -136,22 +140,22 @@ def test_independent_columns_are_read_to_the_end():
         ({"delta": True}, "delta must be"),
         ({"epsilon": -0.1}, "epsilon must be a number of at least 0"),
         ({"epsilon": np.nan}, "epsilon must be"),
-        ({"sample": 1}, "sample must be a whole number of at least 2"),
-        ({"sample": 10.5}, "sample must be"),
+        ({"initial_sample": 1}, "sample must be a whole number of at least 2"),
+        ({"initial_sample": 10.5}, "sample must be"),
         ({"n_jobs": 0}, "n_jobs"),
-        ({"missing": "ignore"}, "missing='ignore' needs method='exact'"),
+        ({"missing": "ignore"}, "missing='ignore' needs algorithm='exact'"),
         ({"random_state": "x"}, "random_state"),
     ],
 )
 def test_settings_are_checked(changes, message):
     columns = Columns.from_array(gaussian_tree(0, 300, 3))
     with pytest.raises(InputError, match=message):
-        learn(columns, Settings(**{"method": "mist", "sample": 100} | changes))
+        learn(columns, Settings(**{"algorithm": "mist", "initial_sample": 100} | changes))
 
 
 def test_samples_cannot_be_weighted():
     columns = Columns.from_array(gaussian_tree(0, 300, 3), weights=np.ones(300))
-    with pytest.raises(InputError, match="method='mist' takes no weights"):
+    with pytest.raises(InputError, match="algorithm='mist' takes no weights"):
         learn(columns, settings("mist"))
 
 

@@ -18,7 +18,7 @@ from tacit import Table
 from tacit.network.structure.columns import Columns
 from tacit.network.structure.learn import ClassMoments, Moments, PairMoments, Settings, learn
 
-EXACT = Settings(method="exact")
+EXACT = Settings(algorithm="exact")
 examples = settings(max_examples=60)
 
 
@@ -157,7 +157,7 @@ def test_missing_values_are_left_out_pair_by_pair(seed):
         *[[np.nan if v is None else v for v in codes[:, k]] for k in range(3)],
     ]
     weights = all_weights(values, columns.numeric)
-    found = learn(columns, Settings(method="exact", missing="ignore"))
+    found = learn(columns, Settings(algorithm="exact", missing="ignore"))
     check(columns, weights, found)
     for node, column in zip(found.nodes[4:], values[4:], strict=True):
         assert node.sum() == np.isfinite(column).sum()
@@ -184,7 +184,9 @@ def test_one_column_has_no_edges():
     found = learn(Columns.from_array(np.arange(4.0)[:, None]), EXACT)
     assert found.edges.shape == (0, 2)
     assert found.nodes == [Moments(4.0, 1.5, 1.25)]
-    mist = learn(Columns.from_array(np.arange(9.0)[:, None]), Settings(method="mist", sample=2))
+    mist = learn(
+        Columns.from_array(np.arange(9.0)[:, None]), Settings(algorithm="mist", initial_sample=2)
+    )
     assert mist.edges.shape == (0, 2)
 
 

@@ -12,8 +12,8 @@ from tacit.network.structure.columns import Columns
 from tacit.network.structure.learn import Settings, learn
 from tacit.network.structure.random_order import RandomOrder
 
-EXACT = Settings(method="exact")
-MIST = Settings(method="mist", sample=500, random_state=1)
+EXACT = Settings(algorithm="exact")
+MIST = Settings(algorithm="mist", initial_sample=500, random_state=1)
 
 
 def numbers(seed, **more):
@@ -40,11 +40,11 @@ KINDS = {"numbers": numbers, "binary": binary, "labels": labels, "mixed": mixed}
     "changes",
     [
         {},
-        {"share": "decision"},
+        {"guarantee": "decision"},
         {"tree_edges": "exact"},
-        {"share": "decision", "tree_edges": "exact"},
-        {"sample": 37},
-        {"sample": 19_999},
+        {"guarantee": "decision", "tree_edges": "exact"},
+        {"initial_sample": 37},
+        {"initial_sample": 19_999},
         {"n_jobs": 2},
     ],
     ids=str,
@@ -225,7 +225,7 @@ def test_delta_is_kept(make, sample):
     delta, runs, wrong, usage = 0.05, 30, 0, 0.0
     for seed in range(runs):
         columns = make(np.random.default_rng(seed))
-        settings = Settings(method="mist", delta=delta, sample=sample, random_state=seed)
+        settings = Settings(algorithm="mist", delta=delta, initial_sample=sample, random_state=seed)
         found = learn(columns, settings)
         wrong += found.edges.tolist() != learn(columns, EXACT).edges.tolist()
         usage += found.edge_usage / runs
@@ -241,7 +241,11 @@ def test_intervals_hold_as_often_as_they_say():
         x = gaussian_tree(seed, 4000, 3)
         whole = learn(Columns.from_array(x), EXACT)
         settings = Settings(
-            method="mist", delta=delta, share="decision", sample=200, random_state=seed
+            algorithm="mist",
+            delta=delta,
+            guarantee="decision",
+            initial_sample=200,
+            random_state=seed,
         )
         found = learn(Columns.from_array(x), settings)
         if found.edges.tolist() == whole.edges.tolist():

@@ -46,8 +46,8 @@ def read(tmp_path):
 
 def test_forms(read):
     net = read(RAIN)
-    assert net.names == ("rain", "grass & moss")
-    assert list(net.schema.labels[1]) == ["dry", "wet", "so so"]
+    assert net.column_names_ == ("rain", "grass & moss")
+    assert list(net.schema_.labels[1]) == ["dry", "wet", "so so"]
     assert net.table(1).tolist() == [[0.5, 0.25, 0.25], [0.125, 0.125, 0.75]]
 
 
@@ -66,7 +66,7 @@ def test_round_trip_of_names_and_labels_of_all_kinds(tmp_path):
         "s": [" a", "a", "a\tb", ""],
     }
     tables = {name: np.full(len(own), 1 / len(own)) for name, own in columns.items()}
-    net = BayesNet(columns, {}, tables)
+    net = BayesNet.from_tables(columns, {}, tables)
     net.save_xmlbif(tmp_path / "net.xml")
     assert BayesNet.read_xmlbif(tmp_path / "net.xml") == net
 
@@ -76,7 +76,7 @@ def test_blanks_of_names_are_kept(tmp_path):
     columns = {name: ["x", "y"] for name in names}
     parents = dict.fromkeys(names[1:3], names[:1])
     tables = {name: np.full((2, 2) if name in parents else 2, 0.5) for name in names}
-    net = BayesNet(columns, parents, tables)
+    net = BayesNet.from_tables(columns, parents, tables)
     net.save_xmlbif(tmp_path / "net.xml")
     assert BayesNet.read_xmlbif(tmp_path / "net.xml") == net
 
@@ -84,7 +84,7 @@ def test_blanks_of_names_are_kept(tmp_path):
 @pytest.mark.parametrize("sign", ["\0", "\x1b", "\r", "\uffff"])
 def test_names_that_xml_cannot_hold(tmp_path, sign):
     name = f"a{sign}b"
-    net = BayesNet({name: [0, 1]}, {}, {name: [0.5, 0.5]})
+    net = BayesNet.from_tables({name: [0, 1]}, {}, {name: [0.5, 0.5]})
     with pytest.raises(InputError) as caught:
         net.save_xmlbif(tmp_path / "net.xml")
     assert str(caught.value).startswith(f"column {name!r}: XML cannot hold")

@@ -6,16 +6,16 @@ import math
 from collections import defaultdict
 
 
-def groups(grid, coords, types, delta):
+def groups(grid, coords, types, group_width):
     """Return the sets of objects that are represented together, as a set of frozensets."""
     found = defaultdict(set)
     for i, (place, kind) in enumerate(zip(coords.tolist(), types.tolist(), strict=True)):
-        part = [_part(grid, j, z, delta) for j, z in enumerate(place)]
+        part = [_part(grid, j, z, group_width) for j, z in enumerate(place)]
         found[(tuple(part), kind)].add(i)
     return {frozenset(members) for members in found.values()}
 
 
-def _part(grid, j, z, delta):
+def _part(grid, j, z, group_width):
     lower, upper, k = float(grid.lower[j]), float(grid.upper[j]), grid.resolution[j]
     if upper == lower:
         cell, within = 0, z - lower
@@ -23,7 +23,7 @@ def _part(grid, j, z, delta):
         at = (z - lower) / (upper - lower) * k
         cell = min(max(math.floor(at), 0), k - 1)
         within = at - cell
-    if delta == 0:
+    if group_width == 0:
         return cell, z
-    last = math.ceil(1 / delta - 1e-9) - 1
-    return cell, min(max(math.floor(within / delta), 0), last)
+    last = math.ceil(1 / group_width - 1e-9) - 1
+    return cell, min(max(math.floor(within / group_width), 0), last)

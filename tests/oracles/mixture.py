@@ -33,10 +33,10 @@ class DenseMixture:
     strength: float
 
     @classmethod
-    def of(cls, codes, arities, weights=None, strength=1.0, mean="shares"):
+    def of(cls, codes, arities, weights=None, strength=1.0, mean="marginals"):
         weights = np.ones(len(codes)) if weights is None else np.asarray(weights, float)
         alphas = [np.full(arity, strength / arity) if arity else np.zeros(0) for arity in arities]
-        if mean == "shares":
+        if mean == "marginals":
             for c, arity in enumerate(arities):
                 held = np.array([weights[codes[:, c] == v].sum() + 1 / arity for v in range(arity)])
                 alphas[c] = strength * held / held.sum()

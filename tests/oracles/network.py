@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-SCORES = ("bic", "aic", "k2", "bdeu", "bds", "penalised")
+SCORES = ("bic", "aic", "k2", "bdeu", "bds", "penalized")
 
 
 # --- scores -----------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def penalty(counts, score, n):
     prices = {
         "bic": 0.5 * log_n * q * (r - 1),
         "aic": q * (r - 1),
-        "penalised": 0.5 * log_n * q * r,  # of the ADtree paper: every entry is a parameter
+        "penalized": 0.5 * log_n * q * r,  # of the ADtree paper: every entry is a parameter
     }
     return prices.get(score, 0.0)
 

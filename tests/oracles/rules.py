@@ -315,20 +315,20 @@ def replay(problem, arrays, *, choices=True):
 # Covering: one rule for one class
 
 
-def heuristic_value(heuristic, parameter, p, n, all_p, all_n):
+def criterion_value(criterion, parameter, p, n, all_p, all_n):
     """What covering p hits and n misses is worth, of all_p and all_n."""
-    if heuristic == "precision":
+    if criterion == "precision":
         return p / (p + n)
-    if heuristic == "laplace":
+    if criterion == "laplace":
         return (p + 1) / (p + n + 2)
-    if heuristic == "m_estimate":
+    if criterion == "m_estimate":
         return (p + parameter * all_p / (all_p + all_n)) / (p + n + parameter)
-    if heuristic == "f_measure":
+    if criterion == "f_measure":
         return (1 + parameter * parameter) * p / (parameter * parameter * all_p + p + n)
     return (p / (p + n) + p / all_p) / 2
 
 
-def grow_covering_rule(codes, kinds, hits, misses, heuristic, parameter, longest, min_support):
+def grow_covering_rule(codes, kinds, hits, misses, criterion, parameter, longest, min_support):
     """The conditions of one rule; `hits` and `misses` are weights, both 0 for who is not there."""
     there = hits + misses > 0
     covered, found = np.ones(len(codes), bool), []
@@ -337,7 +337,7 @@ def grow_covering_rule(codes, kinds, hits, misses, heuristic, parameter, longest
 
     def worth(records):
         p, n = hits[records].sum(), misses[records].sum()
-        return heuristic_value(heuristic, parameter, p, n, hits.sum(), misses.sum()), p
+        return criterion_value(criterion, parameter, p, n, hits.sum(), misses.sum()), p
 
     def rank(condition):
         return condition.column, condition.op == UNEQUAL, condition.low, condition.op
@@ -373,7 +373,7 @@ def column_arrays(codes, kinds, predominant):
     return {
         "n_records": len(codes),
         "kinds": np.asarray(kinds, np.uint8),
-        "predominant": np.asarray(predominant, np.int32),
+        "default_codes": np.asarray(predominant, np.int32),
         "column_runs": np.array(column_runs, np.int64),
         "run_codes": np.array(run_codes, np.int32),
         "run_start": np.array(run_start, np.int64),

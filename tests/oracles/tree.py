@@ -387,11 +387,11 @@ class Growth:
 
 def row_statistics(n_records, classes, n_classes, moments, weights):
     """Return what each record adds to its node's statistics."""
-    own = np.ones(n_records, np.int64) if weights is None else np.asarray(weights, np.int64)
+    each = np.ones(n_records, np.int64) if weights is None else np.asarray(weights, np.int64)
     if classes is None:
-        return np.column_stack((own, *moments)).astype(np.int64)
+        return np.column_stack((each, *moments)).astype(np.int64)
     rows = np.zeros((n_records, n_classes), np.int64)
-    rows[np.arange(n_records), classes] = own
+    rows[np.arange(n_records), classes] = each
     return rows
 
 

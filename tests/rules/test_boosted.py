@@ -18,10 +18,10 @@ from support.scripts import run
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError, Table
 from tacit.parameters import make_generator
 from tacit.rules.boosted.growth import Growth
-from tacit.rules.boosted.holding_out import folds, hold_out
-from tacit.rules.boosted.outputs import read_classes
 from tacit.rules.boosted.settings import choose_loss
+from tacit.rules.boosted.validation import folds, hold_out
 from tacit.rules.columns.features import RuleFeatures
+from tacit.rules.targets import read_classes
 
 LOSSES = ["logistic", "squared", "squared_hinge", "example_logistic", "softmax"]
 
@@ -126,15 +126,15 @@ def test_any_form_gives_the_same_rules(form, kind):
     )
 
 
-@pytest.mark.parametrize("predominant", ["zero", "none", 1.0, -2.0, 17.5, np.nan])
+@pytest.mark.parametrize("defaults", ["zero", "none", 1.0, -2.0, 17.5, np.nan])
 @settings(max_examples=10)
 @given(seed=st.integers(0, 99))
-def test_any_predominant_value_gives_the_same_rules(predominant, seed):
+def test_any_default_value_gives_the_same_rules(defaults, seed):
     x, labels = make_records(80, 4, seed)
     x[::7, 1] = np.nan
-    given_ = [predominant] * 4 if isinstance(predominant, float) else predominant
+    given_ = [defaults] * 4 if isinstance(defaults, float) else defaults
     known = BoostedRulesClassifier(20).fit(x, labels)
-    other = BoostedRulesClassifier(20, predominant=given_).fit(x, labels)
+    other = BoostedRulesClassifier(20, defaults=given_).fit(x, labels)
     assert other.rules_.to_frame().equals(known.rules_.to_frame())
     np.testing.assert_array_equal(other.decision_function(x), known.decision_function(x))
 
@@ -216,11 +216,11 @@ def test_the_default_of_numbers_is_their_mean():
     "params",
     [
         {"sample": "bagging"},
-        {"sample": "subsample", "sample_share": 0.5},
+        {"sample": "subsample", "sample_fraction": 0.5},
         {"sample": "subsample", "stratify": False},
         {"sample": "bagging", "prune": True},
-        {"feature_share": "sqrt"},
-        {"feature_share": 0.5, "heads": "complete"},
+        {"feature_fraction": "sqrt"},
+        {"feature_fraction": 0.5, "heads": "complete"},
         {"early_stopping": True, "sample": "bagging"},
     ],
 )
@@ -237,7 +237,7 @@ def test_samples_are_repeatable_and_learn(params, kind):
 def test_early_stopping_keeps_the_best():
     noisy = LABELS[:, 0] ^ (np.random.default_rng(0).random(len(X)) < 0.2)
     model = BoostedRulesClassifier(
-        400, early_stopping=True, validation_share=0.3, patience=20, random_state=0
+        400, early_stopping=True, validation_fraction=0.3, n_iter_no_change=20, random_state=0
     ).fit(X, noisy)
     losses = model.validation_losses_
     assert 0 < model.n_rules_ == len(losses) < 400
@@ -251,15 +251,15 @@ def test_early_stopping_keeps_the_best():
 
 def test_patience_of_zero_learns_all_rules_first():
     noisy = LABELS[:, 0] ^ (np.random.default_rng(0).random(len(X)) < 0.2)
-    params = {"early_stopping": True, "validation_share": 0.3, "random_state": 0}
-    patient = BoostedRulesClassifier(200, patience=0, **params).fit(X, noisy)
-    hasty = BoostedRulesClassifier(200, patience=1, **params).fit(X, noisy)
+    params = {"early_stopping": True, "validation_fraction": 0.3, "random_state": 0}
+    patient = BoostedRulesClassifier(200, n_iter_no_change=0, **params).fit(X, noisy)
+    hasty = BoostedRulesClassifier(200, n_iter_no_change=1, **params).fit(X, noisy)
     assert patient.validation_losses_.min() <= hasty.validation_losses_.min()
 
 
 @pytest.mark.parametrize("binning", ["frequency", "width"])
 def test_histograms_learn_as_well(binning):
-    model = BoostedRulesClassifier(100, search="histogram", binning=binning, n_bins=16)
+    model = BoostedRulesClassifier(100, algorithm="histogram", binning=binning, n_bins=16)
     assert (model.fit(X, LABELS).predict(X) != LABELS).mean() < 0.05
 
 
@@ -313,7 +313,7 @@ def test_calibrated_probabilities_follow_scores():
 def test_calibration_by_held_out_records(kind):
     y = TARGETS[kind]
     model = BoostedRulesClassifier(
-        50, calibration="isotonic", early_stopping=True, validation_share=0.3, random_state=0
+        50, calibration="isotonic", early_stopping=True, validation_fraction=0.3, random_state=0
     ).fit(X, y)
     assert (model.predict(X) != y).mean() < 0.1
     if kind != "multilabel":

@@ -35,7 +35,7 @@ CASES = {
         X,
         LABELS,
     ),
-    "squared": (BoostedRulesClassifier(20, loss="squared", search="histogram"), X, LABELS),
+    "squared": (BoostedRulesClassifier(20, loss="squared", algorithm="histogram"), X, LABELS),
     "number": (BoostedRulesRegressor(20), FRAME, X[:, 0]),
     "numbers": (BoostedRulesRegressor(20, heads="complete"), X, X[:, :2]),
     "constant": (BoostedRulesRegressor(20), X, np.ones(len(X))),
@@ -76,11 +76,11 @@ def test_a_loaded_model_passes_over_its_target(tmp_path):
     np.testing.assert_array_equal(again.predict(whole), model.predict(FRAME))
 
 
-def test_what_is_predominant_is_not_saved(tmp_path):
-    model = BoostedRulesClassifier(10, predominant=[np.nan] * 4).fit(X, LABELS)
+def test_what_is_default_is_not_saved(tmp_path):
+    model = BoostedRulesClassifier(10, defaults=[np.nan] * 4).fit(X, LABELS)
     model.save(tmp_path / "model.tacit")
     again = tacit.load(tmp_path / "model.tacit")
-    assert again.predominant == "auto"
+    assert again.defaults == "auto"
     np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 

@@ -8,16 +8,16 @@ from tacit import _core
 from tacit.rules.columns.features import RuleFeatures
 
 
-@pytest.mark.parametrize("predominant", ["auto", "none"])
+@pytest.mark.parametrize("defaults", ["auto", "none"])
 @pytest.mark.parametrize("seed", range(6))
-def test_held_out_values_between_two_neighbours(seed, predominant):
+def test_held_out_values_between_two_neighbours(seed, defaults):
     """A value between the neighbours of a threshold is on the side of the half-way mark."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(300, 4)), 2)
     y = (X[:, 0] + rng.normal(size=300) > 0).astype(np.uint8)
     units = (rng.random(300) < 0.6).astype(np.float32)
     _, coded = RuleFeatures.fit(
-        X, BaseEstimator(), predominant=predominant, bins=None, nominal=None, n_jobs=1
+        X, BaseEstimator(), defaults=defaults, bins=None, nominal=None, n_jobs=1
     )
     booster = _core.RuleBooster(
         _core.RuleColumns(*coded.arguments), y[None], "logistic", "single", 1, 0.3, 0.0, 1.0, 4, 1,

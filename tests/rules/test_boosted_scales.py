@@ -6,7 +6,7 @@ import pytest
 import tacit
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor
 from tacit.parameters import make_generator
-from tacit.rules.boosted.holding_out import hold_out
+from tacit.rules.boosted.validation import hold_out
 
 
 def make_records(n=300, seed=0):
@@ -28,7 +28,7 @@ def test_no_rule_is_kept_if_none_lowers_the_held_out_loss(tmp_path):
         rng = np.random.default_rng(seed)
         noise, y = rng.normal(size=(60, 3)), rng.integers(0, 2, 60)
         model = BoostedRulesClassifier(
-            50, early_stopping=True, patience=3, random_state=seed, learning_rate=1.0
+            50, early_stopping=True, n_iter_no_change=3, random_state=seed, learning_rate=1.0
         ).fit(noise, y)
         held = hold_out(0.1, 60, y.astype(np.int32), make_generator(seed))
         start = log_loss(model.rules_.arrays.default_scores[0], y[held]).mean()

@@ -21,10 +21,10 @@ def expected(estimator):
 @parametrize_with_checks(
     [
         BoostedRulesClassifier(60),
-        BoostedRulesClassifier(60, heads="complete", loss="squared_hinge", search="histogram"),
+        BoostedRulesClassifier(60, heads="complete", loss="squared_hinge", algorithm="histogram"),
         BoostedRulesClassifier(60, early_stopping=True, calibration="isotonic", sample="bagging"),
         BoostedRulesRegressor(60),
-        BoostedRulesRegressor(60, heads="complete", feature_share="sqrt", sample="subsample"),
+        BoostedRulesRegressor(60, heads="complete", feature_fraction="sqrt", sample="subsample"),
     ],
     expected_failed_checks=expected,
 )

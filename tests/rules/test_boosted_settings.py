@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError
-from tacit.rules.boosted.holding_out import folds, hold_out
-from tacit.rules.boosted.outputs import read_classes, read_numbers
 from tacit.rules.boosted.settings import (
     check_parameters,
     choose_loss,
     count_weights,
     kernel_settings,
 )
+from tacit.rules.boosted.validation import folds, hold_out
+from tacit.rules.targets import read_classes, read_numbers
 
 LABELS = read_classes(np.array([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]), 2)
 
@@ -34,20 +34,20 @@ LABELS = read_classes(np.array([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]), 2)
         ({"min_support": 0}, "min_support must be"),
         ({"l1": -1}, "l1 must be"),
         ({"l2": -1}, "l2 must be"),
-        ({"search": "fast"}, "search must be 'exact' or 'histogram'"),
+        ({"algorithm": "fast"}, "algorithm must be 'exact' or 'histogram'"),
         ({"n_bins": 1}, "n_bins must be"),
         ({"binning": "wide"}, "binning must be"),
         ({"sample": "all"}, "sample must be"),
-        ({"sample_share": 0.0}, "sample_share must be"),
-        ({"feature_share": 0}, "feature_share must be"),
-        ({"feature_share": 1.5}, "feature_share must be"),
-        ({"feature_share": True}, "feature_share must be"),
-        ({"feature_share": "half"}, "feature_share must be"),
+        ({"sample_fraction": 0.0}, "sample_fraction must be"),
+        ({"feature_fraction": 0}, "feature_fraction must be"),
+        ({"feature_fraction": 1.5}, "feature_fraction must be"),
+        ({"feature_fraction": True}, "feature_fraction must be"),
+        ({"feature_fraction": "half"}, "feature_fraction must be"),
         ({"prune": 1}, "prune must be True or False"),
         ({"prune": True}, "prune=True needs records that were not drawn"),
         ({"early_stopping": "yes"}, "early_stopping must be True or False"),
-        ({"validation_share": 1.0}, "validation_share must be"),
-        ({"patience": -1}, "patience must be"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be"),
+        ({"n_iter_no_change": -1}, "n_iter_no_change must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
     ],
 )
@@ -94,7 +94,7 @@ def settings(n_columns=100, n_counted=50, **params):
     [(None, 0), ("sqrt", 10), ("log2", 7), (0.255, 26), (1.0, 0), (3, 3), (1000, 0), (1e-9, 1)],
 )
 def test_columns_that_are_tried(share, n):
-    assert settings(feature_share=share)["n_features"] == n
+    assert settings(feature_fraction=share)["n_features"] == n
 
 
 def test_supports_are_numbers_or_shares():
@@ -109,7 +109,7 @@ def test_sizes_of_heads_and_samples():
     assert settings(heads="partial", head_size=9)["head_size"] == 5
     assert settings(sample="subsample")["sample_fraction"] == pytest.approx(2 / 3)
     assert settings(sample="bagging")["sample_fraction"] == 1.0
-    assert settings(sample="bagging", sample_share=0.5)["sample_fraction"] == 0.5
+    assert settings(sample="bagging", sample_fraction=0.5)["sample_fraction"] == 0.5
 
 
 def test_as_many_are_held_out_of_each_stratum():
@@ -118,7 +118,7 @@ def test_as_many_are_held_out_of_each_stratum():
     assert np.bincount(strata[held]).tolist() == [5, 3, 2]
     assert (held == hold_out(0.1, 100, strata, np.random.default_rng(3))).all()
     assert hold_out(0.001, 10, None, np.random.default_rng(0)).sum() == 1
-    with pytest.raises(InputError, match="validation_share"):
+    with pytest.raises(InputError, match="validation_fraction"):
         hold_out(0.1, 1, None, np.random.default_rng(0))
 
 

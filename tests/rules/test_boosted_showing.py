@@ -86,7 +86,7 @@ def test_progress_goes_to_stderr(capsys):
 
 def test_progress_does_not_change_when_learning_stops(capsys):
     noisy = LABELS[:, 0] ^ (np.random.default_rng(0).random(len(X)) < 0.2)
-    params = {"early_stopping": True, "patience": 5, "sample": "bagging", "random_state": 0}
+    params = {"early_stopping": True, "n_iter_no_change": 5, "sample": "bagging", "random_state": 0}
     quiet = BoostedRulesClassifier(300, **params).fit(X, noisy)
     loud = BoostedRulesClassifier(300, verbose=1, **params).fit(X, noisy)
     assert loud.validation_losses_.tolist() == quiet.validation_losses_.tolist()

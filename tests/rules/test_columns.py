@@ -49,11 +49,9 @@ def dense(new):
 def decoded(coded):
     """Turn codes back into numbers."""
     out = np.full((coded.n_records, len(coded.kinds)), NAN)
-    for c, (predominant, start) in enumerate(
-        zip(coded.predominant, coded.code_start, strict=False)
-    ):
-        if predominant >= 0:
-            out[:, c] = coded.lower[start + predominant]
+    for c, (default, start) in enumerate(zip(coded.defaults, coded.code_start, strict=False)):
+        if default >= 0:
+            out[:, c] = coded.lower[start + default]
         for run in range(coded.column_runs[c], coded.column_runs[c + 1]):
             rows = coded.records[coded.run_start[run] : coded.run_start[run + 1]]
             code = coded.run_codes[run]
@@ -115,7 +113,7 @@ def test_every_array_is_the_same(container):
     expected = fit(X)
     assert features == expected[0]
     np.testing.assert_array_equal(decoded(coded), X)
-    for name in ("run_codes", "run_start", "records", "lower", "predominant"):
+    for name in ("run_codes", "run_start", "records", "lower", "defaults"):
         np.testing.assert_array_equal(getattr(coded, name), getattr(expected[1], name))
     np.testing.assert_array_equal(dense(features.transform(given, BaseEstimator())), X)
 
@@ -230,11 +228,11 @@ def test_the_default_of_a_table_is_predominant():
     table = Table({"n": [5, 5, 2, None], "s": ["x", "y", "y", "y"]}, defaults={"n": 2, "s": "x"})
     features, coded = fit(table)
     assert features.kinds.tolist() == [0, 1]
-    assert [coded.lower[coded.code_start[c] + coded.predominant[c]] for c in (0, 1)] == [2.0, 0.0]
+    assert [coded.lower[coded.code_start[c] + coded.defaults[c]] for c in (0, 1)] == [2.0, 0.0]
     np.testing.assert_array_equal(decoded(coded), [[5, 0], [5, 1], [2, 1], [NAN, 1]])
     assert len(coded.records) == 6
     missing = Table({"n": [5, None, None]}, defaults={"n": None})
-    assert fit(missing)[1].predominant.tolist() == [-1]
+    assert fit(missing)[1].defaults.tolist() == [-1]
 
 
 def test_bins_of_a_table_are_ordinal():
@@ -259,7 +257,7 @@ def test_columns_of_tables_are_found_by_name():
 
 @settings(max_examples=50)
 @given(data=st.data())
-def test_what_is_predominant_changes_nothing_but_what_is_stored(data):
+def test_what_is_default_changes_nothing_but_what_is_stored(data):
     values = st.sampled_from([0.0, 0.0, 1.0, -2.0, NAN])
     shape = data.draw(st.tuples(st.integers(1, 9), st.integers(1, 3)))
     given = data.draw(hnp.arrays(np.float64, shape, elements=values))
@@ -269,9 +267,7 @@ def test_what_is_predominant_changes_nothing_but_what_is_stored(data):
         | st.lists(values | st.just(0.5), min_size=n, max_size=n)
         | st.dictionaries(st.integers(0, n - 1), values)
     )
-    _, coded = fit(
-        sparse.csr_array(given) if data.draw(st.booleans()) else given, predominant=chosen
-    )
+    _, coded = fit(sparse.csr_array(given) if data.draw(st.booleans()) else given, defaults=chosen)
     np.testing.assert_array_equal(decoded(coded), given)
     _core.RuleColumns(*coded.arguments)  # which finds nothing wrong with it
     if chosen == "none":
@@ -283,29 +279,29 @@ def test_what_is_predominant_changes_nothing_but_what_is_stored(data):
         assert len(coded.records) == given.size - sum(most)
 
 
-def test_predominant_values_by_name_and_label():
-    _, coded = fit(polars_frame(), predominant={"town": "Bern", "size": None, "age": 7, 3: True})
-    assert coded.predominant.tolist() == [0, -1, 0, 1, 0]
+def test_default_values_by_name_and_label():
+    _, coded = fit(polars_frame(), defaults={"town": "Bern", "size": None, "age": 7, 3: True})
+    assert coded.defaults.tolist() == [0, -1, 0, 1, 0]
     assert coded.lower[0] == 7
 
 
 @pytest.mark.parametrize(
-    ("predominant", "message"),
+    ("defaults", "message"),
     [
-        ("most", "predominant must be 'auto', 'zero', 'none'"),
-        (3, "predominant must be 'auto', 'zero', 'none'"),
-        ([0.0], "predominant must have 5 values, one for each column; got 1"),
-        ({"tow": 1}, "predominant: there is no column 'tow'"),
-        ({9: 1}, "predominant: column 9 is not among the 5 columns"),
-        ({1.5: 1}, "predominant must be names or places"),
-        ({"town": "Rome"}, "predominant: column 'town' has no label 'Rome'"),
-        ({"age": "old"}, "predominant: column 'age' holds numbers, got 'old'"),
-        ({"age": float("inf")}, "predominant: column 'age' holds numbers, got inf"),
+        ("most", "defaults must be 'auto', 'zero', 'none'"),
+        (3, "defaults must be 'auto', 'zero', 'none'"),
+        ([0.0], "defaults must have 5 values, one for each column; got 1"),
+        ({"tow": 1}, "defaults: there is no column 'tow'"),
+        ({9: 1}, "defaults: column 9 is not among the 5 columns"),
+        ({1.5: 1}, "defaults must be names or indices"),
+        ({"town": "Rome"}, "defaults: column 'town' has no label 'Rome'"),
+        ({"age": "old"}, "defaults: column 'age' holds numbers, got 'old'"),
+        ({"age": float("inf")}, "defaults: column 'age' holds numbers, got inf"),
     ],
 )
-def test_predominant_values_that_cannot_be(predominant, message):
+def test_default_values_that_cannot_be(defaults, message):
     with pytest.raises(InputError, match=message):
-        fit(polars_frame(), predominant=predominant)
+        fit(polars_frame(), defaults=defaults)
 
 
 # Other options
@@ -453,7 +449,7 @@ def test_numbers_where_labels_are_expected():
 def test_columns_of_nothing():
     estimator = BaseEstimator()
     features, coded = RuleFeatures.fit({"a": [None, None], "b": [1, 1]}, estimator)
-    assert coded.predominant.tolist() == [-1, 0]
+    assert coded.defaults.tolist() == [-1, 0]
     assert len(coded.records) == 0
     new = features.transform({"a": [3.0], "b": [None]}, estimator)
     np.testing.assert_array_equal(dense(new), [[3, NAN]])

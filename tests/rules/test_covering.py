@@ -16,7 +16,7 @@ from tacit import CoveringRulesClassifier, _core
 from tacit.errors import InputError
 from tacit.rules.covering.search import CoveringSettings, learn_rules, on_a_grid
 
-HEURISTICS = ("f_measure", "precision", "laplace", "m_estimate", "kulczynski")
+CRITERIA = ("f_measure", "precision", "laplace", "m_estimate", "kulczynski")
 
 
 def incomes(n=600, random_state=0):
@@ -53,11 +53,11 @@ def test_finds_the_rules_that_made_the_data():
     assert model.n_rules_ == len(model.rules_) - 1
 
 
-@pytest.mark.parametrize("heuristic", HEURISTICS)
+@pytest.mark.parametrize("criterion", CRITERIA)
 @pytest.mark.parametrize("prune", [False, True])
-def test_every_heuristic_beats_the_most_common_class(heuristic, prune):
+def test_every_criterion_beats_the_most_common_class(criterion, prune):
     X, y = incomes()
-    model = CoveringRulesClassifier(heuristic, prune=prune, random_state=0).fit(X, y)
+    model = CoveringRulesClassifier(criterion, prune=prune, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9 > (y == "<=50K").mean()
 
 
@@ -67,8 +67,8 @@ def test_without_pruning_rules_are_those_of_the_oracle(table, data):
     m = table.n_records
     classes = data.draw(hnp.arrays(np.int32, m, elements=st.integers(0, 2)))
     weights = data.draw(hnp.arrays(np.float64, m, elements=st.sampled_from([0.5, 1.0, 2.0])))
-    heuristic = data.draw(st.sampled_from(HEURISTICS))
-    own = CoveringSettings(heuristic, 0.5, 0.0, 1, 3, 1.0, None, 1)
+    criterion = data.draw(st.sampled_from(CRITERIA))
+    own = CoveringSettings(criterion, 0.5, 0.0, 1, 3, 1.0, None, 1)
     n_classes = int(classes.max()) + 1
     order = data.draw(st.permutations(range(n_classes)))[:-1]
     random = np.random.default_rng(0)
@@ -79,7 +79,7 @@ def test_without_pruning_rules_are_those_of_the_oracle(table, data):
             hits = np.where(left & (classes == target), weights, 0)
             misses = np.where(left & (classes != target), weights, 0)
             body = rule_oracle.grow_covering_rule(
-                table.codes, table.kinds, hits, misses, heuristic, 0.5, 3, 1.0
+                table.codes, table.kinds, hits, misses, criterion, 0.5, 3, 1.0
             )
             covered = left & rule_oracle.covers(table.codes, body)
             if not body or not hits[covered].sum() > misses[covered].sum():
@@ -137,8 +137,10 @@ def test_patience_finds_more_rules():
     X, y = incomes(2000)
     y = np.where(np.random.default_rng(0).random(len(y)) < 0.1, ">50K", y)
     soon, late = (
-        CoveringRulesClassifier("laplace", patience=patience, random_state=0).fit(X, y)
-        for patience in (1, 20)
+        CoveringRulesClassifier("laplace", n_iter_no_change=n_iter_no_change, random_state=0).fit(
+            X, y
+        )
+        for n_iter_no_change in (1, 20)
     )
     assert soon.n_rules_ < late.n_rules_
     assert soon.score(X, y) < late.score(X, y)
@@ -184,12 +186,12 @@ def test_dense_sparse_and_explicit_zeros_give_the_same_rules(prune):
         np.testing.assert_array_equal(model.predict_proba(other), expected.predict_proba(X))
 
 
-@pytest.mark.parametrize("predominant", ["auto", "zero", "none", [1, -2, 9, 0, np.nan]])
-def test_rules_do_not_depend_on_what_is_predominant(predominant):
+@pytest.mark.parametrize("defaults", ["auto", "zero", "none", [1, -2, 9, 0, np.nan]])
+def test_rules_do_not_depend_on_what_is_default(defaults):
     X, y = numbers()
     X[::7, 4] = np.nan
     expected = CoveringRulesClassifier(random_state=0).fit(X, y)
-    model = CoveringRulesClassifier(predominant=predominant, random_state=0).fit(X, y)
+    model = CoveringRulesClassifier(defaults=defaults, random_state=0).fit(X, y)
     assert model.to_text() == expected.to_text()
     np.testing.assert_array_equal(model.predict(X), expected.predict(X))
 
@@ -340,20 +342,20 @@ def test_progress_is_shown_on_stderr(capsys):
 @pytest.mark.parametrize(
     "setting",
     [
-        {"heuristic": "luck"},
+        {"criterion": "luck"},
         {"beta": -1},
         {"beta": float("nan")},
         {"m": -0.5},
         {"prune": "yes"},
-        {"prune_share": 0},
-        {"prune_share": 1.0},
-        {"patience": 0},
+        {"prune_fraction": 0},
+        {"prune_fraction": 1.0},
+        {"n_iter_no_change": 0},
         {"max_conditions": 0},
         {"min_support": -1},
         {"max_rules": -1},
         {"order": "random"},
         {"n_jobs": 0},
-        {"predominant": "most"},
+        {"defaults": "most"},
         {"random_state": "x"},
     ],
 )
@@ -430,14 +432,14 @@ def test_an_interruption_leaves_the_model_as_it_was(monkeypatch):
     assert model.__dict__ == before
 
 
-@pytest.mark.parametrize("heuristic", ["f_measure", "precision", "m_estimate", "kulczynski"])
+@pytest.mark.parametrize("criterion", ["f_measure", "precision", "m_estimate", "kulczynski"])
 @pytest.mark.parametrize("unit", [2.0**-3, 2.0**150, 2.0**-150, 2.0**-1000])
-def test_the_unit_of_weights_makes_no_difference(heuristic, unit):
+def test_the_unit_of_weights_makes_no_difference(criterion, unit):
     X, y = numbers()
     weights = np.random.default_rng(0).random(len(X)) + 0.1
 
     def rules(unit):
-        model = CoveringRulesClassifier(heuristic, prune=False, min_support=2 * unit, m=4 * unit)
+        model = CoveringRulesClassifier(criterion, prune=False, min_support=2 * unit, m=4 * unit)
         return model.fit(X, y, weights * unit).rules_
 
     usual, found = rules(1.0), rules(unit)
@@ -447,10 +449,10 @@ def test_the_unit_of_weights_makes_no_difference(heuristic, unit):
 
 
 @pytest.mark.parametrize("weight", [1e-318, 1e-50, 1e50])
-@pytest.mark.parametrize("heuristic", ["f_measure", "laplace"])
-def test_weights_that_single_precision_does_not_have(heuristic, weight):
+@pytest.mark.parametrize("criterion", ["f_measure", "laplace"])
+def test_weights_that_single_precision_does_not_have(criterion, weight):
     X, y = numbers()
-    model = CoveringRulesClassifier(heuristic, prune=False, min_support=0)
+    model = CoveringRulesClassifier(criterion, prune=False, min_support=0)
     model.fit(X, y, np.full(len(X), weight))
     assert model.n_rules_ > 1
     assert model.score(X, y) > np.bincount(y).max() / len(y) + 0.1

@@ -85,9 +85,9 @@ def damage(arrays, name):
         arrays["settings"] = arrays["settings"][:-2]
         return "damaged"
     facts = json.loads(arrays["settings"].tobytes())
-    facts[name] = {"parameters": {"heuristic": "luck"}, "target": 3, "class_type": "O"}[name]
+    facts[name] = {"parameters": {"criterion": "luck"}, "target": 3, "class_type": "O"}[name]
     arrays["settings"] = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-    return {"parameters": "heuristic", "target": "target", "class_type": "classes"}[name]
+    return {"parameters": "criterion", "target": "target", "class_type": "classes"}[name]
 
 
 @pytest.mark.parametrize(

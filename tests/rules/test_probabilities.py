@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import InputError
-from tacit.rules.boosted.binarise import best_sets, check_sets, label_sets
 from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
+from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
 
 
 def test_probabilities_of_each_loss():

@@ -72,7 +72,9 @@ def test_frames_and_arrays():
 
 def test_without_defaults_no_rule_asks_for_one():
     table = Table(DAYS)
-    finder = RuleFinder("rain", "much", n_conditions=(1, 2), min_support=1, defaults=False)
+    finder = RuleFinder(
+        "rain", "much", n_conditions=(1, 2), min_support=1, default_conditions=False
+    )
     rules = finder.fit(table).rules_
     assert rules
     for rule in rules:
@@ -82,7 +84,7 @@ def test_without_defaults_no_rule_asks_for_one():
 
 def test_a_range_holds_the_rules_of_every_length():
     table = tacit.datasets.load_visits()
-    settings = {"min_support": 150, "n_rules": 12, "measure": "wilson"}
+    settings = {"min_support": 150, "n_rules": 12, "criterion": "wilson"}
     each = [
         RuleFinder("scores", True, n_conditions=n, **settings).fit(table).rules_ for n in (1, 2, 3)
     ]
@@ -96,7 +98,7 @@ def test_a_weight_of_two_is_the_record_twice():
     table = tacit.datasets.load_visits().take(np.arange(2000))
     weights = np.random.default_rng(3).integers(0, 4, 2000)
     repeated = Table.concat([table.take(weights > k) for k in range(3)])
-    finder = RuleFinder("scores", True, n_conditions=2, min_support=40, measure="leverage")
+    finder = RuleFinder("scores", True, n_conditions=2, min_support=40, criterion="leverage")
     twice = finder.fit(repeated).rules_
     weighted = clone(finder).fit(table.with_weights(weights)).rules_
     assert weighted == twice
@@ -106,7 +108,7 @@ def test_a_weight_of_two_is_the_record_twice():
 def test_the_level_moves_wilsons_bound():
     table = tacit.datasets.load_visits()
     low, high = (
-        RuleFinder("scores", True, measure="wilson", level=level, n_rules=1).fit(table).rules_[0]
+        RuleFinder("scores", True, criterion="wilson", level=level, n_rules=1).fit(table).rules_[0]
         for level in (0.5, 0.99)
     )
     assert high.score < low.score <= low.confidence
@@ -154,7 +156,7 @@ def test_verbose_reports_on_stderr(capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "7 records × 2 columns for rules of 2 conditions" in printed.err
-    assert "found" in printed.err
+    assert " rules in " in printed.err
 
 
 @pytest.mark.parametrize(
@@ -170,12 +172,12 @@ def test_verbose_reports_on_stderr(capsys):
         ({"n_conditions": True}, "n_conditions must be a whole number"),
         ({"n_conditions": 3}, "there are 2 columns of more than one value besides the target, too"),
         ({"n_conditions": (1, 3)}, "too few for 3 conditions"),
-        ({"min_support": 0.1}, "min_support is a number of records, not a share"),
+        ({"min_support": 0.1}, "min_support is a number of records, not a fraction"),
         ({"min_support": float("nan")}, "min_support is a number of records"),
         ({"min_support": "many"}, "min_support must be a number"),
         ({"n_rules": 0}, "n_rules must be a whole number of at least 1"),
         ({"n_rules": 2.5}, "n_rules must be a whole number"),
-        ({"measure": "beauty"}, "measure must be one of confidence, lift, leverage, wilson"),
+        ({"criterion": "beauty"}, "criterion must be 'confidence', 'lift', 'leverage' or 'wilson'"),
         ({"level": 1}, "level must be between 0 and 1"),
         ({"n_jobs": 0}, "n_jobs must be a non-zero integer"),
     ],
@@ -279,3 +281,10 @@ def test_settings_at_the_edge_of_what_can_be():
     )
     with pytest.raises(InputError, match="level must be between 0 and 1"):
         RuleFinder(target="b", value=1, n_conditions=1, level=1 - 1e-16).fit(table)
+
+
+def test_figures_and_tables():
+    finder = RuleFinder("rain", "no", n_conditions=1, min_support=1).fit(Table(DAYS))
+    assert len(finder.plot(top=2).patches) == 2
+    assert finder.to_html(top=2).count("<tr>") == 3
+    assert len(finder.to_text(top=2).splitlines()) == 3

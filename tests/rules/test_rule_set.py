@@ -5,7 +5,8 @@ import pytest
 
 from tacit import InputError, RuleSet
 from tacit.rules.boosted.explanation import Explanation
-from tacit.rules.boosted.rule_arrays import OPERATORS, RuleArrays
+from tacit.rules.boosted.rule_arrays import RuleArrays
+from tacit.rules.conditions import OPERATORS
 
 
 class Names:

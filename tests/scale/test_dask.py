@@ -20,8 +20,8 @@ from tacit.scale import Cost, Dask, Local, on_dask
 from tacit.scale.dask_executor import block_size
 from tacit.scale.dask_tasks import merge_partials, pack
 from tacit.scale.pair_counting import PairCounts, PairTotal
-from tacit.scale.partitioned_table import Contents, PartitionedTable, Run
-from tacit.scale.partitions import Partitions
+from tacit.scale.partitioned_table import Metadata, PartitionedTable, PassRunner
+from tacit.scale.partitions import Partitions, PartitionSource, Reader
 from tacit.statistic import Statistic
 
 
@@ -47,7 +47,7 @@ def client(cluster):
 
 
 @dataclass(frozen=True)
-class MadePiece:
+class MadeSource(PartitionSource):
     """A partition that is made where it is loaded, which leaves a trace in a folder."""
 
     index: int
@@ -59,23 +59,23 @@ class MadePiece:
     kept_bytes: int = 10_000
 
 
-class MadeReader:
-    def load(self, piece, n_jobs):
-        (Path(piece.folder) / f"{piece.index}-{os.getpid()}-{time.time_ns()}").touch()
-        if piece.index % 5 == 3:
+class MadeReader(Reader):
+    def load(self, source, n_jobs):
+        (Path(source.folder) / f"{source.index}-{os.getpid()}-{time.time_ns()}").touch()
+        if source.index % 5 == 3:
             return None
-        rng = np.random.default_rng(piece.index)
-        frame = {name: rng.random(piece.rows) < 0.3 for name in "abc"}
+        rng = np.random.default_rng(source.index)
+        frame = {name: rng.random(source.rows) < 0.3 for name in "abc"}
         return tacit.Table(frame, defaults=False)
 
 
 def made(folder, n=12, **options):
     """Return partitions, of which some are empty, and the records that they hold."""
     folder.mkdir(exist_ok=True)
-    pieces = tuple(MadePiece(k, str(folder), **options) for k in range(n))
-    sizes = [0 if k % 5 == 3 else pieces[0].rows for k in range(n)]
+    sources = tuple(MadeSource(k, str(folder), **options) for k in range(n))
+    sizes = [0 if k % 5 == 3 else sources[0].rows for k in range(n)]
     firsts = tuple((np.cumsum(sizes) - sizes).tolist())
-    return Partitions(pieces, MadeReader(), firsts)
+    return Partitions(sources, MadeReader(), firsts)
 
 
 def silent(cost):
@@ -207,7 +207,7 @@ def test_costs_arrive(client, visits):
     cost = parts.cost
     assert (cost.passes, cost.partitions) == (2, 12)
     assert (cost.records, cost.stored) == (2 * visits.n_records, 2 * visits.n_stored)
-    assert 0 < cost.kernel_share < 1
+    assert 0 < cost.kernel_fraction < 1
 
 
 def test_a_closed_map_reads_no_further(client, tmp_path):
@@ -476,15 +476,15 @@ def wait_until(condition):
 
 
 def test_contents_of_all_kinds_are_sent(client, tmp_path):
-    """A table that is made of pieces works with models, on the cluster and here."""
+    """A table that is made of sources works with models, on the cluster and here."""
     partitions = made(tmp_path / "made", 8)
     kept = [k for k in range(8) if k % 5 != 3]
-    table = MadeReader().load(partitions.pieces[0], 1)
-    pieces = tuple(partitions.pieces[k] for k in kept)
+    table = MadeReader().load(partitions.sources[0], 1)
+    sources = tuple(partitions.sources[k] for k in kept)
     sizes = np.full(len(kept), 50, np.int64)
-    own = Partitions(pieces, MadeReader(), tuple((50 * np.arange(len(kept))).tolist()))
-    contents = Contents(table.schema, own, sizes, 0, False)
-    parts = PartitionedTable(lambda run: contents, Run(Local()), "made")
+    own = Partitions(sources, MadeReader(), tuple((50 * np.arange(len(kept))).tolist()))
+    contents = Metadata(table.schema, own, sizes, 0, False)
+    parts = PartitionedTable(lambda run: contents, PassRunner(Local()), "made")
     with on_dask(client):
         there = tacit.DependencyTree().fit(parts)
     here = tacit.DependencyTree().fit(parts)

@@ -30,21 +30,21 @@ MODELS = {
     "network": lambda X: tacit.DependencyNetwork().fit(X),
     "exact dependency tree": lambda X: tacit.DependencyTree("exact").fit(X),
     "mist": lambda X: tacit.DependencyTree("mist", initial_sample=500, random_state=0).fit(X),
-    "net": lambda X: tacit.BayesNet.learn(X, restarts=1, max_parents=2, random_state=0),
+    "net": lambda X: tacit.BayesNet(n_restarts=1, max_parents=2, random_state=0).fit(X),
     "branching": lambda X: tacit.Branching().fit(X),
     "grid": lambda X: tacit.SparseComputation(random_state=0).fit(X),
-    "neighbours": lambda X: tacit.SparseKNeighborsClassifier(delta=1.0).fit(X, "news"),
+    "neighbours": lambda X: tacit.SparseKNeighborsClassifier(group_width=1.0).fit(X, "news"),
 }
 
 
 def told(model, X):
     """Return what a fitted model says of records and of itself."""
     if isinstance(model, tacit.BayesNet):
-        return [model.arcs, model.log_likelihood(X)]
+        return [model.arcs_, model.log_likelihood(X)]
     if isinstance(model, tacit.SparseComputation):
         return [model.n_pairs_, model.transform(X)]
     said = model.predict(X) if hasattr(model, "classes_") else model.score(X)
-    names = ("edges_", "weights_", "cluster_centers_", "parents_")
+    names = ("edges_", "weights_", "cluster_centers_", "parent_")
     return [said, *(getattr(model, name) for name in names if hasattr(model, name))]
 
 

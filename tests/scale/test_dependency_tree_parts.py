@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from support.strategies import JOBS, data
-from tacit.network.inference.partitioned import RecordScores
+from tacit.network.density import LogLikelihood
 from tacit.scale import of_tables, partition
 
 
@@ -112,7 +112,7 @@ def test_score_is_one_reduction(visits):
     assert np.array_equal(tree.score_samples(parts), tree.score_samples(visits))
     assert np.array_equal(tree.predict(parts, "news"), tree.predict(visits, "news"))
     assert np.array_equal(tree.predict_proba(parts), tree.predict_proba(visits))
-    again = pickle.loads(pickle.dumps(RecordScores(tree)))
+    again = pickle.loads(pickle.dumps(LogLikelihood(tree)))
     assert again.model.score(visits) == tree.score(visits)
 
 
@@ -122,7 +122,7 @@ def test_score_is_one_reduction(visits):
         ({"numeric": "all"}, {}, "numeric: X is discrete"),
         ({"discretise": 3}, {}, "discretise"),
         ({}, {"sample_weight": np.ones(20_000)}, "sample_weight.*tacit.scan"),
-        ({"method": "mist", "missing": "ignore"}, {}, "missing"),
+        ({"algorithm": "mist", "missing": "ignore"}, {}, "missing"),
     ],
 )
 def test_bad_input(visits, options, arguments, message):

@@ -13,9 +13,9 @@ from sklearn.base import clone
 import tacit
 from support.strategies import data
 from tacit.scale import Partition, of_tables, partition
-from tacit.similarity.grouping.partitioned import Sorter, SumCells, TypeColumn
+from tacit.similarity.grouping.partitioned import CellSorter, CellStatistic, TypeColumn
 
-EXACT = ("randomised_svd", "randomised_pca", "exact_pca", "gaussian")  # to the last bit
+EXACT = ("randomized_svd", "randomized_pca", "exact_pca", "gaussian")  # to the last bit
 
 
 @pytest.fixture(scope="module")
@@ -99,13 +99,15 @@ def test_narrow_tables_give_the_same_bits(visits, projection, n):
     assert_same_computation(whole, found)
     assert np.array_equal(found.transform(parts), whole.coords_)
     assert found.forecast(5) == whole.forecast(5)
-    for delta in (1.0, 0.3, 0.0):
-        groups = whole.group(labels(visits, "region"), delta)
-        own = found.group("region", delta)
+    for group_width in (1.0, 0.3, 0.0):
+        groups = whole.group(labels(visits, "region"), group_width)
+        own = found.group("region", group_width)
         assert_same_groups(groups, own)
         assert np.array_equal(own.assign(parts), groups.labels)
         assert np.array_equal(own.assign(visits), groups.labels)
-        assert_same_groups(whole.group(delta=delta), found.group(delta=delta))
+        assert_same_groups(
+            whole.group(group_width=group_width), found.group(group_width=group_width)
+        )
 
 
 def test_dense_numbers(dense):
@@ -113,20 +115,20 @@ def test_dense_numbers(dense):
     found = tacit.SparseComputation(random_state=0).fit(partition(dense, 4), "c0")
     assert not found.encoder_.sparse
     assert_same_computation(whole, found)
-    for delta in (1.0, 0.4, 0.0):
-        groups = whole.group(labels(dense, "c0"), delta)
-        assert_same_groups(groups, found.group("c0", delta))
+    for group_width in (1.0, 0.4, 0.0):
+        groups = whole.group(labels(dense, "c0"), group_width)
+        assert_same_groups(groups, found.group("c0", group_width))
         assert groups.weights.max() > 1
 
 
-@pytest.mark.parametrize("normalise", [True, False])
+@pytest.mark.parametrize("normalize", [True, False])
 @pytest.mark.parametrize(
     ("projection", "passes"),
-    [("randomised_svd", 6), ("randomised_pca", 11), ("approximate_pca", 6), ("exact_pca", 3)],
+    [("randomized_svd", 6), ("randomized_pca", 11), ("approximate_pca", 6), ("exact_pca", 3)],
 )
-def test_wide_tables(wide, projection, passes, normalise):
+def test_wide_tables(wide, projection, passes, normalize):
     model = tacit.SparseComputation(
-        projection=projection, normalise=normalise, rows=60, columns=80, random_state=3
+        projection=projection, normalize=normalize, n_rows=60, n_columns=80, random_state=3
     )
     whole = clone(model).fit(wide)
     for n in (1, 5):
@@ -139,16 +141,16 @@ def test_wide_tables(wide, projection, passes, normalise):
             found.explained_variance_ratio_, whole.explained_variance_ratio_, rtol=1e-9
         )
         assert found.n_pairs_ == whole.n_pairs_
-        groups, own = whole.group(delta=0.5), found.group(delta=0.5)
+        groups, own = whole.group(group_width=0.5), found.group(group_width=0.5)
         assert np.array_equal(groups.weights, own.weights)
         np.testing.assert_allclose(groups.coords, own.coords, rtol=1e-9, atol=1e-10)
         assert same_matrix(groups.X, own.X)
 
 
-@pytest.mark.parametrize(("rows", "columns"), [("auto", "auto"), (300, 20), (10, 190)])
-def test_the_same_rows_are_drawn(wide, rows, columns):
+@pytest.mark.parametrize(("n_rows", "n_columns"), [("auto", "auto"), (300, 20), (10, 190)])
+def test_the_same_rows_are_drawn(wide, n_rows, n_columns):
     model = tacit.SparseComputation(
-        projection="approximate_pca", rows=rows, columns=columns, random_state=0
+        projection="approximate_pca", n_rows=n_rows, n_columns=n_columns, random_state=0
     )
     whole, found = clone(model).fit(wide), clone(model).fit(partition(wide, 6))
     np.testing.assert_allclose(found.components_, whole.components_, rtol=1e-9, atol=1e-11)
@@ -162,7 +164,7 @@ def test_the_same_rows_are_drawn(wide, rows, columns):
     st.sampled_from([*EXACT, "none"]),
     st.integers(1, 6),
 )
-def test_any_cut_gives_the_same_groups(own, draw, delta, projection, resolution):
+def test_any_cut_gives_the_same_groups(own, draw, group_width, projection, resolution):
     table = own.table()
     if not table.n_records or table.n_columns < 2:
         return
@@ -176,7 +178,7 @@ def test_any_cut_gives_the_same_groups(own, draw, delta, projection, resolution)
     parts = cut(table, draw)
     found = clone(model).fit(parts, "c0")
     assert_same_computation(whole, found)
-    groups, there = whole.group(labels(table, "c0"), delta), found.group("c0", delta)
+    groups, there = whole.group(labels(table, "c0"), group_width), found.group("c0", group_width)
     assert_same_groups(groups, there)
     assert np.array_equal(there.assign(parts), groups.labels)
 
@@ -226,7 +228,7 @@ def test_threads_do_not_matter(visits):
 
 def test_a_record_that_no_group_is_for(visits):
     some = visits.take(np.arange(400))
-    groups = tacit.SparseComputation(random_state=0).fit(partition(some, 2)).group(delta=0.0)
+    groups = tacit.SparseComputation(random_state=0).fit(partition(some, 2)).group(group_width=0.0)
     found = groups.assign(partition(visits, 3))
     assert (found[:400] >= 0).all()
     assert (found[400:] == -1).any()
@@ -234,15 +236,15 @@ def test_a_record_that_no_group_is_for(visits):
 
 def test_the_statistic_is_small_and_goes_elsewhere(visits):
     sc = tacit.SparseComputation(random_state=0).fit(partition(visits, 2))
-    sorter = Sorter(sc.place(), sc.grid_, 1.0, TypeColumn.same(0), within=True)
-    sent = pickle.dumps(SumCells(sorter))
+    sorter = CellSorter(sc._projector(), sc.grid_, 1.0, TypeColumn.same(0), within=True)
+    sent = pickle.dumps(CellStatistic(sorter))
     assert len(sent) < 20_000
     again = pickle.loads(sent)
-    here = SumCells(sorter).partial(Partition(visits, 0, 0, 1))
+    here = CellStatistic(sorter).partial(Partition(visits, 0, 0, 1))
     there = pickle.loads(pickle.dumps(again.partial(Partition(visits, 0, 0, 1))))
     assert np.array_equal(here.names, there.names)
     assert same_matrix(here.sums, there.sums)
-    assert len(pickle.dumps(sc.group().finder)) < 100_000
+    assert len(pickle.dumps(sc.group().lookup)) < 100_000
 
 
 def test_a_new_fit_forgets_the_other_kind(visits):
@@ -266,8 +268,8 @@ def test_what_cannot_be(visits, wide):
         tacit.SparseComputation().fit(parts, "z")
     with pytest.raises(tacit.InputError, match="y must be the name of a column"):
         sc.group(labels(visits, "region"))
-    with pytest.raises(tacit.InputError, match="delta must be"):
-        sc.group(delta=2.0)
+    with pytest.raises(tacit.InputError, match="group_width must be"):
+        sc.group(group_width=2.0)
     with pytest.raises(tacit.InputError, match="resolution"):
         tacit.SparseComputation(resolution=[3, 3]).fit(parts)
     with pytest.raises(tacit.InputError, match="projection must be one of"):
@@ -279,7 +281,7 @@ def test_what_cannot_be(visits, wide):
         tacit.SparseComputation().fit(partition(lost, 2), "b").group("b")
     names = [f"c{k}" for k in range(1100)]
     many = tacit.Table.from_baskets([names[:600], names[500:], names[3:9]])
-    with pytest.raises(tacit.InputError, match=r"exact_pca of 1,100 columns.*randomised_svd"):
+    with pytest.raises(tacit.InputError, match=r"exact_pca of 1,100 columns.*randomized_svd"):
         tacit.SparseComputation(projection="exact_pca").fit(partition(many, 2))
 
 
@@ -294,7 +296,7 @@ def test_a_pass_that_fails_changes_nothing(visits, monkeypatch):
     def fail(*_):
         raise BrokenError
 
-    monkeypatch.setattr(SumCells, "partial", fail)
+    monkeypatch.setattr(CellStatistic, "partial", fail)
     with pytest.raises(BrokenError):
         sc.fit(partition(visits.take(np.arange(100)), 2))
     assert sc.__dict__ == known

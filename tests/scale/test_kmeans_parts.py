@@ -15,10 +15,10 @@ import tacit
 from support.kmeans_data import blobs, days, fit_quietly
 from support.strategies import JOBS, assert_identical, data
 from tacit import KMeans
-from tacit.mixture.em.partitioned import OWN, Under, look_at
-from tacit.mixture.kmeans.lloyd import Ask
+from tacit.mixture.kmeans.lloyd import Request
 from tacit.mixture.kmeans.partitioned import AssignAll, NearestSum, take_sample
 from tacit.mixture.kmeans.points import TablePoints
+from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, first_pass
 from tacit.scale import Partition, Predict, of_tables, partition
 
 
@@ -169,7 +169,7 @@ def test_empty_clusters_get_the_records_farthest_off(small):
 def test_records_farthest_off_are_those_of_all():
     table = tacit.Table(days())
     centres = TablePoints(table, None).rows(np.array([0, 0, 0]))
-    statistic = AssignAll([Ask(centres, 2), Ask(centres, 5)])
+    statistic = AssignAll([Request(centres, 2), Request(centres, 5)])
     whole = statistic.partial(part_of(table))
     for first in (1, 3, 150, 299):
         one = statistic.partial(part_of(table.take(np.arange(first))))
@@ -213,15 +213,15 @@ def test_samples_are_of_records_that_count(small, monkeypatch):
     table = small.with_weights(weights)
     for n in (1, 7):
         parts = partition(table, n)
-        look, _ = look_at(parts, OWN, 0, None)
-        sample = take_sample(parts, look, 2, np.random.RandomState(0), None)
+        summary, _ = first_pass(parts, SAME_SCHEMA, 0, None)
+        sample = take_sample(parts, summary, 2, np.random.RandomState(0), None)
         assert sample.n_records == 300
         assert (sample.weights == 2).all()
     plain = partition(small, 3)
-    look, _ = look_at(plain, OWN, 0, None)
-    assert take_sample(plain, look, 2, np.random.RandomState(0), None).n_records == 300
-    assert take_sample(plain, look, 20, np.random.RandomState(0), None).n_records == 1000
-    assert take_sample(plain, look, 40, np.random.RandomState(0), None).n_records == 1500
+    summary, _ = first_pass(plain, SAME_SCHEMA, 0, None)
+    assert take_sample(plain, summary, 2, np.random.RandomState(0), None).n_records == 300
+    assert take_sample(plain, summary, 20, np.random.RandomState(0), None).n_records == 1000
+    assert take_sample(plain, summary, 40, np.random.RandomState(0), None).n_records == 1500
 
 
 # Threads, passes and memory
@@ -266,8 +266,8 @@ def test_passes_of_questions(small):
 def statistics(table):
     centres = KMeans(3, random_state=0, max_iter=2).fit(table).cluster_centers_
     return [
-        AssignAll([Ask(centres), Ask(centres[:2])]),
-        AssignAll([Ask(centres, 2)], Under(table.schema, "default")),
+        AssignAll([Request(centres), Request(centres[:2])]),
+        AssignAll([Request(centres, 2)], SchemaAdapter(table.schema, "default")),
         NearestSum(centres),
     ]
 
@@ -301,11 +301,11 @@ def test_mark_says_whether_labels_are_the_same(small):
     parts = [small.take(np.arange(600)), small.take(np.arange(600, 1500))]
 
     def mark(centres):
-        statistic = AssignAll([Ask(centres)])
+        statistic = AssignAll([Request(centres)])
         one = statistic.partial(part_of(parts[0]))
         return statistic.merge(one, statistic.partial(part_of(parts[1], 1, 600)))[0].mark
 
-    whole = AssignAll([Ask(centres)]).partial(part_of(small))[0].mark
+    whole = AssignAll([Request(centres)]).partial(part_of(small))[0].mark
     assert mark(centres) == whole
     assert mark(centres + 1e-9) == whole  # all as far off as before
     assert mark(centres[::-1].copy()) != whole
@@ -473,7 +473,7 @@ class Faulty:
 def test_errors_leave_the_model_as_it_was(small, loads):
     def parts():
         made = partition(small, 4)
-        own = made._contents.partitions
+        own = made._metadata.partitions
         object.__setattr__(own, "reader", Faulty(own.reader, loads))
         object.__setattr__(own, "keep", False)
         return made

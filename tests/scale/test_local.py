@@ -14,7 +14,7 @@ from support.strategies import JOBS
 from tacit.counts.pairs import plan
 from tacit.scale import Local, MergeTree, using
 from tacit.scale.pair_counting import PairTotal
-from tacit.scale.partitions import Partitions
+from tacit.scale.partitions import Partitions, PartitionSource, Reader
 from tacit.statistic import Statistic
 
 
@@ -65,7 +65,7 @@ def test_pairs_where_partitions_take_different_ways():
     whole = tacit.Table(np.vstack([few, many]), defaults=False)
     parts = tacit.scale.partition(whole, 2)
     ways = [
-        plan(piece.table, None, "auto", "auto")[1] for piece in parts._contents.partitions.pieces
+        plan(source.table, None, "auto", "auto")[1] for source in parts._metadata.partitions.sources
     ]
     assert ways == ["outer", "bitmap"]
     assert_same_pairs(parts.pairs(), whole.pairs())
@@ -97,7 +97,7 @@ HELD = tacit.Table({"a": np.arange(116) % 2, "b": np.zeros(116, int)}).nbytes
 
 
 @dataclass(frozen=True)
-class MadePiece:
+class MadeSource(PartitionSource):
     """A partition that is made when it is loaded, and says so."""
 
     index: int
@@ -108,18 +108,18 @@ class MadePiece:
     kept_bytes: int = HELD
 
 
-class MadeReader:
-    def load(self, piece, n_jobs):
-        piece.log.append(piece.index)
-        if piece.index == 3:
+class MadeReader(Reader):
+    def load(self, source, n_jobs):
+        source.log.append(source.index)
+        if source.index == 3:
             return None
         return tacit.Table({"a": np.arange(116) % 2, "b": np.zeros(116, int)})
 
 
 def made(n, memory):
     log = []
-    pieces = tuple(MadePiece(k, log) for k in range(n))
-    return Partitions(pieces, MadeReader(), tuple(116 * k for k in range(n))), Local(memory), log
+    sources = tuple(MadeSource(k, log) for k in range(n))
+    return Partitions(sources, MadeReader(), tuple(116 * k for k in range(n))), Local(memory), log
 
 
 @pytest.mark.parametrize("n_jobs", JOBS)
@@ -232,13 +232,13 @@ def test_cost_adds_up(visits):
     cost = parts.cost
     assert (cost.passes, cost.partitions) == (2, 6)
     assert (cost.records, cost.stored) == (40_000, 2 * visits.n_stored)
-    assert 0 < cost.kernel_share <= 1
+    assert 0 < cost.kernel_fraction <= 1
     assert cost.line().startswith("2 passes: 40,000 records, 134,020 stored values, 0 B read, ")
 
 
 def test_kept_tables_do_not_grow(visits):
     parts = tacit.scale.partition(visits, 2)
-    held = [piece.table for piece in parts._contents.partitions.pieces]
+    held = [source.table for source in parts._metadata.partitions.sources]
     before = [table.nbytes for table in held]
     parts.contingency(["news", "weather"])
     assert [table.nbytes for table in held] == before

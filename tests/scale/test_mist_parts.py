@@ -48,7 +48,7 @@ def labels():
     "options",
     [
         {},
-        {"share": "decision"},
+        {"guarantee": "decision"},
         {"tree_edges": "exact"},
         {"interval": "hoeffding"},
         {"epsilon": 0.02},
@@ -178,7 +178,7 @@ def test_some_of_the_partitions(labels):
     numbers = parts.reduce(_Indices(), only=[1, 3])
     assert numbers == [(1, 1600), (3, 4800)]
     assert parts.cost.partitions == 2
-    some = parts._contents.partitions.only([1, 3])
+    some = parts._metadata.partitions.only([1, 3])
     assert [some.identity(k) for k in range(2)] == [(some.home[0], 1), (some.home[0], 3)]
     assert some.key != some.home[0]
 

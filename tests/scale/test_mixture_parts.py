@@ -13,13 +13,12 @@ from hypothesis import strategies as st
 import tacit
 from support.strategies import JOBS, assert_identical, data
 from tacit import NaiveBayesMixture
-from tacit.mixture.em.partitioned import (
-    OWN,
-    CountingRecords,
-    ExpectAll,
-    LookAt,
-    RandomGroups,
-    Under,
+from tacit.mixture.em.partitioned import ExpectAll, RandomClusters
+from tacit.mixture.partitions import (
+    SAME_SCHEMA,
+    FirstPass,
+    RecordsOfRanks,
+    SchemaAdapter,
     hash_records,
 )
 from tacit.scale import Local, Partition, of_tables, partition, using
@@ -289,11 +288,11 @@ def statistics(table):
     n = table.schema.n_values
     return [
         ExpectAll([mix._parameters, mix._parameters]),
-        ExpectAll([mix._parameters], single=True, under=Under(renamed.schema, "default")),
-        RandomGroups(np.array([1, 2**63], np.uint64), 3, n),
-        LookAt(4, n),
-        LookAt(0, n),
-        CountingRecords(np.array([0, 5, 6, 40]), {0: 0}),
+        ExpectAll([mix._parameters], single=True, adapter=SchemaAdapter(renamed.schema, "default")),
+        RandomClusters(np.array([1, 2**63], np.uint64), 3, n),
+        FirstPass(4, n),
+        FirstPass(0, n),
+        RecordsOfRanks(np.array([0, 5, 6, 40]), {0: 0}),
     ]
 
 
@@ -307,8 +306,8 @@ def test_statistics_travel_and_are_small(weighted):
     for statistic in statistics(weighted):
         again = pickle.loads(pickle.dumps(statistic))
         one, other = statistic.partial(part_of(few)), again.partial(part_of(few))
-        assert pickle.dumps(one) == pickle.dumps(other) or isinstance(statistic, LookAt)
-        if isinstance(statistic, LookAt):  # pickles of sets depend on where they come from
+        assert pickle.dumps(one) == pickle.dumps(other) or isinstance(statistic, FirstPass)
+        if isinstance(statistic, FirstPass):  # pickles of sets depend on where they come from
             assert_identical(one.stored, other.stored)
             assert (one.total, one.positive) == (other.total, other.positive)
             assert one.distinct == other.distinct
@@ -363,7 +362,7 @@ def test_profile_and_text(small):
     assert found.to_text() == whole.to_text()
     one, other = found.profile(), whole.profile()
     assert_close(one.sizes, other.sizes)
-    for a, b in zip(one.top(3), other.top(3), strict=True):
+    for a, b in zip(one.traits(3), other.traits(3), strict=True):
         assert [t.column for t in a.over] == [t.column for t in b.over]
 
 
@@ -549,7 +548,7 @@ class Faulty:
 
 def fails_after(parts, loads):
     """Let partitions be read so many times only; none is kept."""
-    partitions = parts._contents.partitions
+    partitions = parts._metadata.partitions
     object.__setattr__(partitions, "reader", Faulty(partitions.reader, loads))
     object.__setattr__(partitions, "keep", False)
     return parts
@@ -573,4 +572,4 @@ def test_errors_leave_the_model_as_it_was(small, loads):
 
 
 def test_own_schema_is_not_conformed(small):
-    assert Under.of(partition(small, 2), small.schema, "error") == OWN
+    assert SchemaAdapter.between(partition(small, 2), small.schema, "error") == SAME_SCHEMA

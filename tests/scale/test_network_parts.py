@@ -25,26 +25,26 @@ def network(visits):
     return DependencyNetwork().fit(visits)
 
 
-def assert_same(found, whole):
-    for name, own in whole.forest_.arrays.items():
-        assert_identical(found.forest_.arrays[name], own)
-    assert found.forest_.unit == whole.forest_.unit
-    assert found.schema_ == whole.schema_
-    assert found.to_frame().equals(whole.to_frame())
+def assert_same(network, expected):
+    for name, array in expected.forest_.arrays.items():
+        assert_identical(network.forest_.arrays[name], array)
+    assert network.forest_.unit == expected.forest_.unit
+    assert network.schema_ == expected.schema_
+    assert network.to_frame().equals(expected.to_frame())
 
 
 @settings(max_examples=60)
 @given(cut_tables(), growth(), st.booleans())
-def test_any_cut_gives_the_same_network(own, how, sparse):
-    table, parts = own
+def test_any_cut_gives_the_same_network(both, how, sparse):
+    table, parts = both
     make = partial(DependencyNetwork, **how)
-    whole = make().fit(table)
+    expected = make().fit(table)
     with counting(sparse):
-        found = make().fit(parts)
-    assert_same(found, whole)
-    assert_identical(found.predict_proba(parts), whole.predict_proba(table))
-    if np.isfinite(whole.score(table)):
-        assert found.score(parts) == pytest.approx(whole.score(table), rel=1e-12)
+        network = make().fit(parts)
+    assert_same(network, expected)
+    assert_identical(network.predict_proba(parts), expected.predict_proba(table))
+    if np.isfinite(expected.score(table)):
+        assert network.score(parts) == pytest.approx(expected.score(table), rel=1e-12)
 
 
 def test_all_trees_share_passes(visits, network):
@@ -82,8 +82,8 @@ def test_prediction(visits, network):
     parts = partition(visits, 6)
     assert_identical(network.score_samples(parts), network.score_samples(visits))
     for arguments, options in ((("news",), {}), ((), {"column": 3}), ((), {})):
-        found = network.predict_proba(parts, *arguments, **options)
-        assert_identical(found, network.predict_proba(visits, *arguments, **options))
+        answer = network.predict_proba(parts, *arguments, **options)
+        assert_identical(answer, network.predict_proba(visits, *arguments, **options))
     tree = network.tree("news")
     assert_identical(tree.predict(parts), tree.predict(visits))
     with pytest.raises(InputError, match="basket: those of a partitioned table"):

@@ -19,14 +19,21 @@ KNN, CUT, SVC = (
     tacit.SparseSVC,
 )
 GROUPED = [
-    KNN(3, delta=1.0, random_state=0),
-    KNN(2, delta=0.3, search="exact", weights="distance", normalise=True, random_state=0),
-    CUT(1.0, delta=1.0, resolution=8, random_state=0),
-    CUT(1.0, 0.1, node_weights="neighbours", delta=0.5, normalise=True, random_state=0),
-    SVC(1.0, delta=1.0, resolution=8, class_weight="balanced", probability=True, random_state=0),
-    SVC(1.0, delta=0.5, class_weight={"north": 2.0}, normalise=True, random_state=0),
+    KNN(3, group_width=1.0, random_state=0),
+    KNN(2, group_width=0.3, algorithm="exact", weights="distance", normalize=True, random_state=0),
+    CUT(1.0, group_width=1.0, resolution=8, random_state=0),
+    CUT(1.0, 0.1, node_weights="neighbours", group_width=0.5, normalize=True, random_state=0),
+    SVC(
+        1.0,
+        group_width=1.0,
+        resolution=8,
+        class_weight="balanced",
+        probability=True,
+        random_state=0,
+    ),
+    SVC(1.0, group_width=0.5, class_weight={"north": 2.0}, normalize=True, random_state=0),
 ]
-ALONE = [KNN(3, random_state=0), KNN(3, search="exact"), SVC(1.0, resolution=8, random_state=0)]
+ALONE = [KNN(3, random_state=0), KNN(3, algorithm="exact"), SVC(1.0, resolution=8, random_state=0)]
 
 
 def names(models):
@@ -106,7 +113,7 @@ def test_without_groups_records_are_asked_about_one_by_one(visits, others, model
 
 
 def test_neighbours_of_partitions(visits, others):
-    model = KNN(3, delta=1.0, random_state=0).fit(partition(visits, 2), "region")
+    model = KNN(3, group_width=1.0, random_state=0).fit(partition(visits, 2), "region")
     for one, other in zip(
         model.kneighbors(others), model.kneighbors(partition(others, 3)), strict=True
     ):
@@ -114,7 +121,9 @@ def test_neighbours_of_partitions(visits, others):
 
 
 def test_paths_of_cuts(visits, others):
-    model = CUT(1.0, delta=1.0, resolution=8, random_state=0).fit(partition(visits, 2), "region")
+    model = CUT(1.0, group_width=1.0, resolution=8, random_state=0).fit(
+        partition(visits, 2), "region"
+    )
     balances = [0.0, 0.01, 3.0]
     wanted = model.predict_path(others, balances)
     assert np.array_equal(model.predict_path(partition(others, 3), balances), wanted)
@@ -130,7 +139,7 @@ def test_saved_models(visits, others, tmp_path):
 
 @settings(max_examples=30)
 @given(data(max_rows=14), st.data(), st.sampled_from([1.0, 0.4, 0.0]), st.integers(1, 5))
-def test_any_cut_gives_the_same_neighbours(own, draw, delta, resolution):
+def test_any_cut_gives_the_same_neighbours(own, draw, group_width, resolution):
     table = own.table()
     if not table.n_records or table.n_columns < 2:
         return
@@ -138,7 +147,7 @@ def test_any_cut_gives_the_same_neighbours(own, draw, delta, resolution):
     ends = sorted({0, table.n_records, *cuts})
     parts = of_tables([table.take(np.arange(a, b)) for a, b in pairwise(ends)])
     some = table.take(np.arange(draw.draw(st.integers(1, table.n_records))))
-    model = KNN(2, delta=delta, resolution=resolution, dimensions=2, random_state=0)
+    model = KNN(2, group_width=group_width, resolution=resolution, n_dimensions=2, random_state=0)
     whole = clone(model).fit(without(table, "c0"), labels(table, "c0").cast(str))
     found = clone(model).fit(parts, "c0")
     assert np.array_equal(found.predict_proba(table), whole.predict_proba(table))
@@ -151,7 +160,7 @@ def test_labels_that_were_not_there_in_fit(visits, others):
         device=labels(others, "device").cast(str) + "!"
     )
     table = tacit.Table(renamed)
-    model = KNN(3, delta=1.0, random_state=0).fit(partition(visits, 2), "region")
+    model = KNN(3, group_width=1.0, random_state=0).fit(partition(visits, 2), "region")
     assert np.array_equal(model.predict(partition(table, 3)), model.predict(table))
 
 
@@ -159,29 +168,30 @@ def test_what_cannot_be_fitted(visits):
     parts = partition(visits, 3)
     for kind in (KNN, CUT, SVC):
         with pytest.raises(
-            tacit.InputError, match=r"on one machine.*delta= puts.*X.collect\(\) gets all.*X.take"
+            tacit.InputError,
+            match=r"on one machine.*group_width= groups.*X.collect\(\) gets all.*X.take",
         ):
             kind().fit(parts, "region")
         with pytest.raises(tacit.InputError, match="y must be the name of a column"):
-            kind(delta=1.0).fit(parts, labels(visits, "region"))
+            kind(group_width=1.0).fit(parts, labels(visits, "region"))
         with pytest.raises(tacit.InputError, match="requires y to be passed"):
-            kind(delta=1.0).fit(parts, None)
+            kind(group_width=1.0).fit(parts, None)
         with pytest.raises(tacit.InputError, match="there is no column"):
-            kind(delta=1.0).fit(parts, "nowhere")
-        with pytest.raises(tacit.InputError, match="delta must be"):
-            kind(delta=-1.0).fit(parts, "region")
+            kind(group_width=1.0).fit(parts, "nowhere")
+        with pytest.raises(tacit.InputError, match="group_width must be"):
+            kind(group_width=-1.0).fit(parts, "region")
     with pytest.raises(tacit.InputError, match="sample_weight"):
-        SVC(delta=1.0).fit(parts, "region", np.ones(visits.n_records))
+        SVC(group_width=1.0).fit(parts, "region", np.ones(visits.n_records))
     same = tacit.Table({"a": [0, 1, 1], "b": ["x", "x", "x"]})
     with pytest.raises(tacit.InputError, match="one class only, 'x'"):
-        SVC(delta=1.0).fit(partition(same, 2), "b")
+        SVC(group_width=1.0).fit(partition(same, 2), "b")
     lost = tacit.Table({"a": [0, 1, 1], "b": ["x", None, "y"]})
     with pytest.raises(tacit.InputError, match="y: column 'b' has 1 missing values"):
-        KNN(delta=1.0).fit(partition(lost, 2), "b")
+        KNN(group_width=1.0).fit(partition(lost, 2), "b")
 
 
 def test_a_failed_fit_leaves_the_model_as_it_was(visits, others):
-    model = KNN(3, delta=1.0, random_state=0).fit(partition(visits, 2), "region")
+    model = KNN(3, group_width=1.0, random_state=0).fit(partition(visits, 2), "region")
     wanted = model.predict(others)
     with pytest.raises(tacit.InputError):
         model.fit(partition(visits, 2), "nowhere")
@@ -199,7 +209,7 @@ def test_cuts_without_groups_take_one_machine(visits, others):
 
 def test_models_of_numbers_do_not_take_partitions(others):
     X, y = tacit.datasets.make_objects(60, 3, random_state=0)
-    for model in (KNN().fit(X, y), KNN(delta=1.0).fit(X, y)):
+    for model in (KNN().fit(X, y), KNN(group_width=1.0).fit(X, y)):
         with pytest.raises(tacit.InputError, match="X is a Table, but in fit"):
             model.predict(partition(others, 2))
 

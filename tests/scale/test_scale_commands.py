@@ -47,9 +47,9 @@ def address():
 
 COMMANDS = {
     "count": (["news", "weather"], ["--json"]),
-    "pairs": ([], ["-n", 5, "--json"]),
+    "pairs": ([], ["--top", 5, "--json"]),
     "table": (["news", "sports"], ["--json"]),
-    "dependency-tree": ([], ["--method", "exact", "--json"]),
+    "dependency-tree": ([], ["--algorithm", "exact", "--json"]),
     "cluster": ([], ["-k", 2, "--seed", 0, "--json"]),
 }
 

@@ -17,8 +17,8 @@ from tacit.scale import Predict, partition
 from tacit.tree.growth.settings import exact_total, float_total
 from tacit.tree.partitioned import level_growth
 from tacit.tree.partitioned.growing_tree import GrowingTree, Target
-from tacit.tree.partitioned.leaf_counting import LeafCounts, LookAt, Weighing
-from tacit.tree.partitioned.leaf_requests import Family, lay_out
+from tacit.tree.partitioned.leaf_counting import FirstPass, LeafCounts, RecordWeights
+from tacit.tree.partitioned.leaf_requests import Siblings, make_request
 
 TARGET = "news"
 
@@ -28,15 +28,15 @@ def visits():
     return tacit.datasets.load_visits()
 
 
-def assert_same(found, whole):
+def assert_same(tree, expected):
     """Two classifiers are the same: nodes, gains, counts, classes, columns."""
-    for own in fields(whole.nodes_):
-        assert_identical(getattr(found.nodes_, own.name), getattr(whole.nodes_, own.name))
-    assert found.classes_.tolist() == whole.classes_.tolist()
-    assert found.schema_ == whole.schema_
-    assert found.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
-    assert found.score_ == whole.score_
-    assert found.to_text() == whole.to_text()
+    for field in fields(expected.nodes_):
+        assert_identical(getattr(tree.nodes_, field.name), getattr(expected.nodes_, field.name))
+    assert tree.classes_.tolist() == expected.classes_.tolist()
+    assert tree.schema_ == expected.schema_
+    assert tree.feature_names_in_.tolist() == expected.feature_names_in_.tolist()
+    assert tree.score_ == expected.score_
+    assert tree.to_text() == expected.to_text()
 
 
 def outcome(fit):
@@ -48,37 +48,37 @@ def outcome(fit):
 
 
 def assert_same_outcome(make, table, parts, target):
-    whole = outcome(lambda: make().fit(table, target))
-    found = outcome(lambda: make().fit(parts, target))
-    if isinstance(whole, str):
+    expected = outcome(lambda: make().fit(table, target))
+    tree = outcome(lambda: make().fit(parts, target))
+    if isinstance(expected, str):
         # A record's number is one of all records here, and of those that count in memory.
-        assert found == whole or (table.weights is not None and "missing value" in whole)
+        assert tree == expected or (table.weights is not None and "missing value" in expected)
         return None
-    assert_same(found, whole)
-    return found
+    assert_same(tree, expected)
+    return tree
 
 
 @settings(max_examples=120)
 @given(cut_tables(), growth(), st.data())
-def test_any_cut_gives_the_same_tree(own, how, draw):
-    table, parts = own
+def test_any_cut_gives_the_same_tree(both, how, draw):
+    table, parts = both
     target = draw.draw(st.sampled_from(list(table.schema.names)))
     class_weight = draw.draw(st.sampled_from([None, None, None, "balanced"]))
     make = partial(DecisionTreeClassifier, **how, class_weight=class_weight)
     with counting(draw.draw(st.booleans())):
-        found = assert_same_outcome(make, table, parts, target)
-    if found is not None:
-        assert_identical(found.predict_proba(parts), found.predict_proba(table))
+        tree = assert_same_outcome(make, table, parts, target)
+    if tree is not None:
+        assert_identical(tree.predict_proba(parts), tree.predict_proba(table))
 
 
 @pytest.mark.parametrize("n", [1, 3, 16])
 def test_passes_are_fewer_than_levels(visits, n):
     parts = partition(visits, n)
-    found = DecisionTreeClassifier().fit(parts, TARGET)
-    whole = DecisionTreeClassifier().fit(visits, TARGET)
-    assert_same(found, whole)
-    assert whole.depth_ > 10
-    assert parts.cost.passes <= whole.depth_ * 2 // 3
+    tree = DecisionTreeClassifier().fit(parts, TARGET)
+    expected = DecisionTreeClassifier().fit(visits, TARGET)
+    assert_same(tree, expected)
+    assert expected.depth_ > 10
+    assert parts.cost.passes <= expected.depth_ * 2 // 3
 
 
 def chain_table(n_items, n_records=6000):
@@ -91,30 +91,30 @@ def chain_table(n_items, n_records=6000):
     return tacit.Table({**columns, "bought": likely.tolist()})
 
 
-@pytest.mark.parametrize("reach", [0, 3, 30])
-def test_chains_are_looked_ahead_at(monkeypatch, reach):
+@pytest.mark.parametrize("lookahead", [0, 3, 30])
+def test_chains_are_looked_ahead_at(monkeypatch, lookahead):
     table = chain_table(30)
     whole = DecisionTreeClassifier().fit(table, "bought")
     assert whole.depth_ >= 30
-    monkeypatch.setattr(level_growth, "MOST_AHEAD", reach)
+    monkeypatch.setattr(level_growth, "MAX_LOOKAHEAD", lookahead)
     for n_partitions in (1, 5):
         parts = partition(table, n_partitions)
         assert_same(DecisionTreeClassifier().fit(parts, "bought"), whole)
-        assert parts.cost.passes == whole.depth_ + 1 or reach > 0
-        assert parts.cost.passes <= {0: 31, 3: 16, 30: 6}[reach]
+        assert parts.cost.passes == whole.depth_ + 1 or lookahead > 0
+        assert parts.cost.passes <= {0: 31, 3: 16, 30: 6}[lookahead]
 
 
 def test_looking_ahead_with_little_room(monkeypatch):
     """Few bytes for each leaf: candidates are counted in order, or not at all."""
     table = chain_table(30)
     whole = DecisionTreeClassifier().fit(table, "bought")
-    seen, lay_out = set(), level_growth.lay_out
+    seen, make_request = set(), level_growth.make_request
 
-    def note(families, is_dense):
-        seen.update((family.in_order, family.n_ahead > 0) for family in families)
-        return lay_out(families, is_dense)
+    def note(groups, is_dense):
+        seen.update((siblings.in_order, siblings.n_candidates > 0) for siblings in groups)
+        return make_request(groups, is_dense)
 
-    monkeypatch.setattr(level_growth, "lay_out", note)
+    monkeypatch.setattr(level_growth, "make_request", note)
     for room in (600, 6_000, 12_000, 60_000):
         monkeypatch.setattr(level_growth, "MOST_BYTES", room)
         assert_same(DecisionTreeClassifier().fit(partition(table, 3), "bought"), whole)
@@ -126,9 +126,9 @@ def test_looking_ahead_with_little_room(monkeypatch):
 def test_best_first_with_few_leaves(visits, most, splits):
     make = partial(DecisionTreeClassifier, "entropy", max_leaf_nodes=most, splits=splits)
     parts = partition(visits, 4)
-    found = make().fit(parts, TARGET)
-    assert_same(found, make().fit(visits, TARGET))
-    assert found.n_leaves_ == most
+    tree = make().fit(parts, TARGET)
+    assert_same(tree, make().fit(visits, TARGET))
+    assert tree.n_leaves_ == most
     assert parts.cost.passes <= most
 
 
@@ -153,7 +153,7 @@ def test_complete_splits_with_few_leaves():
             assert_same(make().fit(partition(table, 3), target), make().fit(table, target))
 
 
-def test_more_classes_than_planes():
+def test_more_classes_than_columns():
     rng = np.random.default_rng(5)
     code = rng.integers(0, 90, 4000)
     table = tacit.Table(
@@ -166,9 +166,9 @@ def test_more_classes_than_planes():
     )
     for splits in ("binary", "both"):
         make = partial(DecisionTreeClassifier, splits=splits, kappa=1.0, max_leaf_nodes=30)
-        found = make().fit(partition(table, 3), "code")
-        assert_same(found, make().fit(table, "code"))
-        assert found.n_leaves_ > 5
+        tree = make().fit(partition(table, 3), "code")
+        assert_same(tree, make().fit(table, "code"))
+        assert tree.n_leaves_ > 5
 
 
 @pytest.mark.parametrize("bytes_", [1, 2_000, 20_000])
@@ -187,14 +187,14 @@ def test_counts_that_do_not_fit_take_more_passes(monkeypatch, bytes_, splits):
 
 def test_more_classes_with_sparse_counts():
     with counting(sparse=True):
-        test_more_classes_than_planes()
+        test_more_classes_than_columns()
 
 
 def test_a_limit_of_memory_is_kept():
     table = many_valued(2000)
     parts = partition(table, 3, memory=100_000)
-    found = DecisionTreeClassifier(kappa=1.0).fit(parts, "kind")
-    assert_same(found, DecisionTreeClassifier(kappa=1.0).fit(table, "kind"))
+    tree = DecisionTreeClassifier(kappa=1.0).fit(parts, "kind")
+    assert_same(tree, DecisionTreeClassifier(kappa=1.0).fit(table, "kind"))
     tight = partition(table, 3, memory=1000)
     with pytest.raises(InputError, match="memory"):
         DecisionTreeClassifier().fit(tight, "kind")
@@ -255,7 +255,7 @@ def test_a_target_whose_labels_could_be_missing():
     x = rng.integers(0, 4, 300)
     labels = ["no" if v < 3 else "yes" for v in x]
     rows = {"x": x.tolist(), "z": rng.integers(0, 2, 300).tolist(), "y": [*labels, None]}
-    rows = {name: own if name == "y" else [*own, 0] for name, own in rows.items()}
+    rows = {name: values if name == "y" else [*values, 0] for name, values in rows.items()}
     table = tacit.Table(rows)
     assert table.schema["y"].labels[-1] is None
     whole = table.take(np.arange(300))
@@ -301,15 +301,15 @@ def test_prediction(visits):
 
 def test_statistics_can_be_sent(visits):
     n_values, target = visits.schema.n_values, Target.of(visits.schema, 3)
-    root = Family(tree := GrowingTree(target, -1), None, [tree.root], None)
-    paths = lay_out([root], lambda *_: True).paths
-    sent = pickle.dumps(LeafCounts(paths, Weighing(), 8 * target.arity * n_values))
+    root = Siblings(tree := GrowingTree(target, -1), None, [tree.root], None)
+    paths = make_request([root], lambda *_: True).paths
+    sent = pickle.dumps(LeafCounts(paths, RecordWeights(), 8 * target.arity * n_values))
     assert len(sent) < 2000
     counts, _, total, n_counting = partition(visits, 2).reduce(pickle.loads(sent))
     assert total == n_counting == visits.n_records
     assert counts[:n_values].tolist() == visits.one_way().stored.tolist()
-    look = pickle.loads(pickle.dumps(LookAt(Weighing(3, np.ones(2)), 3)))
-    assert partition(visits, 2).reduce(look).sizes.sum() == visits.n_records
+    first = pickle.loads(pickle.dumps(FirstPass(RecordWeights(3, np.ones(2)), 3)))
+    assert partition(visits, 2).reduce(first).n_records.sum() == visits.n_records
 
 
 class Broken:
@@ -340,7 +340,7 @@ def test_nothing_is_half_fitted(visits):
     ):
         model.fit(partition(visits, 2), TARGET)
     assert vars(model).keys() == before.keys()
-    assert all(vars(model)[name] is own for name, own in before.items())
+    assert all(vars(model)[name] is value for name, value in before.items())
 
 
 BAD = {

@@ -30,7 +30,7 @@ def adult():
 def entropy(cells):
     shares = np.bincount(cells) / len(cells)
     shares = shares[shares > 0]
-    return -(shares * np.log2(shares)).sum()
+    return -(shares * np.log(shares)).sum()
 
 
 def test_pairs_by_numpy(adult):

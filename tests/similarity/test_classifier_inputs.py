@@ -22,12 +22,14 @@ def objects(n=200, seed=0):
     return X, (X[:, 0] > 0).astype(int)
 
 
-@pytest.mark.parametrize("delta", [None, 0.3])
+@pytest.mark.parametrize("group_width", [None, 0.3])
 @pytest.mark.parametrize("kind", KINDS)
-def test_dense_and_sparse_may_be_mixed(kind, delta):
+def test_dense_and_sparse_may_be_mixed(kind, group_width):
     X, y = objects()
     for fitted, other in ((np.asarray, sparse.csr_array), (sparse.csr_array, np.asarray)):
-        model = kind(resolution=5, delta=delta, random_state=0).fit(fitted(X[:150]), y[:150])
+        model = kind(resolution=5, group_width=group_width, random_state=0).fit(
+            fitted(X[:150]), y[:150]
+        )
         expected = model.predict(fitted(X[150:]))
         assert model.predict(other(X[150:])).tolist() == expected.tolist()
 
@@ -49,7 +51,7 @@ def test_the_encoder_keeps_the_form_of_fit():
 @pytest.mark.parametrize("kind", KINDS)
 def test_numbers_too_large_for_distances(kind, form, huge):
     X, y = objects()
-    for more in ({}, {"normalise": True, "delta": 0.5}):
+    for more in ({}, {"normalize": True, "group_width": 0.5}):
         model = kind(resolution=5, random_state=0, **more).fit(form(X), y)
         new = X[:20].copy()
         new[3, 1] = huge

@@ -167,9 +167,9 @@ def test_scaled_columns():
     X, y = clusters(300, 3, seed=2)
     stretched = X * [1.0, 1e4, 1e-3]
     scaled = (X - X[:200].min(axis=0)) / np.ptp(X[:200], axis=0)
-    model = NormalizedCutClassifier(5.0, normalise=True, resolution=5, projection="exact_pca")
+    model = NormalizedCutClassifier(5.0, normalize=True, resolution=5, projection="exact_pca")
     found = model.fit(stretched[:200], y[:200]).predict(stretched[200:])
-    plain = clone(model).set_params(normalise=False).fit(scaled[:200], y[:200])
+    plain = clone(model).set_params(normalize=False).fit(scaled[:200], y[:200])
     assert found.tolist() == plain.predict(scaled[200:]).tolist()
 
 
@@ -180,7 +180,7 @@ def test_grouping_of_identical_objects_changes_little(node_weights):
     X, y = X[copies], y[copies]
     same = {"node_weights": node_weights, "resolution": 8, "projection": "exact_pca"}
     plain = NormalizedCutClassifier(1.0, 0.01, **same).fit(X[:900], y[:900])
-    grouped = NormalizedCutClassifier(1.0, 0.01, delta=0.2, **same).fit(X[:900], y[:900])
+    grouped = NormalizedCutClassifier(1.0, 0.01, group_width=0.2, **same).fit(X[:900], y[:900])
     wanted, found = plain.predict(X[900:]), grouped.predict(X[900:])
     assert len(found) == 300
     assert (found == wanted).mean() > 0.95

@@ -32,12 +32,14 @@ def sets(labels):
 
 
 @settings(max_examples=80)
-@given(case=cases(), delta=st.sampled_from(DELTAS), k=st.integers(1, 5))
-def test_groups_are_those_of_the_book(case, delta, k):
+@given(case=cases(), group_width=st.sampled_from(DELTAS), k=st.integers(1, 5))
+def test_groups_are_those_of_the_book(case, group_width, k):
     coords, X, types = draw(*case)
     grid = Grid.over(coords, k)
-    found = group(grid, coords, X, types, delta)
-    expected = grouping_oracle.groups(grid, coords, types, 0.0 if delta == 1e-12 else delta)
+    found = group(grid, coords, X, types, group_width)
+    expected = grouping_oracle.groups(
+        grid, coords, types, 0.0 if group_width == 1e-12 else group_width
+    )
     assert sets(found.labels) == expected
     assert found.weights.sum() == len(coords)
     for g in range(len(found)):
@@ -49,16 +51,16 @@ def test_groups_are_those_of_the_book(case, delta, k):
 
 
 @settings(max_examples=40)
-@given(case=cases(), delta=st.sampled_from(DELTAS), k=st.integers(1, 5))
-def test_sparse_and_dense_and_any_number_of_threads(case, delta, k):
+@given(case=cases(), group_width=st.sampled_from(DELTAS), k=st.integers(1, 5))
+def test_sparse_and_dense_and_any_number_of_threads(case, group_width, k):
     coords, X, types = draw(*case)
     grid = Grid.over(coords, k)
-    dense = group(grid, coords, X, types, delta)
-    rows = group(grid, coords, sparse.csr_array(X), types, delta)
+    dense = group(grid, coords, X, types, group_width)
+    rows = group(grid, coords, sparse.csr_array(X), types, group_width)
     assert_identical(rows.labels, dense.labels)
     assert rows.X.has_sorted_indices
     np.testing.assert_allclose(rows.X.toarray(), dense.X, atol=1e-14)
-    threads = group(grid, coords, X, types, delta, n_jobs=3)
+    threads = group(grid, coords, X, types, group_width, n_jobs=3)
     assert_identical(threads.X, dense.X)
     assert_identical(threads.coords, dense.coords)
 
@@ -81,10 +83,10 @@ def test_finer_parts_are_within_coarser_ones():
     grid = Grid.over(coords, 6)
     sizes = []
     coarse = group(grid, coords, coords, types, 1.0).labels
-    for delta in (1.0, 0.5, 0.25, 0.125, 0.0):
-        fine = group(grid, coords, coords, types, delta)
+    for group_width in (1.0, 0.5, 0.25, 0.125, 0.0):
+        fine = group(grid, coords, coords, types, group_width)
         sizes.append(len(fine))
-        width = np.ptp(coords, axis=0) / 6 * delta
+        width = np.ptp(coords, axis=0) / 6 * group_width
         for g in range(len(fine)):
             members = np.flatnonzero(fine.labels == g)
             assert (np.ptp(coords[members], axis=0) <= width + 1e-12).all()
@@ -97,8 +99,8 @@ def test_finer_parts_are_within_coarser_ones():
 def test_duplicates_stay_what_they_are():
     X = np.repeat(np.array([[0.1, 0.2, 0.7], [5.3, 1.1, 0.3]]), [100_000, 3], axis=0)
     grid = Grid.over(X[:, :2], 10)
-    for delta in (0.0, 0.5, 1.0):
-        found = group(grid, X[:, :2], X, np.zeros(len(X), int), delta)
+    for group_width in (0.0, 0.5, 1.0):
+        found = group(grid, X[:, :2], X, np.zeros(len(X), int), group_width)
         assert found.X.tolist() == [[0.1, 0.2, 0.7], [5.3, 1.1, 0.3]]
         assert found.weights.tolist() == [100_000, 3]
     found = group(grid, X[:, :2], sparse.csr_array(X), np.zeros(len(X), int), 1.0)
@@ -115,8 +117,8 @@ def test_grids_so_fine_that_numbers_run_out():
     rng = np.random.default_rng(2)
     coords = np.repeat(rng.random((50, 3)), 2, axis=0)
     grid = Grid.over(coords, 1_000_000)
-    for delta in (1e-9, 1e-3):
-        found = group(grid, coords, coords, np.zeros(100, int), delta)
+    for group_width in (1e-9, 1e-3):
+        found = group(grid, coords, coords, np.zeros(100, int), group_width)
         assert (found.weights == 2).all()
         assert_identical(found.labels[::2], found.labels[1::2])
 
@@ -137,21 +139,21 @@ def test_single_precision_stays():
     assert group(Grid.over(coords, 2), coords, X, np.zeros(4, int), 1.0).X.dtype == np.float32
 
 
-@pytest.mark.parametrize("delta", [-0.1, 1.1, np.nan, "1", True, None])
-def test_delta_is_from_0_to_1(delta):
+@pytest.mark.parametrize("group_width", [-0.1, 1.1, np.nan, "1", True, None])
+def test_delta_is_from_0_to_1(group_width):
     coords = np.zeros((2, 1))
-    with pytest.raises(InputError, match="delta must be a number from 0 to 1"):
-        group(Grid.over(coords, 2), coords, coords, np.zeros(2, int), delta)
+    with pytest.raises(InputError, match="group_width must be a number from 0 to 1"):
+        group(Grid.over(coords, 2), coords, coords, np.zeros(2, int), group_width)
 
 
 @settings(max_examples=60)
-@given(case=cases(), delta=st.sampled_from(DELTAS), k=st.integers(1, 5))
-def test_objects_outside_the_grid_are_grouped_by_their_distance(case, delta, k):
+@given(case=cases(), group_width=st.sampled_from(DELTAS), k=st.integers(1, 5))
+def test_objects_outside_the_grid_are_grouped_by_their_distance(case, group_width, k):
     coords, X, types = draw(*case)
     grid = Grid.over(coords[: len(coords) // 2 + 1] / 4, k)
     far = np.concatenate((coords, 3 * coords, 1e9 * coords, 1e150 * coords))
-    found = group(grid, far, np.tile(X, (4, 1)), np.tile(types, 4), delta)
-    widest = max(delta, 1e-9) * grid.widths
+    found = group(grid, far, np.tile(X, (4, 1)), np.tile(types, 4), group_width)
+    widest = max(group_width, 1e-9) * grid.widths
     for g in range(len(found)):
         members = far[found.labels == g]
         rounding = 1e-12 * np.abs(members).max(axis=0) * (np.ptp(members, axis=0) > 0)

@@ -16,7 +16,7 @@ import tacit
 from oracles import neighbors as oracle
 from tacit import InputError, SparseKNeighborsClassifier
 
-SEARCHES = ["near", "exact"]
+ALGORITHMS = ["near", "exact"]
 
 
 TIES = "of classes with as many neighbours the nearest one wins, not the first"
@@ -27,7 +27,7 @@ EXPECTED = {"check_classifiers_train": TIES}
     [
         SparseKNeighborsClassifier(),
         SparseKNeighborsClassifier(weights="distance"),  # which leaves no ties
-        SparseKNeighborsClassifier(search="exact", weights="distance"),
+        SparseKNeighborsClassifier(algorithm="exact", weights="distance"),
     ],
     expected_failed_checks=lambda model: EXPECTED if model.weights == "uniform" else {},
 )
@@ -57,7 +57,7 @@ def recall(found, truth):
 def test_exact_search_is_that_of_brute_force(objects, k, weights):
     X, y, new, _ = objects
     peer = KNeighborsClassifier(k, algorithm="brute", weights=weights).fit(X, y)
-    model = SparseKNeighborsClassifier(k, search="exact", weights=weights).fit(X, y)
+    model = SparseKNeighborsClassifier(k, algorithm="exact", weights=weights).fit(X, y)
     distances, neighbours = model.kneighbors(new)
     expected, numbers = peer.kneighbors(new)
     np.testing.assert_array_equal(neighbours, numbers)
@@ -80,7 +80,7 @@ def test_what_is_near_is_enough_without_reach(objects):
     X, y, new, _ = objects
     model = SparseKNeighborsClassifier(5, resolution=15, reach=0.0, random_state=0).fit(X, y)
     sc = model.computation_
-    cells, own = sc.grid_.cells(sc.coords_), sc.grid_.cells(sc.project(new))
+    cells, own = sc.grid_.cells(sc.coords_), sc.grid_.cells(sc._project(new))
     distances, neighbours = model.kneighbors(new)
     checked = 0
     for row, cell in enumerate(own):
@@ -97,28 +97,28 @@ def test_what_is_near_is_enough_without_reach(objects):
 def test_a_reach_of_one_is_exact(objects):
     X, y, new, _ = objects
     near = SparseKNeighborsClassifier(5, resolution=300, reach=1, random_state=0).fit(X, y)
-    exact = SparseKNeighborsClassifier(5, search="exact").fit(X, y)
+    exact = SparseKNeighborsClassifier(5, algorithm="exact").fit(X, y)
     np.testing.assert_array_equal(near.kneighbors(new)[1], exact.kneighbors(new)[1])
 
 
 def test_objects_with_nothing_near_are_counted():
     X = np.array([[0.0, 0], [1, 0], [0, 1], [10, 10], [9, 10]])
     y = ["left", "left", "left", "right", "right"]
-    model = SparseKNeighborsClassifier(1, resolution=1000, projection="none", dimensions=2)
+    model = SparseKNeighborsClassifier(1, resolution=1000, projection="none", n_dimensions=2)
     model.fit(X, y)
     assert model.n_fallback_ == 0
     assert model.predict([[4.0, 4], [6, 6], [10, 10]]).tolist() == ["left", "right", "right"]
     assert model.n_fallback_ == 2
     model.predict([[0.0, 0.0]])
     assert model.n_fallback_ == 0
-    exact = clone(model).set_params(search="exact").fit(X, y)
+    exact = clone(model).set_params(algorithm="exact").fit(X, y)
     assert exact.predict([[4.0, 4], [6, 6]]).tolist() == ["left", "right"]
     assert exact.n_fallback_ == 0
 
 
 def test_ties_are_broken_by_the_nearest_object():
     X = np.array([[0.0], [3.0], [1.0], [2.5]])
-    model = SparseKNeighborsClassifier(4, search="exact").fit(X, ["b", "a", "a", "b"])
+    model = SparseKNeighborsClassifier(4, algorithm="exact").fit(X, ["b", "a", "a", "b"])
     assert model.predict([[0.2], [2.9], [1.1]]).tolist() == ["b", "a", "a"]
     assert model.predict_proba([[0.2]]).tolist() == [[0.5, 0.5]]
 
@@ -137,23 +137,23 @@ def test_weights_by_distance_are_those_of_objects_at_no_distance_alone():
     assert model.predict([[0.0]]).tolist() == [0]
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_fewer_objects_than_neighbours(search):
-    model = SparseKNeighborsClassifier(9, search=search).fit([[0.0], [1.0], [5.0]], [0, 0, 1])
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_fewer_objects_than_neighbours(algorithm):
+    model = SparseKNeighborsClassifier(9, algorithm=algorithm).fit([[0.0], [1.0], [5.0]], [0, 0, 1])
     assert model.predict([[5.0]]).tolist() == [0]
     with pytest.raises(InputError, match="n_neighbors must be at most 3"):
         model.kneighbors([[5.0]], 4)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
-def test_sparse_equals_dense(search, index_type):
+def test_sparse_equals_dense(algorithm, index_type):
     rng = np.random.default_rng(0)
     X = rng.poisson(0.2, (900, 40)).astype(float)
     y = rng.integers(0, 3, 900)
     rows = sparse.csr_array(X)
     rows.indptr, rows.indices = rows.indptr.astype(index_type), rows.indices.astype(index_type)
-    model = SparseKNeighborsClassifier(4, search=search, random_state=0)
+    model = SparseKNeighborsClassifier(4, algorithm=algorithm, random_state=0)
     dense = clone(model).fit(X[:800], y[:800])
     thin = clone(model).fit(rows[:800], y[:800])
     for a, b in zip(dense.kneighbors(X[800:]), thin.kneighbors(rows[800:]), strict=True):
@@ -161,12 +161,12 @@ def test_sparse_equals_dense(search, index_type):
     np.testing.assert_array_equal(dense.predict(X[800:]), thin.predict(rows[800:]))
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_single_precision_is_kept(objects, search):
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_single_precision_is_kept(objects, algorithm):
     X, y, new, labels = objects
-    model = SparseKNeighborsClassifier(search=search, random_state=0)
+    model = SparseKNeighborsClassifier(algorithm=algorithm, random_state=0)
     model.fit(X.astype(np.float32), y)
-    assert model._neighbours.numbers.dtype == np.float32
+    assert model._index.numbers.dtype == np.float32
     assert model.score(new.astype(np.float32), labels) > 0.95
     assert (model.predict(new) == model.predict(new.astype(np.float32))).all()
 
@@ -175,7 +175,7 @@ def test_scaled_columns(objects):
     X, y, new, _ = objects
     stretched = X * np.logspace(0, 6, 12)
     scales = np.ptp(stretched, axis=0)
-    model = SparseKNeighborsClassifier(3, search="exact", normalise=True).fit(stretched, y)
+    model = SparseKNeighborsClassifier(3, algorithm="exact", normalize=True).fit(stretched, y)
     expected, numbers = oracle.nearest(stretched / scales, new * np.logspace(0, 6, 12) / scales, 3)
     distances, neighbours = model.kneighbors(new * np.logspace(0, 6, 12))
     np.testing.assert_allclose(distances, expected)
@@ -195,19 +195,19 @@ def test_frames_and_tables():
 def test_groups_count_as_many_times_as_they_have_members():
     X = np.array([[0.0, 0.0]] * 2 + [[0.3, 0.0]] * 7 + [[10.0, 10.0]])
     y = [0] * 2 + [1] * 7 + [1]
-    plain = SparseKNeighborsClassifier(5, search="exact").fit(X, y)
-    grouped = clone(plain).set_params(delta=0.0).fit(X, y)
+    plain = SparseKNeighborsClassifier(5, algorithm="exact").fit(X, y)
+    grouped = clone(plain).set_params(group_width=0.0).fit(X, y)
     new = [[0.0, 0.0], [0.3, 0.0], [9.0, 9.0], [0.1, 0.0]]
     np.testing.assert_allclose(grouped.predict_proba(new), plain.predict_proba(new))
     np.testing.assert_array_equal(grouped.predict(new), plain.predict(new))
-    assert grouped._neighbours.numbers.shape[0] == 3
+    assert grouped._index.numbers.shape[0] == 3
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_results_do_not_depend_on_threads(objects, search):
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_results_do_not_depend_on_threads(objects, algorithm):
     X, y, new, _ = objects
     one, many = (
-        SparseKNeighborsClassifier(5, search=search, random_state=0, n_jobs=jobs)
+        SparseKNeighborsClassifier(5, algorithm=algorithm, random_state=0, n_jobs=jobs)
         .fit(X, y)
         .kneighbors(new)
         for jobs in (1, 3)
@@ -216,21 +216,21 @@ def test_results_do_not_depend_on_threads(objects, search):
         assert a.tobytes() == b.tobytes()
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_pickles(objects, search):
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_pickles(objects, algorithm):
     X, y, new, _ = objects
-    model = SparseKNeighborsClassifier(search=search).fit(X, y)
+    model = SparseKNeighborsClassifier(algorithm=algorithm).fit(X, y)
     again = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-def test_one_class_and_constant_columns(search):
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_one_class_and_constant_columns(algorithm):
     X = np.column_stack((np.arange(20.0), np.ones(20), np.zeros(20)))
-    model = SparseKNeighborsClassifier(search=search).fit(X, ["only"] * 20)
+    model = SparseKNeighborsClassifier(algorithm=algorithm).fit(X, ["only"] * 20)
     assert model.predict(X[:3]).tolist() == ["only"] * 3
     assert model.predict_proba(X[:3]).tolist() == [[1.0]] * 3
-    same = SparseKNeighborsClassifier(search=search).fit(np.ones((20, 3)), np.arange(20) % 2)
+    same = SparseKNeighborsClassifier(algorithm=algorithm).fit(np.ones((20, 3)), np.arange(20) % 2)
     assert same.predict([[1.0, 1.0, 1.0]]).tolist() == [0]
 
 
@@ -239,13 +239,13 @@ def test_one_class_and_constant_columns(search):
     [
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number"),
-        ({"search": "far"}, "search must be one of near, exact; got 'far'"),
+        ({"algorithm": "far"}, "algorithm must be one of near, exact; got 'far'"),
         ({"weights": "equal"}, "weights must be one of uniform, distance"),
         ({"reach": -1}, "reach must be"),
         ({"reach": "far"}, "reach must be"),
         ({"reach": np.nan}, "reach must be"),
         ({"resolution": 0}, "resolution must be"),
-        ({"dimensions": 9}, "dimensions must be from 1 to 4"),
+        ({"n_dimensions": 9}, "n_dimensions must be from 1 to 4"),
         ({"projection": "flat"}, "projection must be one of"),
         ({"n_jobs": 0}, "n_jobs must be"),
     ],

@@ -7,10 +7,10 @@ from scipy import sparse
 from oracles.cuts import smallest_normalized_cut
 from tacit.similarity.cuts.labelling import (
     UNKNOWN,
-    Surroundings,
+    LabelledGraph,
     cut_labels,
-    neighbour_shares,
-    surroundings,
+    labelled_graph,
+    neighbor_fractions,
 )
 
 
@@ -25,7 +25,7 @@ def random_graph(n_open, n_labelled, n_classes, seed, density=0.5):
 
 def near(weights, codes, n_classes):
     n = len(weights) - len(codes)
-    return surroundings(
+    return labelled_graph(
         sparse.csr_array(weights[:n, :n]),
         sparse.csr_array(weights[:n, n:]),
         codes,
@@ -55,7 +55,7 @@ def test_two_classes_are_the_supervised_normalized_cut(seed):
 def test_two_classes_with_weights_of_nodes(seed):
     weights, codes = random_graph(8, 5, 2, seed, density=0.8)
     known = near(weights, codes, 2)
-    shares = neighbour_shares(sparse.csr_array(weights[:8, 8:]), codes, 2, np.ones(5), 3)
+    shares = neighbor_fractions(sparse.csr_array(weights[:8, 8:]), codes, 2, np.ones(5), 3)
     found = cut_labels(known, np.array([0.2]), node_weights=shares)
     own = np.concatenate((shares[:, 1], np.zeros(5)))
     wanted, _ = smallest_normalized_cut(weights, seeds(8, codes, 1), 0.2, own)
@@ -84,14 +84,14 @@ def test_more_classes_are_one_cut_for_each(seed):
 
 def test_one_class_is_everywhere_that_is_connected():
     graph = sparse.csr_array((3, 3))
-    known = Surroundings(graph, np.array([[0.5], [0.0], [1.0]]))
+    known = LabelledGraph(graph, np.array([[0.5], [0.0], [1.0]]))
     assert cut_labels(known, np.array([0.1])).tolist() == [[0, UNKNOWN, 0]]
 
 
 def test_what_no_labelled_object_reaches_is_unknown():
     links = np.zeros((5, 5))
     links[0, 1] = links[1, 0] = links[2, 3] = links[3, 2] = 1.0
-    known = Surroundings(sparse.csr_array(links), np.eye(5, 2, dtype=float))
+    known = LabelledGraph(sparse.csr_array(links), np.eye(5, 2, dtype=float))
     assert known.connected().tolist() == [True, True, False, False, False]
     found = cut_labels(known, np.array([0.0, 10.0]))
     assert (found[:, 2:] == UNKNOWN).all()
@@ -100,7 +100,7 @@ def test_what_no_labelled_object_reaches_is_unknown():
 
 def test_similarities_of_zero_connect_nothing():
     stored = sparse.csr_array(([0.0, 0.0], ([0, 1], [1, 0])), shape=(2, 2))
-    known = Surroundings(stored, np.array([[1.0, 0.0], [0.0, 0.0]]))
+    known = LabelledGraph(stored, np.array([[1.0, 0.0], [0.0, 0.0]]))
     assert stored.nnz == 2
     assert known.connected().tolist() == [True, False]
 
@@ -111,7 +111,7 @@ def test_an_object_that_stands_for_three_counts_three_times():
     rows = np.concatenate((np.repeat(np.arange(6), copies), np.repeat(np.arange(6, 10), labelled)))
     spread = weights[np.ix_(rows, rows)]
     spread[rows[:, None] == rows] = 0.0
-    single = surroundings(
+    single = labelled_graph(
         sparse.csr_array(weights[:6, :6]),
         sparse.csr_array(weights[:6, 6:]),
         codes,
@@ -128,11 +128,11 @@ def test_an_object_that_stands_for_three_counts_three_times():
 def test_neighbours_that_stand_for_several():
     links = sparse.csr_array(np.array([[0.9, 0.8, 0.7]]))
     codes = np.array([0, 1, 0], np.int32)
-    found = neighbour_shares(links, codes, 2, np.array([1.0, 3.0, 1.0]), 3)
+    found = neighbor_fractions(links, codes, 2, np.array([1.0, 3.0, 1.0]), 3)
     assert np.allclose(found, [[1 / 3, 2 / 3]])
 
 
 def test_no_labelled_object_near():
     links = sparse.csr_array((2, 3))
-    found = neighbour_shares(links, np.array([0, 1, 0], np.int32), 2, np.ones(3), 2)
+    found = neighbor_fractions(links, np.array([0, 1, 0], np.int32), 2, np.ones(3), 2)
     assert found.tolist() == [[0.0, 0.0], [0.0, 0.0]]

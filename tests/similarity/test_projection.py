@@ -12,32 +12,32 @@ from tacit import InputError
 from tacit.datasets import make_documents
 from tacit.similarity.projection.linear import METHODS, project
 
-PRINCIPAL = ("exact_pca", "randomised_pca", "randomised_svd", "approximate_pca")
+PRINCIPAL = ("exact_pca", "randomized_pca", "randomized_svd", "approximate_pca")
 numbers = st.one_of(st.just(0.0), st.integers(-64, 64).map(lambda n: n / 8))
 small = st.tuples(st.integers(1, 9), st.integers(1, 4)).flatmap(
     lambda shape: hnp.arrays(np.float64, shape, elements=numbers)
 )
 
 
-def scaled(X, normalise):
+def scaled(X, normalize):
     """Return the columns that principal components are taken of, by the book."""
     rest = X - X.mean(axis=0)
-    if not normalise:
+    if not normalize:
         return rest
     span = X.max(axis=0) - X.min(axis=0)
     return np.divide(rest, span, out=np.zeros_like(rest), where=span > 0)
 
 
-def variances(X, normalise, p):
+def variances(X, normalize, p):
     """Return the variance along the principal components, by the book."""
-    values = np.linalg.svd(scaled(X, normalise), compute_uv=False) ** 2 / len(X)
+    values = np.linalg.svd(scaled(X, normalize), compute_uv=False) ** 2 / len(X)
     return np.pad(values, (0, p))[:p]
 
 
-def captured(X, components, normalise=False):
+def captured(X, components, normalize=False):
     """Return how much of the variance lies in the span of components."""
     basis = np.linalg.qr(components.T)[0]
-    return float(np.square(scaled(X, normalise) @ basis).sum() / len(X))
+    return float(np.square(scaled(X, normalize) @ basis).sum() / len(X))
 
 
 def wide(n=300, d=200, seed=0):
@@ -50,9 +50,9 @@ def wide(n=300, d=200, seed=0):
 
 
 @settings(max_examples=80)
-@given(X=small, method=st.sampled_from(METHODS), normalise=st.booleans(), p=st.integers(1, 4))
-def test_any_numbers_can_be_projected_sparse_as_dense(X, method, normalise, p):
-    settings = {"normalise": normalise, "random_state": 0}
+@given(X=small, method=st.sampled_from(METHODS), normalize=st.booleans(), p=st.integers(1, 4))
+def test_any_numbers_can_be_projected_sparse_as_dense(X, method, normalize, p):
+    settings = {"normalize": normalize, "random_state": 0}
     found = project(X, p, method, **settings)
     width = X.shape[1] if method == "none" else min(p, X.shape[1])
     assert found.components.shape == (width, X.shape[1])
@@ -70,34 +70,34 @@ def test_any_numbers_can_be_projected_sparse_as_dense(X, method, normalise, p):
 
 
 @settings(max_examples=60)
-@given(X=small, normalise=st.booleans())
-def test_few_columns_have_exact_principal_components(X, normalise):
+@given(X=small, normalize=st.booleans())
+def test_few_columns_have_exact_principal_components(X, normalize):
     p = X.shape[1]
-    expected = variances(X, normalise, p)
-    for method in ("exact_pca", "randomised_svd", "randomised_pca"):
-        found = project(X, p, method, normalise=normalise)
-        total = scaled(X, normalise).var(axis=0).sum()
+    expected = variances(X, normalize, p)
+    for method in ("exact_pca", "randomized_svd", "randomized_pca"):
+        found = project(X, p, method, normalize=normalize)
+        total = scaled(X, normalize).var(axis=0).sum()
         np.testing.assert_allclose(found.explained_variance_ratio * total, expected, atol=1e-9)
 
 
-@pytest.mark.parametrize("normalise", [False, True])
+@pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize(("n", "d"), [(300, 60), (60, 1100), (1100, 1030)])
-def test_exact_components_whichever_way_they_are_found(n, d, normalise):
+def test_exact_components_whichever_way_they_are_found(n, d, normalize):
     X = wide(n, d)
-    expected = variances(X, normalise, 3)
+    expected = variances(X, normalize, 3)
     for data in (X, sparse.csr_array(X)):
-        found = project(data, 3, "exact_pca", normalise=normalise, random_state=0)
+        found = project(data, 3, "exact_pca", normalize=normalize, random_state=0)
         coords = found.transform(data)
         np.testing.assert_allclose(coords.var(axis=0), expected, rtol=1e-8)
         np.testing.assert_allclose(np.cov(coords.T, bias=True), np.diag(expected), atol=1e-8)
-        assert found.orthonormal == (not normalise)
+        assert found.orthonormal == (not normalize)
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("normalise", [False, True])
-def test_sparse_and_dense_give_the_same(method, normalise):
+@pytest.mark.parametrize("normalize", [False, True])
+def test_sparse_and_dense_give_the_same(method, normalize):
     X = wide()[:, : 4 if method == "none" else 200]
-    dense = project(X, 3, method, normalise=normalise, random_state=1)
+    dense = project(X, 3, method, normalize=normalize, random_state=1)
     for rows in (
         sparse.csr_array(X),
         sparse.csr_matrix(X),
@@ -110,7 +110,7 @@ def test_sparse_and_dense_give_the_same(method, normalise):
             X.shape,
         ),
     ):
-        found = project(rows, 3, method, normalise=normalise, random_state=1)
+        found = project(rows, 3, method, normalize=normalize, random_state=1)
         np.testing.assert_allclose(found.components, dense.components, atol=1e-7)
         np.testing.assert_allclose(found.mean, dense.mean, atol=1e-12)
 
@@ -122,7 +122,7 @@ def test_a_sketch_captures_nearly_all_and_sampling_less():
     shares = {
         method: np.median(
             [
-                captured(dense, project(X, 3, method, normalise=False, random_state=s).components)
+                captured(dense, project(X, 3, method, normalize=False, random_state=s).components)
                 for s in range(5)
             ]
         )
@@ -130,22 +130,22 @@ def test_a_sketch_captures_nearly_all_and_sampling_less():
         for method in (*PRINCIPAL, "gaussian")
     }
     assert shares["exact_pca"] == pytest.approx(1, abs=1e-9)
-    assert shares["randomised_pca"] > 0.999
-    assert shares["randomised_svd"] > 0.94
-    assert shares["gaussian"] < shares["approximate_pca"] < shares["randomised_svd"]
+    assert shares["randomized_pca"] > 0.999
+    assert shares["randomized_svd"] > 0.94
+    assert shares["gaussian"] < shares["approximate_pca"] < shares["randomized_svd"]
 
 
 def test_sampling_all_it_needs_finds_what_matters():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 6)) * [9, 5, 1, 0.1, 0.1, 0.1] + [3, 0, 0, 5, 0, 0]
-    found = project(X, 2, "approximate_pca", normalise=False, rows=2000, random_state=0)
+    found = project(X, 2, "approximate_pca", normalize=False, n_rows=2000, random_state=0)
     assert captured(X, found.components) > 0.999 * variances(X, False, 2).sum()
     assert found.orthonormal
 
 
 def test_columns_that_are_drawn_are_rescaled():
     X = np.abs(wide(200, 400))
-    found = project(X, 2, "approximate_pca", columns=30, random_state=0)
+    found = project(X, 2, "approximate_pca", n_columns=30, random_state=0)
     assert 0 < np.count_nonzero(found.components.any(axis=0)) <= 30
     assert not found.orthonormal
 
@@ -153,7 +153,7 @@ def test_columns_that_are_drawn_are_rescaled():
 @pytest.mark.parametrize("method", PRINCIPAL)
 def test_coordinates_are_no_farther_apart_than_objects(method):
     X = wide(80, 140)
-    found = project(X, 3, method, normalise=False, columns=140, random_state=0)
+    found = project(X, 3, method, normalize=False, n_columns=140, random_state=0)
     assert found.orthonormal
     coords = found.transform(X)
     for a, b in ((0, 1), (5, 70), (33, 12)):
@@ -163,17 +163,17 @@ def test_coordinates_are_no_farther_apart_than_objects(method):
 def test_normalised_is_projecting_scaled_columns():
     X = wide() * np.linspace(1, 1e6, 200) + 5
     by_hand = (X - X.min(axis=0)) / np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1)
-    for method in ("exact_pca", "randomised_svd"):
+    for method in ("exact_pca", "randomized_svd"):
         found = project(X, 3, method, random_state=3).transform(X)
-        expected = project(by_hand, 3, method, normalise=False, random_state=3).transform(by_hand)
+        expected = project(by_hand, 3, method, normalize=False, random_state=3).transform(by_hand)
         np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-7)
 
 
 def test_seeds_signs_and_threads():
     X = sparse.csr_array(wide(2000, 300))
     for method in METHODS[:-1]:
-        first = project(X, 3, method, normalise=False, random_state=5)
-        again = project(X, 3, method, normalise=False, random_state=5, n_jobs=3)
+        first = project(X, 3, method, normalize=False, random_state=5)
+        again = project(X, 3, method, normalize=False, random_state=5, n_jobs=3)
         assert_identical(again.components, first.components)
         largest = np.abs(first.components).argmax(axis=1)
         assert (first.components[np.arange(3), largest] > 0).all()
@@ -205,7 +205,7 @@ def test_all_objects_alike_and_one_object(method):
 
 def test_fewer_rows_than_dimensions():
     X = wide(2, 1500)
-    found = project(X, 3, "exact_pca", normalise=False)
+    found = project(X, 3, "exact_pca", normalize=False)
     assert found.explained_variance_ratio.tolist() == pytest.approx([1.0, 0.0, 0.0])
     assert found.orthonormal
     assert not found.components[1:].any()
@@ -215,10 +215,10 @@ def test_fewer_rows_than_dimensions():
     ("change", "message"),
     [
         ({"method": "pca"}, "projection must be one of"),
-        ({"dimensions": 0}, "dimensions must be a whole number"),
-        ({"dimensions": True}, "dimensions must be a whole number"),
-        ({"method": "approximate_pca", "rows": 0}, "rows must be"),
-        ({"method": "approximate_pca", "columns": 1.5}, "columns must be"),
+        ({"n_dimensions": 0}, "n_dimensions must be a whole number"),
+        ({"n_dimensions": True}, "n_dimensions must be a whole number"),
+        ({"method": "approximate_pca", "n_rows": 0}, "n_rows must be"),
+        ({"method": "approximate_pca", "n_columns": 1.5}, "n_columns must be"),
         ({"method": "none"}, "at most 4 columns, but X has 200"),
         ({"n_jobs": 0}, "n_jobs"),
     ],

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.similarity.grid.grid import Grid
-from tacit.similarity.report.page import page
+from tacit.similarity.report.page import Confusion, page
 from tacit.similarity.report.svg import grid_map, score_curves
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -65,8 +65,7 @@ def test_many_classes_are_not_listed():
     X, y = tacit.datasets.make_objects(400, 4, n_clusters=50, n_classes=50, random_state=0)
     model = tacit.SparseKNeighborsClassifier(1, random_state=0).fit(X, y)
     n = len(model.classes_)
-    names = [str(k) for k in range(n)]
-    counts = np.eye(n, dtype=np.int64)
-    told = page("t", [("a", "b")], counts, names, model, (model.computation_.coords_, y))
+    confusion = Confusion(list(range(n)), np.eye(n, dtype=np.int64))
+    told = page("t", [("a", "b")], model, confusion)
     assert f"There are {n} classes, too many to show" in told
     assert "<h2>Tuning</h2>" not in told

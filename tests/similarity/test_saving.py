@@ -23,7 +23,7 @@ from tacit import (
 
 MODELS = [
     SparseKNeighborsClassifier(3, random_state=0),
-    SparseKNeighborsClassifier(2, search="exact", weights="distance", random_state=0),
+    SparseKNeighborsClassifier(2, algorithm="exact", weights="distance", random_state=0),
     NormalizedCutClassifier(scale=1.0, resolution=4, random_state=0),
     SparseSVC(probability=True, resolution=4, random_state=0),
 ]
@@ -44,11 +44,13 @@ def said(model, X):
 
 
 @pytest.mark.parametrize("model", MODELS)
-@pytest.mark.parametrize("normalise", [False, True])
-@pytest.mark.parametrize("form", ["dense", "sparse", "frame", "table", "delta", "classes"])
-def test_a_loaded_model_says_the_same(model, normalise, form, tmp_path):
+@pytest.mark.parametrize("normalize", [False, True])
+@pytest.mark.parametrize("form", ["dense", "sparse", "frame", "table", "group_width", "classes"])
+def test_a_loaded_model_says_the_same(model, normalize, form, tmp_path):
     X, y = objects(n_classes=3 if form == "classes" else 2)
-    model = model.set_params(normalise=normalise, delta=0.5 if form == "delta" else None)
+    model = model.set_params(
+        normalize=normalize, group_width=0.5 if form == "group_width" else None
+    )
     if form == "sparse":
         X = sparse.csr_array(np.where(X > 0.5, X, 0.0))
     elif form == "frame":
@@ -185,7 +187,7 @@ def test_the_objects_of_a_computation_are_not_in_the_file(ask, tmp_path):
 
 def test_numbers_of_another_form_than_the_columns(tmp_path):
     model = SparseKNeighborsClassifier(random_state=0).fit(*objects())
-    model.encoder_ = replace(model.encoder_, sparse=True)
+    model.computation_.encoder_ = replace(model.encoder_, sparse=True)
     model.save(tmp_path / "model.tacit")
     with pytest.raises(FileError, match="'numbers' and 'encoder' do not go together"):
         tacit.load(tmp_path / "model.tacit")

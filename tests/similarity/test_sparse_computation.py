@@ -61,12 +61,12 @@ def test_coarse_grids_keep_all_pairs(objects, k):
     assert sc.similarity().nnz == 600 * 599
 
 
-@pytest.mark.parametrize("space", ["original", "normalised", "projected"])
+@pytest.mark.parametrize("space", ["original", "normalized", "projected"])
 def test_distances_in_each_space(objects, fitted, space):
     X = objects[0]
     numbers = {
         "original": X,
-        "normalised": (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0)),
+        "normalized": (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0)),
         "projected": fitted.coords_,
     }[space]
     graph = fitted.similarity("distance", space=space, triangle="upper")
@@ -198,7 +198,7 @@ def test_recommended_resolutions_grow():
 def test_pictures(objects):
     X, y = objects
     for p, name in ((1, "rectilinear"), (2, "rectilinear"), (3, "3d"), (4, "3d")):
-        ax = SparseComputation(6, p, random_state=0).fit(X).plot(y, max_objects=100)
+        ax = SparseComputation(6, p, random_state=0).fit(X).plot(y=y, max_objects=100)
         assert ax.name == name
         assert (
             sum(len(c.get_offsets()) for c in ax.collections if c.get_label() in ("0", "1")) == 100
@@ -217,10 +217,10 @@ def test_pictures(objects):
         ({"resolution": 2.5}, "resolution must be a whole number"),
         ({"resolution": (3, 4)}, "resolution must be one number, or 3"),
         ({"resolution": "fine"}, 'resolution must be whole numbers or "auto"'),
-        ({"resolution": 10**7, "dimensions": 4}, "too fine"),
-        ({"dimensions": 0}, "dimensions must be a whole number of at least 1"),
-        ({"dimensions": 5}, "dimensions must be from 1 to 4, got 5"),
-        ({"dimensions": "two"}, "dimensions must be"),
+        ({"resolution": 10**7, "n_dimensions": 4}, "too fine"),
+        ({"n_dimensions": 0}, "n_dimensions must be a whole number of at least 1"),
+        ({"n_dimensions": 5}, "n_dimensions must be from 1 to 4, got 5"),
+        ({"n_dimensions": "two"}, "n_dimensions must be"),
         ({"projection": "tsne"}, "projection"),
         ({"adaptive": 0}, "adaptive must be a whole number of at least 1"),
         ({"random_state": "x"}, "random_state"),

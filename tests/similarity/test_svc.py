@@ -50,12 +50,12 @@ def objects(n=400, seed=0, n_classes=2, d=5):
 def dense_kernel(model, X, others=None):
     """Return the matrix of near pairs, all of it; with one object list its diagonal, too."""
     sc = model.computation_
-    A = sc.project(X)
+    A = sc._project(X)
     if others is None:
         graph = near_graph(sc.grid_, A, X, kind="rbf", scale=model.scale)
         return graph.toarray() + (1 + model.shift_) * np.eye(len(X))
     return near_graph(
-        sc.grid_, A, X, others=(sc.project(others), others), kind="rbf", scale=model.scale
+        sc.grid_, A, X, others=(sc._project(others), others), kind="rbf", scale=model.scale
     ).toarray()
 
 
@@ -93,13 +93,13 @@ def test_the_number_of_threads_does_not_matter(n_classes):
     np.testing.assert_array_equal(*(model.predict_proba(X) for model in models))
 
 
-@pytest.mark.parametrize("normalise", [False, True])
-def test_sparse_numbers_are_as_good_as_dense_ones(normalise):
+@pytest.mark.parametrize("normalize", [False, True])
+def test_sparse_numbers_are_as_good_as_dense_ones(normalize):
     X, y = objects(300)
     X[X < 0.5] = 0
-    dense = SparseSVC(resolution=4, normalise=normalise, random_state=0).fit(X, y)
+    dense = SparseSVC(resolution=4, normalize=normalize, random_state=0).fit(X, y)
     for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_matrix):
-        found = SparseSVC(resolution=4, normalise=normalise, random_state=0).fit(kind(X), y)
+        found = SparseSVC(resolution=4, normalize=normalize, random_state=0).fit(kind(X), y)
         expected = dense.decision_function(X)
         np.testing.assert_allclose(found.decision_function(kind(X)), expected, atol=1e-2)
 
@@ -108,7 +108,7 @@ def test_normalise_measures_between_scaled_columns():
     X, y = objects(300)
     lengths = X.max(axis=0) - X.min(axis=0)
     scaled = SparseSVC(resolution=4, random_state=0, tol=1e-6).fit(X / lengths, y)
-    itself = SparseSVC(resolution=4, normalise=True, random_state=0, tol=1e-6).fit(X, y)
+    itself = SparseSVC(resolution=4, normalize=True, random_state=0, tol=1e-6).fit(X, y)
     expected = scaled.decision_function(X / lengths)
     np.testing.assert_allclose(itself.decision_function(X), expected, atol=1e-4)
 
@@ -212,7 +212,7 @@ def test_objects_far_from_all_support_follow_the_nearest_object():
     near = dense_kernel(model, far, X[model.support_])
     alone = ~near.any(axis=1)
     assert model.n_fallback_ == alone.sum() > 0
-    coords, others = model.computation_.project(X), model.computation_.project(far)
+    coords, others = model.computation_._project(X), model.computation_._project(far)
     distances = np.square(others[:, None] - coords[None]).sum(axis=2)
     nearest = distances.argmin(axis=1)[alone]
     inside = dense_kernel(model, X)[:, model.support_] @ model.dual_coef_[0] + model.intercept_
@@ -257,8 +257,8 @@ def test_groups_of_equal_objects_count_as_often_as_they_have_members(seed):
     X = np.concatenate((X, X[:150]))
     y = np.concatenate((y, y[:150]))
     alone = SparseSVC(resolution=3, tol=1e-7, random_state=0, indefinite="ignore").fit(X, y)
-    model = clone(alone).set_params(delta=0.0).fit(X, y)
-    assert len(model._training[0]) < 550
+    model = clone(alone).set_params(group_width=0.0).fit(X, y)
+    assert len(model._decided[0]) < 550
     np.testing.assert_allclose(model.decision_function(X), alone.decision_function(X), atol=1e-3)
     weighted = clone(model).fit(X, y, np.full(550, 2.0))
     heavier = clone(model).set_params(C=2.0).fit(X, y)
@@ -328,10 +328,10 @@ def test_balanced_weights_count_objects_and_not_those_that_stand_for_them():
     rng = np.random.default_rng(0)
     X = np.concatenate((np.repeat(rng.normal(size=(20, 3)), 9, axis=0), rng.normal(size=(60, 3))))
     y = np.repeat([0, 1], [180, 60])
-    shared = {"scale": 2.0, "resolution": 3, "delta": 0.0, "random_state": 0}
+    shared = {"scale": 2.0, "resolution": 3, "group_width": 0.0, "random_state": 0}
     grouped = SparseSVC(class_weight="balanced", **shared).fit(X, y)
     told = SparseSVC(class_weight={0: 240 / 2 / 180, 1: 240 / 2 / 60}, **shared).fit(X, y)
-    assert len(grouped._training[0]) < len(X)
+    assert len(grouped._decided[0]) < len(X)
     np.testing.assert_array_equal(grouped.decision_function(X), told.decision_function(X))
 
 

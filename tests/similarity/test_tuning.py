@@ -10,14 +10,14 @@ from sklearn.metrics import accuracy_score, f1_score
 
 import tacit
 from tacit import InputError, NormalizedCutClassifier, SparseKNeighborsClassifier, SparseSVC, tune
-from tacit.similarity.tuning.tune import _divide
+from tacit.similarity.tuning.tune import _split
 
 SHARED = {"resolution": 5, "random_state": 0}
 CASES = [
-    (SparseKNeighborsClassifier(search="exact", **SHARED), {"n_neighbors": [1, 2, 5, 9]}),
+    (SparseKNeighborsClassifier(algorithm="exact", **SHARED), {"n_neighbors": [1, 2, 5, 9]}),
     (SparseKNeighborsClassifier(reach=0.0, **SHARED), {"n_neighbors": [3, 1]}),
     (
-        SparseKNeighborsClassifier(search="exact", **SHARED),
+        SparseKNeighborsClassifier(algorithm="exact", **SHARED),
         {"n_neighbors": [1, 4], "weights": ["uniform", "distance"]},
     ),
     (NormalizedCutClassifier(**SHARED), {"scale": [1.0, 4.0], "balance": [0.1, 0.0, 5.0]}),
@@ -41,7 +41,7 @@ def objects(n=500, n_classes=2, seed=0):
 
 
 def parts(n):
-    return _divide(n, (0.6, 0.2, 0.2), tacit.parameters.make_generator(7))
+    return _split(n, (0.6, 0.2, 0.2), tacit.parameters.make_generator(7))
 
 
 @pytest.mark.parametrize(("classifier", "grid"), CASES)
@@ -73,7 +73,7 @@ def test_the_first_of_equals_is_best():
     grid = {"n_neighbors": [3, 1, 5]}
     found = tune(SparseKNeighborsClassifier(**SHARED), X, y, grid=grid, random_state=0)
     assert found.best_score == found.test_score == 1.0
-    assert found.best_params == {"normalise": False, "n_neighbors": 3}
+    assert found.best_params == {"normalize": False, "n_neighbors": 3}
     assert found.best_estimator.get_params()["n_neighbors"] == 3
 
 
@@ -92,9 +92,9 @@ def test_the_best_estimator_is_fitted_to_all_objects_unless_told_otherwise():
 
 def test_the_grid_can_be_tuned_as_well():
     X, y = objects(300)
-    grid = {"resolution": [3, 8], "scale": [0.1, 1.0], "dimensions": [2]}
-    found = tune(SparseSVC(random_state=0), X, y, grid=grid, normalise=[True], random_state=1)
-    expected = ["resolution", "dimensions", "normalise", "scale", "accuracy", "f1"]
+    grid = {"resolution": [3, 8], "scale": [0.1, 1.0], "n_dimensions": [2]}
+    found = tune(SparseSVC(random_state=0), X, y, grid=grid, normalize=[True], random_state=1)
+    expected = ["resolution", "n_dimensions", "normalize", "scale", "accuracy", "f1"]
     assert found.frame.columns == expected
     assert found.frame.height == 4
     assert found.best_estimator.computation_.grid_.n_dimensions == 2
@@ -103,12 +103,12 @@ def test_the_grid_can_be_tuned_as_well():
 def test_groups_are_tuned_as_they_are_fitted():
     X, y = objects(400)
     X = np.round(X)
-    grid = {"delta": [None, 0.5], "n_neighbors": [1, 5]}
-    model = SparseKNeighborsClassifier(search="exact", **SHARED)
-    found = tune(model, X, y, grid=grid, normalise=[False], random_state=7)
+    grid = {"group_width": [None, 0.5], "n_neighbors": [1, 5]}
+    model = SparseKNeighborsClassifier(algorithm="exact", **SHARED)
+    found = tune(model, X, y, grid=grid, normalize=[False], random_state=7)
     train, validation, _ = parts(400)
     for row in found.frame.iter_rows(named=True):
-        params = {name: row[name] for name in ("delta", "n_neighbors")}
+        params = {name: row[name] for name in ("group_width", "n_neighbors")}
         single = clone(model).set_params(**params).fit(X[train], y[train])
         assert row["accuracy"] == pytest.approx(single.score(X[validation], y[validation]))
 
@@ -116,7 +116,7 @@ def test_groups_are_tuned_as_they_are_fitted():
 def test_f1_can_decide():
     X, y = objects(400, seed=3)
     y = (y + np.random.default_rng(0).integers(0, 5, 400) > 3).astype(int)
-    found = tune(SparseKNeighborsClassifier(**SHARED), X, y, score="f1", random_state=0)
+    found = tune(SparseKNeighborsClassifier(**SHARED), X, y, scoring="f1", random_state=0)
     assert found.best_score == found.frame["f1"].max()
     assert found.frame.height == 50
 
@@ -129,7 +129,7 @@ def test_defaults_are_those_of_the_paper():
         (NormalizedCutClassifier(node_weights="neighbours", **SHARED), 15 * 9 * 3),
         (SparseSVC(**SHARED), 31),
     ):
-        assert tune(model, X, y, normalise=[False], random_state=0).frame.height == height
+        assert tune(model, X, y, normalize=[False], random_state=0).frame.height == height
 
 
 def test_frames_tables_and_sparse_arrays_are_taken():
@@ -171,7 +171,7 @@ def test_a_part_to_test_on_is_not_needed():
 def test_progress_goes_to_stderr(capsys):
     X, y = objects(100)
     tune(
-        SparseKNeighborsClassifier(**SHARED), X, y, grid={"n_neighbors": [1]}, progress=True,
+        SparseKNeighborsClassifier(**SHARED), X, y, grid={"n_neighbors": [1]}, verbose=1,
         random_state=0,
     )  # fmt: skip
     told = capsys.readouterr()
@@ -186,12 +186,12 @@ def test_progress_goes_to_stderr(capsys):
         ({"grid": {"scale": []}}, "grid: 'scale' has no values"),
         ({"grid": {"scale": 3}}, "grid: 'scale' must have a list of values, got 3"),
         ({"grid": {"scale": [1.0, -1.0]}}, "scale must be a number above 0, got -1.0"),
-        ({"score": "luck"}, "score must be one of .*, got 'luck'"),
-        ({"normalise": []}, "normalise must be a list of True and False"),
-        ({"normalise": [0.5]}, "normalise must be a list of True and False"),
-        ({"sizes": (0.6, 0.4)}, "sizes must be three shares"),
-        ({"sizes": (0.6, 0.4, 0.4)}, "sizes must be three shares"),
-        ({"sizes": (0.0, 0.5, 0.5)}, "sizes must be three shares"),
+        ({"scoring": "luck"}, "scoring must be one of .*, got 'luck'"),
+        ({"normalize": []}, "normalize must be a list of True and False"),
+        ({"normalize": [0.5]}, "normalize must be a list of True and False"),
+        ({"sizes": (0.6, 0.4)}, "sizes must be three fractions"),
+        ({"sizes": (0.6, 0.4, 0.4)}, "sizes must be three fractions"),
+        ({"sizes": (0.0, 0.5, 0.5)}, "sizes must be three fractions"),
         ({"y": np.zeros(60)}, "all training objects are of one class"),
         ({"y": np.zeros(3)}, "y must have 60 entries"),
     ],
@@ -215,15 +215,15 @@ def test_what_cannot_be_tuned_is_refused():
 
 def test_values_of_several_types():
     X, y = objects(150)
-    grid = {"resolution": ["auto", 5, (2, 3, 4)], "delta": [None, 1], "n_neighbors": [1, 3]}
+    grid = {"resolution": ["auto", 5, (2, 3, 4)], "group_width": [None, 1], "n_neighbors": [1, 3]}
     model = SparseKNeighborsClassifier(random_state=0)
-    found = tune(model, X, y, grid=grid, normalise=[False], random_state=0)
+    found = tune(model, X, y, grid=grid, normalize=[False], random_state=0)
     assert found.frame["resolution"].unique(maintain_order=True).to_list() == [
         "auto",
         "5",
         "(2, 3, 4)",
     ]
-    assert found.frame["delta"].unique(maintain_order=True).to_list() == [None, 1]
+    assert found.frame["group_width"].unique(maintain_order=True).to_list() == [None, 1]
     assert found.frame["n_neighbors"].dtype == pl.Int64
     assert found.best_params["resolution"] in grid["resolution"]
     found = tune(SparseSVC(**SHARED), X, y, grid={"C": [1, 2.5]}, random_state=0)
@@ -232,7 +232,7 @@ def test_values_of_several_types():
 
 def test_sizes_and_grids_that_are_none():
     X, y = objects(60)
-    with pytest.raises(InputError, match="sizes must be three shares"):
+    with pytest.raises(InputError, match="sizes must be three fractions"):
         tune(SparseSVC(), X, y, sizes="abc")
     with pytest.raises(InputError, match="grid must be a mapping"):
         tune(SparseSVC(), X, y, grid=["C"])
@@ -240,7 +240,7 @@ def test_sizes_and_grids_that_are_none():
 
 def test_numbers_to_validate_on_that_are_too_large():
     X, y = objects(60)
-    X[_divide(60, (0.6, 0.2, 0.2), np.random.default_rng(0))[1][2], 0] = 1e200
+    X[_split(60, (0.6, 0.2, 0.2), np.random.default_rng(0))[1][2], 0] = 1e200
     with pytest.raises(InputError, match="too large for distances"):
         tune(SparseSVC(), X, y, grid={"C": [1]}, random_state=np.random.default_rng(0))
 

@@ -36,17 +36,17 @@ def random_net(arities, rank, rng, density=0.6, zeros=False):
         parents[name] = [names[p] for p in own]
         tables[name] = table
     columns = {name: [f"v{k}" for k in range(a)] for name, a in zip(names, arities, strict=True)}
-    return BayesNet(columns, parents, tables)
+    return BayesNet.from_tables(columns, parents, tables)
 
 
 def joint_of(net):
     """Return P of every combination of codes, by multiplying it out."""
-    arities = net.schema.arities.tolist()
+    arities = net.schema_.arities.tolist()
     joint = np.zeros(arities)
     for cell in product(*map(range, arities)):
         chance = 1.0
-        for c, name in enumerate(net.names):
-            chance *= net.table(name)[tuple(cell[p] for p in net.parents[c])][cell[c]]
+        for c, name in enumerate(net.column_names_):
+            chance *= net.table(name)[tuple(cell[p] for p in net.parents_[c])][cell[c]]
         joint[cell] = chance
     return joint
 
@@ -71,8 +71,8 @@ def table_of(net, codes):
     """Return records as a Table of labels; -1 is missing."""
     return Table(
         {
-            name: [None if k < 0 else net.schema.labels[c][k] for k in codes[:, c].tolist()]
-            for c, name in enumerate(net.names)
+            name: [None if k < 0 else net.schema_.labels[c][k] for k in codes[:, c].tolist()]
+            for c, name in enumerate(net.column_names_)
         }
     )
 
@@ -87,7 +87,7 @@ def net_file(name):
 
 def sprinkler():
     """The net of every textbook."""
-    return BayesNet(
+    return BayesNet.from_tables(
         {"rain": ["no", "yes"], "sprinkler": ["off", "on"], "grass": ["dry", "wet"]},
         {"sprinkler": ["rain"], "grass": ["rain", "sprinkler"]},
         {

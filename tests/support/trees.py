@@ -79,9 +79,9 @@ class Case:
         if self.n_classes:
             classes = self.target.astype(np.int32)
         else:
-            own = 1 if self.weights is None else self.weights
+            weight = 1 if self.weights is None else self.weights
             number = self.target.astype(np.int64)
-            moments = (own * number, own * number * number)
+            moments = (weight * number, weight * number * number)
         excluded = list(self.excluded)
         rest = (excluded, classes, self.n_classes, moments, self.weights, self.settings)
         return (*self.table(dtype), *rest)
@@ -136,8 +136,10 @@ def cases(draw, criteria=CLASSIFYING + REGRESSING, min_rows=1, max_rows=80):
     """
     arities = draw(st.lists(st.integers(2, 6) | st.integers(1, 3), min_size=2, max_size=8))
     unit = draw(st.sampled_from([1.0, 1.0, 4.0]))
-    own = draw(rules(criteria, unit))
-    n_classes = draw(st.sampled_from([2, 2, 3, 4, 6, 1])) if own["criterion"] in CLASSIFYING else 0
+    drawn = draw(rules(criteria, unit))
+    n_classes = (
+        draw(st.sampled_from([2, 2, 3, 4, 6, 1])) if drawn["criterion"] in CLASSIFYING else 0
+    )
     excluded = tuple(draw(st.sets(st.integers(0, len(arities) - 1), max_size=1)))
     return random_case(
         draw(st.integers(0, 2**32 - 1)),
@@ -146,7 +148,7 @@ def cases(draw, criteria=CLASSIFYING + REGRESSING, min_rows=1, max_rows=80):
         n_classes,
         density=draw(st.sampled_from([0.6, 0.2, 1.0])),
         weighted=unit != 1.0 or draw(st.booleans()),
-        **own,
+        **drawn,
     ).with_(excluded=excluded)
 
 
@@ -168,8 +170,10 @@ def random_case(
         weights[0] = 3
     order = (draw.integers(0, 2, len(sizes)) if ordered else np.zeros(len(sizes), int)).tolist()
     target = signal % n_classes if n_classes else signal
-    own = {**PLAIN, **settings}
-    return Case(codes, list(arities), defaults.tolist(), target, n_classes, own, order, weights)
+    settings = {**PLAIN, **settings}
+    return Case(
+        codes, list(arities), defaults.tolist(), target, n_classes, settings, order, weights
+    )
 
 
 def parts_of(nodes, node, case):
@@ -187,37 +191,37 @@ def parts_of(nodes, node, case):
     return [held, set(range(case.arities[column])) - held]
 
 
-def assert_same(found, expected, numbered=True):
+def assert_same(grown, expected, numbered=True):
     """Two trees or graphs ask the same everywhere and count the same; gains are close."""
     met = {0: 0}
     stack = [(0, 0)]
     while stack:
         i, j = stack.pop()
         assert not numbered or i == j
-        np.testing.assert_array_equal(found.counts[i], expected.counts[j])
-        assert math.isclose(found.share[i], expected.share[j], rel_tol=1e-12)
-        assert math.isclose(found.gain[i], expected.gain[j], rel_tol=1e-9, abs_tol=1e-7)
-        assert found.column[i] == expected.column[j]
-        assert found.left[i] == expected.left[j]
-        assert found.right[i] == expected.right[j]
-        if found.column[i] < 0:
+        np.testing.assert_array_equal(grown.counts[i], expected.counts[j])
+        assert math.isclose(grown.prior_fraction[i], expected.prior_fraction[j], rel_tol=1e-12)
+        assert math.isclose(grown.gain[i], expected.gain[j], rel_tol=1e-9, abs_tol=1e-7)
+        assert grown.column[i] == expected.column[j]
+        assert grown.left[i] == expected.left[j]
+        assert grown.right[i] == expected.right[j]
+        if grown.column[i] < 0:
             continue
-        assert found.low[i] == expected.low[j]
-        assert found.high[i] == expected.high[j]
-        assert found.complete[i] == expected.complete[j]
+        assert grown.low[i] == expected.low[j]
+        assert grown.high[i] == expected.high[j]
+        assert grown.complete[i] == expected.complete[j]
         for a, b in zip(
-            found.children_of(i).tolist(), expected.children_of(j).tolist(), strict=True
+            grown.children_of(i).tolist(), expected.children_of(j).tolist(), strict=True
         ):
             if a not in met:
                 stack.append((a, b))
             assert met.setdefault(a, b) == b
-    assert found.n_nodes == expected.n_nodes == len(met) == len(set(met.values()))
+    assert grown.n_nodes == expected.n_nodes == len(met) == len(set(met.values()))
 
 
 def total_score(nodes, case):
     """Return the score of a whole tree or graph from its leaves."""
     scores = [
-        tree_oracle.leaf_score(nodes.counts[i], nodes.share[i], case.settings)
+        tree_oracle.leaf_score(nodes.counts[i], nodes.prior_fraction[i], case.settings)
         for i in np.flatnonzero(nodes.leaves)
     ]
     weight = nodes.counts[0].sum() if case.n_classes else nodes.counts[0][0]
@@ -242,48 +246,51 @@ def records_of(nodes, case):
 
 
 def assert_valid(nodes, case):
-    """What must hold even where rounding chose: counts, shares, gains, and nothing better left out.
+    """What must hold even where rounding chose: counts, prior, gains, and nothing better left out.
 
     Every split is as good as the best one that the oracle finds for the same records, the leaf with
     the largest gain is split first, and no leaf is left that should have been split.
     """
     growth = case.ruled(max_depth=0, merge=False).growth()
     growth.settings = case.settings
-    own, tops = [], []
+    grown, tops = [], []
     for node, records in enumerate(records_of(nodes, case)):
         stats = growth.row_stats[records].sum(axis=0)
         np.testing.assert_array_equal(nodes.counts[node], stats)
-        own.append(tree_oracle.Node(records, stats, nodes.share[node], int(nodes.depths[node])))
-        splits = growth.candidates(own[-1])
+        fraction, depth = nodes.prior_fraction[node], int(nodes.depths[node])
+        grown.append(tree_oracle.Node(records, stats, fraction, depth))
+        splits = growth.candidates(grown[-1])
         tops.append(max(splits, key=lambda split: split.gain) if splits else None)
-    np.testing.assert_allclose(nodes.share, shares_of(nodes, case), rtol=1e-12)
+    np.testing.assert_allclose(nodes.prior_fraction, prior_fractions(nodes, case), rtol=1e-12)
     for node in np.flatnonzero(~nodes.leaves).tolist():
         best = tops[node].gain
         assert nodes.gain[node] == pytest.approx(best, rel=1e-7, abs=1e-7)
-        assert growth.surplus(own[node], nodes.gain[node])[0] > -1e-7
+        assert growth.surplus(grown[node], nodes.gain[node])[0] > -1e-7
     for node in np.flatnonzero(nodes.leaves).tolist():
         room = case.settings["max_leaves"] - nodes.n_leaves
         fits = tops[node] and (case.settings["max_leaves"] < 0 or len(tops[node].parts) - 1 <= room)
         if fits:
-            assert growth.surplus(own[node], tops[node].gain)[0] <= 1e-7
+            assert growth.surplus(grown[node], tops[node].gain)[0] <= 1e-7
     if case.settings["merge"]:
         assert_nothing_to_merge(nodes, case)
     else:
         assert_best_first(nodes, tops)
 
 
-def shares_of(nodes, case):
-    """Return the nodes' shares of the prior's weight: what comes along all ways from the root."""
-    shares = np.zeros(nodes.n_nodes)
-    shares[0] = 1.0
+def prior_fractions(nodes, case):
+    """Return the fraction of the prior's weight that comes to each node, along all ways."""
+    fractions = np.zeros(nodes.n_nodes)
+    fractions[0] = 1.0
     for node in np.flatnonzero(~nodes.leaves).tolist():
         column = nodes.column[node]
         binary = not nodes.complete[node]
         half = binary and bool(case.ordered and case.ordered[column])
         children = nodes.children_of(node).tolist()
         for part, child in zip(parts_of(nodes, node, case), children, strict=True):
-            shares[child] += shares[node] * (0.5 if half else len(part) / case.arities[column])
-    return shares
+            fractions[child] += fractions[node] * (
+                0.5 if half else len(part) / case.arities[column]
+            )
+    return fractions
 
 
 def assert_best_first(nodes, tops):
@@ -300,12 +307,11 @@ def assert_nothing_to_merge(nodes, case):
     leaves = np.flatnonzero(nodes.leaves).tolist()
     weight = nodes.counts[0].sum()
     penalty = tree_oracle.leaf_penalty(case.n_classes, weight, case.settings)
-    score = {
-        i: tree_oracle.leaf_score(nodes.counts[i], nodes.share[i], case.settings) for i in leaves
-    }
+    fraction = nodes.prior_fraction
+    score = {i: tree_oracle.leaf_score(nodes.counts[i], fraction[i], case.settings) for i in leaves}
     for i, j in combinations(leaves, 2):
-        counts, share = nodes.counts[i] + nodes.counts[j], nodes.share[i] + nodes.share[j]
-        merged = tree_oracle.leaf_score(counts, share, case.settings)
+        counts = nodes.counts[i] + nodes.counts[j]
+        merged = tree_oracle.leaf_score(counts, fraction[i] + fraction[j], case.settings)
         assert merged - score[i] - score[j] - penalty <= 1e-7
 
 

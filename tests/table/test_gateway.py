@@ -94,7 +94,7 @@ bad_queries = {
     "unhashable label": ({"size": [1]}, r"column 'size' has no label \[1\]"),
     "unknown column": ({"color": "red"}, "there is no column 'color'; did you mean 'colour'"),
     "place beyond": ({3: 1}, "column 3 is not among the 3 columns"),
-    "no column": ({None: 1}, "must be a column's name or place, got None"),
+    "no column": ({None: 1}, "must be a column's name or position, got None"),
     "no mapping": ([("colour", "red")], "must map columns to labels, got list"),
     "a string": ("colour", "must map columns to labels, got str"),
 }

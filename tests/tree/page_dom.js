@@ -5,11 +5,11 @@ const page = fs.readFileSync(process.argv[2], "utf8");
 
 class Element {
   constructor(kind, id) {
-    Object.assign(this, { kind, id, children: [], attributes: {}, listeners: {}, own: "" });
+    Object.assign(this, { kind, id, children: [], attributes: {}, listeners: {}, text: "" });
     this.value = "";
   }
-  set textContent(text) { this.own = String(text); this.children = []; }
-  get textContent() { return this.own + this.children.map(c => c.textContent).join(""); }
+  set textContent(text) { this.text = String(text); this.children = []; }
+  get textContent() { return this.text + this.children.map(c => c.textContent).join(""); }
   setAttribute(name, value) { this.attributes[name] = String(value); }
   toggleAttribute(name, on) { if (on) this.attributes[name] = ""; else delete this.attributes[name]; }
   appendChild(child) { this.children.push(child); return child; }
@@ -46,7 +46,7 @@ const see = () => ({
   into: lines().filter(e => e.shown && / in/.test(e.style)).length,
   out: lines().filter(e => e.shown && / out/.test(e.style)).length,
   panel: known.panel.textContent,
-  found: known.found.textContent,
+  message: known.message.textContent,
   focused: document.focused ? document.focused.attributes["aria-label"] : null,
 });
 const steps = { start: see() };

@@ -36,13 +36,13 @@ def dense_codes(coding):
 
 def are_postings_of(coding):
     for value in range(int(coding.offsets[-1])):
-        own = coding.rows[coding.start[value] : coding.start[value + 1]]
+        rows = coding.rows[coding.start[value] : coding.start[value + 1]]
         held = [
             record
             for record in range(len(coding.indptr) - 1)
             if value in coding.values[coding.indptr[record] : coding.indptr[record + 1]]
         ]
-        assert own.tolist() == held
+        assert rows.tolist() == held
     return True
 
 
@@ -53,9 +53,9 @@ def test_codes_are_ranks(X):
         coding, columns = code(form)
         codes = dense_codes(coding)
         for c in range(X.shape[1]):
-            own = columns.numbers[c]
-            assert (np.diff(own) > 0).all()
-            np.testing.assert_array_equal(own[codes[:, c]], X[:, c])
+            numbers = columns.numbers[c]
+            assert (np.diff(numbers) > 0).all()
+            np.testing.assert_array_equal(numbers[codes[:, c]], X[:, c])
         assert are_postings_of(coding)
         assert coding.ordered.tolist() == [2] * X.shape[1]
 
@@ -82,7 +82,7 @@ def test_labels_and_missing_values_of_frames():
     assert columns.labels[0] == Labels(["x", None], "String")
     assert columns.labels[1] is None
     np.testing.assert_array_equal(columns.numbers[1], [1.0, 2.5, np.nan])
-    assert columns.lost == [False, True, False]
+    assert columns.missing == [False, True, False]
     assert dense_codes(coding).tolist() == [[0, 1, 0], [1, 2, 0], [0, 0, 0]]
     assert coding.ordered.tolist() == [0, 2, 0]
 

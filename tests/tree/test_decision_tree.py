@@ -57,7 +57,7 @@ class TestByHand:
     def test_bdeu(self):
         table = Table({"a": [0, 0, 1, 1], "y": [0, 0, 1, 1]})
         model = DecisionTreeClassifier(prior="bdeu", prior_weight=2.0, kappa=1.0).fit(table, "y")
-        assert model.nodes_.share.tolist() == [1.0, 0.5, 0.5]
+        assert model.nodes_.prior_fraction.tolist() == [1.0, 0.5, 0.5]
         # Each leaf has half of the prior's weight, and each class half of that.
         np.testing.assert_allclose(model.predict_proba(table)[0], [2.5 / 3, 0.5 / 3])
 
@@ -121,7 +121,7 @@ class TestLikeScikitLearn:
         other.fit(X, y)
         assert model.n_leaves_ == other.get_n_leaves() == 12
         np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X))
-        cuts = {edge for own in model._features.cuts.values() for edge in own.edges}
+        cuts = {edge for edges in model._features.cuts.values() for edge in edges.edges}
         theirs = other.tree_.threshold[other.tree_.feature >= 0]
         np.testing.assert_allclose(sorted(cuts), np.unique(theirs))
         new = rng.normal(size=(300, 5))
@@ -368,10 +368,10 @@ class TestWeights:
         assert set(plain.predict(Table(X))) == {"usual"}
         assert set(balanced.predict(Table(X))) == {"rare", "usual"}
         np.testing.assert_allclose(balanced.nodes_.counts[0], [200, 200])
-        own = DecisionTreeClassifier(class_weight={"rare": 3}).fit(Table(X), y)
+        by_class = DecisionTreeClassifier(class_weight={"rare": 3}).fit(Table(X), y)
         by_records = DecisionTreeClassifier()
         by_records.fit(Table(X), y, sample_weight=np.where(y == "rare", 3, 1))
-        assert same_tree(own, by_records)
+        assert same_tree(by_class, by_records)
 
     def test_fractions_have_no_order(self):
         rng = np.random.default_rng(0)

@@ -55,8 +55,8 @@ def test_bayes_factor_by_hand():
         n, mean = len(part), part.mean()
         beta = y.var() + ((part - mean) ** 2).sum() / 2
         beta += 2 * n * (mean - y.mean()) ** 2 / (2 * (2 + n))
-        found = gammaln(1 + n / 2) - gammaln(1) + math.log(y.var()) - (1 + n / 2) * math.log(beta)
-        return found + 0.5 * math.log(2 / (2 + n)) - n / 2 * math.log(2 * math.pi)
+        score = gammaln(1 + n / 2) - gammaln(1) + math.log(y.var()) - (1 + n / 2) * math.log(beta)
+        return score + 0.5 * math.log(2 / (2 + n)) - n / 2 * math.log(2 * math.pi)
 
     apart = marginal(y[:5]) + marginal(y[5:])
     assert model.score_ == pytest.approx(apart + 4 * math.log(0.5))
@@ -67,9 +67,9 @@ def test_noise_is_one_leaf_under_the_bayes_factor():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
     assert DecisionTreeRegressor("bayes_factor").fit(X, y).n_leaves_ == 1
-    found = DecisionTreeRegressor("bayes_factor").fit(X, y + 5 * (X[:, 1] > 0))
-    assert found.n_leaves_ == 2
-    assert found.feature_importances_.tolist() == [0, 1, 0]
+    model = DecisionTreeRegressor("bayes_factor").fit(X, y + 5 * (X[:, 1] > 0))
+    assert model.n_leaves_ == 2
+    assert model.feature_importances_.tolist() == [0, 1, 0]
 
 
 @examples

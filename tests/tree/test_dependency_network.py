@@ -74,13 +74,13 @@ def same_forest(one, other):
 
 def test_each_tree_is_the_one_that_a_classifier_grows(web, table):
     for name in "abcd":
-        own = web.tree(name)
+        tree = web.tree(name)
         alone = DecisionTreeClassifier().fit(table, name)
-        assert own.to_text() == alone.to_text()
-        assert own.classes_.tolist() == alone.classes_.tolist()
-        assert_identical(own.predict_proba(table), alone.predict_proba(table))
+        assert tree.to_text() == alone.to_text()
+        assert tree.classes_.tolist() == alone.classes_.tolist()
+        assert_identical(tree.predict_proba(table), alone.predict_proba(table))
         assert_identical(web.predict_proba(table, name), alone.predict_proba(table))
-        assert own.feature_names_in_.tolist() == [other for other in "abcde" if other != name]
+        assert tree.feature_names_in_.tolist() == [other for other in "abcde" if other != name]
 
 
 def test_all_columns_at_once(web, table):
@@ -126,25 +126,26 @@ def test_scores_and_probabilities(options, given_data):
     for column, arity in enumerate(small.arities):
         nodes = web.forest_.tree(column)
         leaves = [walk(nodes, ids) for ids in lists]
-        chances = {}
+        probabilities = {}
         for leaf in set(leaves):
-            held = [r for r, own in enumerate(leaves) if own == leaf]
+            held = [r for r, other in enumerate(leaves) if other == leaf]
             counts = np.zeros(arity)
             for r in held:
                 counts[rows[r][column]] += weights[r]
             assert nodes.counts[leaf] == pytest.approx(counts)
             each = options.get("prior_weight", 1.0)
             if options.get("prior") == "bdeu":
-                each *= nodes.share[leaf] / arity
+                each *= nodes.prior_fraction[leaf] / arity
             if counts.sum() + each > 0:
-                chances[leaf] = (counts + each) / (counts.sum() + arity * each)
+                probabilities[leaf] = (counts + each) / (counts.sum() + arity * each)
             else:  # records without weight, and no prior: what the way up says
-                chances[leaf] = plain_shares(nodes, leaf)
-        found = web.predict_proba(table, schema.names[column])
-        assert found == pytest.approx(np.array([chances[leaf] for leaf in leaves]))
+                probabilities[leaf] = plain_shares(nodes, leaf)
+        answer = web.predict_proba(table, schema.names[column])
+        assert answer == pytest.approx(np.array([probabilities[leaf] for leaf in leaves]))
         with np.errstate(divide="ignore"):
             expected += [
-                np.log(chances[leaf][row[column]]) for leaf, row in zip(leaves, rows, strict=True)
+                np.log(probabilities[leaf][row[column]])
+                for leaf, row in zip(leaves, rows, strict=True)
             ]
     np.testing.assert_allclose(web.score_samples(table), expected, rtol=1e-9, atol=1e-9)
     counted = weights > 0
@@ -167,8 +168,8 @@ def test_arcs_add_up_the_gains_of_splits(web):
             gains[pair] = gains.get(pair, 0.0) + nodes.gain[node]
     frame = web.to_frame()
     assert frame.columns == ["predictor", "target", "gain", "rank"]
-    found = {(p, t): gain for p, t, gain, _ in frame.iter_rows()}
-    assert found == pytest.approx(gains)
+    shown = {(p, t): gain for p, t, gain, _ in frame.iter_rows()}
+    assert shown == pytest.approx(gains)
     assert frame["gain"].to_list() == sorted(frame["gain"], reverse=True)
     assert frame["rank"].to_list() == list(range(1, len(frame) + 1))
     assert web.strongest(3).equals(frame[:3])
@@ -240,12 +241,12 @@ def test_pair_counts_are_an_economy_only(table, web, monkeypatch):
     ids=["polars", "pandas", "arrow", "mapping"],
 )
 def test_frames(convert, frame, table, web):
-    own = DependencyNetwork().fit(convert(frame))
-    same_forest(web, own)
-    assert own.feature_names_in_.tolist() == list("abcde")
-    assert_identical(own.score_samples(convert(frame)), web.score_samples(table))
-    assert own.predict_proba(convert(frame[:3]), "b").shape == (3, 2)
-    own.tree("c").predict(convert(frame.drop("c")))
+    other = DependencyNetwork().fit(convert(frame))
+    same_forest(web, other)
+    assert other.feature_names_in_.tolist() == list("abcde")
+    assert_identical(other.score_samples(convert(frame)), web.score_samples(table))
+    assert other.predict_proba(convert(frame[:3]), "b").shape == (3, 2)
+    other.tree("c").predict(convert(frame.drop("c")))
 
 
 def test_arrays_dense_and_sparse():
@@ -254,8 +255,8 @@ def test_arrays_dense_and_sparse():
     assert dense.n_features_in_ == 5
     assert not hasattr(dense, "feature_names_in_")
     for convert in (sparse.csr_array, sparse.coo_matrix, pd.DataFrame):
-        own = DependencyNetwork().fit(convert(codes))
-        assert own.score_samples(convert(codes)) == pytest.approx(dense.score_samples(codes))
+        other = DependencyNetwork().fit(convert(codes))
+        assert other.score_samples(convert(codes)) == pytest.approx(dense.score_samples(codes))
     assert dense.strongest(1)["predictor"][0] in {"x0", "x1", "x2"}
     assert dense.predict_proba(codes, 2).shape == (400, 3)
     tree = dense.tree(0)
@@ -370,8 +371,8 @@ def test_unknown_columns_and_unseen_labels(web, table, frame):
     default = str(table.schema["c"].default_label)
     usual = frame[:2].with_columns(c=pl.Series([default, "no"]))
     assert relaxed.score(Table(strange)) == relaxed.score(Table(usual).conform(table.schema))
-    with pytest.raises(InputError, match="n must be"):
-        web.strongest(0)
+    with pytest.raises(InputError, match="top must be"):
+        web.strongest(top=0)
 
 
 def test_a_record_of_nothing_but_defaults(web, table):
@@ -384,11 +385,11 @@ def test_a_record_of_nothing_but_defaults(web, table):
 
 
 def test_a_failed_fit_leaves_the_network_as_it_was(web, table):
-    own = pickle.loads(pickle.dumps(web))
+    copy = pickle.loads(pickle.dumps(web))
     with pytest.raises(InputError):
-        own.fit(Table({"alone": [1, 2, 1]}))
-    assert own.n_features_in_ == 5
-    assert_identical(own.score_samples(table), web.score_samples(table))
+        copy.fit(Table({"alone": [1, 2, 1]}))
+    assert copy.n_features_in_ == 5
+    assert_identical(copy.score_samples(table), web.score_samples(table))
 
 
 def test_ordered_columns_are_split_at_thresholds():

@@ -28,15 +28,15 @@ def graphs(draw):
     children = draw(trees())
     leaves = [k for k, below in enumerate(children) if not below]
     same = {k: draw(st.sampled_from(leaves)) for k in leaves}
-    found = [[same.get(x, x) for x in below] for below in children]
-    order, waiting = [], {0} | {x for below in found for x in below}
+    merged = [[same.get(x, x) for x in below] for below in children]
+    order, waiting = [], {0} | {x for below in merged for x in below}
     while waiting:
-        above = {k: {u for u in waiting if k in found[u]} for k in waiting}
+        above = {k: {u for u in waiting if k in merged[u]} for k in waiting}
         node = min(k for k in waiting if not above[k])
         order.append(node)
         waiting.remove(node)
     number = {node: k for k, node in enumerate(order)}
-    return [[number[x] for x in found[node]] for node in order]
+    return [[number[x] for x in merged[node]] for node in order]
 
 
 def pieces(children, layout):

@@ -41,8 +41,8 @@ def close_figures():
 
 
 def test_picture(web):
-    ax = web.plot(6)
-    frame = web.strongest(6)
+    ax = web.plot(top=6)
+    frame = web.strongest(top=6)
     shown = {text.get_text() for text in ax.texts}
     assert "cost in \\$" in shown
     assert len(shown) == len(set(frame["predictor"]) | set(frame["target"]))
@@ -68,7 +68,7 @@ def test_names_do_not_overlap(web):
 
 def test_into_axes_that_are_there(web):
     _, ax = plt.subplots(figsize=(3, 2))
-    assert web.plot(4, ax=ax) is ax
+    assert web.plot(ax, top=4) is ax
     ax.figure.canvas.draw()
     boxes = [text.get_window_extent() for text in ax.texts]
     for k, box in enumerate(boxes):
@@ -81,10 +81,19 @@ def test_nothing_to_draw():
     assert "nothing to draw" in web.to_html()
 
 
-def test_n_is_checked(web):
-    for draw in (web.plot, lambda n: web.to_html(n=n)):
-        with pytest.raises(InputError, match="n must be"):
-            draw(0)
+def test_top_is_checked(web):
+    for draw in (web.plot, web.to_html, web.to_svg, web.to_dot, web.strongest):
+        with pytest.raises(InputError, match="top must be"):
+            draw(top=0)
+
+
+def test_svg_and_dot(web):
+    assert "<svg" in web.to_svg(top=4)
+    assert not plt.get_fignums()
+    lines = web.to_dot(top=6).splitlines()
+    assert (lines[0], len(lines), lines[-1]) == ("digraph network {", 8, "}")
+    assert 'alert(\\"1\\")' in web.to_dot()
+    assert lines[1].endswith("[penwidth=4.50];")
 
 
 # Pages
@@ -156,7 +165,7 @@ def test_large_networks_make_small_pages():
     rng = np.random.default_rng(1)
     half = rng.random((300, 500)) < 0.3
     web = DependencyNetwork(max_leaf_nodes=3).fit(np.hstack([half, half]).astype(np.int64))
-    page = web.to_html(n=120)
+    page = web.to_html(top=120)
     assert len(web.to_frame()) >= 1000
     assert len(page) < 200_000
     _, data = read_page(page)
@@ -164,11 +173,8 @@ def test_large_networks_make_small_pages():
     assert re.search(r"On this page: the 120 strongest of them, between \d+ columns", page)
 
 
-def test_save_html(web, tmp_path):
-    web.save_html(tmp_path / "web.html", title="Areas", n=5)
-    assert (tmp_path / "web.html").read_text(encoding="utf-8") == web.to_html("Areas", n=5)
-    with pytest.raises(InputError, match="path: cannot write"):
-        web.save_html(tmp_path / "nowhere" / "web.html")
+def test_a_page_has_a_title(web):
+    assert "<h1>Areas</h1>" in web.to_html("Areas", top=5)
 
 
 @pytest.mark.skipif(
@@ -177,7 +183,7 @@ def test_save_html(web, tmp_path):
 def test_page_at_work(web, tmp_path):
     """Move the slider, choose with the keyboard, let go, and search."""
     path = tmp_path / "web.html"
-    web.save_html(path)
+    path.write_text(web.to_html(), encoding="utf-8")
     frame = web.to_frame()
     target = frame["target"][0]
     done = subprocess.run(
@@ -200,4 +206,4 @@ def test_page_at_work(web, tmp_path):
     assert seen["let_go"]["arcs"] == 0
     assert seen["found"]["chosen"] == [target]
     assert seen["found"]["focused"] == target
-    assert seen["lost"]["found"] == "no such column on this page"
+    assert seen["lost"]["message"] == "no such column on this page"

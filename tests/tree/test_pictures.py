@@ -10,14 +10,15 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from tacit import Labels, Schema
+from tacit import DecisionTreeClassifier, Labels, Schema
 from tacit.plot import Box, Words, text_width
 from tacit.tree.drawing.dot import tree_dot
-from tacit.tree.drawing.figure import plot_tree
-from tacit.tree.drawing.flows import edge_flows
+from tacit.tree.drawing.edge_counts import edge_counts
 from tacit.tree.drawing.scene import readable_depth, tree_scene
-from tacit.tree.drawing.svg import tree_svg
 from tacit.tree.nodes import Nodes
+
+# The models below only have what pictures ask for.
+plot_tree, tree_svg = DecisionTreeClassifier.plot, DecisionTreeClassifier.to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 ODD = '<sky> & "moon" \\n $x$'
@@ -53,24 +54,24 @@ def model(
     low, high, first = (np.zeros(n, np.int32) for _ in range(3))
     left, right = np.full(n, -1, np.int32), np.full(n, -1, np.int32)
     complete, children = np.zeros(n, np.uint8), []
-    for node, (c, a, b, whole, below, own) in splits.items():
-        column[node], low[node], high[node], complete[node] = c, a, b, whole
+    for node, (c, a, b, is_complete, below, nodes_below) in splits.items():
+        column[node], low[node], high[node], complete[node] = c, a, b, is_complete
         left[node], right[node] = below, below if below < 0 else below + 1
         first[node] = len(children)
-        children += own
+        children += nodes_below
     nodes = Nodes(
         column, low, high, complete, left, right, first, np.array(children, np.int32), np.zeros(n),
         np.ones(n), np.array(counts, np.float64),
     )  # fmt: skip
-    found = SimpleNamespace(nodes_=nodes, schema_=schema)
+    tree = SimpleNamespace(nodes_=nodes, schema_=schema)
     totals = np.maximum(nodes.counts.sum(axis=1, keepdims=True), 1)
-    fitted = SimpleNamespace(target_name=target, shares=nodes.counts / totals)
-    found._fitted = lambda: fitted
+    fitted = SimpleNamespace(target_name=target, probabilities=nodes.counts / totals)
+    tree._fitted = lambda: fitted
     if regression:
         fitted.means = nodes.counts[:, 1] / np.maximum(nodes.counts[:, 0], 1)
     else:
-        found.classes_ = np.array(classes)
-    return found
+        tree.classes_ = np.array(classes)
+    return tree
 
 
 def small(**options):
@@ -81,7 +82,7 @@ def small(**options):
 
 
 def graph():
-    """Two branches that share a leaf."""
+    """Two branches that end in the same leaf."""
     splits = {
         0: (1, 3, 4, 0, -1, [1, 2]),
         1: (2, 5, 6, 0, 1, [3, 4]),
@@ -120,8 +121,8 @@ def odd():
 ALL = [small, graph, fan, many_classes, regression, odd]
 
 
-def words(found, **options):
-    return [x.text for x in tree_scene(found, **options).items if isinstance(x, Words)]
+def words(tree, **options):
+    return [x.text for x in tree_scene(tree, **options).items if isinstance(x, Words)]
 
 
 def test_a_tree_says_what_it_asks_and_what_it_predicts():
@@ -156,7 +157,7 @@ def test_boxes_do_not_overlap_and_stay_inside(make, max_depth):
             assert text.x + text_width(text.text, text.size, text.bold) <= scene.width
 
 
-def test_bars_are_shares():
+def test_bars_are_fractions():
     scene = tree_scene(small())
     boxes = [x for x in scene.items if isinstance(x, Box)]
     place = next(k for k, x in enumerate(boxes) if x.radius == 5)
@@ -167,10 +168,10 @@ def test_bars_are_shares():
 
 
 def test_shared_leaves_are_drawn_once():
-    found = graph()
-    frames = [x for x in tree_scene(found).items if isinstance(x, Box) and x.radius == 5]
+    tree = graph()
+    frames = [x for x in tree_scene(tree).items if isinstance(x, Box) and x.radius == 5]
     assert len(frames) == 6
-    assert tree_dot(found).count(" -> n4 ") == 2
+    assert tree_dot(tree).count(" -> n4 ") == 2
 
 
 def test_records_on_shared_edges_follow_from_those_of_nodes():
@@ -194,66 +195,66 @@ def test_what_is_not_known_of_edges_is_not_said():
         1: (2, 5, 6, 0, 1, [3, 4]),
         2: (0, 0, 1, 0, -1, [3, 4]),
     }
-    found = model(splits, [[60, 40], [20, 30], [40, 10], [45, 5], [15, 35]])
-    notes = [x.title for x in tree_scene(found).items if isinstance(x, Words) and x.halo]
+    tree = model(splits, [[60, 40], [20, 30], [40, 10], [45, 5], [15, 35]])
+    notes = [x.title for x in tree_scene(tree).items if isinstance(x, Words) and x.halo]
     assert sorted(notes) == sorted(
         ["wind = True: 50 records", "wind = False: 50 records", "age ≥ 65", "age < 65",
          "sky = grey", "sky ≠ grey"]
     )  # fmt: skip
-    flows, certain = edge_flows(found.nodes_, found.nodes_.counts.sum(axis=1))
+    counts, certain = edge_counts(tree.nodes_, tree.nodes_.counts.sum(axis=1))
     assert certain == {(0, 0), (0, 1)}
-    assert flows[1, 0] + flows[2, 0] == pytest.approx(50)
-    assert flows[1, 0] + flows[1, 1] == pytest.approx(50)
+    assert counts[1, 0] + counts[2, 0] == pytest.approx(50)
+    assert counts[1, 0] + counts[1, 1] == pytest.approx(50)
 
 
 def test_large_trees_are_cut_where_they_can_be_read():
     """A comb of a hundred leaves, each one level below the last."""
     splits = {2 * k: (1, 3, 4, 0, -1, [2 * k + 1, 2 * k + 2]) for k in range(100)}
     counts = np.repeat([[300.0 - k, 10] for k in range(101)], [1] + [2] * 100, axis=0)
-    found = model(splits, counts)
-    drawn = [text.get_text() for text in plot_tree(found).texts]
+    tree = model(splits, counts)
+    drawn = [text.get_text() for text in plot_tree(tree).texts]
     assert "… 22 leaves" in drawn
     assert len([x for x in drawn if x == "wind"]) == 79
-    assert readable_depth(found.nodes_, 101) is None
+    assert readable_depth(tree.nodes_, 101) is None
 
 
 def test_a_complete_split_has_a_branch_for_each_label_in_their_order():
-    found = words(fan())
-    assert [x for x in found if x.startswith(("= ", "is "))] == [
+    texts = words(fan())
+    assert [x for x in texts if x.startswith(("= ", "is "))] == [
         "= blue", "= grey", "= red", "is missing",
     ]  # fmt: skip
-    assert "no records" in found
+    assert "no records" in texts
 
 
 def test_predicted_and_common_classes_have_colours_and_the_rest_one():
-    found = words(many_classes())
-    assert found[:21] == [*(f"class {k}" for k in range(5, 25)), "5 other classes"]
+    texts = words(many_classes())
+    assert texts[:21] == [*(f"class {k}" for k in range(5, 25)), "5 other classes"]
     scene = tree_scene(many_classes())
     swatches = [x.fill for x in scene.items if isinstance(x, Box) and x.width == x.height == 11]
     assert len(set(swatches)) == 21
 
 
 def test_regressions_show_means_and_deviations():
-    found = words(regression())
-    assert found[0] == "mean"
-    assert {"0.5", "± 0.5", "4.5", "± 3.04"} <= set(found)
+    texts = words(regression())
+    assert texts[0] == "mean"
+    assert {"0.5", "± 0.5", "4.5", "± 3.04"} <= set(texts)
 
 
 def test_what_is_cut_says_how_many_leaves_it_has():
-    found = words(small(), max_depth=1)
-    assert "… 2 leaves" in found
-    assert "age" not in found
+    texts = words(small(), max_depth=1)
+    assert "… 2 leaves" in texts
+    assert "age" not in texts
     assert "… 3 leaves" in words(graph(), max_depth=0)
 
 
 @pytest.mark.parametrize("make", ALL)
 def test_svg_is_xml_and_holds_what_was_said(make):
-    found = make()
-    root = ET.fromstring(tree_svg(found))
+    tree = make()
+    root = ET.fromstring(tree_svg(tree))
     assert root.tag == f"{SVG}svg"
     texts = [x.text or x[-1].tail for x in root.iter(f"{SVG}text") if len(x) or x.text]
     halos = [x for x in root.iter(f"{SVG}text") if x.get("stroke")]
-    assert len(texts) - len(halos) == sum(bool(text) for text in words(found))
+    assert len(texts) - len(halos) == sum(bool(text) for text in words(tree))
     assert not list(root.iter(f"{SVG}script"))
 
 
@@ -267,8 +268,8 @@ def test_names_are_escaped():
 
 
 def test_control_characters_do_not_break_svg():
-    found = small(classes=("a\x00b\x1b", "c\ud800"))
-    texts = [x.text for x in ET.fromstring(tree_svg(found)).iter(f"{SVG}text")]
+    tree = small(classes=("a\x00b\x1b", "c\ud800"))
+    texts = [x.text for x in ET.fromstring(tree_svg(tree)).iter(f"{SVG}text")]
     assert "a b " in texts
     assert "c" in texts
 
@@ -310,5 +311,5 @@ def test_given_axes_are_filled():
 
 
 def test_matplotlib_is_loaded_only_for_figures():
-    code = "import sys, tacit.tree.drawing.figure; assert 'matplotlib' not in sys.modules"
+    code = "import sys, tacit.tree.drawing.scene; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)

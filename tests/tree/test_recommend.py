@@ -98,8 +98,8 @@ def test_many_baskets(web):
     ranked = web.recommend(table, n=3)
     assert ranked.columns == ["record", "rank", "item", "probability"]
     for record in range(5):
-        own = ranked.filter(pl.col("record") == record).select("item", "probability")
-        assert own.equals(web.recommend(BASKETS[record], n=3))
+        one = ranked.filter(pl.col("record") == record).select("item", "probability")
+        assert one.equals(web.recommend(BASKETS[record], n=3))
     held = {(r, item) for r, basket in enumerate(BASKETS) for item in basket}
     assert held.isdisjoint(ranked.select("record", "item").iter_rows())
 
@@ -145,7 +145,7 @@ def test_values_of_several_and_missing_ones(mixed):
         ("bread", "must be a list of items, got 'bread'"),
         (7, "must be a list of items"),
         ([99], "column 99 is not among"),
-        ([None], "must be a column's name or place"),
+        ([None], "must be a column's name or position"),
         ([("bread", "much")], "basket: column 'bread' has no label 'much'"),
         ([("bread", True, 1)], "a pair is a column and a label"),
         ({"brad": True}, "there is no column 'brad'"),

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of trees and graphs."""
+"""scikit-learn's checks of trees and graphs."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -6,7 +6,7 @@ from tacit import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeR
 
 PURE = (
     "leaves of records that weigh next to nothing are split off until all are pure; scikit-learn "
-    "gives its own trees a least weight of leaves for this check"
+    "gives its trees a least weight of leaves for this check"
 )
 
 

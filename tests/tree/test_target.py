@@ -13,24 +13,24 @@ from tacit.tree.growth.target import Moments, class_array, column_classes, read_
 
 
 def test_classes_are_sorted():
-    found = read_classes(["b", "a", "c", "a"], 4)
-    assert found.labels.tolist() == ["a", "b", "c"]
-    assert found.codes.tolist() == [1, 0, 2, 0]
-    assert found.codes.dtype == np.int32
+    classes = read_classes(["b", "a", "c", "a"], 4)
+    assert classes.labels.tolist() == ["a", "b", "c"]
+    assert classes.codes.tolist() == [1, 0, 2, 0]
+    assert classes.codes.dtype == np.int32
 
 
 def test_classes_that_an_enumeration_declares_but_no_record_has():
     y = pl.Series(["z", "x"], dtype=pl.Enum(["z", "y", "x"]))
-    found = read_classes(y, 2)
-    assert found.labels.tolist() == ["z", "x"]
-    assert found.codes.tolist() == [0, 1]
+    classes = read_classes(y, 2)
+    assert classes.labels.tolist() == ["z", "x"]
+    assert classes.codes.tolist() == [0, 1]
 
 
 def test_classes_of_a_table_are_its_labels():
     table = Table({"y": ["b", "a", "c", "b"]}, defaults={"y": "b"})
-    found = column_classes(table, 0)
-    assert found.labels.tolist() == ["a", "b", "c"]
-    assert found.codes.tolist() == [1, 0, 2, 1]
+    classes = column_classes(table, 0)
+    assert classes.labels.tolist() == ["a", "b", "c"]
+    assert classes.codes.tolist() == [1, 0, 2, 1]
 
 
 def test_arrays_of_classes():

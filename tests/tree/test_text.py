@@ -124,7 +124,7 @@ class TestTree:
         assert rule.conditions == (("sky = grey", "wind > 2"),)
         assert rule.prediction == "yes"
         assert rule.records == 50
-        assert rule.share == pytest.approx(51 / 52)
+        assert rule.probability == pytest.approx(51 / 52)
 
     def test_a_rule_for_each_record(self):
         rng = np.random.default_rng(0)
@@ -148,7 +148,7 @@ class TestTree:
 
     def test_frame(self, tree):
         frame = tree.to_frame()
-        assert frame.columns == ["leaf", "conditions", "prediction", "records", "share"]
+        assert frame.columns == ["leaf", "conditions", "prediction", "records", "probability"]
         assert frame["prediction"].to_list() == ["no", "yes", "no"]
         assert frame["conditions"][1] == "sky = grey and wind > 2"
 

@@ -23,7 +23,7 @@ Y = [0, 1, 1, 0]
         ({"prior_weight": np.inf}, "prior_weight must be a finite number"),
         ({"criterion": "gini", "prior_weight": -1}, "prior_weight must be .* of at least 0"),
         ({"kappa": 0}, "kappa must be a finite number above 0"),
-        ({"kappa": 1.5}, "kappa must be at most 1, got 1.5"),
+        ({"kappa": 1.5}, "kappa must be a finite number above 0 and at most 1, got 1.5"),
         ({"kappa": "small"}, "kappa must be a finite number"),
         ({"max_depth": 0}, "max_depth must be a whole number of at least 1"),
         ({"max_depth": 2.5}, "max_depth must be a whole number"),

@@ -116,18 +116,19 @@ def test_nodes_without_records_are_as_their_parents():
     parent, child = forest.edges
     above = dict(zip(child.tolist(), parent.tolist(), strict=True))
     arity = web.schema_.arities
-    checked = 0
+    checked, probabilities = 0, web._derived.probabilities
     for t in range(4):
         k, begin = int(arity[t]), int(forest.stat_start[t])
         for node in range(int(forest.roots[t]), int(forest.roots[t + 1])):
-            own = slice(
+            codes = slice(
                 begin + (node - forest.roots[t]) * k, begin + (node - forest.roots[t] + 1) * k
             )
-            counts = forest.stats[own]
-            assert abs(web._chances[own].sum() - 1) < 1e-12
+            counts = forest.stats[codes]
+            assert abs(probabilities[codes].sum() - 1) < 1e-12
             if counts.sum() == 0:
                 first = begin + (above[node] - forest.roots[t]) * k
-                np.testing.assert_array_equal(web._chances[own], web._chances[first : first + k])
+                expected = probabilities[first : first + k]
+                np.testing.assert_array_equal(probabilities[codes], expected)
                 checked += 1
     assert checked > 10
 

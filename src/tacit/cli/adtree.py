@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
 from time import perf_counter
 from typing import Annotated
 
 import typer
 
+import tacit
+from tacit.cli.options import Output
 from tacit.cli.output import make_console, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
-from tacit.counts import ADTree
 from tacit.errors import InputError
-from tacit.machine import parse_bytes
 
-__all__ = ["adtree", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(adtree))
+__all__ = ["COMMAND", "adtree"]
 
 
 def adtree(
     source: Source,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="OUT.tacit", help="The file to write.")
-    ],
+    output: Output,
     leaf_size: Annotated[
         int,
         typer.Option(
@@ -67,14 +59,18 @@ def adtree(
 
     The numbers of nodes below those of the tree are what theory says: to be expected if columns
     were independent, and at most.
+
+    Example: `tacit adtree visits.csv -o visits.tree.tacit --memory-limit 200MB`
     """
     if output.suffix != ".tacit":
         raise InputError(f"--output: {str(output)!r} must end in .tacit")
+    from tacit.machine import parse_bytes
+
     limit = None if memory_limit is None else parse_bytes(memory_limit, "--memory-limit")
     table = source.read()
     start = perf_counter()
     with working("building the tree"):
-        tree = ADTree(
+        tree = tacit.ADTree(
             table,
             leaf_size=leaf_size,
             max_depth=max_depth,
@@ -88,3 +84,6 @@ def adtree(
     console.print(f"{output}: {tree!r}", soft_wrap=True)
     console.print()
     put(console, facts_grid([*tree.stats().rows(), ("seconds to build", f"{seconds:.2f}")]))
+
+
+COMMAND = reads_file(adtree)

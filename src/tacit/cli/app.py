@@ -1,42 +1,72 @@
-"""The ``tacit`` command: what its parts are, and what happens when one fails."""
+"""The ``tacit`` command: which commands there are, and what happens when one fails.
+
+A command is a module of this package with a function of the command's name, given to Typer when it
+is asked for. Modules import what they compute with inside their functions, so that ``tacit --help``
+and completion stay quick.
+"""
 
 from __future__ import annotations
 
 import io
+import re
 import sys
+from difflib import get_close_matches
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 import tacit
-from tacit.cli import (
-    adtree,
-    bayes_net,
-    classify,
-    cluster,
-    convert,
-    count,
-    demo,
-    dependency_network,
-    dependency_tree,
-    find_rules,
-    pairs,
-    predict,
-    rules,
-    select,
-    show,
-    summary,
-    table,
-    tree,
-)
 from tacit.errors import InputError
 
-__all__ = ["app", "main"]
+__all__ = ["COMMANDS", "app", "main"]
+
+COMMANDS = (
+    "summary", "count", "table", "pairs", "cluster", "tree", "classify", "dependency-network",
+    "dependency-tree", "bayes-net", "select", "find-rules", "rules", "predict", "show", "convert",
+    "adtree", "demo",
+)  # fmt: skip
+
+# What estimators call things that are not options of the same name.
+_ARGUMENTS = {"X": "FILE", "y": "--target", "sample_weight": "--weights", "data": "FILE"}
 
 
-class Commands(TyperGroup):
-    """Commands that turn what is wrong with their input into one line on stderr."""
+class _Flags:
+    """Lets the help show flags as flags, which take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if getattr(parameter, "is_flag", False):
+                parameter.metavar = ""
+        return parameters
+
+
+class Command(_Flags, TyperCommand):
+    """One command."""
+
+
+class Commands(_Flags, TyperGroup):
+    """Commands that are imported when they are asked for, and whose errors name options."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of the commands, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import a command."""
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.commands[cmd_name] = _import_command(cmd_name)
+        return self.commands.get(cmd_name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command that is meant; where there is none, say which name is close."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            close = get_close_matches(args[0], COMMANDS, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; exit with 1 if it cannot use what it was given."""
@@ -44,12 +74,37 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except BrokenPipeError:  # whoever reads the output has seen enough
             raise
-        except (InputError, OSError) as error:
+        except InputError as error:
+            problem = _name_option(str(error), self.commands[ctx.invoked_subcommand])
+        except OSError as error:
             problem = str(error)
         except MemoryError:
             problem = "there is not enough memory"
         typer.echo(f"error: {' '.join(problem.split())}", err=True)
         raise typer.Exit(1)
+
+
+def _import_command(name: str) -> Any:
+    module = import_module(f"tacit.cli.{name.replace('-', '_')}")
+    single = typer.Typer(
+        add_completion=False,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    single.command(name, cls=Command)(module.COMMAND)
+    return typer.main.get_command(single)
+
+
+def _name_option(problem: str, command: Any) -> str:
+    """Let a message speak of options where it names Python arguments.
+
+    These are the word that it begins with, and words with an underscore.
+    """
+    options = {p.name: max(p.opts, key=len) for p in command.params if p.opts[0].startswith("-")}
+    first, rest = re.match(r"(\w*)(.*)", problem, re.DOTALL).groups()  # type: ignore[union-attr]
+    if rest[:1] in (" ", ":", ",", "["):
+        first = options.get(first) or _ARGUMENTS.get(first, first)
+    return first + re.sub(r"(?<![\w'-])[a-z]+(?:_[a-z]+)+", lambda m: options.get(m[0], m[0]), rest)
 
 
 app = typer.Typer(
@@ -80,13 +135,6 @@ def _tacit(
     ] = False,
 ) -> None:
     """Take the options that stand before the command."""
-
-
-for family in (
-    summary, count, table, pairs, cluster, tree, classify, dependency_network, dependency_tree,
-    bayes_net, select, find_rules, rules, predict, show, convert, adtree, demo,
-):  # fmt: skip
-    family.register(app)
 
 
 def main() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.bayes_net_texts import parse_arcs, parse_query
+from tacit.cli.options import WRITTEN, Json, Outputs, RandomState, Test
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import distribution_grid, facts_grid, families_grid
@@ -17,6 +18,7 @@ from tacit.cli.tree_files import save_figure
 from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import FileError, InputError
 from tacit.network import BayesNet
+from tacit.network.bayes_net.net_estimator import NetEstimator
 from tacit.network.bif.files import format_of
 from tacit.table import Table
 
@@ -24,191 +26,184 @@ if TYPE_CHECKING:
     from tacit.network import Distribution
     from tacit.scale import PartitionedTable
 
-__all__ = ["bayes_net", "register"]
+__all__ = ["COMMAND", "bayes_net"]
 
 _SEARCH = "How the net is found"
-_SHOWN = "What is shown and written"
 _ENDINGS = (".bif", ".xml", ".xmlbif", ".bifxml", ".tacit", ".dot", ".svg", ".png", ".pdf")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("bayes-net")(reads_file(bayes_net, partitions=True))
+Query = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--query",
+        "-q",
+        metavar="'A, B | C=LABEL'",
+        help="Print the distribution of columns, given labels of others; can be repeated.",
+        rich_help_panel=WRITTEN,
+    ),
+]
+Draw = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Draw so many records from the net, for a file such as -o drawn.csv.",
+        rich_help_panel=WRITTEN,
+    ),
+]
+Criterion = Annotated[
+    Literal["bic", "aic", "bdeu", "bds", "k2", "penalized"] | None,
+    typer.Option(
+        help="The score that the search maximises; bic unless said.", rich_help_panel=_SEARCH
+    ),
+]
+Restarts = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="How often the search starts anew; 10 unless said.", rich_help_panel=_SEARCH
+    ),
+]
+MaxParents = Annotated[
+    int | None,
+    typer.Option(
+        min=0, help="Parents of a column, at most; 5 unless said.", rich_help_panel=_SEARCH
+    ),
+]
+PriorWeight = Annotated[
+    float | None,
+    typer.Option(
+        help="How many records the prior is worth, in criteria and tables that have one; 1 unless "
+        "said.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+Parameters = Annotated[
+    Literal["bdeu", "k2", "mle"] | None,
+    typer.Option(
+        help="How tables are estimated: with a prior, or as fractions of the records alone; bdeu "
+        "unless said.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+Start = Annotated[
+    Literal["empty", "branching"] | None,
+    typer.Option(
+        help="Begin without arcs, or with the best one parent of each column; empty unless said.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="A->B",
+        help="An arc that the net has to have; can be repeated.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+Forbid = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="A->B",
+        help="An arc that it must not have; can be repeated.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+IgnoreMissing = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-missing",
+        help="Missing values are no label of their own: a record counts wherever it lacks nothing.",
+        rich_help_panel=_SEARCH,
+    ),
+]
+MaxSeconds = Annotated[
+    float | None, typer.Option(help="End the search after so long.", rich_help_panel=_SEARCH)
+]
 
 
 def bayes_net(
     source: Source,
-    query: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--query",
-            "-q",
-            metavar="'A, B | C=LABEL'",
-            help="Print the distribution of columns, given labels of others; can be repeated.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE2",
-            help="Other records, read as FILE is: how probable they are.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    draw: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Draw so many records from the net, for a file such as -o drawn.csv.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    output: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Write the net (.bif, .xml or .xmlbif, compressed if .gz follows; .tacit), its "
-            "arcs (.dot), a picture (.svg, .png, .pdf), or with --draw records (.csv, .parquet); "
-            "can be repeated.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    score: Annotated[
-        Literal["bic", "aic", "bdeu", "bds", "k2", "penalised"] | None,
-        typer.Option(
-            help="What a net is to have much of; bic unless said.", rich_help_panel=_SEARCH
-        ),
-    ] = None,
-    restarts: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="How often the search starts anew; 10 unless said.", rich_help_panel=_SEARCH
-        ),
-    ] = None,
-    max_parents: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="Parents of a column, at most; 5 unless said.", rich_help_panel=_SEARCH
-        ),
-    ] = None,
-    prior_weight: Annotated[
-        float | None,
-        typer.Option(
-            help="How many records the prior is worth, in scores and tables that have one; 1 "
-            "unless said.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
-    parameters: Annotated[
-        Literal["bdeu", "k2", "mle"] | None,
-        typer.Option(
-            help="How tables are estimated: with a prior, or as shares of the records alone; bdeu "
-            "unless said.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
-    start: Annotated[
-        Literal["empty", "branching"] | None,
-        typer.Option(
-            help="Begin without arcs, or with the best one parent of each column; empty unless "
-            "said.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
-    require: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A->B",
-            help="An arc that the net has to have; can be repeated.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
-    forbid: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A->B",
-            help="An arc that it must not have; can be repeated.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = None,
-    skip_missing: Annotated[
-        bool,
-        typer.Option(
-            "--skip-missing",
-            help="Missing values are no label of their own: a record counts wherever it lacks "
-            "nothing.",
-            rich_help_panel=_SEARCH,
-        ),
-    ] = False,
-    max_seconds: Annotated[
-        float | None,
-        typer.Option(help="End the search after so long.", rich_help_panel=_SEARCH),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(min=0, help="For restarts and --draw.", rich_help_panel=_SEARCH)
-    ] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    query: Query = None,
+    test: Test = None,
+    draw: Draw = None,
+    output: Outputs = None,
+    criterion: Criterion = None,
+    n_restarts: Restarts = None,
+    max_parents: MaxParents = None,
+    prior_weight: PriorWeight = None,
+    parameters: Parameters = None,
+    start: Start = None,
+    require: Require = None,
+    forbid: Forbid = None,
+    ignore_missing: IgnoreMissing = False,
+    max_seconds: MaxSeconds = None,
+    random_state: RandomState = 0,
+    json: Json = False,
 ) -> None:
     """Learn a Bayes net from a table, or take one from a file, and show, ask and convert it.
 
     FILE may also be a net: BIF or XMLBIF (.bif, .xml, .xmlbif, also compressed), or one that was
-    saved as .tacit. Ctrl-C ends the search, and what was found until then is shown and written.
+    saved as .tacit. Ctrl-C ends the search, and the best net until then is shown and written.
+
+    OUT is the net (.bif, .xml or .xmlbif, compressed if .gz follows; .tacit), its arcs (.dot), a
+    picture (.svg, .png, .pdf), or with --draw records (.csv, .parquet).
 
     JSON: an object with columns, parameters, arcs (a list of objects with from and to), score,
     log_likelihood (an object: train, for a net that was learnt, and with --test test; the mean over
     records) and answers, a list of objects with columns, given, log_evidence and probabilities (a
     list of objects with labels and probability).
+
+    Example: `tacit bayes-net visits.csv --query 'scores | sports=yes' -o net.svg`
     """
-    inputs = [source.path] + ([] if test is None else [test])
-    for path in output or []:
-        zipped = path.suffix.lower() == ".gz" and format_of(path) is not None
-        endings = _ENDINGS if draw is None else (*_ENDINGS, *FRAMES)
-        check_target(path, "--output", (".gz",) if zipped else endings, *inputs)
-    if draw is not None and not any(path.suffix.lower() in FRAMES for path in output or []):
-        raise InputError("--draw: say where records go, as in -o drawn.csv")
-    found = _read(source)
-    # What is not said is left to BayesNet.learn, so that it shows what was said about a net, too.
+    _check_outputs(output or [], draw, [source.path] + ([] if test is None else [test]))
+    records = _read(source)
+    # What is not said is left to BayesNet, so that it shows what was said about a net, too.
     said = {
-        "score": score, "restarts": restarts, "max_parents": max_parents,
+        "criterion": criterion, "n_restarts": n_restarts, "max_parents": max_parents,
         "prior_weight": prior_weight, "parameters": parameters, "start": start,
-        "max_seconds": max_seconds,
+        "max_seconds": max_seconds, "require": require or None, "forbid": forbid or None,
+        "ignore_missing": ignore_missing or None,
     }  # fmt: skip
     said = {name: value for name, value in said.items() if value is not None}
-    if isinstance(found, BayesNet):
-        others = {"require": require, "forbid": forbid, "skip_missing": skip_missing}
-        names = [*said, *(name for name, value in others.items() if value)]
-        if names:
+    scores = {}
+    if isinstance(records, NetEstimator):
+        if said:
+            option = next(iter(said)).replace("_", "-")
             raise InputError(
-                f"--{names[0].replace('_', '-')}: {source.path} holds a net, so there is nothing "
-                "to be searched for"
+                f"--{option}: {source.path} holds a net, so there is nothing to be searched for"
             )
-        net, train = found, None
+        net = records
     else:
-        net = _learn(
-            found, **said,
-            required=parse_arcs(found.schema, require or [], "--require"),
-            forbidden=parse_arcs(found.schema, forbid or [], "--forbid"),
-            missing="available" if skip_missing else "state",
-            random_state=seed, n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty()),
-        )  # fmt: skip
-        train = found
-    scores = {} if train is None else {"train": net.score(train)}
+        net = _learn(records, said, random_state, source.n_jobs)
+        scores["train"] = net.score(records)
     if test is not None:
         scores["test"] = net.score(replace(source, path=test).read_table())
-    answers = [net.query(*parse_query(net.schema, text)) for text in query or []]
+    answers = [net.query(*parse_query(net.schema_, text)) for text in query or []]
     for path in output or []:
         if path.suffix.lower() in FRAMES:
-            write_frame(net.sample(draw or 1, random_state=seed).to_frame(), path)
+            write_frame(net.sample(draw or 1, random_state=random_state).to_frame(), path)
         else:
             _write(net, path)
     if json:
         print_json(_as_json(net, scores, answers))
-        return
+    else:
+        table = None if isinstance(records, NetEstimator) else records
+        _print(net, _facts(net, table, scores), answers, output or [])
+
+
+def _check_outputs(output: list[Path], draw: int | None, inputs: list[Path]) -> None:
+    for path in output:
+        zipped = path.suffix.lower() == ".gz" and format_of(path) is not None
+        endings = _ENDINGS if draw is None else (*_ENDINGS, *FRAMES)
+        check_target(path, "--output", (".gz",) if zipped else endings, *inputs)
+    if draw is not None and not any(path.suffix.lower() in FRAMES for path in output):
+        raise InputError("--draw: say where records go, as in -o drawn.csv")
+
+
+def _print(
+    net: NetEstimator, facts: list[tuple[str, str]], answers: list[Distribution], output: list[Path]
+) -> None:
     console = make_console()
-    put(console, facts_grid(_facts(net, train, scores)))
+    put(console, facts_grid(facts))
     for answer in answers:
         console.print()
         if answer.given:
@@ -225,7 +220,7 @@ def bayes_net(
         console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)
 
 
-def _read(source: Source) -> BayesNet | Table | PartitionedTable:
+def _read(source: Source) -> NetEstimator | Table | PartitionedTable:
     """Read a net or a table, whichever the file holds."""
     if source.partitioned:
         return source.read_table()
@@ -234,15 +229,27 @@ def _read(source: Source) -> BayesNet | Table | PartitionedTable:
         with working(f"reading {source.path}"):
             read = BayesNet.read_bif if kind == "bif" else BayesNet.read_xmlbif
             return read(source.path)
-    found = source.read_any()
-    if isinstance(found, BayesNet | Table):
-        return found
-    raise FileError(source.path, f"holds a saved {type(found).__name__}, not a table or a net")
+    content = source.read_any()
+    if isinstance(content, NetEstimator | Table):
+        return content
+    raise FileError(source.path, f"holds a saved {type(content).__name__}, not a table or a net")
 
 
-def _learn(table: Table | PartitionedTable, **options: Any) -> BayesNet:
+def _learn(
+    table: Table | PartitionedTable, said: dict[str, Any], random_state: int, n_jobs: int | None
+) -> BayesNet:
+    settings = dict(said)
+    net = BayesNet(
+        required=parse_arcs(table.schema, settings.pop("require", []), "--require"),
+        forbidden=parse_arcs(table.schema, settings.pop("forbid", []), "--forbid"),
+        missing="ignore" if settings.pop("ignore_missing", False) else "state",
+        random_state=random_state,
+        n_jobs=n_jobs,
+        verbose=int(sys.stderr.isatty()),
+        **settings,
+    )
     try:
-        return BayesNet.learn(table, **options)
+        return net.fit(table)
     except InputError as error:
         text = str(error)
         for argument in ("max_seconds", "max_parents", "prior_weight"):
@@ -250,7 +257,7 @@ def _learn(table: Table | PartitionedTable, **options: Any) -> BayesNet:
         raise InputError(text) from None
 
 
-def _write(net: BayesNet, path: Path) -> None:
+def _write(net: NetEstimator, path: Path) -> None:
     """Write what the end of the name asks for."""
     with working(f"writing {path}"):
         match format_of(path) or path.suffix.lower():
@@ -269,36 +276,37 @@ def _write(net: BayesNet, path: Path) -> None:
 
 
 def _facts(
-    net: BayesNet, table: Table | PartitionedTable | None, scores: dict[str, float]
+    net: NetEstimator, table: Table | PartitionedTable | None, scores: dict[str, float]
 ) -> list[tuple[str, str]]:
     rows = [] if table is None else table.summary().rows()[:3]
     if table is None:
-        rows.append(("columns", f"{len(net.schema):,}"))
-    rows += [("arcs", f"{net.n_arcs:,}"), ("parameters", f"{net.n_parameters:,}")]
-    report = net.report_
-    if report is not None:
-        rows.append((report.score_name, f"{report.score:,.2f}"))
+        rows.append(("columns", f"{len(net.schema_):,}"))
+    rows += [("arcs", f"{net.n_arcs_:,}"), ("parameters", f"{net.n_parameters_:,}")]
+    learning = getattr(net, "learning_", None)
+    if learning is not None:
+        rows.append((learning.criterion, f"{learning.score:,.2f}"))
     for name, what in (("train", "log-likelihood"), ("test", "  of --test")):
         if name in scores:
             rows.append((what, f"{scores[name]:,.4f} a record"))
-    if table is not None and report is not None:
-        early = ", interrupted" if report.interrupted else ""
-        early = ", out of time" if report.out_of_time else early
-        rows.append(("families scored", f"{report.n_evaluated:,}{early}"))
-        if report.n_passes:
-            rows.append(("passes", f"{report.n_passes:,}"))
-        rows.append(("time", f"{report.seconds:.2f} s"))
+    if table is not None and learning is not None:
+        early = ", interrupted" if learning.interrupted else ""
+        early = ", out of time" if learning.out_of_time else early
+        rows.append(("families scored", f"{learning.n_evaluated:,}{early}"))
+        if learning.n_passes:
+            rows.append(("passes", f"{learning.n_passes:,}"))
+        rows.append(("time", f"{learning.seconds:.2f} s"))
     return rows
 
 
 def _as_json(
-    net: BayesNet, scores: dict[str, float], answers: list[Distribution]
+    net: NetEstimator, scores: dict[str, float], answers: list[Distribution]
 ) -> dict[str, Any]:
+    learning = getattr(net, "learning_", None)
     return {
-        "columns": list(net.names),
-        "parameters": net.n_parameters,
-        "arcs": [{"from": a, "to": b} for a, b in net.arcs],
-        "score": None if net.report_ is None else {net.report_.score_name: net.report_.score},
+        "columns": list(net.column_names_),
+        "parameters": net.n_parameters_,
+        "arcs": [{"from": a, "to": b} for a, b in net.arcs_],
+        "score": None if learning is None else {learning.criterion: learning.score},
         "log_likelihood": scores,
         "answers": [_answer_json(answer) for answer in answers],
     }
@@ -306,7 +314,7 @@ def _as_json(
 
 def _answer_json(answer: Distribution) -> dict[str, Any]:
     *labels, numbers = answer.to_frame().iter_columns()
-    rows = zip(*(own.to_list() for own in labels), strict=True)
+    rows = zip(*(column.to_list() for column in labels), strict=True)
     return {
         "columns": list(answer.names),
         "given": {name: json_label(label) for name, label in answer.given.items()},
@@ -316,3 +324,6 @@ def _answer_json(answer: Distribution) -> dict[str, Any]:
             for row, p in zip(rows, numbers.to_list(), strict=True)
         ],
     }
+
+
+COMMAND = reads_file(bayes_net, partitions=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,11 +13,13 @@ import polars as pl
 import typer
 from rich.table import Table as Grid
 
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
 from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import InputError
+from tacit.metrics import classification_scores, confusion_matrix
 from tacit.similarity import (
     NormalizedCutClassifier,
     SparseKNeighborsClassifier,
@@ -25,25 +27,19 @@ from tacit.similarity import (
     Tuning,
     tune,
 )
-from tacit.similarity.report.page import page
-from tacit.similarity.tuning.tune import score_codes
+from tacit.similarity.report.page import Confusion, page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-__all__ = ["classify", "register"]
+__all__ = ["COMMAND", "classify"]
 
 _METHOD = "The method"
 _GRID = "Projection and grid"
 _WRITE = "What is written"
 _MOST_SHOWN = 12  # classes of which a table says what was taken for what
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(classify))
 
 
 def classify(
@@ -113,10 +109,10 @@ def classify(
     ] = "auto",
     projection: Annotated[
         Literal[
-            "randomised_svd", "approximate_pca", "exact_pca", "randomised_pca", "gaussian", "none"
+            "randomized_svd", "approximate_pca", "exact_pca", "randomized_pca", "gaussian", "none"
         ],
         typer.Option(help="How objects are projected.", rich_help_panel=_GRID),
-    ] = "randomised_svd",
+    ] = "randomized_svd",
     delta: Annotated[
         float | None,
         typer.Option(
@@ -152,7 +148,7 @@ def classify(
             rich_help_panel=_WRITE,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Classify objects by those that are near, and say how well that works.
 
@@ -173,8 +169,8 @@ def classify(
     clock = _Clock()
     given = {"n_neighbors": neighbours, "scale": scale, "balance": balance, "C": cost}
     model = _make(
-        method, given, resolution=_resolution(resolution), dimensions=_dimensions(dimensions),
-        projection=projection, normalise=normalise, delta=delta, random_state=seed,
+        method, given, resolution=_resolution(resolution), n_dimensions=_dimensions(dimensions),
+        projection=projection, normalize=normalise, group_width=delta, random_state=seed,
         n_jobs=source.n_jobs,
     )  # fmt: skip
     train, held_out = _read(source, target, test, test_share, seed)
@@ -192,12 +188,8 @@ def classify(
             found.save(save)
     if report is not None:
         title = f"{target} of {source.path.name}"
-        codes = np.searchsorted(found.classes_, train.y).astype(np.int32)
-        report.write_text(
-            page(title, facts, outcome.confusion, outcome.names, found,
-                 (found.computation_.coords_, codes), tuning),
-            "utf-8",
-        )  # fmt: skip
+        confusion = Confusion(outcome.labels, outcome.confusion)
+        report.write_text(page(title, facts, found, confusion, tuning), "utf-8")
     if json:
         print_json(_as_json(found, target, train, outcome, tuning, clock))
         return
@@ -369,8 +361,8 @@ def _fit(
         else:
             shown = make_console().is_terminal
             tuning = tune(
-                model, train.X, train.y, score=score, sizes=(0.75, 0.25, 0.0),  # type: ignore[arg-type]
-                random_state=seed, progress=shown,
+                model, train.X, train.y, scoring=score, sizes=(0.75, 0.25, 0.0),  # type: ignore[arg-type]
+                random_state=seed, verbose=shown,
             )  # fmt: skip
             found = tuning.best_estimator
             clock.note("tuning and fitting")
@@ -396,21 +388,14 @@ class _Outcome:
 
     @classmethod
     def of(cls, model: Any, train: _Part, test: _Part, predicted: NDArray[Any]) -> _Outcome:
-        labels = model.classes_.tolist()
-        extra = [label for label in dict.fromkeys(test.y.tolist()) if label not in set(labels)]
-        labels += extra  # which the model has never seen
-        place = {label: k for k, label in enumerate(labels)}
-        truth = np.array([place[label] for label in test.y.tolist()], np.int32)
-        found = np.array([place[label] for label in predicted.tolist()], np.int32)
-        confusion = np.zeros((len(labels), len(labels)), np.int64)
-        np.add.at(confusion, (truth, found), 1)
-        scores = score_codes(truth, found, len(labels))
-        commonest = max(labels[: len(labels) - len(extra)], key=train.y.tolist().count)
+        labels, confusion = confusion_matrix(test.y, predicted, model.classes_.tolist())
+        common = max(model.classes_.tolist(), key=train.y.tolist().count)
+        scores = classification_scores(test.y, predicted, classes=labels, baseline=common)
         return cls(
-            len(truth),
+            len(test.y),
             scores["accuracy"],
             scores["f1"],
-            float(np.mean(truth == place[commonest])),
+            scores["majority"],
             [str(label) for label in labels],
             labels,
             confusion,
@@ -425,7 +410,7 @@ def _parameters(model: Any, method: str) -> Iterator[tuple[str, Any]]:
         "ksnc": ("scale", "balance", "n_neighbors"),
         "svm": ("scale", "C"),
     }
-    for name in (*names[method], "normalise"):
+    for name in (*names[method], "normalize"):
         yield name, getattr(model, name)
 
 
@@ -444,7 +429,7 @@ def _facts(
         rows.append(
             (
                 "tuning",
-                f"{tuning.frame.height:,} combinations; {tuning.score} of the best "
+                f"{tuning.frame.height:,} combinations; {tuning.scoring} of the best "
                 f"{tuning.best_score:.2%}",
             )
         )
@@ -452,7 +437,7 @@ def _facts(
     return [
         *rows,
         (
-            "classified rightly",
+            "accuracy",
             f"{outcome.accuracy:.2%} (the commonest class: {outcome.majority:.2%})",
         ),
         ("F1", f"{outcome.f1:.2%}"),
@@ -486,7 +471,7 @@ def _as_json(
     tuning: Tuning | None,
     clock: _Clock,
 ) -> dict[str, Any]:
-    known = ("n_neighbors", "scale", "balance", "C", "normalise", "node_weights")
+    known = ("n_neighbors", "scale", "balance", "C", "normalize", "node_weights")
     parameters = model.get_params()
     found = {
         "kind": type(model).__name__,
@@ -506,7 +491,10 @@ def _as_json(
     if tuning is not None:
         found["tuning"] = {
             "combinations": tuning.frame.height,
-            "score": tuning.score,
+            "score": tuning.scoring,
             "best_score": tuning.best_score,
         }
     return found
+
+
+COMMAND = reads_file(classify)

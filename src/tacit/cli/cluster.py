@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from sklearn.exceptions import ConvergenceWarning
 
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.predict import prediction_frame
 from tacit.cli.reading import Source, reads_file
@@ -22,16 +23,11 @@ if TYPE_CHECKING:
     from tacit.mixture import ClusterTraits, Trait
     from tacit.scale import PartitionedTable
 
-__all__ = ["cluster", "register", "traits_json"]
+__all__ = ["COMMAND", "cluster", "traits_json"]
 
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
 _SEARCH = "The number of clusters"
 _WRITE = "What is written"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(cluster, partitions=True))
 
 
 def cluster(
@@ -91,7 +87,7 @@ def cluster(
         ),
     ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many values to list of each cluster.")] = 5,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Find groups of records that are alike, and say what sets each apart.
 
@@ -102,8 +98,8 @@ def cluster(
     JSON: an object with method, records, columns, stored, facts (an object: for a mixture
     log_likelihood, iterations and converged, for k-means inertia and iterations), selection (for
     -k auto a list of objects: clusters and their scores) and clusters, a list of objects with name,
-    size, share, over and under: lists of objects with column, label, probability, share, lift,
-    lower and upper.
+    size, fraction, over and under: lists of objects with column, label, probability, overall,
+    lift, lower and upper.
     """
     wanted = _wanted(clusters, method)
     if ignore_missing and method != "mixture":
@@ -153,7 +149,7 @@ def cluster(
                 "stored": table.n_stored,
                 "facts": facts,
                 "selection": selection,
-                "clusters": [traits_json(found) for found in profile.top(top)],
+                "clusters": [traits_json(traits) for traits in profile.traits(top)],
             }
         )
         return
@@ -259,7 +255,10 @@ def traits_json(cluster: ClusterTraits) -> dict[str, Any]:
     return {
         "name": cluster.name,
         "size": cluster.size,
-        "share": cluster.share,
+        "fraction": cluster.fraction,
         "over": [trait_json(trait) for trait in cluster.over],
         "under": [trait_json(trait) for trait in cluster.under],
     }
+
+
+COMMAND = reads_file(cluster, partitions=True)

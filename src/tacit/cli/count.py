@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import contingency_grid, contingency_title, interval, occurring
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
 __all__ = [
+    "COMMAND",
     "Given",
     "check_given",
     "count",
     "counts_json",
     "parse_given",
     "print_counts",
-    "register",
 ]
 
 Given = Annotated[
@@ -41,11 +42,6 @@ Given = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(count, partitions=True))
-
-
 def count(
     source: Source,
     columns: Annotated[
@@ -53,7 +49,7 @@ def count(
         typer.Argument(metavar="COLUMN", help="The columns to count, one or more."),
     ] = None,
     given: Given = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Count the combinations of some columns' labels, or just the records that match.
 
@@ -63,6 +59,8 @@ def count(
     of matching records, or the sum of their weights) and counts, a list of objects with labels (one
     for each column) and count. Combinations that do not occur are left out. Missing is null; dates
     and times are text. A tree without small counts gives each count a lower and an upper bound.
+
+    Example: `tacit count visits.csv region news --given weather=True`
     """
     check_given(given)
     counter = source.counter()
@@ -152,3 +150,6 @@ def _split(schema: Schema, text: str) -> tuple[str, str]:
         if name in schema.names:
             return name, "=".join(parts[k:])
     return parts[0], "=".join(parts[1:])
+
+
+COMMAND = reads_file(count, partitions=True)

@@ -12,25 +12,18 @@ from itertools import combinations
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
 from rich.padding import Padding
 
+import tacit
 from tacit.cli.output import make_console, put, working
 from tacit.cli.render import contingency_grid, facts_grid, number, pairs_grid, summary_grid
-from tacit.counts import ADTree
-from tacit.datasets import load_visits, make_mixture
-from tacit.datasets.paper_sizes import MSNBC
-from tacit.machine import count_jobs, human_bytes
-from tacit.mixture import NaiveBayesMixture
-from tacit.tree import DecisionTreeClassifier, DependencyNetwork
 
 if TYPE_CHECKING:
-    import typer
     from rich.console import Console, RenderableType
 
     from tacit.table import Table
 
-__all__ = ["ACTS", "Act", "Stage", "demo", "register"]
+__all__ = ["COMMAND", "ACTS", "Act", "Stage", "demo"]
 
 _WIDTH = 80
 _LARGE_RECORDS = 100_000
@@ -47,7 +40,7 @@ class Stage:
     @cached_property
     def visits(self) -> Table:
         """Visitors of an invented web site."""
-        return load_visits()
+        return tacit.datasets.load_visits()
 
     def head(self, title: str, code: str = "") -> None:
         """Print the title of an act, and how to do the same in Python."""
@@ -89,12 +82,12 @@ def cross(stage: Stage) -> None:
     counts = stage.visits.two_way("region")["weather"]
     stage.show(contingency_grid(counts))
     array = counts.to_array()
-    shares = array[:, 1] / array.sum(axis=1)
-    top = int(np.argmax(shares))
+    fractions = array[:, 1] / array.sum(axis=1)
+    top = int(fractions.argmax())
     region = counts.columns[0]
     everywhere = array[:, 1].sum() / counts.total
     stage.say(
-        f"In the {region.labels[top]}, {shares[top]:.0%} look at the weather; of all visitors, "
+        f"In the {region.labels[top]}, {fractions[top]:.0%} look at the weather; of all visitors, "
         f"{everywhere:.0%} do. Only what is stored was counted: the row of the "
         f"{region.default_label} and the column of those who do not look follow by subtraction."
     )
@@ -102,15 +95,17 @@ def cross(stage: Stage) -> None:
 
 def pair(stage: Stage) -> None:
     """Show the strongest pairs."""
-    stage.head("Which values go together most", "visits.pairs().strongest(8)")
-    stage.show(pairs_grid(stage.visits.pairs().strongest(8)))
+    stage.head("Which values go together most", "visits.pairs().strongest(top=8)")
+    stage.show(pairs_grid(stage.visits.pairs().strongest(top=8)))
 
 
 def cache(stage: Stage) -> None:
     """Take a table of every three columns out of a tree, and show one that is worth a look."""
     stage.head("Any table, from counts that are cached", "tree = tacit.ADTree(visits).build()")
+    from tacit.machine import human_bytes
+
     start = perf_counter()
-    tree = ADTree(stage.visits).build()
+    tree = tacit.ADTree(stage.visits).build()
     built = perf_counter() - start
     triples = list(combinations(stage.visits.schema.names, 3))
     start = perf_counter()
@@ -129,11 +124,11 @@ def cache(stage: Stage) -> None:
     )
     asked = [table for table in tables if _TARGET in table.names]
     pairs = [[name for name in table.names if name != _TARGET] for table in asked]
-    bits = [table.mutual_information(x, _TARGET) for table, x in zip(asked, pairs, strict=True)]
-    best = int(np.argmax(bits))
+    told = [table.mutual_information(x, _TARGET) for table, x in zip(asked, pairs, strict=True)]
+    best = told.index(max(told))
     stage.say(
         f"Which two columns tell most about {_TARGET}? {' and '.join(pairs[best])}: "
-        f"{bits[best]:.2f} of its {asked[best].entropy(_TARGET):.2f} bits. The tree keeps counts "
+        f"{told[best]:.2f} of its {asked[best].entropy(_TARGET):.2f} nats. The tree keeps counts "
         "of combinations, but none of a column's most common value: those follow by subtraction."
     )
 
@@ -145,20 +140,20 @@ def group(stage: Stage) -> None:
         "tacit.NaiveBayesMixture(6, random_state=0).fit(visits).profile()",
     )
     start = perf_counter()
-    mixture = NaiveBayesMixture(6, random_state=0, n_jobs=-1).fit(stage.visits)
+    mixture = tacit.NaiveBayesMixture(6, random_state=0, n_jobs=-1).fit(stage.visits)
     seconds = perf_counter() - start
     rows = []
-    for cluster in mixture.profile().top(3):
+    for cluster in mixture.profile().traits(top=3):
         told = (
-            f"{trait.text} {trait.probability:.0%} ({trait.share:.0%})" for trait in cluster.over
+            f"{trait.text} {trait.probability:.0%} ({trait.overall:.0%})" for trait in cluster.over
         )
-        rows.append((f"{cluster.share:.0%} of all", ", ".join(told)))
+        rows.append((f"{cluster.fraction:.0%} of all", ", ".join(told)))
     stage.show(facts_grid(rows))
     stage.say(
         "Clusters of visitors who are alike, the largest first, with what sets each apart: the "
-        "share of the cluster that visits an area, and in brackets that of all visitors. Found by "
-        f"EM from {mixture.n_init} starts in {seconds:.2f} s, reading only what is stored. `tacit "
-        "cluster FILE --report clusters.html` makes a page of it."
+        "fraction of the cluster that visits an area, and in brackets that of all visitors. Found "
+        f"by EM from {mixture.n_init} starts in {seconds:.2f} s, reading only what is stored. "
+        "`tacit cluster FILE -o clusters.html` makes a page of it."
     )
 
 
@@ -168,10 +163,10 @@ def ask(stage: Stage) -> None:
         "What depends on what",
         f'tacit.DecisionTreeClassifier(max_leaf_nodes=5).fit(visits, "{_TARGET}")',
     )
-    tree = DecisionTreeClassifier(max_leaf_nodes=5).fit(stage.visits, _TARGET)
+    tree = tacit.DecisionTreeClassifier(max_leaf_nodes=5).fit(stage.visits, _TARGET)
     stage.show(tree.to_text())
     start = perf_counter()
-    network = DependencyNetwork(n_jobs=-1).fit(stage.visits)
+    network = tacit.DependencyNetwork(n_jobs=-1).fit(stage.visits)
     seconds = perf_counter() - start
     arcs = network.strongest(4).select("predictor", "target").iter_rows()
     items = network.recommend(_BASKET, 3).iter_rows()
@@ -198,9 +193,12 @@ def ask(stage: Stage) -> None:
 def leave_out(stage: Stage) -> None:
     """Count all pairs of a large sparse table, and show how much of it was never looked at."""
     stage.head("How much was never looked at", 'stories.pairs(method="outer")')
+    from tacit.datasets.paper_sizes import MSNBC
+    from tacit.machine import count_jobs
+
     records, n, stored = MSNBC
     with working("drawing visitors of a news site"):
-        table = make_mixture(
+        table = tacit.datasets.make_mixture(
             _LARGE_RECORDS, n, round(stored * _LARGE_RECORDS / records), noun="story"
         )
     with working("counting all pairs of stories"):
@@ -208,7 +206,7 @@ def leave_out(stage: Stage) -> None:
         table.pairs(method="outer", n_jobs=-1)
         seconds = perf_counter() - start
     m, l = table.n_records, table.n_stored  # noqa: E741
-    lengths = np.diff(table.indptr)
+    lengths = table.indptr[1:] - table.indptr[:-1]
     together = int((lengths * (lengths - 1)).sum()) // 2
     tables = n * (n - 1) // 2
     stage.show(
@@ -235,15 +233,16 @@ def leave_out(stage: Stage) -> None:
 ACTS: list[Act] = [summarise, cross, pair, cache, group, ask, leave_out]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(demo)
-
-
 def demo() -> None:
-    """Show what tacit does, on built-in data, in a few seconds."""
+    """Show what tacit does, on built-in data, in a few seconds.
+
+    Example: `tacit demo`
+    """
     console = make_console(piped_width=_WIDTH)
     console.width = min(console.width, _WIDTH)
     stage = Stage(console)
     for act in ACTS:
         act(stage)
+
+
+COMMAND = demo

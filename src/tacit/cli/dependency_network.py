@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,6 +20,7 @@ from tacit.cli.growth_options import (
     PriorWeight,
     Splits,
 )
+from tacit.cli.options import Json
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import arcs_grid, facts_grid, items_grid
@@ -35,15 +36,10 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.table import Table
 
-__all__ = ["dependency_network", "register"]
+__all__ = ["COMMAND", "dependency_network"]
 
 _SHOWN = "What is shown and written"
 _ENDINGS = (".html", ".htm", ".tacit", ".png", ".svg", ".pdf", *FRAMES)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("dependency-network")(reads_file(dependency_network, partitions=True))
 
 
 def dependency_network(
@@ -95,7 +91,7 @@ def dependency_network(
     max_leaves: MaxLeaves = None,
     max_depth: MaxDepth = None,
     min_leaf: MinLeaf = 1,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Grow a tree for every column given all others, and list what depends on what.
 
@@ -176,7 +172,8 @@ def _write(network: DependencyNetwork, path: Path, name: str) -> None:
     with working(f"writing {path}"):
         match path.suffix.lower():
             case ".html" | ".htm":
-                network.save_html(path, f"What depends on what in {name}")
+                page = network.to_html(f"What depends on what in {name}")
+                path.write_text(page, encoding="utf-8")
             case ".tacit":
                 network.save(path)
             case ".png" | ".svg" | ".pdf":
@@ -218,3 +215,6 @@ def _as_json(
         "log_likelihood": scores,
     }
     return found if items is None else {**found, "items": items.to_dicts()}
+
+
+COMMAND = reads_file(dependency_network, partitions=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import typer
 
+from tacit.cli.options import WRITTEN, Json, Outputs, RandomState, Test, Top
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import edges_grid, facts_grid
@@ -18,132 +19,119 @@ from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import InputError
 from tacit.network import DependencyTree
 
-__all__ = ["dependency_tree", "register"]
+__all__ = ["COMMAND", "dependency_tree"]
 
-_SHOWN, _LEARNT = "What is shown and written", "How the tree is found"
+_LEARNT = "How the tree is found"
 _ENDINGS = (".svg", ".dot", ".png", ".pdf", ".tacit", *FRAMES)
 _ON_DISK = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
 _LARGE = 256_000_000  # bytes of a file from which on it is read in parts
 _OPTIONS = {
-    "initial_sample": "--sample", "delta": "--delta", "epsilon": "--epsilon",
+    "initial_sample": "--initial-sample", "delta": "--delta", "epsilon": "--epsilon",
     "smoothing": "--smoothing", "numeric": "--numeric",
 }  # fmt: skip
-_SETTINGS = {"missing='ignore'": "--ignore-missing", "method='exact'": "--method exact"}
+_SETTINGS = {"missing='ignore'": "--ignore-missing", "algorithm='exact'": "--algorithm exact"}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("dependency-tree")(reads_file(dependency_tree, partitions=True))
+Text = Annotated[
+    bool, typer.Option("--text", help="Print all of the tree, indented.", rich_help_panel=WRITTEN)
+]
+Algorithm = Annotated[
+    Literal["auto", "exact", "mist"],
+    typer.Option(
+        help="Read all records for all pairs (exact), or as many as decisions take (mist).",
+        rich_help_panel=_LEARNT,
+    ),
+]
+Delta = Annotated[
+    float,
+    typer.Option(
+        help="With mist: the probability of another tree than the exact one.",
+        rich_help_panel=_LEARNT,
+    ),
+]
+Epsilon = Annotated[
+    float,
+    typer.Option(
+        help="With mist: edges that would improve the tree by less may be passed over (nats).",
+        rich_help_panel=_LEARNT,
+    ),
+]
+InitialSample = Annotated[
+    int, typer.Option(help="With mist: records that are read first.", rich_help_panel=_LEARNT)
+]
+Interval = Annotated[
+    Literal["clt", "hoeffding"],
+    typer.Option(
+        help="With mist: intervals by the central limit theorem or Hoeffding's inequality.",
+        rich_help_panel=_LEARNT,
+    ),
+]
+Numeric = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="auto|all|none|COLUMN",
+        help="Columns that are numbers: those of real numbers (auto), all that hold numbers, "
+        "none, or the ones that are named (can be repeated).",
+        rich_help_panel=_LEARNT,
+    ),
+]
+IgnoreMissing = Annotated[
+    bool,
+    typer.Option(
+        "--ignore-missing",
+        help="Leave missing values out, pair by pair, instead of a label of their own.",
+        rich_help_panel=_LEARNT,
+    ),
+]
+Smoothing = Annotated[
+    float,
+    typer.Option(
+        help="Pseudo-records, spread over the cells of each pair.", rich_help_panel=_LEARNT
+    ),
+]
 
 
 def dependency_tree(
     source: Source,
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE2",
-            help="Other records, read as FILE is: how probable they are.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    top: Annotated[
-        int, typer.Option(min=1, help="How many edges to list.", rich_help_panel=_SHOWN)
-    ] = 20,
-    text: Annotated[
-        bool,
-        typer.Option("--text", help="Print the whole tree, indented.", rich_help_panel=_SHOWN),
-    ] = False,
-    output: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Write a picture (.svg, .png, .pdf), a graph (.dot), the model (.tacit) or the "
-            "edges (.csv, .parquet, …); can be repeated.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    method: Annotated[
-        Literal["auto", "exact", "mist"],
-        typer.Option(
-            help="Read all records for all pairs (exact), or as many as decisions take (mist).",
-            rich_help_panel=_LEARNT,
-        ),
-    ] = "auto",
-    delta: Annotated[
-        float,
-        typer.Option(
-            help="With mist: the probability of another tree than the exact one.",
-            rich_help_panel=_LEARNT,
-        ),
-    ] = 1e-3,
-    epsilon: Annotated[
-        float,
-        typer.Option(
-            help="With mist: edges that would improve the tree by less may be passed over (nats).",
-            rich_help_panel=_LEARNT,
-        ),
-    ] = 0.0,
-    sample: Annotated[
-        int,
-        typer.Option(help="With mist: records that are read first.", rich_help_panel=_LEARNT),
-    ] = 5000,
-    interval: Annotated[
-        Literal["clt", "hoeffding"],
-        typer.Option(
-            help="With mist: intervals by the central limit theorem or Hoeffding's inequality.",
-            rich_help_panel=_LEARNT,
-        ),
-    ] = "clt",
-    seed: Annotated[
-        int | None,
-        typer.Option(help="With mist: makes the order of reading the same each time."),
-    ] = None,
-    numeric: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="auto|all|none|COLUMN",
-            help="Columns that are numbers: those of real numbers (auto), all that hold numbers, "
-            "none, or the ones that are named (can be repeated).",
-            rich_help_panel=_LEARNT,
-        ),
-    ] = None,
-    ignore_missing: Annotated[
-        bool,
-        typer.Option(
-            "--ignore-missing",
-            help="Leave missing values out, pair by pair, instead of a label of their own.",
-            rich_help_panel=_LEARNT,
-        ),
-    ] = False,
-    smoothing: Annotated[
-        float,
-        typer.Option(
-            help="Pseudo-records, spread over the cells of each pair.", rich_help_panel=_LEARNT
-        ),
-    ] = 1.0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    test: Test = None,
+    top: Top = 20,
+    text: Text = False,
+    output: Outputs = None,
+    algorithm: Algorithm = "auto",
+    delta: Delta = 1e-3,
+    epsilon: Epsilon = 0.0,
+    initial_sample: InitialSample = 5000,
+    interval: Interval = "clt",
+    numeric: Numeric = None,
+    ignore_missing: IgnoreMissing = False,
+    smoothing: Smoothing = 1.0,
+    random_state: RandomState = 0,
+    json: Json = False,
 ) -> None:
     """Find the tree over the columns whose neighbours tell most of each other.
 
     Of all trees, the records are most probable under this one. The weight of an edge is the mutual
     information of its two columns in nats.
 
-    JSON: an object with columns, records_read, edge_usage (share of record-pairs that was read),
+    OUT is a picture (.svg, .png, .pdf), a graph (.dot), the model (.tacit) or the edges (.csv,
+    .parquet, …).
+
+    JSON: an object with columns, records_read, edge_usage (fraction of record-pairs that was read),
     edges (a list of objects with from, to, weight, low and high, the heaviest first; null is
     infinite), parameters (how many there are) and log_likelihood (an object: train and, with
     --test, test; the mean over the records; no train where the file was read in parts).
+
+    Example: `tacit dependency-tree visits.csv --top 10 -o tree.svg`
     """
     inputs = [source.path] + ([] if test is None else [test])
     for path in output or []:
         check_target(path, "--output", _ENDINGS, *inputs)
     tree = DependencyTree(
-        method, delta=delta, epsilon=epsilon, initial_sample=sample, interval=interval,
+        algorithm, delta=delta, epsilon=epsilon, initial_sample=initial_sample, interval=interval,
         numeric=_columns(numeric), missing="ignore" if ignore_missing else "state",
-        smoothing=smoothing, random_state=seed, n_jobs=source.n_jobs,
+        smoothing=smoothing, random_state=random_state, n_jobs=source.n_jobs,
     )  # fmt: skip
-    records, weights = _records(source, method)
+    records, weights = _records(source, algorithm)
     start = perf_counter()
     _fit(tree, records, weights)
     seconds = perf_counter() - start
@@ -176,13 +164,13 @@ def _columns(numeric: list[str] | None) -> Any:
     return numeric
 
 
-def _records(source: Source, method: str) -> tuple[Any, Any]:
+def _records(source: Source, algorithm: str) -> tuple[Any, Any]:
     """Return what to fit: the file itself if it is to be read in parts, a frame, or a Table."""
     if source.partitioned:
         return source.read_table(), None
     plain = not set(source.options) - {"n_jobs"}
     on_disk = plain and source.path.suffix.lower() in _ON_DISK and source.path.is_file()
-    if on_disk and (method == "mist" or source.path.stat().st_size > _LARGE):
+    if on_disk and (algorithm == "mist" or source.path.stat().st_size > _LARGE):
         return source.path, None
     numbers = source.read_numbers()
     if numbers is None:
@@ -271,3 +259,6 @@ def _as_json(tree: DependencyTree, top: int, scores: dict[str, float]) -> dict[s
 
 def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
+
+
+COMMAND = reads_file(dependency_tree, partitions=True)

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+import tacit
+from tacit.cli.options import Json, Top
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import number, rules_grid
 from tacit.cli.writing import check_target, write_frame
-from tacit.rules import Rule, RuleFinder
 
 if TYPE_CHECKING:
+    from tacit.rules import Rule, RuleFinder
     from tacit.schema import Label, Schema
 
-__all__ = ["find_rules", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("find-rules")(reads_file(find_rules))
+__all__ = ["COMMAND", "find_rules"]
 
 
 def find_rules(
@@ -33,22 +30,25 @@ def find_rules(
     value: Annotated[
         str, typer.Option(help="Its label that rules lead to; an empty text means missing.")
     ],
-    n: Annotated[str, typer.Option("-n", help="Number of conditions; 1-4 for one to four.")] = "2",
+    n_conditions: Annotated[
+        str,
+        typer.Option("--n-conditions", "-n", help="Number of conditions; 1-4 for one to four."),
+    ] = "2",
     min_support: Annotated[
         float, typer.Option(help="Records (or their weight) that must match the conditions.")
     ] = 30,
-    measure: Annotated[
+    criterion: Annotated[
         Literal["confidence", "lift", "leverage", "wilson"],
         typer.Option(help="What makes a rule good; see the guide."),
     ] = "confidence",
     level: Annotated[
-        float, typer.Option(help="The confidence level of the interval for --measure wilson.")
+        float, typer.Option(help="The confidence level of the interval for --criterion wilson.")
     ] = 0.95,
-    top: Annotated[int, typer.Option(min=1, help="How many rules.")] = 20,
+    top: Top = 20,
     no_defaults: Annotated[
         bool, typer.Option("--no-defaults", help="No conditions on a column's default.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -58,42 +58,46 @@ def find_rules(
 ) -> None:
     """Find the conditions under which a column has a value.
 
-    Tries all conjunctions of -n conditions that enough records match and lists the best.
+    Tries all conjunctions of so many conditions that enough records match and lists the best.
 
     JSON: an object with target, value, records (their number, or the sum of their weights), hits
-    (how many of them have the value), measure, and rules, a list of objects with conditions (an
+    (how many of them have the value), criterion, and rules, a list of objects with conditions (an
     object of labels by column), support, hits, confidence, lift, leverage and score; the best
     first.
+
+    Example: `tacit find-rules visits.csv --target buys --value True --n-conditions 1-3`
     """
-    lengths = _lengths(n)
+    lengths = _lengths(n_conditions)
     check_target(output, "--output", (".csv", ".parquet"))
     if "discretise" not in source.options:  # else the reader has no use for it
         options = {name: x for name, x in source.options.items() if name != "target"}
         source = replace(source, options=options)
     table = source.read()
-    finder = RuleFinder(
+    finder = tacit.RuleFinder(
         target,
         _label(table.schema, target, value),
         n_conditions=lengths,
         min_support=min_support,
         n_rules=top,
-        measure=measure,
+        criterion=criterion,
         level=level,
-        defaults=not no_defaults,
+        default_conditions=not no_defaults,
         n_jobs=source.n_jobs,
     )
-    with working(f"searching {table.n_columns - 1:,} columns for rules of {n} conditions"):
+    with working(
+        f"searching {table.n_columns - 1:,} columns for rules of {n_conditions} conditions"
+    ):
         finder.fit(table)
     if output is not None:
         write_frame(finder.to_frame(), output)
     if json:
         print_json(_as_json(finder))
     elif output is None:
-        share = finder.n_hits_ / finder.n_records_
+        fraction = finder.n_hits_ / finder.n_records_
         console = make_console()
         console.print(
             f"{target} = {value or '(missing)'} in {number(finder.n_hits_)} of "
-            f"{number(finder.n_records_)} records ({share:.1%}); the best rules by {measure}"
+            f"{number(finder.n_records_)} records ({fraction:.1%}); the best rules by {criterion}"
         )
         put(console, rules_grid(finder.rules_))
     else:
@@ -111,7 +115,7 @@ def _lengths(text: str) -> tuple[int, int]:
         return int(low), int(high or low)
     except ValueError:
         raise typer.BadParameter(
-            f"{text!r} is neither a number nor two, as in 1-4", param_hint="-n"
+            f"{text!r} is neither a number nor two, as in 1-4", param_hint="--n-conditions"
         ) from None
 
 
@@ -134,6 +138,9 @@ def _as_json(finder: RuleFinder) -> dict[str, Any]:
         "value": json_label(finder.value),
         "records": finder.n_records_,
         "hits": finder.n_hits_,
-        "measure": finder.measure,
+        "criterion": finder.criterion,
         "rules": [rule_json(rule) for rule in finder.rules_],
     }
+
+
+COMMAND = reads_file(find_rules)

@@ -10,7 +10,8 @@ import polars as pl
 
 from tacit.cli.output import working
 from tacit.errors import InputError
-from tacit.table import Table, read_arff, read_multilabel
+from tacit.io import read_arff, read_multilabel
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,37 +4,28 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-import polars as pl
 import typer
-from sklearn.datasets import load_svmlight_file
 
-from tacit import store
+import tacit
 from tacit.cli.output import make_console, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.writing import FRAMES, check_target, write_frames
 from tacit.errors import FileError, InputError
-from tacit.scale import PartitionedTable
-from tacit.schema import Schema
-from tacit.table import Table
-from tacit.table.discretise import bin_edges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.scale import Partition
+    from tacit.statistic import Partition
+    from tacit.table import Table
 
-__all__ = ["predict", "prediction_frame", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(predict, before=("model",), partitions=True))
+__all__ = ["COMMAND", "predict", "prediction_frame"]
 
 
 def predict(
@@ -83,6 +74,8 @@ def predict(
 
     Columns that the model has in bins are cut where they were for the model, unless --discretise
     says otherwise. A model of numbers takes CSV, Parquet, Arrow and svmlight files.
+
+    Example: `tacit predict model.tacit new.csv --proba -o predictions.csv`
     """
     check_target(output, "--output", FRAMES, source.path, model)
     fitted = _load(model)
@@ -97,7 +90,7 @@ def predict(
         raise InputError(f"--proba: a {type(fitted).__name__} gives no probabilities")
     if hasattr(fitted, "n_jobs"):
         fitted.n_jobs = source.n_jobs
-    ask = Asking(fitted, recommends, proba, top, column, str(source.path), absent)
+    ask = Prediction(fitted, recommends, proba, top, column, str(source.path), absent)
     if source.partitioned:
         n = write_frames(ask.over(source), output)
     else:
@@ -110,8 +103,8 @@ def predict(
 
 
 @dataclass(frozen=True)
-class Asking:
-    """What is asked of a model about records; of partitions, wherever they are."""
+class Prediction:
+    """What a model is asked about records; of partitions, wherever they are."""
 
     model: Any
     recommends: bool
@@ -125,12 +118,12 @@ class Asking:
         """Return the predictions of records."""
         model = self.model
         if self.recommends:
-            found: pl.DataFrame = model.recommend(records, self.top)
-            return found
+            items: pl.DataFrame = model.recommend(records, self.top)
+            return items
         if hasattr(model, "edges_"):
             return _predict_columns(model, records, self.column, self.proba)
-        shares = model.predict_proba(records) if self.proba else None
-        return prediction_frame(model, model.predict(records), shares)
+        probabilities = model.predict_proba(records) if self.proba else None
+        return prediction_frame(model, model.predict(records), probabilities)
 
     def over(self, source: Source) -> Iterator[pl.DataFrame]:
         """Yield the predictions of one partition after another."""
@@ -142,31 +135,33 @@ class Asking:
         if not source.path.is_dir():
             source = source.with_cuts(_cuts(self.model))
         table = source.read_table()
-        assert isinstance(table, PartitionedTable)
+        assert isinstance(table, tacit.PartitionedTable)
         return table.map(self)
 
-    def __call__(self, part: Partition) -> pl.DataFrame:
+    def __call__(self, partition: Partition) -> pl.DataFrame:
         """Return the predictions of a partition."""
         model = copy(self.model)
         if hasattr(model, "n_jobs"):
-            model.n_jobs = part.n_jobs
-        records = _complete(self.path, part.records, model, self.absent)
+            model.n_jobs = partition.n_jobs
+        records = _complete(self.path, partition.records, model, self.absent)
         frame = replace(self, model=model).frame(records)
         if "record" in frame.columns and self.recommends:
-            frame = frame.with_columns(pl.col("record") + part.first)
+            frame = frame.with_columns(frame.get_column("record") + partition.first)
         return frame
 
 
 def _load(path: Path) -> Any:
     with working(f"reading {path}"):
-        found = store.load(path)
-    if not (hasattr(found, "predict") or hasattr(found, "recommend")):
-        raise FileError(path, f"holds a saved {type(found).__name__}, not a model that predicts")
-    return found
+        saved = tacit.load(path)
+    if not (hasattr(saved, "predict") or hasattr(saved, "recommend")):
+        raise FileError(path, f"holds a saved {type(saved).__name__}, not a model that predicts")
+    return saved
 
 
 def _predict_columns(tree: Any, records: Any, column: str | None, proba: bool) -> pl.DataFrame:
     """Return what a dependency tree says of one column, or of all."""
+    import polars as pl
+
     if column is None:
         if proba:
             raise InputError("--proba: of a dependency tree, say which --column to predict")
@@ -177,12 +172,12 @@ def _predict_columns(tree: Any, records: Any, column: str | None, proba: bool) -
         frame = pl.DataFrame({"prediction": tree.predict(records, column).tolist()})
         if not proba:
             return frame
-        shares = tree.predict_proba(records, column)
+        probabilities = tree.predict_proba(records, column)
     except InputError as error:
         raise InputError(str(error).replace("column:", "--column:", 1)) from None
     labels = tree.schema_[column].labels
     return frame.with_columns(
-        pl.Series(f"P({label})", shares[:, k]) for k, label in enumerate(labels)
+        pl.Series(f"P({label})", probabilities[:, k]) for k, label in enumerate(labels)
     )
 
 
@@ -193,7 +188,7 @@ def _read(source: Source, model: Any, absent: str) -> Any:
     if hasattr(model, "encoder_") and model.encoder_.kind != "table":
         return _read_objects(source, model)
     if getattr(model, "column_names_", None) and len(model.schema_ or ()) < model.n_features_in_:
-        return _read_columns(source, model)
+        return _read_objects(source, model)
     if model.schema_ is None:
         return _read_numbers(source, model)
     if hasattr(model, "nodes_") and (frame := _read_frame(source, model, absent)) is not None:
@@ -216,6 +211,8 @@ def _cuts(model: Any) -> dict[str, Any]:
     """Return where the columns of a model are cut."""
     if getattr(model, "schema_", None) is None:
         return {}
+    from tacit.table.discretise import bin_edges
+
     bins = {column.name: bin_edges(column.labels) for column in model.schema_}
     cuts = {name: edges for name, edges in bins.items() if edges is not None}
     if hasattr(model, "_features"):  # numbers that are all in one bin are cut nowhere, but cut
@@ -223,75 +220,65 @@ def _cuts(model: Any) -> dict[str, Any]:
     return cuts
 
 
+def _fitted_columns(
+    source: Source, records: Any, names: Any, held: Any, absent: str = "error"
+) -> Any:
+    """Return the columns of records that a model was fitted on."""
+    lacking = [name for name in names if name not in set(held)]
+    if lacking and absent == "default":
+        raise InputError("--absent: this model needs all columns that it was fitted on")
+    if lacking:
+        raise FileError(source.path, f"has no column {lacking[0]!r}, on which the model was fitted")
+    return records.select(list(names))
+
+
 def _read_frame(source: Source, model: Any, absent: str) -> pl.DataFrame | None:
     """Read the columns of a tree that was grown on a frame, its numbers as they are."""
     if model._fitted().features.kind != "frame" or (numbers := source.read_numbers()) is None:
         return None
-    frame, names = numbers.frame, list(model.feature_names_in_)
-    lost = [name for name in names if name not in frame.columns]
-    if lost and absent == "default":
-        raise InputError("--absent: a tree that was grown on numbers needs all its columns")
-    if lost:
-        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
-    return frame.select(names)
+    frame, names = numbers.frame, model.feature_names_in_
+    return cast("pl.DataFrame", _fitted_columns(source, frame, names, frame.columns, absent))
 
 
 def _read_rules(source: Source, model: Any, absent: str) -> Any:
     """Read the columns that rules are about, as the model was given them."""
     if model._features.kind == "array":
         return _read_numbers(source, model)
-    records: Any
+    names = model.feature_names_in_
     if model._features.kind == "table":
-        records = source.read()
-        held = records.schema.names
-    else:
-        numbers = source.read_numbers(arff=True)
-        if numbers is None:
-            raise FileError(source.path, "must be a file of columns, as the model was fitted on")
-        records, held = numbers.frame, numbers.frame.columns
-    names = list(model.feature_names_in_)
-    lost = [name for name in names if name not in set(held)]
-    if lost and absent == "default":
-        raise InputError("--absent: rules need all columns that they were learnt of")
-    if lost:
-        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
-    return records.select(names)
+        table = source.read()
+        return _fitted_columns(source, table, names, table.schema.names, absent)
+    frame = _read_columns(source, arff=True)
+    return _fitted_columns(source, frame, names, frame.columns, absent)
 
 
 def _read_objects(source: Source, model: Any) -> Any:
-    """Read the columns of a classifier by similarity, numbers as they are."""
-    numbers = source.read_numbers()
-    if numbers is None:
-        raise FileError(source.path, "must be a file of columns, as the model was fitted on one")
-    if not hasattr(model, "feature_names_in_"):
-        return numbers.frame.to_numpy()
-    names = list(model.feature_names_in_)
-    lost = [name for name in names if name not in numbers.frame.columns]
-    if lost:
-        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
-    return numbers.frame.select(names)
+    """Read the columns of a classifier by similarity, or of a dependency tree that has numbers."""
+    frame = _read_columns(source)
+    named = hasattr(model, "feature_names_in_")
+    names = getattr(model, "column_names_", model.feature_names_in_ if named else frame.columns)
+    frame = _fitted_columns(source, frame, names, frame.columns)
+    return frame if named else frame.to_numpy()
 
 
-def _read_columns(source: Source, model: Any) -> Any:
-    """Read the columns of a dependency tree that has numbers, these as they are."""
-    numbers = source.read_numbers()
+def _read_columns(source: Source, *, arff: bool = False) -> pl.DataFrame:
+    numbers = source.read_numbers(arff=arff)
     if numbers is None:
-        raise FileError(source.path, "must be a file of columns, with the numbers of the model")
-    names = list(model.column_names_)
-    lost = [name for name in names if name not in numbers.frame.columns]
-    if lost:
-        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
-    frame = numbers.frame.select(names)
-    return frame if hasattr(model, "feature_names_in_") else frame.to_numpy()
+        raise FileError(source.path, "must be a file of columns, as the model was fitted on")
+    return numbers.frame
 
 
 def _read_numbers(source: Source, model: Any) -> Any:
     """Read numbers as they are: svmlight, or a frame with the columns of the model."""
+    import polars as pl
+
     options = source.options
     with working(f"reading {source.path}"):
         try:
             kind = options.get("format") or source.path.suffix.lstrip(".").lower()
             if kind in ("svm", "svmlight", "libsvm"):
+                from sklearn.datasets import load_svmlight_file
+
                 return load_svmlight_file(str(source.path), n_features=model.n_features_in_)[0]
             if kind in ("parquet", "pq"):
                 frame = pl.read_parquet(source.path)
@@ -308,15 +295,12 @@ def _read_numbers(source: Source, model: Any) -> Any:
     known = getattr(model, "feature_names_in_", None)
     if known is None:
         return frame.to_numpy()
-    lost = [name for name in known if name not in frame.columns]
-    if lost:
-        raise FileError(source.path, f"has no column {lost[0]!r}, on which the model was fitted")
-    return frame.select(list(known))
+    return _fitted_columns(source, frame, known, frame.columns)
 
 
 def _complete(path: str, table: Table, model: Any, absent: str) -> Table:
     """Return the table with what it lacks of the model's columns: the default throughout."""
-    own, held = table.schema, set(table.schema.names)
+    schema, held = table.schema, set(table.schema.names)
     known = getattr(model, "schema_", None) or ()
     lacking = [column for column in known if column.name not in held]
     if not lacking:
@@ -327,32 +311,37 @@ def _complete(path: str, table: Table, model: Any, absent: str) -> Table:
             f"has no column {lacking[0].name!r}, on which the model was fitted; if that means the "
             "default, say --absent default",
         )
-    wider = Schema(
-        [*own.names, *(column.name for column in lacking)],
-        [*own.labels, *(column.labels for column in lacking)],
-        [*own.defaults, *(column.default for column in lacking)],
+    wider = tacit.schema.Schema(
+        [*schema.names, *(column.name for column in lacking)],
+        [*schema.labels, *(column.labels for column in lacking)],
+        [*schema.defaults, *(column.default for column in lacking)],
     )
-    return Table.from_stored(wider, table.indptr, table.values, table.weights)
+    return tacit.Table.from_stored(wider, table.indptr, table.values, table.weights)
 
 
 def prediction_frame(
-    model: Any, labels: NDArray[Any], shares: NDArray[np.float64] | None = None
+    model: Any, labels: NDArray[Any], probabilities: NDArray[np.float64] | None = None
 ) -> pl.DataFrame:
     """Return a row for each record: what it is, and the probability of each class or cluster."""
+    import polars as pl
+
     if hasattr(model, "n_clusters"):
-        what, heads = "cluster", [f"cluster {k}" for k in range(_width(shares))]
+        what, heads = "cluster", [f"cluster {k}" for k in range(_width(probabilities))]
     else:
-        known = getattr(model, "classes_", range(_width(shares)))
+        known = getattr(model, "classes_", range(_width(probabilities)))
         what, heads = "prediction", [f"P({name})" for name in known]
     if labels.ndim == 2:  # several labels or numbers, each a column
         names = getattr(model, "classes_", range(labels.shape[1]))
         frame = pl.DataFrame({str(name): labels[:, k] for k, name in enumerate(names)})
     else:
         frame = pl.DataFrame({what: labels})
-    if shares is None:
+    if probabilities is None:
         return frame
-    return frame.with_columns(pl.Series(head, shares[:, k]) for k, head in enumerate(heads))
+    return frame.with_columns(pl.Series(head, probabilities[:, k]) for k, head in enumerate(heads))
 
 
-def _width(shares: NDArray[np.float64] | None) -> int:
-    return 0 if shares is None else shares.shape[1]
+def _width(probabilities: NDArray[np.float64] | None) -> int:
+    return 0 if probabilities is None else probabilities.shape[1]
+
+
+COMMAND = reads_file(predict, before=("model",), partitions=True)

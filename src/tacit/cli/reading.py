@@ -5,24 +5,24 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass, field, replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tacit import table as tables
+import tacit
 from tacit.cli.output import working
 from tacit.cli.scanning import Scans, is_scan
-from tacit.counts import ADTree, Counter, Scan
 from tacit.errors import FileError, InputError
-from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import polars as pl
 
+    from tacit.counts import Counter
     from tacit.scale import PartitionedTable
+    from tacit.table import Table
 
 __all__ = ["Numbers", "Source", "reads_file"]
 
@@ -64,7 +64,7 @@ class Source:
 
     def with_cuts(self, cuts: dict[str, Any]) -> Source:
         """Return the source with these columns cut into bins, unless the user says how."""
-        binned = tables.can_discretise(self.path, self.options.get("format"))
+        binned = tacit.io.can_discretise(self.path, self.options.get("format"))
         if not cuts or not binned or "discretise" in self.options:
             return self
         return replace(self, options={**self.options, "discretise": cuts})
@@ -77,19 +77,19 @@ class Source:
         """
         if {"discretise", "missing"} & set(self.options):
             return None
-        if arff and (own := self._read_arff()) is not None:
-            return own
+        if arff and (numbers := self._read_arff()) is not None:
+            return numbers
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
         with working(f"reading {self.path}"):
-            frame = tables.read_frame(self.path, **options)
+            frame = tacit.io.read_frame(self.path, **options)
         if frame is None:
             return None
         return self._weighted(frame)
 
     def _read_arff(self) -> Numbers | None:
         with working(f"reading {self.path}"):
-            frame = tables.read_arff_frame(self.path, format=self.options.get("format"))
+            frame = tacit.io.read_arff_frame(self.path, format=self.options.get("format"))
         return None if frame is None else self._weighted(frame)
 
     def _weighted(self, frame: pl.DataFrame) -> Numbers:
@@ -113,15 +113,15 @@ class Source:
 
     def read(self) -> Table:
         """Read the table, showing that this goes on."""
-        found = self.read_any()
-        if isinstance(found, Table):
-            return found
+        saved = self.read_any()
+        if isinstance(saved, tacit.Table):
+            return saved
         takers = ""
-        if isinstance(found, ADTree):
+        if isinstance(saved, tacit.ADTree):
             takers = "; `tacit table` and `tacit count` take it"
-        elif hasattr(found, "predict") or hasattr(found, "recommend"):
+        elif hasattr(saved, "predict") or hasattr(saved, "recommend"):
             takers = "; `tacit predict` and `tacit show` take it"
-        raise FileError(self.path, f"holds a saved {type(found).__name__}, not a table{takers}")
+        raise FileError(self.path, f"holds a saved {type(saved).__name__}, not a table{takers}")
 
     def counter(self) -> Counter | PartitionedTable:
         """Return what answers questions about the file: the saved tree, or a scan of the table.
@@ -130,17 +130,17 @@ class Source:
         """
         if self.scans is not None and self.partitioned:
             return self.scans.open(self.path, self.options)
-        found = self.read_any()
-        if isinstance(found, Counter):
-            return found
-        if isinstance(found, Table):
-            return Scan(found, n_jobs=self.n_jobs)
-        raise FileError(self.path, f"holds a saved {type(found).__name__}, which does not count")
+        saved = self.read_any()
+        if isinstance(saved, tacit.counts.Counter):
+            return saved
+        if isinstance(saved, tacit.Table):
+            return tacit.counts.Scan(saved, n_jobs=self.n_jobs)
+        raise FileError(self.path, f"holds a saved {type(saved).__name__}, which does not count")
 
     def read_any(self) -> Any:
         """Read a table or whatever else a saved file holds."""
         with working(f"reading {self.path}"):
-            return tables.read_what(self.path, **self.options)
+            return tacit.io.read_what(self.path, **self.options)
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ def _parameters(
         str | None,
         typer.Option(help="The column that mdl cuts tell apart.", rich_help_panel=_PANEL),
     ] = None,
-    jobs: Annotated[
+    n_jobs: Annotated[
         int | None,
         typer.Option(help="Threads; -1 for all cores. No result depends on it."),
     ] = None,
@@ -222,7 +222,7 @@ def _parameters(
         "weights": weights,
         "discretise": _specs(discretise or []),
         "target": target,
-        "n_jobs": jobs,
+        "n_jobs": n_jobs,
     }
     return Source(file, {name: value for name, value in options.items() if value is not None})
 
@@ -283,29 +283,30 @@ def reads_file(
     """
     common = inspect.signature(_parameters, eval_str=True).parameters
     scale = inspect.signature(_scale_parameters, eval_str=True).parameters if partitions else {}
-    _, *own = inspect.signature(command, eval_str=True).parameters.values()
-    shared = {p.name for p in own} & set(common)
+    _, *options = inspect.signature(command, eval_str=True).parameters.values()
+    shared = {p.name for p in options} & set(common)
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         source = _parameters(**{name: given[name] for name in common})
-        own = {k: x for k, x in given.items() if k not in ({**common, **scale}) or k in shared}
+        kept = {k: x for k, x in given.items() if k not in ({**common, **scale}) or k in shared}
         if not partitions:
             if is_scan(source.path):
                 raise InputError(
                     f"FILE: this command needs all records on one machine, and takes one file, not "
                     f"{str(source.path)!r}"
                 )
-            command(source, **own)
+            command(source, **kept)
             return
         scans = _scale_parameters(**{name: given[name] for name in scale})
         with scans.running():
-            command(replace(source, scans=scans), **own)
+            command(replace(source, scans=scans), **kept)
 
-    file, *options = (p for p in common.values() if p.name not in shared)
-    first, rest = [p for p in own if p.name in before], [p for p in own if p.name not in before]
+    file, *reading = (p for p in common.values() if p.name not in shared)
+    first = [p for p in options if p.name in before]
+    rest = [p for p in options if p.name not in before]
     parameters = [
-        p.replace(kind=p.KEYWORD_ONLY) for p in (*first, file, *rest, *options, *scale.values())
+        p.replace(kind=p.KEYWORD_ONLY) for p in (*first, file, *rest, *reading, *scale.values())
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.counts import ContingencyTable
-    from tacit.network import BayesNet, Distribution
+    from tacit.network import Distribution
+    from tacit.network.bayes_net.net_estimator import NetEstimator
     from tacit.rules import Rule
     from tacit.scale import PartitionedTable
     from tacit.schema import Label
@@ -176,16 +177,16 @@ def _square(counts: ContingencyTable) -> Grid:
 def measures_grid(measures: dict[str, Any]) -> Grid:
     """Lay out what columns tell of each other."""
     rows = [
-        (f"entropy of {name}", f"{bits:.4f} bits") for name, bits in measures["entropy"].items()
+        (f"entropy of {name}", f"{nats:.4f} nats") for name, nats in measures["entropy"].items()
     ]
     if "joint_entropy" in measures:
-        rows.append(("joint entropy", f"{measures['joint_entropy']:.4f} bits"))
+        rows.append(("joint entropy", f"{measures['joint_entropy']:.4f} nats"))
     if "chi2" in measures:
         test = measures["chi2"]
         p_value = f"p = {test['p_value']:.3g}" if test["p_value"] else "p < 1e-300"
         freedom = f"{test['dof']:,} degree{'' if test['dof'] == 1 else 's'} of freedom"
         rows += [
-            ("mutual information", f"{measures['mutual_information']:.4f} bits"),
+            ("mutual information", f"{measures['mutual_information']:.4f} nats"),
             ("chi-squared", f"{test['statistic']:,.6g}, {freedom}, {p_value}"),
             ("Cramér's V", f"{measures['cramers_v']:.4f}"),
         ]
@@ -260,11 +261,11 @@ def distribution_grid(answer: Distribution) -> Grid:
     return grid
 
 
-def families_grid(net: BayesNet) -> Grid:
+def families_grid(net: NetEstimator) -> Grid:
     """List the columns of a net with what they depend on."""
     grid = _grid(["column", "parents"], ["labels", "parameters"])
-    for place, column in enumerate(net.schema):
-        parents = ", ".join(net.schema.names[p] for p in net.parents[place])
-        rows, arity = net.tables[place].shape
+    for column, above, table in zip(net.schema_, net.parents_, net.tables_, strict=True):
+        parents = ", ".join(net.column_names_[p] for p in above)
+        rows, arity = table.shape
         grid.add_row(column.name, parents, f"{arity:,}", f"{rows * (arity - 1):,}")
     return grid

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
 
 import typer
 
 from tacit.cli.labelled import Labelled
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
-from tacit.cli.rule_quality import quality, quality_facts
+from tacit.cli.rule_quality import quality_facts
 from tacit.cli.writing import FRAMES, check_target, write_frame
 from tacit.errors import InputError
+from tacit.metrics import evaluate
 from tacit.rules import BoostedRulesClassifier, BoostedRulesRegressor, CoveringRulesClassifier
 
-__all__ = ["register", "rules"]
+__all__ = ["COMMAND", "rules"]
 
 _GROWTH = "How rules are learnt"
 _SHOWN = "What is shown and written"
@@ -27,11 +29,6 @@ _BOOSTED = {  # options that only boosted rules have, and what they are for them
     "heads": "single", "loss": "auto", "learning_rate": 0.3, "l2": 1.0, "search": "exact",
     "columns": None, "sample": "none",
 }  # fmt: skip
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(rules))
 
 
 def rules(
@@ -146,7 +143,7 @@ def rules(
             rich_help_panel=_SHOWN,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Learn rules for a column, for several labels or for numbers, and say how well they predict.
 
@@ -156,9 +153,10 @@ def rules(
     are printed and written are learnt of all records.
 
     JSON: an object with kind, targets (a list), rules (their number), test (an object with records
-    and, of classes, accuracy, majority and for two classes auc; of labels, hamming and subset; of
-    numbers, r2 and rmse), and best, a list of objects with conditions (a text), support and, of
-    boosted rules, head (an object), of covering rules, class and precision.
+    and, of classes, accuracy, f1, majority, log_likelihood and for two classes auc; of labels,
+    hamming, subset and label_fraction; of numbers, r2 and rmse), and best, a list of objects with
+    conditions (a text), support and, of boosted rules, head (an object), of covering rules, class
+    and precision.
     """
     given = {name: value for name, value in locals().items() if name in _BOOSTED}
     model = _model(source, covering, regress, heuristic, given)
@@ -174,13 +172,13 @@ def rules(
     found = None
     if test is None and test_share > 0:
         known, other = records.split(test_share, seed)
-        found = quality(_fit(model, known), other)
+        found = evaluate(_fit(model, known), other.X, other.y, other.weights)
     start = perf_counter()
     _fit(model, records)
     seconds = perf_counter() - start
     if test is not None:
         other = Labelled.of(replace(source, path=test), target or [], labels)
-        found = quality(model, other)
+        found = evaluate(model, other.X, other.y, other.weights)
     for path in output or []:
         if path.suffix.lower() == ".tacit":
             model.save(path)
@@ -216,8 +214,13 @@ def _model(
         return CoveringRulesClassifier(heuristic or "f_measure", n_jobs=source.n_jobs)
     if regress and given["loss"] not in ("auto", "squared"):
         raise typer.BadParameter("is squared with --regress", param_hint="--loss")
-    settings = {**given, "feature_share": _share(given["columns"]), "n_jobs": source.n_jobs}
-    del settings["columns"]
+    settings = {
+        **given,
+        "algorithm": given["search"],
+        "feature_fraction": _share(given["columns"]),
+        "n_jobs": source.n_jobs,
+    }
+    del settings["columns"], settings["search"]
     if regress:
         del settings["loss"]
         return BoostedRulesRegressor(**settings)
@@ -261,7 +264,7 @@ def _fit(model: Any, records: Labelled) -> Any:
     """Fit; what is wrong is said of options, not of arguments."""
     options = {
         "y": "--target", "sample_weight": "--weights", "learning_rate": "--learning-rate",
-        "min_support": "--min-support", "feature_share": "--columns", "l2": "--l2",
+        "min_support": "--min-support", "feature_fraction": "--columns", "l2": "--l2",
     }  # fmt: skip
     try:
         with working(f"learning rules from {records.n_records:,} records"):
@@ -300,3 +303,6 @@ def _as_json(model: Any, records: Labelled, found: Any, top: int) -> dict[str, A
         ]
     result = {"kind": type(model).__name__, "targets": targets, "rules": model.n_rules_}
     return result | ({} if found is None else {"test": found}) | {"best": best}
+
+
+COMMAND = reads_file(rules)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from tacit import scale
+import tacit
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Scans", "is_scan"]
 
-# Words of the command line that a scan knows under the same name.
+# Options that a scan has, too.
 _KNOWN = ("separator", "header", "null_values", "missing", "weights", "discretise", "format")
 
 
@@ -56,7 +56,7 @@ class Scans:
             if name not in (*_KNOWN, "n_jobs", "target"):
                 raise InputError(f"--{name.replace('_', '-')} is not for files in partitions")
         known = {name: options[name] for name in _KNOWN if name in options}
-        table = scale.scan(
+        table = tacit.scan(
             str(path),
             **known,
             memory=self.memory,
@@ -72,7 +72,7 @@ class Scans:
         if self.dask is None:
             yield
         else:
-            with scale.on_dask(self.dask):
+            with tacit.scale.on_dask(self.dask):
                 yield
         for table in self._opened:
             typer.echo(table.cost.line(), err=True)

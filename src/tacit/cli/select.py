@@ -7,17 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
+import tacit
+from tacit.cli.options import Json, Top
 from tacit.cli.output import make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import number, subsets_grid
-from tacit.select import BestSubset
 
-__all__ = ["register", "select"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(select))
+__all__ = ["COMMAND", "select"]
 
 
 def select(
@@ -25,29 +21,38 @@ def select(
     target: Annotated[
         str, typer.Option(help="The column to say something about; mdl cuts tell it apart, too.")
     ],
-    n: Annotated[int, typer.Option("-n", min=1, help="How many columns to choose.")] = 3,
-    score: Annotated[
-        Literal["information_gain", "corrected", "penalised"],
+    n_features: Annotated[
+        int, typer.Option("--n-features", "-n", min=1, help="How many columns to choose.")
+    ] = 3,
+    criterion: Annotated[
+        Literal["information_gain", "corrected", "penalized"],
         typer.Option(help="The information about the target, or that less what chance or BIC ask."),
     ] = "information_gain",
     given: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="A column that is known anyway; can be repeated."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many of the best sets to list.")] = 10,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    top: Top = 10,
+    json: Json = False,
 ) -> None:
     """Find the columns that together say most about a target, of all sets of so many.
 
-    JSON: an object with target, score (its name), given (names), records (their number, or the sum
+    JSON: an object with target, criterion, given (names), records (their number, or the sum
     of their weights), subsets (how many sets there are), scored (how many had to be counted) and
-    best, a list of objects with columns, score, gain (both in bits) and combinations (of labels
-    that occur); the best first.
+    best, a list of objects with columns, score_nats, gain_nats and combinations (of labels that
+    occur); the best first.
+
+    Example: `tacit select visits.csv --target buys --n-features 2 --top 5`
     """
     table = source.without_idle_target().read()
     table.schema.position(target, "--target")
-    selector = BestSubset(
-        n, score, given=given, n_best=top, n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty())
+    selector = tacit.BestSubset(
+        n_features,
+        criterion,
+        given=given,
+        n_best=top,
+        n_jobs=source.n_jobs,
+        verbose=int(sys.stderr.isatty()),
     )
     selector.fit(table, target)
     total = table.n_records if table.weights is None else float(table.weights.sum())
@@ -55,7 +60,7 @@ def select(
         print_json(
             {
                 "target": target,
-                "score": score,
+                "criterion": criterion,
                 "given": given or [],
                 "records": total,
                 "subsets": selector.n_subsets_,
@@ -65,6 +70,9 @@ def select(
         )
         return
     console = make_console()
-    what = "columns" if n == 1 else f"sets of {n} columns"
-    console.print(f"The best {what} for {target} by {score}, {number(total)} records")
+    what = "columns" if n_features == 1 else f"sets of {n_features} columns"
+    console.print(f"The best {what} for {target} by {criterion}, {number(total)} records")
     put(console, subsets_grid(selector.ranking_))
+
+
+COMMAND = reads_file(select)

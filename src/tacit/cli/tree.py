@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path  # noqa: TC003 - Typer looks at annotations
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,33 +20,25 @@ from tacit.cli.growth_options import (
     PriorWeight,
     Splits,
 )
+from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, number
 from tacit.cli.tree_files import ENDINGS, write_tree
 from tacit.cli.writing import check_target
 from tacit.errors import InputError
-from tacit.scale import as_partitioned
-from tacit.statistic import Statistic
+from tacit.metrics import evaluate
 from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
 from tacit.tree.drawing.scene import readable_depth
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from tacit.scale import Partition
     from tacit.tree.drawing.text import LeafRule
 
-__all__ = ["register", "tree"]
+__all__ = ["COMMAND", "tree"]
 
 _SHOWN = "What is shown and written"
 _MOST_WAYS = 3  # to a leaf of a graph that are printed
 _MOST_SHOWN = 60  # leaves; of a larger tree only the upper levels are printed
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reads_file(tree, partitions=True))
 
 
 def tree(
@@ -104,7 +96,7 @@ def tree(
             rich_help_panel=_SHOWN,
         ),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Grow a decision tree for a column, and say how well it predicts.
 
@@ -113,10 +105,10 @@ def tree(
     itself where a split no longer pays (bayes_factor and bic).
 
     JSON: an object with kind, target, leaves, depth, gain (an object of the columns that are asked
-    about, with their shares of what all splits gain), train and, with --test, test (objects with
+    about, with their fractions of what all splits gain), train and, with --test, test (objects with
     records and accuracy, log_likelihood and majority, or for a regression r2 and rmse), and rules,
     a list of objects with leaf (a number), conditions (a list of ways to the leaf, each a list of
-    texts), target, prediction, share (its probability) and records.
+    texts), target, prediction, probability and records.
     """
     kind = _kind(graph, regress)
     if source.partitioned and kind is not DecisionTreeClassifier:
@@ -183,29 +175,6 @@ class _Records:
         """Number of records."""
         return int(self.X.shape[0])
 
-    @property
-    def scoring_weights(self) -> NDArray[np.float64]:
-        """The weight of each record."""
-        own = getattr(self.X, "weights", None) if self.weights is None else self.weights
-        return np.ones(self.n_records) if own is None else np.asarray(own, np.float64)
-
-    def truth(self) -> NDArray[Any]:
-        """Return the target of each record."""
-        if hasattr(self.X, "get_column"):
-            return np.array(self.X.get_column(self.target).to_list(), object)
-        labels = self.X.schema[self.target].labels
-        items: NDArray[Any] = np.array([*labels, None], object)[:-1]
-        return np.asarray(items[self.X.codes(self.target)])
-
-    def features(self, model: Any) -> Any:
-        """Return what the model is to look at: a frame has its columns and no other."""
-        if not hasattr(self.X, "get_column"):
-            return self.X
-        lost = [name for name in model.feature_names_in_ if name not in self.X.columns]
-        if lost:
-            raise InputError(f"--test: there is no column {lost[0]!r}")
-        return self.X.select(list(model.feature_names_in_))
-
 
 def _kind(graph: bool, regress: bool) -> Any:
     if graph and regress:
@@ -265,76 +234,17 @@ def _fit(model: Any, records: _Records) -> Any:
 
 def _scores(model: Any, records: _Records) -> dict[str, Any]:
     """Return how well a model predicts records."""
-    statistic = _ScoreSums(model, records.target)
-    parts = as_partitioned(records.X)
-    if parts is not None:
-        sums = parts.reduce(statistic, n_jobs=model.n_jobs)
-    else:
-        sums = statistic.of(records)
-    total = sums["total"]
-    found: dict[str, Any] = {"records": total if total != round(total) else int(total)}
-    if isinstance(model, DecisionTreeRegressor):
-        error, spread = sums["error"], sums["spread"]
-        return found | {
-            "r2": 1 - error / spread if spread else None,
-            "rmse": (error / total) ** 0.5,
-        }
-    return found | {
-        "accuracy": sums["right"] / total,
-        "log_likelihood": sums["logs"] / (sums["known"] or 1),
-        "majority": sums["majority"] / total,
-    }
-
-
-@dataclass(frozen=True)
-class _ScoreSums(Statistic["dict[str, float]"]):
-    """Sums that say how well a model predicts records: of all at once, or of those of parts."""
-
-    model: Any
-    target: str
-
-    def partial(self, part: Partition) -> dict[str, float]:
-        """Add up what is right in a part."""
-        return self.of(_Records(part.records, self.target, None))
-
-    def merge(self, one: dict[str, float], other: dict[str, float]) -> dict[str, float]:
-        """Add up."""
-        both = {name: own + other[name] for name, own in one.items()}
-        if "mean" in one and both["total"]:
-            apart, share = other["mean"] - one["mean"], other["total"] / both["total"]
-            both["mean"] = one["mean"] + apart * share
-            both["spread"] += apart**2 * one["total"] * share
-        return both
-
-    def of(self, records: _Records) -> dict[str, float]:
-        """Add up what is right, weighted."""
-        model, X = self.model, records.features(self.model)
-        truth, weights = records.truth(), records.scoring_weights
-        total = float(weights.sum())
-        if isinstance(model, DecisionTreeRegressor):
-            y = truth.astype(np.float64)
-            error = float((weights * (y - model.predict(X)) ** 2).sum())
-            mean = float((weights * y).sum() / total) if total else 0.0
-            spread = float((weights * (y - mean) ** 2).sum())
-            return {"total": total, "error": error, "mean": mean, "spread": spread}
-        place = {label: k for k, label in enumerate(model.classes_.tolist())}
-        codes = np.array([place.get(label, -1) for label in truth.tolist()])
-        shares = model.predict_proba(X)
-        right = np.argmax(shares, axis=1) == codes
-        # A class that the tree has never seen has no probability; it is left out of the mean.
-        known = codes >= 0
-        logs = np.log(np.maximum(shares[known, codes[known]], 1e-300))
-        return {
-            "total": total,
-            "right": float((weights * right).sum()),
-            "logs": float((weights[known] * logs).sum()),
-            "known": float(weights[known].sum()),
-            "majority": float(weights[codes == _majority(model)].sum()),
-        }
-
-
-def _majority(model: Any) -> int:
-    return int(np.argmax(model.nodes_.counts[0]))
+    common = None
+    if hasattr(model, "classes_"):
+        common = model.classes_[np.argmax(model.nodes_.counts[0])]
+    X, y = records.X, records.target
+    if not hasattr(X, "get_column"):
+        return evaluate(model, X, y, baseline=common)
+    missing = [name for name in model.feature_names_in_ if name not in X.columns]
+    if missing:
+        raise InputError(f"--test: there is no column {missing[0]!r}")
+    features = X.select(list(model.feature_names_in_))
+    return evaluate(model, features, X.get_column(y), records.weights, baseline=common)
 
 
 def _facts(model: Any, scores: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
@@ -349,7 +259,7 @@ def _facts(model: Any, scores: dict[str, dict[str, Any]]) -> list[tuple[str, str
         if "accuracy" in found:
             rows.append(
                 (
-                    "  predicted rightly",
+                    "  accuracy",
                     f"{found['accuracy']:.2%} (most common class: {found['majority']:.2%})",
                 )
             )
@@ -385,3 +295,6 @@ def _rule_text(rule: LeafRule) -> str:
 
 def _rule_json(rule: LeafRule) -> dict[str, Any]:
     return {**vars(rule), "prediction": json_label(rule.prediction)}
+
+
+COMMAND = reads_file(tree, partitions=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import polars as pl
 import typer
 
 from tacit.cli.output import working
@@ -13,6 +12,8 @@ from tacit.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
+
+    import polars as pl
 
 __all__ = ["FRAMES", "check_ending", "check_target", "write_frame", "write_frames"]
 
@@ -63,5 +64,7 @@ def write_frames(frames: Iterable[pl.DataFrame], path: Path | None) -> int:
             kept.append(frame)
         total += frame.height
     if path is not None:
+        import polars as pl
+
         write_frame(pl.concat(kept), path)
     return total

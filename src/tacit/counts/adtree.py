@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tacit.counts.records import StoredRecords
 
-__all__ = ["ADTree", "TreeStats", "common_shares"]
+__all__ = ["ADTree", "TreeStats", "common_fractions"]
 
 _UNBOUNDED = 2**31 - 1  # conditions deep
 _UNBOUNDED_SIZE = 2**62
@@ -47,7 +47,7 @@ class ADTree(Counter, store.Saved):
     max_depth : int, optional
         Combinations of this many values are not divided further.
     memory_limit : int, optional
-        Bytes that the tree may take, what it holds of the columns included. Parts used least
+        Bytes that the tree may take, what it holds of the columns included. Subtrees used least
         recently are dropped to stay below it and made again when needed. By default, half of the
         memory that is available.
     min_count : int, default 1
@@ -108,7 +108,7 @@ class ADTree(Counter, store.Saved):
 
     # Counting
 
-    def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
+    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
         return self._tree
 
     @property
@@ -142,16 +142,16 @@ class ADTree(Counter, store.Saved):
     def _bounded(
         self, columns: Sequence[str | int], given: Mapping[str, Any] | None, layout: Layout
     ) -> ContingencyTable:
-        places = self._places(columns)
-        axes = tuple(self._columns[c] for c in places)
+        positions = self._positions_of(columns)
+        axes = tuple(self._columns[c] for c in positions)
         n_cells = math.prod([column.arity for column in axes])
         if self._check_layout(layout, n_cells) == "sparse":
             raise InputError(
                 "layout: an approximate tree knows no cell to be empty, so its tables are dense; "
                 f"this one has {n_cells:,} cells: ask for fewer columns"
             )
-        asked, codes = ([], []) if given is None else self._query(given, "given")
-        estimate, lower, upper = self._tree.bounded(places, asked, codes)
+        fixed, codes = ([], []) if given is None else self._query(given, "given")
+        estimate, lower, upper = self._tree.bounded(positions, fixed, codes)
         return ContingencyTable(axes, estimate, lower=lower, upper=upper)
 
     def tables(  # noqa: D102
@@ -258,7 +258,7 @@ class ADTree(Counter, store.Saved):
 
     @classmethod
     def from_state(cls, state: store.State) -> ADTree:
-        """Make the tree of a file's arrays, which are looked at and not copied."""
+        """Make the tree of a file's arrays, which are viewed and not copied."""
         table: Any = store.class_of("table").from_state(state)
         leaf_size, max_depth, memory_limit, min_count = state["tree.settings"].tolist()
         tree = cls(
@@ -314,8 +314,8 @@ class TreeStats:
     ----------
     n_records, n_columns : int
     nodes, varies, listed_records, bytes, evictions : int
-        What there is now: counts, Vary nodes, entries of record lists, memory, and how often parts
-        were dropped to stay below the memory limit.
+        What there is now: counts, Vary nodes, entries of record lists, memory, and how often
+        subtrees were dropped to stay below the memory limit.
     most_dense : int
         Nodes if no value were left out, in the worst case.
     most_nodes : int
@@ -379,7 +379,7 @@ def _bounds(records: StoredRecords, leaf_size: int, max_depth: int | None) -> di
     for arity in arities:
         for k in range(depth, 0, -1):
             ways[k] += ways[k - 1] * (arity - 1)
-    rarer = [1 - share for share in common_shares(records)]
+    rarer = [1 - fraction for fraction in common_fractions(records)]
     typical = min(max(sum(rarer) / n, 1e-12), 0.5)
     levels = math.log(max(records.n_records / leaf_size, 1)) / -math.log(typical)
     return {
@@ -390,22 +390,22 @@ def _bounds(records: StoredRecords, leaf_size: int, max_depth: int | None) -> di
     }
 
 
-def common_shares(records: StoredRecords) -> list[float]:
-    """Return the share of records that have the most common value, for each column."""
+def common_fractions(records: StoredRecords) -> list[float]:
+    """Return the fraction of records that have the most common value, for each column."""
     schema, (start, _) = records.schema, records.postings
-    held = np.diff(start)
-    shares = []
+    lengths = np.diff(start)
+    fractions = []
     for c in range(len(schema)):
-        stored = held[schema.offsets[c] : schema.offsets[c + 1]]
+        stored = lengths[schema.offsets[c] : schema.offsets[c + 1]]
         most = max(records.n_records - int(stored.sum()), int(stored.max(initial=0)))
-        shares.append(most / records.n_records)
-    return shares
+        fractions.append(most / records.n_records)
+    return fractions
 
 
 def _tree_order(records: StoredRecords) -> list[int]:
     """Skewed columns first: few records go down where the most common value is left out."""
-    shares = common_shares(records)
-    return sorted(range(len(shares)), key=lambda c: (-shares[c], c))
+    fractions = common_fractions(records)
+    return sorted(range(len(fractions)), key=lambda c: (-fractions[c], c))
 
 
 def _planted(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
+from tacit.counts.contingency.cells import MAX_CELLS
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits
@@ -29,8 +30,7 @@ __all__ = ["Counter", "Layout", "Tables"]
 Layout: TypeAlias = Literal["auto", "dense", "sparse"]
 
 _ALWAYS_DENSE = 2**20  # cells
-_MOST_CELLS = 2**62  # that can be numbered
-_MOST_KNOWN = 50_000  # lists of names that are remembered
+_MAX_CACHED = 50_000  # lists of names whose positions are cached
 _CELL_BYTES = 24  # while a dense table is worked out
 
 
@@ -50,8 +50,8 @@ class Counter(ABC):
         self._records = table
         self._columns: tuple[Column, ...] = tuple(table.schema)
         self._arities: list[int] = table.schema.arities.tolist()
-        self._known: dict[Any, tuple[list[int], tuple[Column, ...], int]] = {}
-        self._positions = {name: place for place, name in enumerate(table.schema.names)}
+        self._cached_axes: dict[Any, tuple[list[int], tuple[Column, ...], int]] = {}
+        self._positions = {name: position for position, name in enumerate(table.schema.names)}
 
     @property
     def schema(self) -> Schema:
@@ -71,11 +71,11 @@ class Counter(ABC):
     @property
     @abstractmethod
     def nbytes(self) -> int:
-        """Bytes held beyond the table's own."""
+        """Bytes held besides the table."""
 
     @abstractmethod
-    def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
-        """Return what is to answer a question."""
+    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
+        """Return the engine that is to count."""
 
     def count(self, query: Mapping[str, Any]) -> int | float:
         """Return the (weighted) number of records that match ``{column: label, …}``.
@@ -112,14 +112,14 @@ class Counter(ABC):
         -------
         ContingencyTable
         """
-        places, axes, n_cells = self._axes(columns)
-        asked, codes = ([], []) if given is None else self._query(given, "given")
+        positions, axes, n_cells = self._axes(columns)
+        fixed, codes = ([], []) if given is None else self._query(given, "given")
         if n_cells > _ALWAYS_DENSE or layout != "auto":
             layout = self._check_layout(layout, n_cells)
-        engine = self._engine(places, asked, n_cells)
+        engine = self._engine(positions, fixed, n_cells)
         if layout == "sparse":
-            return ContingencyTable.from_cells(axes, *engine.sparse(places, asked, codes))
-        return ContingencyTable(axes, engine.dense(places, asked, codes))
+            return ContingencyTable.from_cells(axes, *engine.sparse(positions, fixed, codes))
+        return ContingencyTable(axes, engine.dense(positions, fixed, codes))
 
     def tables(
         self,
@@ -130,7 +130,7 @@ class Counter(ABC):
 
         Parameters
         ----------
-        column_sets : sequence of sequences of str or int, or 2-D array of column places
+        column_sets : sequence of sequences of str or int, or 2-D array of column positions
         given : mapping, optional
             As for :meth:`table`, the same for all of them.
 
@@ -140,8 +140,8 @@ class Counter(ABC):
             Dense tables, in the order asked for.
         """
         sets = self._sets(column_sets)
-        asked, codes = ([], []) if given is None else self._query(given, "given")
-        sizes = [math.prod([self._arities[c] for c in places]) for places in sets]
+        fixed, codes = ([], []) if given is None else self._query(given, "given")
+        sizes = [math.prod([self._arities[c] for c in positions]) for positions in sets]
         total = sum(sizes)
         if total > _ALWAYS_DENSE:
             check_fits(
@@ -151,16 +151,16 @@ class Counter(ABC):
             )
         offsets = np.fromiter(accumulate(sizes, initial=0), np.int64, len(sizes) + 1)
         starts = np.fromiter(accumulate(map(len, sets), initial=0), np.int64, len(sizes) + 1)
-        flat = np.fromiter((c for places in sets for c in places), np.int64, int(starts[-1]))
+        flat = np.fromiter((c for positions in sets for c in positions), np.int64, int(starts[-1]))
         largest = max(range(len(sets)), key=sizes.__getitem__, default=None)
         engine = self._engine(
-            [] if largest is None else sets[largest], asked, max(sizes, default=1)
+            [] if largest is None else sets[largest], fixed, max(sizes, default=1)
         )
-        counts = engine.dense_many(flat, starts, offsets, asked, codes)
+        counts = engine.dense_many(flat, starts, offsets, fixed, codes)
         return Tables(self._columns, sets, counts, offsets)
 
     def _sets(self, column_sets: Any) -> list[list[int]]:
-        """Return the places of the columns of each set."""
+        """Return the positions of the columns of each set."""
         if isinstance(column_sets, np.ndarray):
             if column_sets.ndim != 2 or column_sets.dtype.kind not in "iu":
                 raise InputError("column_sets must be sequences of columns, or a 2-D integer array")
@@ -169,37 +169,37 @@ class Counter(ABC):
             n = len(self._columns)
             ordered = np.sort(column_sets, axis=1)
             if len(column_sets) and (ordered[:, 0].min() < 0 or ordered[:, -1].max() >= n):
-                raise InputError(f"column_sets: places of columns must be in [0, {n})")
+                raise InputError(f"column_sets: positions of columns must be in [0, {n})")
             if (ordered[:, 1:] == ordered[:, :-1]).any():
                 raise InputError("column_sets: the columns of a set must be distinct")
-            places: list[list[int]] = column_sets.tolist()
-            return places
+            positions: list[list[int]] = column_sets.tolist()
+            return positions
         if not isinstance(column_sets, Iterable):
             kind = type(column_sets).__name__
             raise InputError(f"column_sets must be sequences of columns, got {kind}")
-        return [self._places(columns, "column_sets") for columns in column_sets]
+        return [self._positions_of(columns, "column_sets") for columns in column_sets]
 
     def _axes(self, columns: Sequence[str | int]) -> tuple[list[int], tuple[Column, ...], int]:
-        """Return the places of some columns, the columns, and how many cells their table has.
+        """Return the positions of some columns, the columns, and how many cells their table has.
 
-        Names asked for before are not looked up again: in a table of a microsecond or two that
-        would be half of the time.
+        Names are looked up once: in a table of a microsecond or two that would be half of the
+        time.
         """
         try:
             key = tuple(columns) if type(columns) is list else columns
-            return self._known[key]
+            return self._cached_axes[key]
         except (KeyError, TypeError):
             pass
-        places = self._places(columns)
-        axes = tuple([self._columns[c] for c in places])
-        found = places, axes, math.prod([self._arities[c] for c in places])
+        positions = self._positions_of(columns)
+        axes = tuple([self._columns[c] for c in positions])
+        axes_and_size = positions, axes, math.prod([self._arities[c] for c in positions])
         if type(key) is tuple and all(type(c) is str for c in key):
-            if len(self._known) >= _MOST_KNOWN:
-                self._known.clear()
-            self._known[key] = found
-        return found
+            if len(self._cached_axes) >= _MAX_CACHED:
+                self._cached_axes.clear()
+            self._cached_axes[key] = axes_and_size
+        return axes_and_size
 
-    def _listed(self, columns: Any, argument: str = "columns") -> Sequence[str | int]:
+    def _as_list(self, columns: Any, argument: str = "columns") -> Sequence[str | int]:
         """Return columns that can be gone through more than once."""
         if isinstance(columns, (list, tuple)):
             return columns
@@ -207,39 +207,39 @@ class Counter(ABC):
             raise InputError(f"{argument} must be one or more column names, got {columns!r}")
         return list(columns)
 
-    def _places(self, columns: Sequence[str | int], argument: str = "columns") -> list[int]:
-        """Return the places of distinct columns, at least one."""
-        columns = self._listed(columns, argument)
+    def _positions_of(self, columns: Sequence[str | int], argument: str = "columns") -> list[int]:
+        """Return the positions of distinct columns, at least one."""
+        columns = self._as_list(columns, argument)
         try:
             named = self._positions.get
-            places: list[Any] = [named(c, c) for c in columns]  # type: ignore[arg-type]
+            positions: list[Any] = [named(c, c) for c in columns]  # type: ignore[arg-type]
         except TypeError:
-            places = list(columns)
+            positions = list(columns)
         n = len(self._columns)
-        if not all(type(c) is int and 0 <= c < n for c in places):
-            places = [self.schema.position(c, argument) for c in columns]
-        if not places:
+        if not all(type(c) is int and 0 <= c < n for c in positions):
+            positions = [self.schema.position(c, argument) for c in columns]
+        if not positions:
             raise InputError(f"{argument} must be one or more column names, got none")
-        if len(set(places)) < len(places):
-            twice = next(c for k, c in enumerate(places) if c in places[:k])
+        if len(set(positions)) < len(positions):
+            twice = next(c for k, c in enumerate(positions) if c in positions[:k])
             raise InputError(
                 f"{argument} must be distinct, but {self._columns[twice].name!r} is there twice"
             )
-        return places
+        return positions
 
     def _query(self, query: Mapping[str, Any], argument: str) -> tuple[list[int], list[int]]:
         if type(query) is dict and query.keys() <= self._positions.keys():
             given = [self._positions[column] for column in query]
             columns = zip(given, query.values(), strict=True)
-            return given, [self._columns[place].code(label) for place, label in columns]
+            return given, [self._columns[position].code(label) for position, label in columns]
         pairs = check_query(self.schema, query, argument)
-        return [place for place, _ in pairs], [code for _, code in pairs]
+        return [position for position, _ in pairs], [code for _, code in pairs]
 
     def _check_layout(self, layout: Layout, n_cells: int) -> Layout:
         """Return how to hold so many cells, or say why that cannot be."""
         if layout not in ("auto", "dense", "sparse"):
             raise InputError(f"layout must be 'auto', 'dense' or 'sparse', got {layout!r}")
-        if n_cells > _MOST_CELLS:
+        if n_cells > MAX_CELLS:
             raise InputError(
                 f"columns: a table of 2^{math.log2(n_cells):.0f} cells has more than can be "
                 "numbered; ask for fewer columns"
@@ -293,9 +293,9 @@ class Tables(Sequence[ContingencyTable]):
     def __getitem__(self, key: int | slice) -> ContingencyTable | list[ContingencyTable]:
         if isinstance(key, slice):
             return [self[k] for k in range(*key.indices(len(self)))]
-        place = range(len(self))[key]
-        axes = tuple([self._columns[c] for c in self._sets[place]])
-        cells = self.counts[self.offsets[place] : self.offsets[place + 1]]
+        position = range(len(self))[key]
+        axes = tuple([self._columns[c] for c in self._sets[position]])
+        cells = self.counts[self.offsets[position] : self.offsets[position + 1]]
         return ContingencyTable(axes, cells.reshape([column.arity for column in axes]))
 
     def __repr__(self) -> str:

@@ -52,23 +52,23 @@ class Scan(Counter):
 
     @property
     def nbytes(self) -> int:
-        """Bytes held beyond the table's own: codes of the columns asked about so far."""
+        """Bytes held besides the table: codes of the columns asked about so far."""
         return self._scan.nbytes
 
-    def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
+    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
         return self._scan
 
     def _table_of(
         self, chosen: NDArray[np.int64], columns: Sequence[str | int], layout: Layout
     ) -> ContingencyTable:
         """Count some records only; their numbers ascend."""
-        places = self._places(columns)
-        n_cells = math.prod([self._arities[c] for c in places])
-        axes = tuple(self._columns[c] for c in places)
-        some = chosen.astype(np.int32)
+        positions = self._positions_of(columns)
+        n_cells = math.prod([self._arities[c] for c in positions])
+        axes = tuple(self._columns[c] for c in positions)
+        rows = chosen.astype(np.int32)
         if self._check_layout(layout, n_cells) == "sparse":
-            return ContingencyTable.from_cells(axes, *self._scan.some(places, some, True))
-        return ContingencyTable(axes, self._scan.some(places, some, False))
+            return ContingencyTable.from_cells(axes, *self._scan.some(positions, rows, True))
+        return ContingencyTable(axes, self._scan.some(positions, rows, False))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _scan, (self._records, self.n_jobs)
@@ -98,10 +98,10 @@ class Bitmaps(Counter):
 
     @property
     def nbytes(self) -> int:
-        """Bytes held beyond the table's own: bitmaps and codes made so far."""
+        """Bytes held besides the table: bitmaps and codes made so far."""
         return self._bitmaps.nbytes
 
-    def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
+    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
         return self._bitmaps
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from tacit import _core
+from tacit.counts.formatting import label_text
 from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive, total_weight
-from tacit.counts.showing import label_text
 
 if TYPE_CHECKING:
     from tacit.schema import Label, Schema
@@ -27,7 +27,7 @@ def one_way(records: StoredRecords, chosen: Subset, n_jobs: int) -> OneWay:
 def sum_by_column(schema: Schema, stored: Counts) -> Counts:
     """Add up, along the last axis, the counts of the stored values of each column."""
     sums = np.zeros((*stored.shape[:-1], len(schema)), stored.dtype)
-    busy = np.flatnonzero(schema.arities > 1)  # reduceat has no notion of an empty stretch
+    busy = np.flatnonzero(schema.arities > 1)  # reduceat has no notion of an empty range
     if len(busy):
         sums[..., busy] = np.add.reduceat(stored, schema.offsets[busy], axis=-1)
     return sums
@@ -63,7 +63,7 @@ class OneWay:
         self.counts[schema.value_cells] = stored
         self.counts[schema.default_cells] = derive(total, sum_by_column(schema, stored))
         for array in (self.counts, self.stored):
-            array.flags.writeable = False  # tables keep and share them
+            array.flags.writeable = False  # tables keep them, for all who ask
 
     def array(self, column: str | int) -> Counts:
         """Return the counts of one column, in code order."""
@@ -75,14 +75,14 @@ class OneWay:
         return dict(zip(self.schema.labels[c], self.array(c).tolist(), strict=True))
 
     def to_frame(self) -> pl.DataFrame:
-        """Return a Polars frame with a row for each value: column, label, count and share."""
+        """Return a Polars frame with a row for each value: column, label, count and fraction."""
         schema = self.schema
         return pl.DataFrame(
             {
                 "column": np.repeat(np.array(schema.names, dtype=object), schema.arities).tolist(),
                 "label": [label_text(x) for ls in schema.labels for x in ls],
                 "count": self.counts,
-                "share": self.counts / self.total if self.total else np.zeros(len(self.counts)),
+                "fraction": self.counts / self.total if self.total else np.zeros(len(self.counts)),
             }
         )
 

@@ -10,10 +10,10 @@ from scipy import sparse
 
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
+from tacit.counts.formatting import label_text
 from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive
-from tacit.counts.showing import label_text
 from tacit.errors import InputError
-from tacit.machine import check_fits
+from tacit.machine import check_fits, check_int
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ Method: TypeAlias = Literal["auto", "outer", "bitmap"]
 # two bitmaps; one bit set. Only their ratios matter.
 _OUTER, _WORD, _BIT = 1.0, 0.23, 1.0
 _SLAB, _STEP = 16_384, 4_096  # records of a slab of bitmaps, of which the last is rounded up
-_BAND = 4_000_000  # cells looked at together
+_BAND = 4_000_000  # cells ranked at a time
 _SMALL = 64_000_000  # bytes of a dense result that nobody minds
 
 
@@ -91,16 +91,16 @@ def pairs(
     method: Method = "auto",
 ) -> Pairs:
     """Count all pairs of stored values; `singles` are the one-way counts of the same records."""
-    held, way = plan(records, chosen, layout, method)
+    form, kernel = plan(records, chosen, layout, method)
     n, given = records.schema.n_values, as_records(records, chosen)
     stored: Counts | sparse.csr_array
-    if held == "sparse":
+    if form == "sparse":
         indptr, indices, counts = _core.pair_counts_sparse(given, n_jobs)
         if len(indices) < 2**31:  # SciPy wants both index arrays of one type, and would copy
             indptr = indptr.astype(np.int32)
         stored = sparse.csr_array((counts, indices, indptr), shape=(n, n))
         stored.has_canonical_format = True
-    elif way == "bitmap":
+    elif kernel == "bitmap":
         stored = _core.pair_counts_bitmap(given, n_jobs)
     else:
         stored = _core.pair_counts_outer(given, n_jobs)
@@ -150,8 +150,8 @@ class Pairs:
         schema, singles = self.schema, self.singles
         a, b = (schema.position(k) for k in key)
         ids_a, ids_b = schema.values_of(a), schema.values_of(b)
-        part = self.stored[ids_a.start : ids_a.stop, ids_b.start : ids_b.stop]
-        block = part.toarray() if sparse.issparse(part) else part
+        block = self.stored[ids_a.start : ids_a.stop, ids_b.start : ids_b.stop]
+        block = block.toarray() if sparse.issparse(block) else block
         counts = np.empty((schema.arities[a], schema.arities[b]), block.dtype)
         codes_a, codes_b = schema.codes_of(a), schema.codes_of(b)
         da, db = int(schema.defaults[a]), int(schema.defaults[b])
@@ -166,17 +166,18 @@ class Pairs:
 
     def strongest(
         self,
-        n: int = 10,
+        top: int = 10,
         *,
         by: Literal["leverage", "lift", "count"] = "leverage",
         min_count: float = 1,
         detail: bool = False,
     ) -> pl.DataFrame:
-        """Return the pairs of stored values that go together most.
+        """Return the pairs of stored values that occur together most beyond chance.
 
         Parameters
         ----------
-        n : int, default 10
+        top : int, default 10
+            How many to return.
         by : {"leverage", "lift", "count"}
             Records beyond what independence would give, as a difference or as a ratio; or simply
             how often the two occur together.
@@ -193,19 +194,18 @@ class Pairs:
         """
         if by not in ("leverage", "lift", "count"):
             raise InputError(f"by must be 'leverage', 'lift' or 'count', got {by!r}")
-        if not isinstance(n, (int, np.integer)) or n < 1:
-            raise InputError(f"n must be a positive integer, got {n!r}")
+        top = check_int(top, "top", 1)
         best: list[NDArray[Any]] = [
             np.zeros(0, np.int64),
             np.zeros(0, np.int64),
             np.zeros(0),
             np.zeros(0),
         ]
-        for part in self._bands(max(min_count, 1e-300)):
-            i, j, count = (np.concatenate(both) for both in zip(best[:3], part, strict=True))
+        for band in self._bands(max(min_count, 1e-300)):
+            i, j, count = (np.concatenate(both) for both in zip(best[:3], band, strict=True))
             expected = self.singles.stored[i] * (self.singles.stored[j] / self.total)
             score = {"leverage": count - expected, "lift": count / expected, "count": count}[by]
-            order = np.lexsort((j, i, -count, -score))[:n]
+            order = np.lexsort((j, i, -count, -score))[:top]
             best = [array[order] for array in (i, j, count, expected)]
         i, j, count, expected = best
         count = count.astype(self.singles.stored.dtype)
@@ -230,8 +230,8 @@ class Pairs:
 
     def __repr__(self) -> str:
         n = len(self.schema)
-        held = "sparse" if sparse.issparse(self.stored) else "dense"
-        return f"Pairs of {n:,} columns ({held}), {self.total:,} records\n{self.strongest()}"
+        form = "sparse" if sparse.issparse(self.stored) else "dense"
+        return f"Pairs of {n:,} columns ({form}), {self.total:,} records\n{self.strongest()}"
 
     def _bands(self, least: float) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
         """Yield the pairs of values of different columns, some rows of counts at a time."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tacit import _core
-from tacit.counts.adtree import ADTree, common_shares
+from tacit.counts.adtree import ADTree, common_fractions
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.counts.engines import Bitmaps, Scan
 from tacit.errors import refuse_partitions
@@ -36,10 +36,10 @@ _CODE = 0.1  # and each of its columns
 _STORED = 15.0  # a stored value that is sorted
 _WORD = 0.65  # 64 records of a bitmap, for each cell
 _CELL = 8.0  # a cell of a table out of a tree
-_GROW = 2.0  # a record that passes through a new part of a tree
+_GROW = 2.0  # a record that passes through a new node of a tree
 
 _WORDS = 64  # of which a bitmap has a multiple
-_MOST_COLUMNS = 8  # beyond which the ways through a tree are too many to be worth it
+_MAX_COLUMNS = 8  # beyond which the ways through a tree are too many to be worth it
 _MEMO = 64 * 2**20  # bytes
 _TABLE_BYTES = 400  # a remembered table beside its cells
 
@@ -105,14 +105,14 @@ class Planner(Counter):
             None if memory_limit is None else check_int(memory_limit, "memory_limit", 1)
         )
         self.memo = check_int(memo, "memo", 0)
-        room = self.memory_limit or (available_memory() or 2**62) // 2
-        self._bitmap_room = room // 4
+        limit = self.memory_limit or (available_memory() or 2**62) // 2
+        self._bitmap_limit = limit // 4
         self._scan = Scan(table)
         self._bitmaps = Bitmaps(table)
-        self._tree = ADTree(table, memory_limit=room - self._bitmap_room)
-        self._rarer = [1 - share for share in common_shares(table)]
+        self._tree = ADTree(table, memory_limit=limit - self._bitmap_limit)
+        self._rarer = [1 - fraction for fraction in common_fractions(table)]
         self._stored = _stored(table)
-        self._place = {c: k for k, c in enumerate(self._tree._order)}
+        self._rank = {c: k for k, c in enumerate(self._tree._order)}
         self._grown: set[tuple[int, ...]] = set()  # sets of columns the tree has answered for
         self._paid: dict[tuple[int, ...], float] = {}  # what counting them directly has cost
         self._memory: OrderedDict[Any, ContingencyTable] = OrderedDict()
@@ -129,11 +129,11 @@ class Planner(Counter):
     def count(self, query: Mapping[str, Any]) -> int | float:  # noqa: D102
         given, codes = self._query(query, "query")
         try:
-            found = self._engine([], given, 1).dense([], given, codes)
+            counts = self._engine([], given, 1).dense([], given, codes)
         except _core.OverLimit:
             self._avoid_tree([], given)
-            found = self._scan._scan.dense([], given, codes)
-        count: int | float = found.item()
+            counts = self._scan._scan.dense([], given, codes)
+        count: int | float = counts.item()
         return count
 
     def table(  # noqa: D102
@@ -143,7 +143,7 @@ class Planner(Counter):
         *,
         layout: Layout = "auto",
     ) -> ContingencyTable:
-        columns = self._listed(columns)
+        columns = self._as_list(columns)
         if not self.memo or layout not in ("auto", "dense", "sparse"):
             return self._counted(columns, given, layout)
         key = self._key(columns, given, layout)
@@ -151,9 +151,9 @@ class Planner(Counter):
             if key in self._memory:
                 self._memory.move_to_end(key)
                 return self._memory[key]
-        found = self._counted(columns, given, layout)
-        self._remember(key, found)
-        return found
+        counted = self._counted(columns, given, layout)
+        self._remember(key, counted)
+        return counted
 
     def _counted(
         self, columns: Sequence[str | int], given: Mapping[str, Any] | None, layout: Layout
@@ -161,8 +161,8 @@ class Planner(Counter):
         try:
             return super().table(columns, given, layout=layout)
         except _core.OverLimit:
-            asked = [] if given is None else self._query(given, "given")[0]
-            self._avoid_tree(self._places(columns), asked)
+            fixed = [] if given is None else self._query(given, "given")[0]
+            self._avoid_tree(self._positions_of(columns), fixed)
             return self._scan.table(columns, given, layout=layout)
 
     def tables(  # noqa: D102
@@ -171,15 +171,15 @@ class Planner(Counter):
         given: Mapping[str, Any] | None = None,
     ) -> Tables:
         if not isinstance(column_sets, np.ndarray) and isinstance(column_sets, Iterable):
-            column_sets = [self._listed(columns, "column_sets") for columns in column_sets]
+            column_sets = [self._as_list(columns, "column_sets") for columns in column_sets]
         sets = self._sets(column_sets)
-        asked, _ = ([], []) if given is None else self._query(given, "given")
-        engine = self._choose_for_many(sets, asked)
+        fixed, _ = ([], []) if given is None else self._query(given, "given")
+        engine = self._choose_for_many(sets, fixed)
         try:
             return Counter.tables(engine, column_sets, given)
         except _core.OverLimit:
-            for places in sets:
-                self._avoid_tree(places, asked)
+            for positions in sets:
+                self._avoid_tree(positions, fixed)
             return self._scan.tables(column_sets, given)
 
     def plan(self, columns: Sequence[str | int], given: Mapping[str, Any] | None = None) -> Plan:
@@ -190,24 +190,24 @@ class Planner(Counter):
         columns, given
             As for :meth:`table`.
         """
-        columns = self._listed(columns)
-        places = self._places(columns)
-        asked, _ = ([], []) if given is None else self._query(given, "given")
-        n_cells = math.prod([self._arities[c] for c in places])
-        scan, bitmaps, answer, growth = self._costs(places, asked, n_cells)
+        columns = self._as_list(columns)
+        positions = self._positions_of(columns)
+        fixed, _ = ([], []) if given is None else self._query(given, "given")
+        n_cells = math.prod([self._arities[c] for c in positions])
+        scan, bitmaps, answer, growth = self._costs(positions, fixed, n_cells)
         if self._key(columns, given, "auto") in self._memory:
             return Plan("memo", scan, bitmaps, answer + growth)
-        key = self._columns_of(places, asked)
+        key = self._columns_of(positions, fixed)
         engine = self._pick(key, scan, bitmaps, answer, growth)
         return Plan(engine, scan, bitmaps, answer + growth)
 
     # Remembering
 
     def _key(self, columns: Sequence[str | int], given: Any, layout: Layout) -> Any:
-        places = self._places(columns)
+        positions = self._positions_of(columns)
         if given is None:
-            return tuple(places), (), layout
-        return tuple(places), tuple(zip(*self._query(given, "given"), strict=True)), layout
+            return tuple(positions), (), layout
+        return tuple(positions), tuple(zip(*self._query(given, "given"), strict=True)), layout
 
     def _remember(self, key: Any, table: ContingencyTable) -> None:
         size = table.nbytes + _TABLE_BYTES
@@ -222,11 +222,11 @@ class Planner(Counter):
 
     # Choosing
 
-    def _engine(self, places: list[int], given: list[int], n_cells: int) -> _core.Engine:
-        key = self._columns_of(places, given)
+    def _engine(self, positions: list[int], given: list[int], n_cells: int) -> _core.Engine:
+        key = self._columns_of(positions, given)
         if key in self._grown:  # it was worth it before
             return self._tree._tree
-        scan, bitmaps, answer, growth = self._costs(places, given, n_cells)
+        scan, bitmaps, answer, growth = self._costs(positions, given, n_cells)
         engine = self._pick(key, scan, bitmaps, answer, growth)
         with self._lock:
             if engine == "tree":
@@ -236,9 +236,9 @@ class Planner(Counter):
             self._paid[key] = self._paid.get(key, 0.0) + min(scan, bitmaps)
         return self._scan._scan if engine == "scan" else self._bitmaps._bitmaps
 
-    def _avoid_tree(self, places: list[int], given: list[int]) -> None:
-        """Remember that the tree has no room for these columns, however often they are asked."""
-        key = self._columns_of(places, given)
+    def _avoid_tree(self, positions: list[int], given: list[int]) -> None:
+        """Remember that the tree has no room for these columns, however often they are counted."""
+        key = self._columns_of(positions, given)
         with self._lock:
             self._grown.discard(key)
             self._paid[key] = -math.inf
@@ -257,12 +257,12 @@ class Planner(Counter):
         """Choose one engine for a batch: growth is shared, since sets have subsets in common."""
         scan = bitmaps = tree = 0.0
         direct: dict[tuple[int, ...], float] = {}  # of sets the tree has not answered for
-        for places in sets:
-            n_cells = math.prod([self._arities[c] for c in places])
-            costs = self._direct_costs(places, given, n_cells)
-            key = self._columns_of(places, given)
+        for positions in sets:
+            n_cells = math.prod([self._arities[c] for c in positions])
+            costs = self._direct_costs(positions, given, n_cells)
+            key = self._columns_of(positions, given)
             scan, bitmaps = scan + costs[0], bitmaps + costs[1]
-            tree += _CALL + _CELL * n_cells if len(key) <= _MOST_COLUMNS else math.inf
+            tree += _CALL + _CELL * n_cells if len(key) <= _MAX_COLUMNS else math.inf
             if key not in self._grown:
                 direct[key] = direct.get(key, 0.0) + min(costs)
         columns = {c for key in direct for c in key}
@@ -279,40 +279,40 @@ class Planner(Counter):
                 self._paid[key] = self._paid.get(key, 0.0) + cost
         return self._scan if scan <= bitmaps else self._bitmaps
 
-    def _columns_of(self, places: Iterable[int], given: Iterable[int]) -> tuple[int, ...]:
+    def _columns_of(self, positions: Iterable[int], given: Iterable[int]) -> tuple[int, ...]:
         """Return all columns of a question, in the tree's order."""
-        return tuple(sorted({*places, *given}, key=self._place.__getitem__))
+        return tuple(sorted({*positions, *given}, key=self._rank.__getitem__))
 
     def _costs(
-        self, places: list[int], given: list[int], n_cells: int
+        self, positions: list[int], given: list[int], n_cells: int
     ) -> tuple[float, float, float, float]:
         """Return what the engines would cost: scan, bitmaps, the tree's answer, its growth."""
-        scan, bitmaps = self._direct_costs(places, given, n_cells)
-        key = self._columns_of(places, given)
-        if len(key) > _MOST_COLUMNS:
+        scan, bitmaps = self._direct_costs(positions, given, n_cells)
+        key = self._columns_of(positions, given)
+        if len(key) > _MAX_COLUMNS:
             return scan, bitmaps, math.inf, math.inf
-        ways = 2.0 ** sum(c not in places for c in given)  # a condition can take a subtraction
+        ways = 2.0 ** sum(c not in positions for c in given)  # a condition can take a subtraction
         answer = _CALL + _CELL * n_cells * ways
         return scan, bitmaps, answer, self._growth(key)
 
     def _direct_costs(
-        self, places: list[int], given: list[int], n_cells: int
+        self, positions: list[int], given: list[int], n_cells: int
     ) -> tuple[float, float]:
         m = self.n_records
-        columns = [*places, *given]
+        columns = [*positions, *given]
         reading = m * (_RECORD + _CODE * len(columns))
         scan = _CALL + min(reading, _STORED * sum(self._stored[c] for c in columns)) + n_cells
         words = math.ceil(m / 64)
-        held = math.ceil(words / _WORDS) * _WORDS
-        needed = 8 * held * sum(self._arities[c] - 1 for c in columns)
-        own = self._bitmaps.nbytes - self._records.column_store.nbytes
-        if own + needed > self._bitmap_room:
+        padded = math.ceil(words / _WORDS) * _WORDS
+        needed = 8 * padded * sum(self._arities[c] - 1 for c in columns)
+        taken = self._bitmaps.nbytes - self._records.column_store.nbytes
+        if taken + needed > self._bitmap_limit:
             return scan, math.inf
         sets = sum(self._arities[c] - 1 for c in given) + n_cells
         return scan, _CALL + _WORD * words * sets
 
     def _growth(self, key: tuple[int, ...]) -> float:
-        """Estimate what the tree has yet to read: every subset of columns is a part of it."""
+        """Estimate what the tree has yet to read: there are nodes for every subset of columns."""
         if key in self._grown:
             return 0.0
         return sum(

@@ -20,7 +20,7 @@ Counts: TypeAlias = NDArray[Any]  # int64, or float64 where records have weights
 
 
 class StoredRecords(Protocol):
-    """Records as sorted value ids: a :class:`tacit.Table`, or a part of one somewhere else."""
+    """Records as sorted value ids: a :class:`tacit.Table`, or what provides the same arrays."""
 
     @property
     def schema(self) -> Schema:
@@ -68,12 +68,12 @@ def total_weight(records: StoredRecords, chosen: Subset) -> float | int:
     return float(records.weights.sum() if chosen is None else records.weights[chosen].sum())
 
 
-def derive(whole: Any, parts: Any) -> Any:
-    """Return the count of the default: what is left of the whole.
+def derive(total: Any, others: Any) -> Any:
+    """Return the count of the default: the total less the counts of all other values.
 
     Sums of weights are rounded: what should be nothing can come out just above it or below.
     """
-    rest = np.asarray(whole - parts)
+    rest = np.asarray(total - others)
     if not np.issubdtype(rest.dtype, np.floating):
         return rest
-    return np.where(rest <= 1e-12 * np.asarray(whole), 0.0, rest)
+    return np.where(rest <= 1e-12 * np.asarray(total), 0.0, rest)

@@ -9,9 +9,9 @@ import polars as pl
 
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
+from tacit.counts.formatting import free_name, label_text
 from tacit.counts.one_way import OneWay, sum_by_column
 from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive
-from tacit.counts.showing import free_name, label_text
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class TwoWay:
     ----------
     schema : Schema
     target : int
-        Place of the target column.
+        Position of the target column.
     counts : ndarray of shape (target's arity, total arity)
         Row t holds the counts of all values of all columns among the records whose target has
         code t; columns follow each other as in :attr:`OneWay.counts`.
@@ -77,9 +77,9 @@ class TwoWay:
 
     def __getitem__(self, column: str | int) -> ContingencyTable:
         c = self.schema.position(column)
-        part = self.counts[:, self.schema.cells[c] : self.schema.cells[c + 1]]
+        block = self.counts[:, self.schema.cells[c] : self.schema.cells[c + 1]]
         columns = (self.schema.column(self.target), self.schema.column(c))
-        return ContingencyTable(columns, part)
+        return ContingencyTable(columns, block)
 
     def to_frame(self) -> pl.DataFrame:
         """Return a Polars frame with a row for each pair of labels that occurs."""

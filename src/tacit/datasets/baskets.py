@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.datasets.checks import check_number, check_whole, generator
-from tacit.datasets.draws import cumulate, fill_distinct, pick, zipf_weights
+from tacit.datasets.draws import cumulate, fill_distinct, generator, pick, zipf_weights
 from tacit.datasets.mixture import presence_schema
+from tacit.machine import check_int
+from tacit.parameters import check_number
 from tacit.table import Table
 from tacit.table.gateway import MOST_RECORDS, value_type
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["make_baskets"]
 
 _PATTERN = 4  # mean number of items in a pattern
-_KEPT = 0.75  # share of a pattern's items that a basket with the pattern has
-_FROM_PATTERNS = 0.75  # share of a basket's items that come from patterns
+_KEPT = 0.75  # fraction of a pattern's items that a basket with the pattern has
+_FROM_PATTERNS = 0.75  # fraction of a basket's items that come from patterns
 _BLOCK = 100_000  # baskets made at once
 
 
@@ -60,11 +61,11 @@ def make_baskets(
     >>> make_baskets(1000, 200, 5, n_patterns=30)
     Table of 1,000 records × 200 columns, 4,9... stored values (m·n/l = ...)
     """
-    m = check_whole("n_records", n_records, 1, MOST_RECORDS)
-    n = check_whole("n_columns", n_columns, 1)
-    mean = check_number("mean_length", mean_length, 1, n)
-    skew = check_number("exponent", exponent, 0)
-    k = check_whole("n_patterns", n_patterns, 1)
+    m = check_int(n_records, "n_records", 1, MOST_RECORDS)
+    n = check_int(n_columns, "n_columns", 1)
+    mean = check_number(mean_length, "mean_length", 1, n)
+    skew = check_number(exponent, "exponent", 0)
+    k = check_int(n_patterns, "n_patterns", 1)
     rng = generator(random_state)
 
     popularity = cumulate(zipf_weights(n, skew))
@@ -76,9 +77,9 @@ def make_baskets(
     fill_distinct(rng, popularity, sizes, np.cumsum(sizes) - sizes, items)
     common = cumulate(zipf_weights(k, skew))
     for first in range(0, m, _BLOCK):
-        own = lengths[first : first + _BLOCK]
-        held = _from_patterns(rng, own, common, sizes, items, n)
-        fill_distinct(rng, popularity, own, indptr[first : first + len(own)], values, held)
+        block = lengths[first : first + _BLOCK]
+        held = _from_patterns(rng, block, common, sizes, items, n)
+        fill_distinct(rng, popularity, block, indptr[first : first + len(block)], values, held)
     return Table.from_stored(presence_schema("item", n), indptr, values)
 
 

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from tacit.datasets.checks import check_number, check_whole, generator
+from tacit.datasets.draws import generator
 from tacit.datasets.mixture import presence_schema
 from tacit.errors import InputError
-from tacit.machine import check_fits
+from tacit.machine import check_fits, check_int
+from tacit.parameters import check_number
 from tacit.table import Table
 from tacit.table.gateway import MOST_RECORDS, value_type
 
@@ -54,9 +55,9 @@ def make_dependency_tree(
     coupling : float in [0, 0.5], default 0.4
         Of binary columns: 0 makes them independent, 0.5 equal.
     spread : float, default 1.0
-        Of numbers: the standard deviation of what a child adds. The root's own is 1.
+        Of numbers: the standard deviation of what a child adds. The root's is 1.
     noise : float in [0, 1], default 0.0
-        Share of records all of whose values are random: the columns have the same distributions,
+        Fraction of records all of whose values are random: the columns have the same distributions,
         but know nothing of each other.
     random_state : int or numpy.random.Generator, default 0
 
@@ -75,21 +76,21 @@ def make_dependency_tree(
     >>> bool((tacit.DependencyTree().fit(data).edges_ == edges).all())
     True
     """
-    m = check_whole("n_records", n_records, 1, MOST_RECORDS)
-    n = check_whole("n_columns", n_columns, 1)
+    m = check_int(n_records, "n_records", 1, MOST_RECORDS)
+    n = check_int(n_columns, "n_columns", 1)
     if kind not in ("numeric", "binary"):
         raise InputError(f"kind must be 'numeric' or 'binary', got {kind!r}")
-    children = check_whole("fan_out", fan_out, 1)
-    pull = check_number("coupling", coupling, 0, 0.5)
-    width = check_number("spread", spread, 0)
-    share = check_number("noise", noise, 0, 1)
+    children = check_int(fan_out, "fan_out", 1)
+    pull = check_number(coupling, "coupling", 0, 0.5)
+    width = check_number(spread, "spread", 0)
+    noise = check_number(noise, "noise", 0, 1)
     check_fits((8 if kind == "numeric" else 1) * m * n, "the records", "draw fewer")
     rng = generator(random_state)
 
     columns = np.arange(1, n)
     parents = (columns - 1) // children
     edges = np.column_stack([parents, columns]).astype(np.int64).reshape(-1, 2)
-    random = rng.random(m) < share
+    random = rng.random(m) < noise
     if kind == "numeric":
         return TreeData(_draw_numbers(rng, m, parents, width, random), edges)
     return TreeData(_draw_flags(rng, m, parents, pull, random), edges)
@@ -102,16 +103,16 @@ def _draw_numbers(
     spread: float,
     random: NDArray[np.bool_],
 ) -> NDArray[np.float64]:
-    found = np.empty((m, len(parents) + 1), order="F")
+    numbers = np.empty((m, len(parents) + 1), order="F")
     variances = np.ones(len(parents) + 1)
-    found[:, 0] = rng.standard_normal(m)
+    numbers[:, 0] = rng.standard_normal(m)
     for column, parent in enumerate(parents.tolist(), 1):
         variances[column] = variances[parent] + spread**2
-        found[:, column] = rng.standard_normal(m)
-        found[~random, column] *= spread
-        found[~random, column] += found[~random, parent]
-        found[random, column] *= np.sqrt(variances[column])
-    return found
+        numbers[:, column] = rng.standard_normal(m)
+        numbers[~random, column] *= spread
+        numbers[~random, column] += numbers[~random, parent]
+        numbers[random, column] *= np.sqrt(variances[column])
+    return numbers
 
 
 def _draw_flags(
@@ -121,17 +122,17 @@ def _draw_flags(
     coupling: float,
     random: NDArray[np.bool_],
 ) -> Table:
-    found = np.empty((m, len(parents) + 1), np.bool_, order="F")
-    found[:, 0] = rng.random(m) < 0.5
+    flags = np.empty((m, len(parents) + 1), np.bool_, order="F")
+    flags[:, 0] = rng.random(m) < 0.5
     for column, parent in enumerate(parents.tolist(), 1):
-        chance = np.where(found[:, parent], 0.5 + coupling, 0.5 - coupling)
-        found[:, column] = rng.random(m) < np.where(random, 0.5, chance)
+        probability = np.where(flags[:, parent], 0.5 + coupling, 0.5 - coupling)
+        flags[:, column] = rng.random(m) < np.where(random, 0.5, probability)
     schema = presence_schema("column", len(parents) + 1)
     lengths, values = [np.zeros(0, np.int64)], []
-    step = max(1, _BLOCK // found.shape[1])
+    step = max(1, _BLOCK // flags.shape[1])
     for first in range(0, m, step):
-        own = found[first : first + step]
-        lengths.append(own.sum(axis=1))
-        values.append(np.nonzero(own)[1].astype(value_type(schema.n_values)))
+        block = flags[first : first + step]
+        lengths.append(block.sum(axis=1))
+        values.append(np.nonzero(block)[1].astype(value_type(schema.n_values)))
     indptr = np.concatenate(([0], np.cumsum(np.concatenate(lengths))))
     return Table.from_stored(schema, indptr, np.concatenate(values))

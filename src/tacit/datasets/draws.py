@@ -11,22 +11,32 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.machine import check_int
+
 __all__ = [
     "cumulate",
     "fill_distinct",
+    "generator",
     "pick",
     "round_to_total",
     "scale_to_total",
     "zipf_weights",
 ]
 
-Whole: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.int64]
 Real: TypeAlias = NDArray[np.float64]
 
 _SHIFT = 2.7  # Mandelbrot's: without it the first column would be in most records
-_TOTAL = 2**50  # what whole weights add up to; a power of two, so that no draw is ever rejected
+_TOTAL = 2**50  # what rounded weights add up to; a power of two, so that no draw is ever rejected
 _BLOCK = 2**18  # draws held at once
 _ROUNDS = 30
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return NumPy's generator of a seed; a generator is taken as it is."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(check_int(random_state, "random_state", 0))
 
 
 def zipf_weights(n: int, exponent: float) -> Real:
@@ -39,16 +49,16 @@ def zipf_weights(n: int, exponent: float) -> Real:
     return weights
 
 
-def cumulate(weights: Real) -> Whole:
+def cumulate(weights: Real) -> Integers:
     """Round weights to whole numbers, none of them 0, and add them up for :func:`pick`."""
     total = float(weights.sum()) or 1.0  # where all have underflown, all are equal
-    whole = np.maximum(np.rint(weights / total * _TOTAL).astype(np.int64), 1)
-    whole[np.argmax(whole)] += _TOTAL - int(whole.sum())
-    return np.cumsum(whole)
+    rounded = np.maximum(np.rint(weights / total * _TOTAL).astype(np.int64), 1)
+    rounded[np.argmax(rounded)] += _TOTAL - int(rounded.sum())
+    return np.cumsum(rounded)
 
 
-def pick(rng: np.random.Generator, cumulated: Whole, size: int) -> Whole:
-    """Draw places in proportion to their weights, with replacement."""
+def pick(rng: np.random.Generator, cumulated: Integers, size: int) -> Integers:
+    """Draw indices in proportion to their weights, with replacement."""
     at = rng.integers(0, cumulated[-1], size, dtype=np.int64)
     return np.searchsorted(cumulated, at, side="right")
 
@@ -73,29 +83,29 @@ def scale_to_total(weights: Real, total: float, least: float, most: float) -> Re
 
 def round_to_total(
     rng: np.random.Generator, numbers: Real, total: int, least: int, most: int
-) -> Whole:
+) -> Integers:
     """Round numbers up or down at random, without bias, until they add up to the total.
 
     All results are in [least, most], which must allow the total.
     """
-    whole = np.floor(numbers + rng.random(len(numbers))).astype(np.int64)
-    whole = np.clip(whole, least, most)
-    while gap := total - int(whole.sum()):
-        movable = np.flatnonzero(whole < most if gap > 0 else whole > least)
+    rounded = np.floor(numbers + rng.random(len(numbers))).astype(np.int64)
+    rounded = np.clip(rounded, least, most)
+    while gap := total - int(rounded.sum()):
+        movable = np.flatnonzero(rounded < most if gap > 0 else rounded > least)
         chosen = rng.permutation(movable)[: abs(gap)]
-        whole[chosen] += 1 if gap > 0 else -1
-    return whole
+        rounded[chosen] += 1 if gap > 0 else -1
+    return rounded
 
 
 def fill_distinct(
     rng: np.random.Generator,
-    cumulated: Whole,
-    lengths: Whole,
-    starts: Whole,
+    cumulated: Integers,
+    lengths: Integers,
+    starts: Integers,
     out: NDArray[Any],
-    held: Whole | None = None,
+    held: Integers | None = None,
 ) -> None:
-    """Draw distinct places for each row, one after another in proportion to their weights.
+    """Draw distinct indices for each row, one after another in proportion to their weights.
 
     Parameters
     ----------
@@ -103,12 +113,12 @@ def fill_distinct(
     cumulated : int64 array of shape (n,)
         The weights, as :func:`cumulate` gives them.
     lengths : int64 array
-        How many places each row is to have, at most n.
+        How many indices each row is to have, at most n.
     starts : int64 array
-        Where in `out` each row's places go, ascending.
+        Where in `out` each row's indices go, ascending.
     out : integer array
     held : int64 array, optional
-        Ascending keys ``row * n + place`` of what rows have already, at most `lengths` each.
+        Ascending keys ``row * n + index`` of what rows have already, at most `lengths` each.
     """
     n = len(cumulated)
     if held is None:
@@ -116,26 +126,26 @@ def fill_distinct(
     ends = np.cumsum(lengths)
     first = 0
     while first < len(lengths):
-        # Blocks bound the memory; a row longer than a block is a block of its own.
+        # Blocks bound the memory; a row longer than a block is one, too.
         before = int(ends[first] - lengths[first])
         last = max(first + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
-        own = lengths[first:last]
-        mine = slice(*np.searchsorted(held, [first * n, last * n]))
-        keys = _distinct_keys(rng, cumulated, own, held[mine] - first * n)
-        shifts = starts[first:last] - (ends[first:last] - own - before)
-        out[np.repeat(shifts, own) + np.arange(len(keys))] = keys % n
+        in_block = lengths[first:last]
+        held_keys = slice(*np.searchsorted(held, [first * n, last * n]))
+        keys = _distinct_keys(rng, cumulated, in_block, held[held_keys] - first * n)
+        shifts = starts[first:last] - (ends[first:last] - in_block - before)
+        out[np.repeat(shifts, in_block) + np.arange(len(keys))] = keys % n
         first = last
 
 
 def _distinct_keys(
-    rng: np.random.Generator, cumulated: Whole, lengths: Whole, held: Whole
-) -> Whole:
+    rng: np.random.Generator, cumulated: Integers, lengths: Integers, held: Integers
+) -> Integers:
     """Return the sorted keys of a block of rows.
 
     To draw with replacement and pass over what is there already is to draw without replacement.
     """
     n = len(cumulated)
-    slow = lengths > n // 4  # would wait long for its rarest places
+    slow = lengths > n // 4  # would wait long for its rarest indices
     rows = np.flatnonzero(~slow & (lengths > 0))
     keys = held
     finished = []
@@ -158,11 +168,11 @@ def _distinct_keys(
 
 
 def _race(
-    rng: np.random.Generator, cumulated: Whole, lengths: Whole, rows: Whole, held: Whole
-) -> list[Whole]:
+    rng: np.random.Generator, cumulated: Integers, lengths: Integers, rows: Integers, held: Integers
+) -> list[Integers]:
     """Draw without replacement by exponential clocks: the first to ring are taken.
 
-    O(rows × n), for the few rows that have a good part of all places.
+    O(rows × n), for the few rows that have many of all indices.
     """
     n = len(cumulated)
     weights = np.diff(cumulated, prepend=0).astype(np.float64)
@@ -171,8 +181,8 @@ def _race(
     for first in range(0, len(rows), step):
         some = rows[first : first + step]
         clocks = rng.standard_exponential((len(some), n)) / weights
-        mine = held[np.isin(held // n, some)]
-        clocks[np.searchsorted(some, mine // n), mine % n] = -1.0
+        keys_held = held[np.isin(held // n, some)]
+        clocks[np.searchsorted(some, keys_held // n), keys_held % n] = -1.0
         order = np.argsort(clocks, axis=1, kind="stable")
         taken = np.arange(n) < lengths[some][:, None]
         keys.append((some[:, None] * n + order)[taken])

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from tacit.datasets.checks import check_number, check_whole, generator
 from tacit.datasets.draws import (
     cumulate,
     fill_distinct,
+    generator,
     pick,
     round_to_total,
     scale_to_total,
     zipf_weights,
 )
 from tacit.errors import InputError
+from tacit.machine import check_int
+from tacit.parameters import check_number
 from tacit.schema import Labels, Schema
 from tacit.table import Table
 from tacit.table.gateway import MOST_RECORDS, value_type
@@ -71,7 +73,7 @@ def make_mixture(
 
     Each record belongs to a cluster and has a length. Its columns are drawn one after another from
     the cluster's preferences, which are a popularity shared by all clusters (Zipf's law, the
-    ranks in random order) times a factor of the cluster's own for each column. Clusters differ in
+    ranks in random order) times a factor of the cluster for each column. Clusters differ in
     size, and lengths are skewed as in click logs: most are short, a few very long.
 
     Parameters
@@ -107,14 +109,14 @@ def make_mixture(
     >>> int(clusters.max())
     2
     """
-    m = check_whole("n_records", n_records, 1, MOST_RECORDS)
-    n = check_whole("n_columns", n_columns, 1)
-    k = check_whole("n_clusters", n_clusters, 1)
-    total = check_whole("n_stored", n_stored, 0)
+    m = check_int(n_records, "n_records", 1, MOST_RECORDS)
+    n = check_int(n_columns, "n_columns", 1)
+    k = check_int(n_clusters, "n_clusters", 1)
+    total = check_int(n_stored, "n_stored", 0)
     if total > m * n:
         raise InputError(f"n_stored: {total:,} values do not fit into {m:,} × {n:,} cells")
-    popularity = zipf_weights(n, check_number("exponent", exponent, 0))
-    shape = check_number("concentration", concentration, 0, above=True)
+    popularity = zipf_weights(n, check_number(exponent, "exponent", 0))
+    shape = check_number(concentration, "concentration", 0, above=True)
     schema = presence_schema(noun, n)
     rng = generator(random_state)
 
@@ -126,9 +128,9 @@ def make_mixture(
     bounds = np.searchsorted(clusters[by_cluster], np.arange(k + 1))
     for cluster in range(k):
         preferences = cumulate(popularity * (rng.standard_gamma(shape, n) / shape))
-        own = by_cluster[bounds[cluster] : bounds[cluster + 1]]
-        starts = indptr[own]
-        fill_distinct(rng, preferences, indptr[own + 1] - starts, starts, values)
+        records = by_cluster[bounds[cluster] : bounds[cluster + 1]]
+        starts = indptr[records]
+        fill_distinct(rng, preferences, indptr[records + 1] - starts, starts, values)
     _bring_in_absent(rng, n, indptr, values)
     table = Table.from_stored(schema, indptr, values)
     return (table, clusters) if return_clusters else table
@@ -152,33 +154,33 @@ def _lengths(rng: np.random.Generator, m: int, n: int, total: int) -> NDArray[np
 def _bring_in_absent(
     rng: np.random.Generator, n: int, indptr: NDArray[np.int64], values: NDArray[Any]
 ) -> None:
-    """Let columns that do not occur take the place of values whose column occurs elsewhere."""
+    """Let columns that do not occur replace values whose column occurs elsewhere."""
     held = np.zeros(n, np.int64)
     for first in range(0, len(values), _BLOCK):
         held += np.bincount(values[first : first + _BLOCK], minlength=n)
     absent = np.flatnonzero(held == 0)
     if len(absent) == 0 or len(values) < n:
         return
-    # Of n places and one for each absent column, at most n are a column's last.
-    places = _some_places(rng, len(values), n + len(absent))
-    columns = values[places]
+    # Of n positions and one for each absent column, at most n are a column's last.
+    positions = _draw_positions(rng, len(values), n + len(absent))
+    columns = values[positions]
     by_column = np.argsort(columns, kind="stable")
-    earlier = np.empty(len(places), np.int64)
-    earlier[by_column] = np.arange(len(places)) - np.searchsorted(
+    earlier = np.empty(len(positions), np.int64)
+    earlier[by_column] = np.arange(len(positions)) - np.searchsorted(
         columns[by_column], columns[by_column]
     )
-    spare = places[earlier < held[columns] - 1][: len(absent)]
+    spare = positions[earlier < held[columns] - 1][: len(absent)]
     values[spare] = rng.permutation(absent)
     rows = np.unique(np.searchsorted(indptr, spare, side="right") - 1)
     for lo, hi in zip(indptr[rows].tolist(), indptr[rows + 1].tolist(), strict=True):
         values[lo:hi].sort()
 
 
-def _some_places(rng: np.random.Generator, size: int, count: int) -> NDArray[np.int64]:
-    """Draw `count` distinct places in random order, or all if there are fewer."""
+def _draw_positions(rng: np.random.Generator, size: int, count: int) -> NDArray[np.int64]:
+    """Draw `count` distinct positions in random order, or all if there are fewer."""
     if size < 8 * count:
         return rng.permutation(size)[:count]
-    places = np.zeros(0, np.int64)
-    while len(places) < count:
-        places = np.unique(np.concatenate((places, rng.integers(0, size, count))))
-    return rng.permutation(places)[:count]
+    drawn = np.zeros(0, np.int64)
+    while len(drawn) < count:
+        drawn = np.unique(np.concatenate((drawn, rng.integers(0, size, count))))
+    return rng.permutation(drawn)[:count]

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from tacit.datasets.checks import check_number, check_whole, generator
 from tacit.datasets.draws import (
     cumulate,
     fill_distinct,
+    generator,
     pick,
     round_to_total,
     scale_to_total,
     zipf_weights,
 )
 from tacit.errors import InputError
+from tacit.machine import check_int
+from tacit.parameters import check_number
 from tacit.table.gateway import MOST_RECORDS
 
 if TYPE_CHECKING:
@@ -64,21 +66,21 @@ def make_objects(
     >>> X.shape, sorted(set(y.tolist()))
     ((1000, 8), [0, 1])
     """
-    n = check_whole("n_objects", n_objects, 1, MOST_RECORDS)
-    d = check_whole("n_columns", n_columns, 1)
-    k = check_whole("n_clusters", n_clusters, 1)
-    width = check_number("spread", spread, 0)
-    classes = check_whole("n_classes", n_classes, 1, k)
+    n = check_int(n_objects, "n_objects", 1, MOST_RECORDS)
+    d = check_int(n_columns, "n_columns", 1)
+    k = check_int(n_clusters, "n_clusters", 1)
+    width = check_number(spread, "spread", 0)
+    classes = check_int(n_classes, "n_classes", 1, k)
     rng = generator(random_state)
     centres = rng.standard_normal((k, d))
     clusters = rng.integers(0, k, n)
     X = np.empty((n, d))
     step = max(1, _BLOCK // d)
     for first in range(0, n, step):
-        own = slice(first, first + step)
-        rng.standard_normal(out=X[own])
-        X[own] *= width
-        X[own] += centres[clusters[own]]
+        block = slice(first, first + step)
+        rng.standard_normal(out=X[block])
+        X[block] *= width
+        X[block] += centres[clusters[block]]
     return X, clusters % classes
 
 
@@ -88,13 +90,13 @@ def make_documents(
     *,
     length: float = 100.0,
     n_topics: int = 20,
-    share: float = 0.1,
+    second_fraction: float = 0.1,
     concentration: float = 0.2,
     random_state: int | np.random.Generator = 0,
 ) -> tuple[sparse.csr_array, NDArray[np.int64]]:
     """Draw documents from two sources, as the sets of the words they hold.
 
-    Words are of all degrees of popularity (Zipf's law). Each source has topics of its own, which
+    Words are of all degrees of popularity (Zipf's law). Each source has other topics, which
     change how popular a word is; documents of the second source, like papers among letters, are
     about four times as long.
 
@@ -105,8 +107,8 @@ def make_documents(
         How many words a document holds on average.
     n_topics : int, default 20
         Of each source.
-    share : float, default 0.1
-        How much of all documents are from the second source.
+    second_fraction : float, default 0.1
+        Fraction of the documents that are from the second source.
     concentration : float, default 0.2
         How alike topics are: factors of words have mean 1 and variance ``1 / concentration``.
     random_state : int or numpy.random.Generator, default 0
@@ -125,18 +127,18 @@ def make_documents(
     >>> X.shape, X.nnz, int(y.sum())
     ((500, 2000), 15000, 50)
     """
-    n = check_whole("n_documents", n_documents, 1, MOST_RECORDS)
-    d = check_whole("n_words", n_words, 1)
-    mean = check_number("length", length, 1)
-    topics = check_whole("n_topics", n_topics, 1)
-    part = check_number("share", share, 0, 1)
-    shape = check_number("concentration", concentration, 0, above=True)
+    n = check_int(n_documents, "n_documents", 1, MOST_RECORDS)
+    d = check_int(n_words, "n_words", 1)
+    mean = check_number(length, "length", 1)
+    topics = check_int(n_topics, "n_topics", 1)
+    fraction = check_number(second_fraction, "second_fraction", 0, 1)
+    shape = check_number(concentration, "concentration", 0, above=True)
     if mean > d / 2:
         raise InputError(f"length: {mean:g} words on average are too many of {d:,}")
     rng = generator(random_state)
 
     y = np.zeros(n, np.int64)
-    y[rng.permutation(n)[: round(part * n)]] = 1
+    y[rng.permutation(n)[: round(fraction * n)]] = 1
     topic = y * topics + pick(rng, cumulate(zipf_weights(topics, 1.0)), n)
     activity = np.exp(_SKEW * rng.standard_normal(n)) * np.where(y == 1, 4.0, 1.0)
     total = round(mean * n)
@@ -147,6 +149,6 @@ def make_documents(
     sources = rng.standard_gamma(shape, (2, d)) / shape
     for t in range(2 * topics):
         factors = sources[t // topics] + rng.standard_gamma(shape, d) / shape
-        own = np.flatnonzero(topic == t)
-        fill_distinct(rng, cumulate(popularity * factors), lengths[own], indptr[own], indices)
+        chosen = np.flatnonzero(topic == t)
+        fill_distinct(rng, cumulate(popularity * factors), lengths[chosen], indptr[chosen], indices)
     return sparse.csr_array((np.ones(total), indices, indptr), (n, d)), y

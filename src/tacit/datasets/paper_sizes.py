@@ -1,7 +1,7 @@
 """Tables of the sizes in the sparse-data paper (Chickering & Heckerman, table 1).
 
-The paper's data are viewers and visitors of the 1990s; these are drawn from a mixture and share
-with them what the running time depends on: records, columns and stored values.
+The paper's data are viewers and visitors of the 1990s; these are drawn from a mixture and are
+like them in what the running time depends on: records, columns and stored values.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from tacit.datasets.checks import check_whole, generator
+from tacit.datasets.draws import generator
+from tacit.machine import check_int
 from tacit.schema import Labels, Schema
 from tacit.table import Table
 from tacit.table.gateway import MOST_RECORDS, value_type
@@ -22,7 +23,7 @@ _TRIANGLE, _CIRCLE = 1, 2  # sides that mean 1: probabilities 0.2 and 0.4, exact
 
 
 class Node(NamedTuple):
-    """A column of the network: its kind, and the places of its parents."""
+    """A column of the network: its kind, and the positions of its parents."""
 
     kind: Literal["triangle", "square", "circle"]
     parents: tuple[int, ...] = ()
@@ -54,8 +55,8 @@ def make_synth(n_records: int = 30_000, *, random_state: int | np.random.Generat
     *square* has four and no chance in it: it is 0 if an even number of them are 1, and else 1. A
     *circle* has one parent; it is 1 with probability 0.4 if the parent is 1, and never otherwise.
 
-    The paper draws this network in its figure 8, which is lost. Here the columns lie in five rows,
-    each kind in several of them, and all parents are in the row above::
+    The paper draws this network in its figure 8, of which no copy is left. Here the columns lie in
+    five rows, each kind in several of them, and all parents are in the row above::
 
         triangle 0   triangle 1   triangle 2   triangle 3   triangle 4   triangle 5
            square 6    circle 7    triangle 8    circle 9    square 10
@@ -90,33 +91,33 @@ def make_synth(n_records: int = 30_000, *, random_state: int | np.random.Generat
     0                      799   0
     1                      118  83
     """
-    m = check_whole("n_records", n_records, 1, MOST_RECORDS)
+    m = check_int(n_records, "n_records", 1, MOST_RECORDS)
     rng = generator(random_state)
     lengths = np.empty(m, np.int64)
-    parts = []
+    blocks = []
     for first in range(0, m, _BLOCK):
         codes = _draw(rng, min(_BLOCK, m - first))
         lengths[first : first + len(codes)] = codes.sum(axis=1)
-        parts.append((np.flatnonzero(codes) % len(SYNTH)).astype(value_type(len(SYNTH))))
+        blocks.append((np.flatnonzero(codes) % len(SYNTH)).astype(value_type(len(SYNTH))))
     labels = [Labels([0, 1], "Int64")] * len(SYNTH)
-    names = [f"{node.kind} {place}" for place, node in enumerate(SYNTH)]
+    names = [f"{node.kind} {column}" for column, node in enumerate(SYNTH)]
     schema = Schema(names, labels, np.zeros(len(SYNTH), np.int64))
     indptr = np.concatenate(([0], np.cumsum(lengths)))
-    return Table.from_stored(schema, indptr, np.concatenate(parts))
+    return Table.from_stored(schema, indptr, np.concatenate(blocks))
 
 
 def _draw(rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
     """Return the codes of some records, a row for each."""
-    drawn = [place for place, node in enumerate(SYNTH) if node.is_drawn]
+    drawn = [column for column, node in enumerate(SYNTH) if node.is_drawn]
     # A record's dice lie side by side, so that the first records do not depend on how many follow.
     dice = rng.integers(0, _SIDES, (size, len(drawn)), np.uint8)
     cast = dict(zip(drawn, np.ascontiguousarray(dice.T), strict=True))
     codes = np.empty((len(SYNTH), size), np.uint8)
-    for place, node in enumerate(SYNTH):
+    for column, node in enumerate(SYNTH):
         if node.kind == "triangle":
-            codes[place] = cast[place] < _TRIANGLE
+            codes[column] = cast[column] < _TRIANGLE
         elif node.kind == "circle":
-            codes[place] = codes[node.parents[0]] & (cast[place] < _CIRCLE)
+            codes[column] = codes[node.parents[0]] & (cast[column] < _CIRCLE)
         else:
-            codes[place] = np.bitwise_xor.reduce(codes[list(node.parents)])
+            codes[column] = np.bitwise_xor.reduce(codes[list(node.parents)])
     return np.ascontiguousarray(codes.T)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.datasets.checks import check_number, check_whole, generator
-from tacit.datasets.draws import fill_distinct, scale_to_total, zipf_weights
+from tacit.datasets.draws import fill_distinct, generator, scale_to_total, zipf_weights
+from tacit.machine import check_int
+from tacit.parameters import check_number
 from tacit.schema import Labels, Schema
 from tacit.table import Table
 from tacit.table.gateway import MOST_RECORDS, value_type
@@ -56,11 +57,11 @@ def make_uniform(
     >>> table.shape, table.columns[7].labels
     ((1000, 20), Labels(0, 1, 2))
     """
-    m = check_whole("n_records", n_records, 1, MOST_RECORDS)
-    n = check_whole("n_columns", n_columns, 1)
-    mean = check_number("density", density, 0, 1)
-    zipf = zipf_weights(n, check_number("exponent", exponent, 0))
-    codes = check_whole("arity", arity, 2, 2**16) - 1
+    m = check_int(n_records, "n_records", 1, MOST_RECORDS)
+    n = check_int(n_columns, "n_columns", 1)
+    mean = check_number(density, "density", 0, 1)
+    zipf = zipf_weights(n, check_number(exponent, "exponent", 0))
+    codes = check_int(arity, "arity", 2, 2**16) - 1
     dtype = value_type(n * codes)
     rng = generator(random_state)
 
@@ -90,6 +91,6 @@ def _choose_records(
     ends = np.cumsum(held)
     records = np.empty(int(ends[-1]), np.int32)
     fill_distinct(rng, np.arange(1, m + 1), sparse, ends - held, records)
-    for c, own in chosen.items():
-        records[ends[c] - held[c] : ends[c]] = own
+    for c, of_column in chosen.items():
+        records[ends[c] - held[c] : ends[c]] = of_column
     return held, records

@@ -19,7 +19,7 @@ __all__ = ["load_visits"]
 _N_VISITORS = 20_000
 _SEED = 1998
 
-# Where visitors come from and what they use, with the share of each.
+# Where visitors come from and what they use, with the fraction of each.
 _REGION = {"south": 0.38, "north": 0.27, "west": 0.20, "east": 0.15}
 _DEVICE = {"phone": 0.55, "desktop": 0.36, "tablet": 0.09}
 _UNKNOWN_DEVICE = 0.01
@@ -109,7 +109,7 @@ def load_visits() -> Table:
     )
 
 
-def _draw(rng: np.random.Generator, shares: Mapping[str, float]) -> NDArray[np.object_]:
-    bounds = np.cumsum(list(shares.values()))[:-1]
-    places = np.searchsorted(bounds, rng.random(_N_VISITORS), side="right")
-    return np.array(list(shares), dtype=object)[places]
+def _draw(rng: np.random.Generator, fractions: Mapping[str, float]) -> NDArray[np.object_]:
+    bounds = np.cumsum(list(fractions.values()))[:-1]
+    codes = np.searchsorted(bounds, rng.random(_N_VISITORS), side="right")
+    return np.array(list(fractions), dtype=object)[codes]

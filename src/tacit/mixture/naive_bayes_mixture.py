@@ -6,28 +6,29 @@ import logging
 from copy import copy
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator, ClusterMixin, DensityMixin
+from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
+from tacit.mixture.cluster_model import ClusterModel
 from tacit.mixture.em.choose_clusters import choose_clusters, show_progress
-from tacit.mixture.em.iterations import How, Parameters, Problem, Run, run_em
-from tacit.mixture.em.partitioned import PartsProblem, Under, look_at
-from tacit.mixture.em.prior import check_kinds, check_strength, make_prior
+from tacit.mixture.em.iterations import EMOptions, Parameters, Run, TableProblem, run_em
+from tacit.mixture.em.partitioned import PartitionedProblem
+from tacit.mixture.em.prior import check_choices, check_strength, make_prior
 from tacit.mixture.em.restarts import follow_best, in_double
 from tacit.mixture.em.scores import Scores, score_run
-from tacit.mixture.em.starts import check_enough, count_distinct
-from tacit.mixture.fitted_labels import OwnLabels
+from tacit.mixture.em.starts import check_enough, distinct_records
+from tacit.mixture.partitions import SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
 from tacit.mixture.sampling import draw_records
-from tacit.mixture.saving import write_mixture
+from tacit.mixture.state import mixture_of_state, state_of_mixture
 from tacit.parameters import make_generator
-from tacit.scale import as_partitioned, check_parts, over_parts
+from tacit.scale import as_partitioned, check_parts
 from tacit.table.features import (
     Features,
     fit_features,
@@ -37,14 +38,12 @@ from tacit.table.features import (
 )
 
 if TYPE_CHECKING:
-    import os
-
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from tacit import store
     from tacit.counts import OneWay
     from tacit.mixture.em.expected import ExpectedCounts
-    from tacit.mixture.em.iterations import Evidence
+    from tacit.mixture.em.iterations import Problem
     from tacit.mixture.em.prior import Prior
     from tacit.scale import PartitionedTable
     from tacit.schema import Schema
@@ -56,15 +55,15 @@ _LOG = logging.getLogger("tacit")
 _CRITERIA = ("cheeseman_stutz", "bic", "icl")
 
 
-class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     r"""Cluster discrete records: a mixture of clusters in each of which columns are independent.
 
     Fitted by EM. A pass over the records costs O(stored values × clusters): a record starts from
     what is known of one with nothing but defaults, and each stored value corrects that.
 
     Records may be in partitions (:func:`tacit.scan`): each pass of EM is then one over partitions,
-    shared by all starts, and one more each finds counts and seeds. The same `random_state` finds
-    the mixture that it finds in memory, but for ``init="random"``, where other clusters are drawn
+    shared by all starts, and one more each is for counts and seeds. The same `random_state` gives
+    the mixture that it gives in memory, but for ``init="random"``, where other clusters are drawn
     (the same ones for any partitioning). ``n_clusters="auto"`` needs a Table.
 
     Parameters
@@ -74,18 +73,18 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
     n_init : int, default 5
         How many starts to try. All are followed until a pass gains little (10⁻⁴ of the
         objective); the best of them goes on. For ``n_clusters="auto"``, how many to compare with
-        the mixture that was found, once the number of clusters is known.
+        the mixture that was chosen, once the number of clusters is known.
     init : {"seeds", "random"}
-        How to start: from records that differ, as k-means++ draws them, or from random clusters.
+        How to start: from distinct records, as k-means++ draws them, or from random clusters.
     prior : float, default 1.0
         How many records the prior of each column is worth in each cluster (and that of each
         cluster among clusters). 0 asks for maximum likelihood; probabilities are then kept above
         10⁻⁶⁰.
-    prior_mean : {"shares", "uniform"}
-        How the prior's records are spread over the values of a column: as all records are, or
+    prior_mean : {"marginals", "uniform"}
+        How the prior's records are spread over the values of a column: as in all records, or
         evenly.
     missing : {"state", "ignore"}
-        What the label ``None`` means: a value like others, or nothing (missing at random).
+        What the label ``None`` means: a value like others, or ignored (missing at random).
     unseen : {"error", "default"}
         What happens to labels that were not there in fit: an error, or they are taken for the
         default.
@@ -94,7 +93,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         and each step from one to the next may take as many.
     tol : float, default 1e-6
         EM ends when a pass raises the objective (log-likelihood and log prior) by less than this
-        share of it.
+        fraction of it.
     accelerate : bool, default True
         Use momentum; the objective never falls.
     precision : {"double", "single"}
@@ -125,10 +124,10 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         The most probable cluster of each record that was fitted; not for partitions, of which
         :meth:`predict` says it.
     log_likelihood_ : float
-        Of the records that were fitted.
+        Of the records that were fitted, in nats.
     trace_ : ndarray
-        The objective after each pass of the best start; it never falls. In a stream, an entry for
-        each batch follows, of all counts so far: it may.
+        The objective, in nats, after each pass of the best start; it never falls. In a stream, an
+        entry for each batch follows, of all counts so far: it may.
     n_iter_ : int
         How many passes that were; for ``n_clusters="auto"`` those of the last steps.
     converged_ : bool
@@ -137,6 +136,8 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         and all criteria. Of "cheeseman_stutz" higher is better, of "bic" and "icl" lower.
     schema_ : Schema
         Columns, labels and defaults.
+    n_parameters_ : int
+        The number of free parameters.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         For Tables and frames.
@@ -154,6 +155,8 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
     1.0
     """
 
+    _kind: ClassVar[str] = "naive_bayes_mixture"
+
     def __init__(
         self,
         n_clusters: int | Literal["auto"] = 8,
@@ -161,7 +164,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         n_init: int = 5,
         init: Literal["seeds", "random"] = "seeds",
         prior: float = 1.0,
-        prior_mean: Literal["shares", "uniform"] = "shares",
+        prior_mean: Literal["marginals", "uniform"] = "marginals",
         missing: Literal["state", "ignore"] = "state",
         unseen: Literal["error", "default"] = "error",
         max_iter: int = 500,
@@ -213,87 +216,96 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         X : Table, frame, array, sparse array or PartitionedTable
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
-            How many records each one stands for. Tables may have weights of their own instead, and
-            partitions must.
+            How many records each one stands for. Tables, and partitions, may have weights instead.
 
         Returns
         -------
         NaiveBayesMixture
             Itself.
         """
+        return self._fit(X, sample_weight)
+
+    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> NaiveBayesMixture:
+        return self._fit(X, None)
+
+    def _fit(self, X: Any, sample_weight: Any) -> NaiveBayesMixture:
         self._check_settings()
-        goes_on = self.warm_start and hasattr(self, "expected_")
-        if goes_on and self.n_clusters not in ("auto", self.n_clusters_):
+        continues = self.warm_start and hasattr(self, "expected_")
+        if continues and self.n_clusters not in ("auto", self.n_clusters_):
             raise InputError(
                 f"n_clusters={self.n_clusters!r}, but warm_start goes on with "
                 f"{self.n_clusters_} clusters"
             )
-        problem, features = self._gather(X, sample_weight, goes_on=goes_on)
+        problem, features = self._make_problem(X, sample_weight, continues=continues)
         rng = make_generator(self.random_state)
         selection: list[Scores] | None = None
-        if goes_on:
-            run = run_em(problem, self.expected_, **self._how()._asdict())
+        if continues:
+            run = run_em(problem, self.expected_, **self._options()._asdict())
         elif self.n_clusters == "auto":
-            assert isinstance(problem, Problem)
-            most = check_int(self.max_clusters, "max_clusters", 1)
+            assert isinstance(problem, TableProblem)
             with show_progress(self.criterion, bool(self.verbose)) as report:
                 run, selection = choose_clusters(
-                    problem, most=most, criterion=self.criterion, rng=rng,
-                    **self._how()._asdict(), n_init=int(self.n_init), init=self.init,
+                    problem,
+                    max_clusters=check_int(self.max_clusters, "max_clusters", 1),
+                    criterion=self.criterion,
+                    rng=rng,
+                    options=self._options(),
+                    n_init=int(self.n_init),
+                    init=self.init,
                     report=report,
-                )  # fmt: skip
+                )
         else:
             run = self._best_start(problem, rng)
         self._keep(problem, features, in_double(problem, run))
         self.selection_ = None if selection is None else pl.DataFrame(selection)
         self.__dict__.pop("labels_", None)  # those of an earlier fit
-        if isinstance(problem, Problem):
+        if isinstance(problem, TableProblem):
             self.labels_ = self._label(problem)
         return self
 
-    def _gather(
-        self, X: Any, sample_weight: Any, *, goes_on: bool, prior: Prior | None = None
-    ) -> tuple[Evidence, Features]:
-        """Return what is to be explained: of a first fit, or under the schema of the one before."""
-        parts = as_partitioned(X)
-        if parts is not None:
-            check_parts(sample_weight, None if goes_on else self.discretise)
-            return self._gather_parts(parts, goes_on=goes_on, prior=prior)
-        if goes_on:
+    def _make_problem(
+        self, X: Any, sample_weight: Any, *, continues: bool, prior: Prior | None = None
+    ) -> tuple[Problem, Features]:
+        """Return records and a prior: of a first fit, or under the schema of the one before."""
+        records = as_partitioned(X)
+        if records is not None:
+            return self._make_partitioned_problem(records, continues=continues, prior=prior)
+        if continues:
             table, features = weigh(self._read(X), sample_weight), self._features
         else:
             table, features = fit_features(
-                copy(self),  # which takes note, as the fit may yet fail
+                copy(self),  # whose attributes are set, as the fit may yet fail
                 X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs,
             )  # fmt: skip
         if table.weights is not None and table.weights.sum() == 0:
             raise InputError("sample_weight: all weights are zero")
-        if not goes_on and self.n_clusters != "auto":
+        if not continues and self.n_clusters != "auto":
             k = check_int(self.n_clusters, "n_clusters", 1)
-            check_enough(k, table.n_records, count_distinct(table, k))
+            check_enough(k, table.n_records, len(distinct_records(table, k)))
         prior = prior or self._make_prior(table.one_way())
         jobs, single = count_jobs(self.n_jobs), self.precision == "single"
-        return Problem(table, prior, jobs, single), features
+        return TableProblem(table, prior, jobs, single), features
 
-    def _gather_parts(
-        self, parts: PartitionedTable, *, goes_on: bool, prior: Prior | None
-    ) -> tuple[PartsProblem, Features]:
-        """Look at partitions once: their values, their weights, and whether they differ."""
-        if self.n_clusters == "auto" and not goes_on:
+    def _make_partitioned_problem(
+        self, records: PartitionedTable, *, continues: bool, prior: Prior | None
+    ) -> tuple[PartitionedProblem, Features]:
+        """Take the first pass over partitions: counts, weights and distinct records."""
+        if self.n_clusters == "auto" and not continues:
             raise InputError(
-                'n_clusters: "auto" looks at records again and again and needs all of them at '
+                'n_clusters: "auto" reads records again and again and needs all of them at '
                 "once; choose the number on some of them, those of X.take(…)"
             )
-        features = self._features if goes_on else Features(parts.schema, {}, "table")
-        under = Under.of(parts, features.schema, self.unseen)
-        k = 0 if goes_on else check_int(self.n_clusters, "n_clusters", 1)
-        if k > parts.n_records:
-            check_enough(k, parts.n_records, k)
-        look, singles = look_at(parts, under, k, self.n_jobs, self.verbose)
-        check_enough(k, parts.n_records, len(look.distinct))
+        features = self._features if continues else Features(records.schema, {}, "table")
+        adapter = SchemaAdapter.between(records, features.schema, self.unseen)
+        k = 0 if continues else check_int(self.n_clusters, "n_clusters", 1)
+        if k > records.n_records:
+            check_enough(k, records.n_records, k)
+        summary, singles = first_pass(records, adapter, k, self.n_jobs, self.verbose)
+        check_enough(k, records.n_records, len(summary.distinct))
         prior = prior or self._make_prior(singles)
-        problem = PartsProblem(
-            parts, prior, under, self.n_jobs, self.precision == "single", look, self.verbose
+        single = self.precision == "single"
+        problem = PartitionedProblem(
+            records, prior, adapter, self.n_jobs, single, summary, self.verbose
         )
         return problem, features
 
@@ -302,7 +314,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
 
     def _check_settings(self) -> None:
         check_strength(self.prior)
-        check_kinds(self.prior_mean, self.missing)
+        check_choices(self.prior_mean, self.missing)
         check_int(self.max_iter, "max_iter", 1)
         check_int(self.n_init, "n_init", 1)
         tol: Any = self.tol
@@ -321,17 +333,16 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         if self.init not in ("seeds", "random"):
             raise InputError(f'init must be "seeds" or "random", got {self.init!r}')
 
-    def _how(self) -> How:
-        """Return how EM is to be run."""
-        return How(int(self.max_iter), float(self.tol), bool(self.accelerate))
+    def _options(self) -> EMOptions:
+        return EMOptions(int(self.max_iter), float(self.tol), bool(self.accelerate))
 
-    def _best_start(self, problem: Evidence, rng: np.random.Generator) -> Run:
+    def _best_start(self, problem: Problem, rng: np.random.Generator) -> Run:
         n_init = int(self.n_init)
         starts = problem.starts(int(self.n_clusters), n_init, self.init, rng)
-        return follow_best(problem, starts, n_init, self._how(), verbose=bool(self.verbose))
+        return follow_best(problem, starts, n_init, self._options(), verbose=bool(self.verbose))
 
     def _keep(
-        self, problem: Evidence, features: Features, run: Run, *, by_size: bool = True
+        self, problem: Problem, features: Features, run: Run, *, by_size: bool = True
     ) -> None:
         order = np.arange(run.expected.n_clusters)
         if by_size:
@@ -339,7 +350,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         self._features = features
         self._prior = problem.prior
         self._parameters = Parameters(
-            run.parameters.shares[order],
+            run.parameters.weights[order],
             np.ascontiguousarray(run.parameters.stored[:, order]),
             np.ascontiguousarray(run.parameters.defaults[:, order]),
             run.parameters.log_prior,
@@ -373,14 +384,16 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
             As for :meth:`fit`.
         """
         self._check_settings()
+        if as_partitioned(X) is not None:
+            check_parts(sample_weight, None if hasattr(self, "expected_") else self.discretise)
         if not hasattr(self, "expected_"):
             check_int(self.n_clusters, "n_clusters", 1)
-            problem, features = self._gather(X, sample_weight, goes_on=False)
+            problem, features = self._make_problem(X, sample_weight, continues=False)
             run = self._best_start(problem, make_generator(self.random_state))
             self._keep(problem, features, in_double(problem, run))
             self.selection_ = None
             return self
-        problem, _ = self._gather(X, sample_weight, goes_on=True, prior=self._prior)
+        problem, _ = self._make_problem(X, sample_weight, continues=True, prior=self._prior)
         batch = problem.expect(self._parameters)
         rate = float(self._n_batches + 2) ** -0.7
         weight = self.expected_.weight + batch.weight
@@ -395,7 +408,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         self.__dict__.pop("labels_", None)  # those of an earlier fit
         return self
 
-    # What it says of records
+    # Records under the mixture
 
     @property
     def n_clusters_(self) -> int:
@@ -405,7 +418,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
     @property
     def weights_(self) -> NDArray[np.float64]:
         """P(cluster)."""
-        return self._parameters.shares
+        return self._parameters.weights
 
     @property
     def schema_(self) -> Schema:
@@ -421,89 +434,87 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         check_is_fitted(self, "expected_")
         return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
 
-    def _model(self, X: Any) -> Problem:
-        return Problem(self._read(X), self._prior, count_jobs(self.n_jobs))
+    def _table_problem(self, X: Any) -> TableProblem:
+        return TableProblem(self._read(X), self._prior, count_jobs(self.n_jobs))
 
-    def _evidence(self, X: Any) -> Evidence:
-        """Return records as something to explain, wherever they are."""
-        parts = as_partitioned(X)
-        if parts is None:
-            return self._model(X)
+    def _problem(self, X: Any) -> Problem:
+        """Return records, wherever they are, beside the prior of the fit."""
+        records = as_partitioned(X)
+        if records is None:
+            return self._table_problem(X)
         check_is_fitted(self, "expected_")
-        under = Under.of(parts, self.schema_, self.unseen)
-        return PartsProblem(parts, self._prior, under, self.n_jobs, verbose=self.verbose)
+        adapter = SchemaAdapter.between(records, self.schema_, self.unseen)
+        return PartitionedProblem(records, self._prior, adapter, self.n_jobs, verbose=self.verbose)
 
-    def _label(self, problem: Problem) -> NDArray[np.int64]:
-        """Return the most probable clusters, a stretch of records at a time."""
+    def _label(self, problem: TableProblem) -> NDArray[np.int64]:
+        """Return the most probable clusters, a chunk of records at a time."""
         n = problem.records.n_records
         labels = np.empty(n, np.int64)
         step = max(2**20 // self.n_clusters_, 1)
         for first in range(0, n, step):
             chosen = np.arange(first, min(first + step, n))
-            part = Problem(problem.records, self._prior, problem.n_jobs, chosen=chosen)
-            labels[chosen] = part.posterior(self._parameters)[0].argmax(axis=1)
+            chunk = TableProblem(problem.records, self._prior, problem.n_jobs, chosen=chosen)
+            labels[chosen] = chunk.posterior(self._parameters)[0].argmax(axis=1)
         return labels
 
-    @over_parts
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the most probable cluster of each record."""
-        return self._label(self._model(X))
+        return self._label(self._table_problem(X))
 
-    @over_parts
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return P(cluster | record), records × clusters."""
-        problem = self._model(X)
+        problem = self._table_problem(X)
         n_bytes = 8 * problem.records.n_records * self.n_clusters_
         check_fits(n_bytes, "P(cluster | record)", "give fewer records at a time")
         return problem.posterior(self._parameters)[0]
 
-    @over_parts
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return log P(record) of each record."""
-        return self._model(X).posterior(self._parameters, responsibilities=False)[1]
+        """Return log P(record) of each record, in nats."""
+        return self._table_problem(X).posterior(self._parameters, responsibilities=False)[1]
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean of log P(record), by the records' weights if they have any."""
+        """Return the mean of log P(record) in nats, by the records' weights if they have any."""
         counts = self.expected_counts(X)
         if counts.weight == 0:
             raise InputError("X: all weights are zero")
         return counts.log_likelihood / counts.weight
 
     def expected_counts(self, X: Any) -> ExpectedCounts:
-        """Return the expected counts of records: additive, so that parts can be added up."""
-        return self._evidence(X).expect(self._parameters)
+        """Return the expected counts of records; those of partitions add up."""
+        return self._problem(X).expect(self._parameters)
 
-    def n_parameters(self) -> int:
-        """Return how many numbers the mixture could choose freely."""
-        check_is_fitted(self, "expected_")
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters."""
         return self._prior.n_parameters(self.schema_, self.n_clusters_)
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion of records; lower is better."""
         counts = self.expected_counts(X)
-        penalty = self.n_parameters() * np.log(max(counts.weight, 1.0))
+        penalty = self.n_parameters_ * np.log(max(counts.weight, 1.0))
         return float(penalty - 2 * counts.log_likelihood)
 
     def aic(self, X: Any) -> float:
         """Return Akaike's information criterion of records; lower is better."""
-        return 2.0 * self.n_parameters() - 2 * self.expected_counts(X).log_likelihood
+        log_likelihood = self.expected_counts(X).log_likelihood
+        return 2.0 * self.n_parameters_ - 2 * log_likelihood
 
     def icl(self, X: Any) -> float:
         """Return the integrated completed likelihood of records, as BIC is; lower is better."""
         return self._scores(X).icl
 
     def cheeseman_stutz(self, X: Any) -> float:
-        """Return the approximate log marginal likelihood of records; higher is better."""
+        """Return the approximate log marginal likelihood of records, in nats; higher is better."""
         marginal = self._scores(X).cheeseman_stutz
         if marginal is None:
             raise InputError("prior: without one there is no marginal likelihood")
         return marginal
 
     def _scores(self, X: Any) -> Scores:
-        problem = self._evidence(X)
+        problem = self._problem(X)
         return score_run(problem, Run(self._parameters, problem.expect(self._parameters)))
 
-    # What it says of clusters
+    # Clusters
 
     def probabilities(self, column: str | int) -> NDArray[np.float64]:
         """Return P(label | cluster) of one column, labels × clusters.
@@ -523,7 +534,7 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         return table
 
     def profile(self, *, level: float = 0.95) -> Profile:
-        """Return who the clusters are: sizes, and the values that set each apart.
+        """Return the sizes of the clusters, and the values that set each apart.
 
         Parameters
         ----------
@@ -541,19 +552,8 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
             level=level,
         )
 
-    def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
-        """Draw the clusters; see :meth:`Profile.plot`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-        top : int, optional
-            How many values to take of each cluster.
-        """
-        return self.profile().plot(ax, top=top)
-
     def to_text(self, top: int = 5) -> str:
-        """Return the clusters in words; see :meth:`Profile.to_text`.
+        """Return the clusters as text; see :meth:`Profile.to_text`.
 
         Parameters
         ----------
@@ -562,28 +562,40 @@ class NaiveBayesMixture(OwnLabels, ClusterMixin, DensityMixin, BaseEstimator):  
         """
         return self.profile().to_text(top)
 
-    def sample(self, n_samples: int = 1) -> tuple[Table, NDArray[np.int64]]:
+    def sample(self, n: int = 1, *, random_state: Any = None) -> Table:
         """Draw records.
 
         Parameters
         ----------
-        n_samples : int
+        n : int, default 1
+        random_state : int, RandomState, Generator or None
+        """
+        return self.sample_clusters(n, random_state=random_state)[0]
+
+    def sample_clusters(
+        self, n: int = 1, *, random_state: Any = None
+    ) -> tuple[Table, NDArray[np.int64]]:
+        """Draw records, and say which cluster each was drawn from.
+
+        Parameters
+        ----------
+        n : int, default 1
+        random_state : int, RandomState, Generator or None
 
         Returns
         -------
         X : Table
-        y : ndarray of shape (n_samples,)
-            The cluster that each record was drawn from.
+        clusters : ndarray of shape (n,)
         """
         check_is_fitted(self, "expected_")
-        n = check_int(n_samples, "n_samples", 1)
-        rng = make_generator(self.random_state)
-        return draw_records(self.schema_, self._parameters, self._prior, n, rng)
+        n_records, rng = check_int(n, "n", 1), make_generator(random_state)
+        return draw_records(self.schema_, self._parameters, self._prior, n_records, rng)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the mixture to a file that :func:`tacit.load` reads; atomic.
+    def to_state(self) -> store.State:
+        """Return the arrays of a file; labels of the records that were fitted are not kept."""
+        return state_of_mixture(self)
 
-        Labels of the records that were fitted are not kept.
-        """
-        check_is_fitted(self, "expected_")
-        write_mixture(path, self)
+    @classmethod
+    def from_state(cls, state: store.State) -> NaiveBayesMixture:
+        """Make the mixture of a file's arrays."""
+        return mixture_of_state(cls, state)

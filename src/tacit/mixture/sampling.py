@@ -26,36 +26,36 @@ def draw_records(
     n_records: int,
     rng: np.random.Generator,
 ) -> tuple[Table, NDArray[np.int64]]:
-    """Draw records, and say which cluster each is from; the effort is that of the stored values.
+    """Draw records and the cluster of each, in time proportional to the stored values.
 
     For each cluster and column, the number of records that do not have the default is drawn, then
     who they are, then what they have.
     """
-    sizes = rng.multinomial(n_records, parameters.shares)
+    sizes = rng.multinomial(n_records, parameters.weights)
     rows, values = [], []
     begin = 0
     for k, size in enumerate(sizes.tolist()):
         for c in np.flatnonzero(schema.arities > 1).tolist():
             ids = np.array(schema.values_of(c))
-            chances = np.where(prior.stored[ids] < 0, 0.0, parameters.stored[ids, k])
-            rest = 0.0 if prior.defaults[c] < 0 else parameters.defaults[c, k]
-            total = chances.sum() + rest
+            probabilities = np.where(prior.stored[ids] < 0, 0.0, parameters.stored[ids, k])
+            default = 0.0 if prior.defaults[c] < 0 else parameters.defaults[c, k]
+            total = probabilities.sum() + default
             if total == 0:  # nothing but missing values was ever seen
                 continue
-            held = rng.binomial(size, min(chances.sum() / total, 1.0))
-            if held == 0:
+            n_stored = rng.binomial(size, min(probabilities.sum() / total, 1.0))
+            if n_stored == 0:
                 continue
-            rows.append(begin + rng.choice(size, held, replace=False))
+            rows.append(begin + rng.choice(size, n_stored, replace=False))
             if len(ids) == 1:
-                values.append(np.full(held, ids[0]))
+                values.append(np.full(n_stored, ids[0]))
             else:
-                values.append(rng.choice(ids, held, p=chances / chances.sum()))
+                values.append(rng.choice(ids, n_stored, p=probabilities / probabilities.sum()))
         begin += size
-    where = np.concatenate([*rows, np.zeros(0, np.int64)])
-    what = np.concatenate([*values, np.zeros(0, np.int64)])
-    order = np.lexsort((what, where))
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(where, minlength=n_records))))
-    table = Table.from_stored(schema, indptr, what[order].astype(value_type(schema.n_values)))
+    row = np.concatenate([*rows, np.zeros(0, np.int64)])
+    value = np.concatenate([*values, np.zeros(0, np.int64)])
+    order = np.lexsort((value, row))
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=n_records))))
+    table = Table.from_stored(schema, indptr, value[order].astype(value_type(schema.n_values)))
     return _shuffle(table, np.repeat(np.arange(len(sizes)), sizes), rng)
 
 
@@ -66,6 +66,6 @@ def _shuffle(
     order = rng.permutation(table.n_records)
     lengths = np.diff(table.indptr)[order]
     indptr = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.repeat(table.indptr[:-1][order] - indptr[:-1], lengths) + np.arange(indptr[-1])
-    shuffled = Table.from_stored(table.schema, indptr, table.values[places])
+    positions = np.repeat(table.indptr[:-1][order] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    shuffled = Table.from_stored(table.schema, indptr, table.values[positions])
     return shuffled, clusters[order]

@@ -1,11 +1,11 @@
 """Dependency trees, branchings and Bayes nets."""
 
+from tacit.network.bayes_net.bayes_net import BayesNet
+from tacit.network.bayes_net.branching import Branching
+from tacit.network.dependency_tree.dependency_tree import DependencyTree
 from tacit.network.inference.distribution import Distribution
-from tacit.network.nets.bayes_net import BayesNet
-from tacit.network.nets.branching import Branching
 from tacit.network.search.learning import Learning
 from tacit.network.structure.red_rule import red_rule_tree
-from tacit.network.trees.dependency_tree import DependencyTree
 
 __all__ = [
     "BayesNet",

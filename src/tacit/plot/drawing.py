@@ -1,4 +1,4 @@
-"""What figures share: new axes, short texts, and cells to write into."""
+"""Helpers of figures: new axes, short texts, and cells to write into."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def font_size(n: int) -> float:
 
 
 def number_formatter(percent: bool) -> Any:
-    """Return what writes numbers, or shares in per cent, beside an axis."""
+    """Return the formatter of an axis of numbers, or of fractions in per cent."""
     from matplotlib import ticker
 
     return ticker.PercentFormatter(1) if percent else ticker.StrMethodFormatter("{x:,.10g}")
 
 
 def room(ax: Axes) -> tuple[float, float]:
-    """Return the width and the height of the axes in points, all else being in its place."""
+    """Return the width and the height of the axes in points, after layout."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.draw_without_rendering()

@@ -1,4 +1,4 @@
-"""Counts or shares of one or two columns as bars or as a heat map."""
+"""Counts or fractions of one or two columns as bars or as a heat map."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def heat_map(
     measure : str
         What the values are; written beside the colour bar.
     percent : bool
-        The values are shares.
+        The values are fractions.
     texts : ndarray of str, optional
         What to write into the cells, where they have room for it.
     cmap : str
@@ -90,6 +90,7 @@ def bars(
     *,
     percent: bool = False,
     texts: Sequence[str] | None = None,
+    longest: int = 24,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a horizontal bar for each label, the first on top.
@@ -103,14 +104,17 @@ def bars(
     measure : str
         What the values are.
     percent : bool
-        The values are shares.
+        The values are fractions.
     texts : sequence of str, optional
         What to write at the bars' ends.
+    longest : int
+        How many characters of labels to write.
     ax : Axes, optional
         Where to draw; by default a new figure.
     """
-    names = [shorten(text) for text in labels]
-    ax = new_axes(ax, 6.4, 1.2 + 0.3 * len(names))
+    names = [shorten(text, longest) for text in labels]
+    beyond = max([0, *(len(name) - 24 for name in names)])
+    ax = new_axes(ax, 6.4 + 0.075 * beyond, 1.2 + 0.3 * len(names))
     drawn = ax.barh(range(len(names)), values, color="#4c8fc4")
     if texts is not None:
         ax.bar_label(drawn, list(texts), padding=3, fontsize=font_size(len(names)), color=INK)

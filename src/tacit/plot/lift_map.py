@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 __all__ = ["lift_map"]
 
-_LEAST, _MOST = -3, 5  # lifts below 2⁻³ and beyond 2⁵ have the colours of just that
+_LOWEST, _HIGHEST = -3, 5  # lifts below 2⁻³ and beyond 2⁵ have the colours of just that
 # Less, no difference, more. In sparse data most values are rare in most clusters, so that less is
-# pale: it is not to shout down what clusters have.
+# pale: it is not to draw the eye from what clusters have.
 _COLOURS = ["#f2cda6", "#f7e5d1", "#f9f9f7", "#7ab0db", "#1c5b96"]
 _ROW = 0.27  # inches
 
 
 def lift_map(
     lifts: NDArray[np.float64],
-    shares: NDArray[np.float64],
+    fractions: NDArray[np.float64],
     overall: NDArray[np.float64],
     values: Sequence[str],
     clusters: Sequence[str],
@@ -33,18 +33,18 @@ def lift_map(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a cell for each value and cluster: its colour is the lift, its text the share.
+    """Draw a cell for each value and cluster: its colour is the lift, its text the fraction.
 
     Parameters
     ----------
-    lifts, shares : ndarray of shape (values, clusters)
+    lifts, fractions : ndarray of shape (values, clusters)
         Of each value in each cluster.
     overall : ndarray of shape (values,)
-        The shares of the values among all records, written on the left.
+        The fractions of all records that have the values, written on the left.
     values, clusters : sequence of str
         What they are called.
     sizes : ndarray of shape (clusters,)
-        The share of all records that each cluster has, drawn as bars on top.
+        The fraction of all records that belong to each cluster, drawn as bars on top.
     ax : Axes, optional
         Where to draw; by default a new figure.
     """
@@ -54,31 +54,31 @@ def lift_map(
     ax = new_axes(ax, width, _ROW * len(names) + 2.0)
     from matplotlib.colors import LinearSegmentedColormap, TwoSlopeNorm
 
-    logs = np.clip(np.log2(np.maximum(lifts, 2.0**_LEAST)), _LEAST, _MOST)
-    most = max(2.0, float(logs.max(initial=0)))
+    logs = np.clip(np.log2(np.maximum(lifts, 2.0**_LOWEST)), _LOWEST, _HIGHEST)
+    highest = max(2.0, float(logs.max(initial=0)))
     cmap = LinearSegmentedColormap.from_list("lift", _COLOURS)
-    image = ax.imshow(logs, cmap=cmap, aspect="auto", norm=TwoSlopeNorm(0, _LEAST, most))
+    image = ax.imshow(logs, cmap=cmap, aspect="auto", norm=TwoSlopeNorm(0, _LOWEST, highest))
     _label(ax, names, heads)
-    _colour_bar(ax, image, most)
+    _colour_bar(ax, image, highest)
     _sizes(ax, sizes, len(names))
     draw_cell_lines(ax, logs.shape)
     ax.set_xlim(-1.5, len(heads) - 0.5)
     if len(names):
-        texts = np.array([[_percent(x) for x in row] for row in shares.tolist()], object)
+        texts = np.array([[_percent(x) for x in row] for row in fractions.tolist()], object)
         size = write_cells(ax, image, logs, texts)
-        for row, share in enumerate(overall.tolist()):
-            ax.text(-1, row, _percent(share), ha="center", va="center", fontsize=size, color=INK)
+        for row, fraction in enumerate(overall.tolist()):
+            ax.text(-1, row, _percent(fraction), ha="center", va="center", fontsize=size, color=INK)
     return ax
 
 
-def _percent(share: float) -> str:
-    return f"{share:.0%}" if share >= 0.0995 or share < 0.0005 else f"{share:.1%}"
+def _percent(fraction: float) -> str:
+    return f"{fraction:.0%}" if fraction >= 0.0995 or fraction < 0.0005 else f"{fraction:.1%}"
 
 
 def _label(ax: Axes, names: list[str], heads: list[str]) -> None:
-    turned = max(map(len, heads)) > 4
+    rotated = max(map(len, heads)) > 4
     ax.set_xticks(range(-1, len(heads)), ["all", *heads], fontsize=font_size(len(heads)))
-    if turned:
+    if rotated:
         for text in ax.get_xticklabels():
             text.set(rotation=60, ha="right", rotation_mode="anchor")
     else:
@@ -88,11 +88,11 @@ def _label(ax: Axes, names: list[str], heads: list[str]) -> None:
     ax.spines[:].set_visible(False)
 
 
-def _colour_bar(ax: Axes, image: Any, most: float) -> None:
+def _colour_bar(ax: Axes, image: Any, highest: float) -> None:
     bar = ax.figure.colorbar(
         image, ax=ax, label="lift", fraction=0.04, pad=0.02, aspect=22, shrink=0.7
     )
-    powers = range(_LEAST, int(most) + 1)
+    powers = range(_LOWEST, int(highest) + 1)
     bar.set_ticks(list(powers), labels=[f"{2**p}" if p >= 0 else f"1/{2**-p}" for p in powers])
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)

@@ -132,7 +132,7 @@ def fit(text: str, width: float, size: float, bold: bool = False) -> str:
 
 
 def scene_svg(scene: Scene) -> str:
-    """Return the scene as SVG that stands on its own.
+    """Return the scene as a complete SVG document.
 
     >>> svg = scene_svg(Scene(20, 10, "a < b", [Box(0, 0, 20, 10, "red")]))
     >>> '<title>a &lt; b</title>' in svg and 'fill="red"' in svg
@@ -186,10 +186,10 @@ def _svg_item(item: Item) -> str:
     where = f'x="{item.x:.1f}" y="{item.y:.1f}" font-size="{item.size:g}"{weight}'
     where += "" if item.anchor == "start" else f' text-anchor="{item.anchor}"'
     text = _escape(item.text)
-    # Not all programs know paint-order, so that the halo is a text of its own.
+    # Not all programs know paint-order, so that the halo is another text.
     halo = f'<text {where} fill="#fff" stroke="#fff" stroke-width="3">{text}</text>'
-    own = f'<text {where} fill="{item.colour}">{note}{text}</text>'
-    return halo + own if item.halo else own
+    words = f'<text {where} fill="{item.colour}">{note}{text}</text>'
+    return halo + words if item.halo else words
 
 
 def draw_scene(scene: Scene, ax: Axes | None = None) -> Axes:

@@ -12,17 +12,18 @@ import polars as pl
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
-from tacit.errors import InputError, refuse_partitions
+from tacit.errors import InputError
 from tacit.table import Table
 from tacit.table.features import is_frame, is_sparse
 from tacit.table.gateway import check_weights
+from tacit.table.targets import take_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_WEIGHT = 1e100  # beyond which sums of squares would not be finite
 
-__all__ = ["Sample", "exponent", "one_record", "take_sample", "without_target"]
+__all__ = ["Sample", "exponent", "one_record", "refuse_lazy", "take_sample"]
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,7 @@ def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
             f"This {type(model).__name__} estimator requires y to be passed, "
             "but the target y is None"
         )
-    refuse_partitions(X, type(model).__name__)
-    _refuse_lazy(X)
+    refuse_lazy(X)
     name = None
     if isinstance(y, str):
         name, (X, y) = y, _split(X, y)
@@ -94,7 +94,8 @@ def exponent(weights: NDArray[np.float64]) -> int:
     return int(np.frexp(weights.max(initial=0.0))[1])
 
 
-def _refuse_lazy(X: Any) -> None:
+def refuse_lazy(X: Any) -> None:
+    """Refuse a query of Polars that has not been run."""
     if isinstance(X, pl.LazyFrame):
         raise InputError("X is a LazyFrame, which has no records yet: call its collect()")
 
@@ -102,22 +103,12 @@ def _refuse_lazy(X: Any) -> None:
 def _split(X: Any, name: str) -> tuple[Any, Any]:
     """Return columns without the target, and the target."""
     if isinstance(X, Table):
-        place = X.schema.position(name, "y")
-        rest = [k for k in range(X.n_columns) if k != place]
+        target = X.schema.position(name, "y")
+        rest = [k for k in range(X.n_columns) if k != target]
         if not rest:
             raise InputError(f"X: there is no column but the target {name!r}")
-        return X.select(rest), X.select([place]).to_frame("polars")[name]
-    if isinstance(X, Mapping) and not is_sparse(X):
-        columns = dict(X)
-        if name not in columns:
-            raise InputError(f"y: there is no column {name!r}")
-        return columns, columns.pop(name)
-    if not nw.dependencies.is_into_dataframe(X):
-        raise InputError(f"y: an array has no column {name!r}; give a frame, or y as an array")
-    frame = nw.from_native(X, eager_only=True)
-    if name not in frame.columns:
-        raise InputError(f"y: there is no column {name!r}")
-    return frame.drop(name).to_native(), frame[name].to_native()
+        return X.select(rest), X.select([target]).to_frame("polars")[name]
+    return take_target(X, name)
 
 
 def _weights(sample_weight: Any, n_records: int) -> NDArray[np.float64] | None:
@@ -147,22 +138,9 @@ def _rows(X: Any, kept: NDArray[np.bool_]) -> Any:
     return _safe_indexing(X.tocsr() if is_sparse(X) else X, np.flatnonzero(kept))
 
 
-def without_target(X: Any, name: str | None) -> Any:
-    """Return X without a column that was the target in fit, if it is there."""
-    _refuse_lazy(X)
-    if name is None or isinstance(X, Table):
-        return X
-    if isinstance(X, Mapping) and not is_sparse(X):
-        return {key: column for key, column in X.items() if key != name}
-    if is_frame(X):
-        frame = nw.from_native(X, eager_only=True)
-        return frame.drop(name).to_native() if name in frame.columns else X
-    return X
-
-
 def one_record(X: Any) -> Any:
     """Return one record as something with one row: a row of an array, or names with values."""
-    _refuse_lazy(X)
+    refuse_lazy(X)
     if nw.dependencies.is_pandas_series(X) and all(isinstance(key, str) for key in X.index):
         X = X.to_dict()
     if isinstance(X, Mapping) and not is_sparse(X):

@@ -6,7 +6,6 @@ from tacit.scale.executor import Executor, using
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned, of_tables, partition
 from tacit.scale.predicting import Predict, check_parts, gather, over_parts, predict_parts
-from tacit.scale.scan import scan
 from tacit.statistic import MergeTree, Partition, Statistic
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "on_dask",
     "over_parts",
     "partition",
-    "scan",
     "predict_parts",
     "using",
 ]

@@ -12,12 +12,12 @@ __all__ = ["Cost"]
 
 @dataclass(frozen=True)
 class Cost:
-    """Records and stored values that were looked at, and what that took.
+    """Records and stored values that were visited, and what that took.
 
     Attributes
     ----------
     passes, partitions, records, stored : int
-        Looked at, as often as they were.
+        Visited, as often as they were.
     bytes_read : int
         Of files.
     load_seconds : float
@@ -53,16 +53,15 @@ class Cost:
 
     @classmethod
     def of_work(cls, loaded: Any, seconds: float) -> Cost:
-        """Return what it cost to look at a partition that was there."""
+        """Return what it cost to compute over a partition that was loaded."""
         records, stored = getattr(loaded, "n_records", 0), getattr(loaded, "n_stored", 0)
         return cls(partitions=1, records=records, stored=stored, work_seconds=seconds)
 
     def __add__(self, other: Cost) -> Cost:
-        own = (getattr(self, f.name) + getattr(other, f.name) for f in fields(Cost))
-        return Cost(*own)
+        return Cost(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Cost)))
 
     @property
-    def kernel_share(self) -> float:
+    def kernel_fraction(self) -> float:
         """How much of the threads' time went into statistics, not into loading or waiting."""
         spent = max(self.load_seconds + self.work_seconds, self.thread_seconds)
         return self.work_seconds / spent if spent else 0.0
@@ -73,7 +72,7 @@ class Cost:
         return (
             f"{passes}: {self.records:,} records, {self.stored:,} stored values, "
             f"{human_bytes(self.bytes_read)} read, {self.seconds:.3g} s, "
-            f"{self.kernel_share:.0%} of it in kernels".replace("%", " %")
+            f"{self.kernel_fraction:.0%} of it in kernels".replace("%", " %")
         )
 
     __repr__ = line

@@ -22,7 +22,7 @@ Sums: TypeAlias = list[Any]  # arrays, and numbers, that are added up one by one
 
 
 def _add(one: Sums, other: Sums) -> Sums:
-    """Add up, in place where that can be."""
+    """Add up, in the arrays of the first where that can be."""
     merged = []
     for a, b in zip(one, other, strict=True):
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.flags.writeable:
@@ -39,10 +39,10 @@ class OneWayCounts(Statistic["Sums"]):
 
     given: Mapping[str, Any] | None = None
 
-    def partial(self, part: Partition) -> Sums:
-        """Count the values of a part."""
-        found = part.records.one_way(given=self.given, n_jobs=part.n_jobs)
-        return [found.stored.copy(), found.total]
+    def partial(self, partition: Partition) -> Sums:
+        """Count the values of a partition."""
+        singles = partition.records.one_way(given=self.given, n_jobs=partition.n_jobs)
+        return [singles.stored.copy(), singles.total]
 
     def merge(self, one: Sums, other: Sums) -> Sums:
         """Add up."""
@@ -56,12 +56,12 @@ class TwoWayCounts(Statistic["Sums"]):
     target: int
     given: Mapping[str, Any] | None = None
 
-    def partial(self, part: Partition) -> Sums:
-        """Count the values of a part."""
-        table, schema = part.records, part.records.schema
-        found = table.two_way(self.target, given=self.given, n_jobs=part.n_jobs)
-        stored = found.counts[np.ix_(schema.codes_of(self.target), schema.value_cells)]
-        return [stored, found.singles.stored.copy(), found.singles.total]
+    def partial(self, partition: Partition) -> Sums:
+        """Count the values of a partition."""
+        table, schema = partition.records, partition.records.schema
+        pairs = table.two_way(self.target, given=self.given, n_jobs=partition.n_jobs)
+        stored = pairs.counts[np.ix_(schema.codes_of(self.target), schema.value_cells)]
+        return [stored, pairs.singles.stored.copy(), pairs.singles.total]
 
     def merge(self, one: Sums, other: Sums) -> Sums:
         """Add up."""
@@ -76,10 +76,10 @@ class TableCounts(Statistic["list[ContingencyTable]"]):
     given: Mapping[str, Any] | None = None
     layout: counts.Layout = "auto"
 
-    def partial(self, part: Partition) -> list[ContingencyTable]:
-        """Count the tables of a part."""
-        scan = counts.Scan(part.records, n_jobs=part.n_jobs)
-        return [scan.table(own, self.given, layout=self.layout) for own in self.column_sets]
+    def partial(self, partition: Partition) -> list[ContingencyTable]:
+        """Count the tables of a partition."""
+        scan = counts.Scan(partition.records, n_jobs=partition.n_jobs)
+        return [scan.table(c, self.given, layout=self.layout) for c in self.column_sets]
 
     def merge(
         self, one: list[ContingencyTable], other: list[ContingencyTable]
@@ -94,10 +94,10 @@ class QueryCount(Statistic["int | float"]):
 
     query: Mapping[str, Any]
 
-    def partial(self, part: Partition) -> int | float:
-        """Count those of a part."""
-        found: int | float = part.records.count(self.query)
-        return found
+    def partial(self, partition: Partition) -> int | float:
+        """Count those of a partition."""
+        count: int | float = partition.records.count(self.query)
+        return count
 
     def merge(self, one: int | float, other: int | float) -> int | float:
         """Add up."""

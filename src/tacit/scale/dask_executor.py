@@ -19,15 +19,15 @@ from tacit.scale.cost import Cost
 from tacit.scale.dask_tasks import (
     Block,
     load_block,
-    map_parts,
+    map_partitions,
     merge_partials,
     on_loaded,
     on_read,
     pack,
-    reduce_parts,
+    reduce_partitions,
     same,
 )
-from tacit.scale.executor import using
+from tacit.scale.executor import Executor, using
 from tacit.scale.partitions import check_limit
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ _TASKS = 2  # for each thread of the cluster, so that all have work until the en
 _FAN_IN = 8  # partials that are merged at a time
 _SMALL = 1 << 22  # bytes of a partial, of which a few are merged here
 _SENT_ALONG = 1 << 25  # bytes that tasks may take with them, in all
-_SHARE = 0.5  # of the workers' memory, for partitions that are kept
+_FRACTION = 0.5  # of the workers' memory, for partitions that are kept
 
 
-class Dask:
+class Dask(Executor):
     """Computes on a cluster, where partitions stay in the workers' memory between passes.
 
     Parameters
@@ -84,7 +84,7 @@ class Dask:
         return None if least is None else least // (4 * (_FAN_IN + 1))
 
     def _limits(self, workers: dict[str, Any]) -> list[int]:
-        return [own["memory_limit"] for own in workers.values() if own["memory_limit"]]
+        return [w["memory_limit"] for w in workers.values() if w["memory_limit"]]
 
     def release(self) -> None:
         """Let the cluster forget all partitions."""
@@ -103,19 +103,19 @@ class Dask:
         as_completed: Any = distributed.as_completed  # which has no types
         n_bytes = statistic.n_bytes
         with self._passing(partitions, n_bytes, pack(statistic)) as run:
-            waiting = work = run.work(reduce_parts, run.blocks)
+            waiting = work = run.work(reduce_partitions, run.blocks)
             while len(waiting) > (_FAN_IN if n_bytes <= _SMALL else 1):
                 groups = [waiting[k : k + _FAN_IN] for k in range(0, len(waiting), _FAN_IN)]
-                waiting = run.submit(merge_partials, *((run.asked, own) for own in groups))
-            sizes = dict(zip(work, (len(block.pieces) for block in run.blocks), strict=True))
+                waiting = run.submit(merge_partials, *((run.asked, group) for group in groups))
+            sizes = dict(zip(work, (len(block.sources) for block in run.blocks), strict=True))
             for done in as_completed(work, loop=self.client.loop):
                 if done.status != "finished":
                     done.result()  # raises what the partition raised
                 report(Cost(partitions=sizes[done]))
-            found: S | None
-            found, cost = merge_partials(run.packed, self.client.gather(waiting))
+            summary: S | None
+            summary, cost = merge_partials(run.packed, self.client.gather(waiting))
             report(replace(cost, partitions=0))
-        return found
+        return summary
 
     def map(
         self,
@@ -127,22 +127,22 @@ class Dask:
         """Yield what a function says of each partition; see :class:`tacit.scale.Executor`."""
         with self._passing(partitions, 0, pack(function)) as run:
             ahead, done = 2 * run.n_threads, 0
-            running = deque(run.work(map_parts, run.blocks[:ahead]))
+            running = deque(run.work(map_partitions, run.blocks[:ahead]))
             while running:
                 future = running.popleft()
-                found, cost = future.result()
+                results, cost = future.result()
                 run.submitted.remove(future)  # nobody holds it any more: workers let go of it
                 del future
                 done += 1
-                running += run.work(map_parts, run.blocks[ahead + done - 1 : ahead + done])
+                running += run.work(map_partitions, run.blocks[ahead + done - 1 : ahead + done])
                 report(cost)
-                yield from found
+                yield from results
 
     @contextmanager
     def _passing(self, partitions: Partitions, result_bytes: int, asked: bytes) -> Iterator[_Pass]:
         """Make a pass; when it does not come to its end, cancel it, and only it."""
         workers = self._workers()
-        threads = sum(own["nthreads"] for own in workers.values())
+        threads = sum(w["nthreads"] for w in workers.values())
         limits = self._limits(workers)
         check_limit(partitions, min(limits, default=None), (_FAN_IN + 1) * result_bytes)
         kept = self._keep(partitions, sum(limits), threads)
@@ -176,18 +176,18 @@ class Dask:
     def _keep(self, partitions: Partitions, memory: int, n_threads: int) -> _Kept:
         """Return where loaded partitions are noted, and make room for them."""
         if not partitions.keep:
-            return _Kept(0, block_size(len(partitions.pieces), n_threads), room=-1)
-        n_bytes = sum(piece.kept_bytes for piece in partitions.pieces)
-        room = int(memory * _SHARE) if memory else None
+            return _Kept(0, block_size(len(partitions.sources), n_threads), room=-1)
+        n_bytes = sum(source.kept_bytes for source in partitions.sources)
+        room = int(memory * _FRACTION) if memory else None
         with self._lock:
             known = self._kept.pop(partitions.key, None)
-            own = known or _Kept(n_bytes, block_size(len(partitions.pieces), n_threads))
-            own.room = room
-            others = sum(kept.n_bytes for kept in self._kept.values())
+            kept = known or _Kept(n_bytes, block_size(len(partitions.sources), n_threads))
+            kept.room = room
+            others = sum(other.n_bytes for other in self._kept.values())
             while room is not None and self._kept and n_bytes + others > room:
                 others -= self._kept.pop(next(iter(self._kept))).n_bytes
-            self._kept[partitions.key] = own
-        return own
+            self._kept[partitions.key] = kept
+        return kept
 
 
 @dataclass
@@ -213,11 +213,11 @@ class _Pass:
         self._reader: Any = None
         self._partitions = partitions
         self._kept = kept
-        self._room = kept.room
-        pieces, firsts, size = partitions.pieces, partitions.firsts, kept.block_size
+        self._free = kept.room
+        sources, firsts, size = partitions.sources, partitions.firsts, kept.block_size
         self.blocks = [
-            Block(k, pieces[k : k + size], firsts[k : k + size])
-            for k in range(0, len(pieces), size)
+            Block(k, sources[k : k + size], firsts[k : k + size])
+            for k in range(0, len(sources), size)
         ]
         self.asked = self._sent(packed)
 
@@ -250,17 +250,17 @@ class _Pass:
         fresh = [block for block in lacking if fit[block.first]]
         loading = [(self._reader, block, frames[block.first]) for block in fresh]
         futures = self._map(load_block, *loading)
-        held |= {block.first: own for block, own in zip(fresh, futures, strict=True)}
+        held |= {block.first: future for block, future in zip(fresh, futures, strict=True)}
         there = [block for block in blocks if block.first in held]
         rest = [block for block in lacking if not fit[block.first]]
         done = self.submit(
             on_loaded,
-            *((function, self.asked, held[own.first], own in fresh) for own in there),
+            *((function, self.asked, held[b.first], b in fresh) for b in there),
         ) + self.submit(
             on_read,
-            *((function, self.asked, self._reader, own, frames[own.first]) for own in rest),
+            *((function, self.asked, self._reader, b, frames[b.first]) for b in rest),
         )
-        order = {block.first: own for block, own in zip([*there, *rest], done, strict=True)}
+        order = {block.first: future for block, future in zip([*there, *rest], done, strict=True)}
         return [order[block.first] for block in blocks]
 
     def forget_unloaded(self) -> None:
@@ -271,18 +271,19 @@ class _Pass:
 
     def _fits(self, block: Block) -> bool:
         """Take room for a block that is to be kept, if there is any."""
-        if self._room is not None:
-            self._room -= sum(piece.kept_bytes for piece in block.pieces)
-        return self._room is None or self._room >= 0
+        if self._free is not None:
+            self._free -= sum(source.kept_bytes for source in block.sources)
+        return self._free is None or self._free >= 0
 
     def _frames(self, block: Block) -> list[Any] | None:
-        """Return futures of frames that the cluster itself makes, where pieces are such."""
-        delayed = [piece.delayed for piece in block.pieces if hasattr(piece, "delayed")]
+        """Return futures of frames that the cluster itself makes, where sources are such."""
+        frames = (source.delayed_frame() for source in block.sources)
+        delayed = [frame for frame in frames if frame is not None]
         return self._client.compute(delayed) if delayed else None
 
 
 def block_size(n: int, n_threads: int) -> int:
-    """Return how many partitions a task looks at: a power of two, as :class:`MergeTree` merges.
+    """Return how many partitions a task takes: a power of two, as :class:`MergeTree` merges.
 
     >>> block_size(16, 2), block_size(1000, 2), block_size(3, 8)
     (4, 16, 1)
@@ -293,7 +294,7 @@ def block_size(n: int, n_threads: int) -> int:
     return size
 
 
-# Getting at a cluster
+# Connecting to a cluster
 
 
 @contextmanager
@@ -319,7 +320,7 @@ def on_dask(cluster: Any, *, timeout: float = 30.0) -> Iterator[Dask]:
     ...         parts.count({"weather": True, "news": True})
     845
     """
-    client, own = _connect(cluster, timeout)
+    client, made = _connect(cluster, timeout)
     executor = Dask(client, timeout)
     try:
         executor._workers()
@@ -327,7 +328,7 @@ def on_dask(cluster: Any, *, timeout: float = 30.0) -> Iterator[Dask]:
             yield executor
     finally:
         executor.release()
-        if own:
+        if made:
             client.close()
 
 
@@ -353,8 +354,8 @@ def _connect(cluster: Any, timeout: float) -> tuple[Any, bool]:
 def _check_versions(client: Any, workers: list[str]) -> None:
     """Refuse workers that would compute with another version of tacit."""
     here = metadata.version("tacit")
-    found = client.run(metadata.version, "tacit", workers=workers, on_error="return")
-    for address, there in found.items():
+    versions = client.run(metadata.version, "tacit", workers=workers, on_error="return")
+    for address, there in versions.items():
         if isinstance(there, OSError):  # gone meanwhile
             continue
         if there != here:

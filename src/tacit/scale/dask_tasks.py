@@ -20,12 +20,12 @@ __all__ = [
     "Block",
     "Loaded",
     "load_block",
-    "map_parts",
+    "map_partitions",
     "merge_partials",
     "on_loaded",
     "on_read",
     "pack",
-    "reduce_parts",
+    "reduce_partitions",
     "same",
 ]
 
@@ -35,19 +35,19 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive partitions that a task looks at.
+    """Consecutive partitions that a task computes over.
 
     Attributes
     ----------
     first : int
         The number of the first of them.
-    pieces : tuple of Piece
+    sources : tuple of PartitionSource
     firsts : tuple of int
         The numbers of their first records.
     """
 
     first: int
-    pieces: tuple[Any, ...]
+    sources: tuple[Any, ...]
     firsts: tuple[int, ...]
 
 
@@ -66,99 +66,99 @@ class Loaded:
     source: tuple[bytes, Block] | None = None  # the reader and the block of what is mapped
 
     def __sizeof__(self) -> int:
-        held = 0 if self.source else sum(getattr(own, "nbytes", 0) for own in self.records)
-        return 256 + held
+        n_bytes = 0 if self.source else sum(getattr(x, "nbytes", 0) for x in self.records)
+        return 256 + n_bytes
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.source is not None:
             return load_block, self.source
         return Loaded, (self.first, self.firsts, self.records, self.cost)
 
-    def parts(self, fresh: bool) -> Iterator[tuple[Partition | None, Cost]]:
+    def partitions(self, fresh: bool) -> Iterator[tuple[Partition | None, Cost]]:
         """Yield each partition, and what it cost to load those that were loaded just now."""
-        for place, (first, records) in enumerate(zip(self.firsts, self.records, strict=True)):
-            cost = self.cost if fresh and not place else Cost()
-            yield _part(records, self.first + place, first), cost
+        for k, (first, records) in enumerate(zip(self.firsts, self.records, strict=True)):
+            cost = self.cost if fresh and not k else Cost()
+            yield _partition(records, self.first + k, first), cost
 
 
-def _part(records: Any, index: int, first: int) -> Partition | None:
+def _partition(records: Any, index: int, first: int) -> Partition | None:
     return None if records is None else Partition(records, index, first, 1)
 
 
-def _read_parts(
+def _read_partitions(
     reader: bytes, block: Block, frames: Any
 ) -> Iterator[tuple[Partition | None, Cost]]:
     """Load one partition after another."""
     load = unpack(reader).load
-    for place, piece in enumerate(block.pieces):
+    for k, source in enumerate(block.sources):
         if frames is not None:
-            piece = replace(piece, delayed=frames[place])
+            source = replace(source, delayed=frames[k])
         begin = time.perf_counter()
-        records = load(piece, 1)
-        cost = Cost.of_load(piece.disk_bytes, time.perf_counter() - begin)
-        yield _part(records, block.first + place, block.firsts[place]), cost
+        records = load(source, 1)
+        cost = Cost.of_load(source.disk_bytes, time.perf_counter() - begin)
+        yield _partition(records, block.first + k, block.firsts[k]), cost
 
 
 def load_block(reader: bytes, block: Block, frames: Any = None) -> Loaded:
     """Load a block that is to be kept."""
     records, total = [], Cost()
-    for part, cost in _read_parts(reader, block, frames):
-        records.append(None if part is None else part.records)
+    for partition, cost in _read_partitions(reader, block, frames):
+        records.append(None if partition is None else partition.records)
         total += cost
-    mapped = not any(piece.kept_bytes for piece in block.pieces)
+    mapped = not any(source.kept_bytes for source in block.sources)
     return Loaded(block.first, block.firsts, records, total, (reader, block) if mapped else None)
 
 
 def on_loaded(work: Callable[..., Any], asked: bytes, loaded: Loaded, fresh: bool) -> Any:
     """Do work on a block that is in memory."""
-    return work(asked, loaded.parts(fresh), len(loaded.records))
+    return work(asked, loaded.partitions(fresh), len(loaded.records))
 
 
 def on_read(
     work: Callable[..., Any], asked: bytes, reader: bytes, block: Block, frames: Any
 ) -> Any:
     """Do work on a block that is read for this pass only."""
-    return work(asked, _read_parts(reader, block, frames), len(block.pieces))
+    return work(asked, _read_partitions(reader, block, frames), len(block.sources))
 
 
 def _each(
-    function: Callable[[Partition], R], parts: Iterator[tuple[Partition | None, Cost]]
+    function: Callable[[Partition], R], partitions: Iterator[tuple[Partition | None, Cost]]
 ) -> Iterator[tuple[R | None, Cost]]:
-    for part, cost in parts:
-        if part is None:
+    for partition, cost in partitions:
+        if partition is None:
             yield None, cost + Cost(partitions=1)
         else:
-            found, spent = compute(function, part)
-            yield found, cost + spent
+            result, spent = compute(function, partition)
+            yield result, cost + spent
 
 
-def reduce_parts(
-    asked: bytes, parts: Iterator[tuple[Partition | None, Cost]], n: int
+def reduce_partitions(
+    asked: bytes, partitions: Iterator[tuple[Partition | None, Cost]], n: int
 ) -> tuple[S | None, Cost]:
     """Return the statistic of n partitions."""
     statistic: Statistic[S] = unpack(asked)
     total = Cost()
     if statistic.exact:
         sums = Totals[S](statistic)
-        for _, cost in _each(sums.add, parts):
+        for _, cost in _each(sums.add, partitions):
             total += cost
         return sums.result, total
     tree = MergeTree(statistic.merge, n)
-    for place, (found, cost) in enumerate(_each(statistic.partial, parts)):
-        tree.put(place, found)
+    for k, (summary, cost) in enumerate(_each(statistic.partial, partitions)):
+        tree.put(k, summary)
         total += cost
     return tree.result, total
 
 
-def map_parts(
-    asked: bytes, parts: Iterator[tuple[Partition | None, Cost]], n: int
+def map_partitions(
+    asked: bytes, partitions: Iterator[tuple[Partition | None, Cost]], n: int
 ) -> tuple[list[Any], Cost]:
     """Return what a function says of each partition."""
     results, total = [], Cost()
-    for found, cost in _each(unpack(asked), parts):
+    for result, cost in _each(unpack(asked), partitions):
         total += cost
-        if found is not None:
-            results.append(found)
+        if result is not None:
+            results.append(result)
     return results, total
 
 
@@ -168,11 +168,11 @@ def merge_partials(
     """Return the statistic of some blocks."""
     statistic: Statistic[S] = unpack(asked)
     tree, total = MergeTree(statistic.merge, len(partials)), Cost()
-    for place, (found, cost) in enumerate(partials):
+    for k, (summary, cost) in enumerate(partials):
         # Merging may change the earlier one, which is another task's result and may be asked for
         # again. Where there is none before it, a later one is the earlier one.
-        later = place & 1 and partials[place - 1][0] is not None
-        tree.put(place, found if later else deepcopy(found))
+        later = k & 1 and partials[k - 1][0] is not None
+        tree.put(k, summary if later else deepcopy(summary))
         total += cost
     return tree.result, total
 

@@ -8,10 +8,11 @@ An implementation decides where partitions are loaded, how many at a time and ho
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from tacit.scale.cost import Cost
 from tacit.table import Table
@@ -30,15 +31,29 @@ R = TypeVar("R")
 _CHOSEN: ContextVar[Executor | None] = ContextVar("tacit_executor", default=None)
 
 
-class Executor(Protocol):
-    """Computes over partitions; both methods raise what a partition raised, and free all."""
+class Executor(ABC):
+    """Computes over partitions; `reduce` and `map` raise what a partition raised, and free all.
 
+    Attributes
+    ----------
+    memory : int or None
+        The limit on this machine, if there is one.
+    takes_some : bool
+        Whether it can compute over some of a table's partitions and reuse what it kept of them.
+    """
+
+    memory: int | None = None
+    takes_some: ClassVar[bool] = False
+
+    @abstractmethod
     def threads(self, n_jobs: int) -> int:
         """Return how many threads compute at a time, where the caller asks for `n_jobs`."""
 
+    @abstractmethod
     def statistic_bytes(self, n_partitions: int) -> int | None:
         """Return how large a partial of so many partitions may be; None if there is no limit."""
 
+    @abstractmethod
     def reduce(
         self,
         partitions: Partitions,
@@ -61,6 +76,7 @@ class Executor(Protocol):
         The statistic; None where no partition has a record.
         """
 
+    @abstractmethod
     def map(
         self,
         partitions: Partitions,
@@ -74,13 +90,13 @@ class Executor(Protocol):
         """
 
 
-def compute(function: Callable[[Partition], R], part: Partition) -> tuple[R, Cost]:
+def compute(function: Callable[[Partition], R], partition: Partition) -> tuple[R, Cost]:
     """Apply a function to a partition that has been loaded, and say what that took."""
     begin = time.perf_counter()
-    if isinstance(part.records, Table):  # what is kept must not grow by what a table derives
-        part = replace(part, records=part.records.fresh())
-    result = function(part)
-    return result, Cost.of_work(part.records, time.perf_counter() - begin)
+    if isinstance(partition.records, Table):  # what is kept must not grow by what a table derives
+        partition = replace(partition, records=partition.records.fresh())
+    result = function(partition)
+    return result, Cost.of_work(partition.records, time.perf_counter() - begin)
 
 
 def chosen_executor() -> Executor | None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.machine import available_memory, parse_bytes
 from tacit.scale.cost import Cost
-from tacit.scale.executor import compute
+from tacit.scale.executor import Executor, compute
 from tacit.scale.partitions import check_limit
 from tacit.statistic import MergeTree, Partition, Totals
 from tacit.table import Table
@@ -28,13 +28,13 @@ __all__ = ["Local"]
 S = TypeVar("S")
 R = TypeVar("R")
 
-_SHARE = 0.5  # of the memory that is free, where no limit is given
+_FRACTION = 0.5  # of the memory that is free, where no limit is given
 
 
-class Local:
+class Local(Executor):
     """Computes on this machine, in memory that does not grow with the data.
 
-    Each thread loads a partition, computes its part of the answer and takes the next, so that
+    Each thread loads a partition, computes its statistic and takes the next, so that
     there are never more partitions in memory than threads, or than the limit allows. Partitions
     that fit within the limit stay loaded for the next pass.
 
@@ -59,7 +59,7 @@ class Local:
     def __repr__(self) -> str:
         return f"Local(memory={self.memory})"
 
-    takes_some = True  # of a table's partitions, and knows which it has kept of them
+    takes_some = True
 
     def threads(self, n_jobs: int) -> int:
         """Return how many threads compute at a time."""
@@ -82,8 +82,8 @@ class Local:
 
     def _forget_others(self, key: str) -> None:
         with self._lock:
-            for own in [own for own in self._kept if own[0] != key]:
-                del self._kept[own]
+            for other in [kept for kept in self._kept if kept[0] != key]:
+                del self._kept[other]
 
     def reduce(
         self,
@@ -93,19 +93,19 @@ class Local:
         report: Callable[[Cost], None],
     ) -> S | None:
         """Return the statistic of all records; see :class:`tacit.scale.Executor`."""
-        n, own = len(partitions.pieces), statistic.n_bytes
+        n, n_bytes = len(partitions.sources), statistic.n_bytes
         if statistic.exact:
             totals = Totals[S](statistic)
-            with closing(self._each(partitions, totals.add, n_jobs, report, own, 0)) as done:
+            with closing(self._each(partitions, totals.add, n_jobs, report, n_bytes, 0)) as done:
                 for _ in done:
                     pass
             return totals.result
         tree = MergeTree(statistic.merge, n)
         # Results wait for their siblings: one for each level of the tree, besides those in work.
         levels, partial = n.bit_length(), statistic.partial
-        with closing(self._each(partitions, partial, n_jobs, report, own, levels)) as each:
-            for index, found in each:
-                tree.put(index, found)
+        with closing(self._each(partitions, partial, n_jobs, report, n_bytes, levels)) as each:
+            for index, summary in each:
+                tree.put(index, summary)
         return tree.result
 
     def map(
@@ -117,9 +117,9 @@ class Local:
     ) -> Iterator[R]:
         """Yield what a function says of each partition; see :class:`tacit.scale.Executor`."""
         with closing(self._each(partitions, function, n_jobs, report, 0, 0)) as each:
-            for _, found in each:
-                if found is not None:
-                    yield found
+            for _, result in each:
+                if result is not None:
+                    yield result
 
     def _each(
         self,
@@ -138,16 +138,17 @@ class Local:
             if records is None:
                 return None, cost + Cost(partitions=1)
             number = partitions.identity(index)[1]
-            part = Partition(records, number, partitions.firsts[index], flight.jobs_each)
-            found, spent = compute(function, part)
-            return found, cost + spent
+            first = partitions.firsts[index]
+            partition = Partition(records, number, first, flight.jobs_each)
+            result, spent = compute(function, partition)
+            return result, cost + spent
 
-        waiting = iter(range(len(partitions.pieces)))
+        waiting = iter(range(len(partitions.sources)))
         if flight.n_threads == 1:  # here, where kernels notice Ctrl-C at once
             for index in waiting:
-                found, cost = work(index)
+                result, cost = work(index)
                 report(cost)
-                yield index, found
+                yield index, result
             return
         queue: deque[tuple[int, Future[tuple[R | None, Cost]]]] = deque()
         pool = ThreadPoolExecutor(flight.n_threads, "tacit")
@@ -158,9 +159,9 @@ class Local:
                 if not queue:
                     return
                 index, future = queue.popleft()
-                found, cost = future.result()
+                result, cost = future.result()
                 report(cost)
-                yield index, found
+                yield index, result
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -178,44 +179,44 @@ class _Flight:
     ) -> None:
         self._local = local
         self._partitions = partitions
-        pieces = partitions.pieces
-        missing = [i for i in range(len(pieces)) if partitions.identity(i) not in local._kept]
-        self._largest = max((pieces[i].load_bytes for i in missing), default=0)
+        sources = partitions.sources
+        missing = [i for i in range(len(sources)) if partitions.identity(i) not in local._kept]
+        self._largest = max((sources[i].load_bytes for i in missing), default=0)
         waiting = result_bytes * n_waiting
         check_limit(partitions, local.memory, waiting + result_bytes)
         limit = local.memory
         if limit is None and (free := available_memory()) is not None:
-            limit = int(free * _SHARE) + local.kept_bytes
-        self._room = None if limit is None else limit - waiting
-        threads = max(1, min(n_jobs, len(pieces)))
-        if self._room is not None:
-            wanted = sum(pieces[i].kept_bytes for i in missing) + threads * self._largest
-            if local.kept_bytes + wanted > self._room:  # the table in use comes first
+            limit = int(free * _FRACTION) + local.kept_bytes
+        self._free = None if limit is None else limit - waiting
+        threads = max(1, min(n_jobs, len(sources)))
+        if self._free is not None:
+            wanted = sum(sources[i].kept_bytes for i in missing) + threads * self._largest
+            if local.kept_bytes + wanted > self._free:  # the table in use comes first
                 local._forget_others(partitions.identity(0)[0])
             each = self._largest + 2 * result_bytes
             if each:
-                threads = min(threads, max(1, (self._room - local.kept_bytes) // each))
+                threads = min(threads, max(1, (self._free - local.kept_bytes) // each))
         self._in_flight = threads * (self._largest + result_bytes)
         self.n_threads = threads
         self.jobs_each = max(1, n_jobs // threads)
 
     def load(self, index: int) -> tuple[Any, Cost]:
-        """Return a partition that was kept, or load it, and keep it if there is room."""
+        """Return a partition that was kept, or load it, and keep it if there is memory for it."""
         kept = self._local._kept.get(self._partitions.identity(index))
         if kept is not None:
             return kept[0], Cost()
-        piece = self._partitions.pieces[index]
+        source = self._partitions.sources[index]
         begin = time.perf_counter()
         records = self._partitions.load(index, self.jobs_each)
-        cost = Cost.of_load(piece.disk_bytes, time.perf_counter() - begin)
+        cost = Cost.of_load(source.disk_bytes, time.perf_counter() - begin)
         if self._partitions.keep:
             self._keep(index, records)
         return records, cost
 
     def _keep(self, index: int, records: Any) -> None:
-        local, size = self._local, self._partitions.pieces[index].kept_bytes
+        local, size = self._local, self._partitions.sources[index].kept_bytes
         if size and isinstance(records, Table):
             size = records.nbytes
         with local._lock:
-            if self._room is None or local.kept_bytes + size + self._in_flight <= self._room:
+            if self._free is None or local.kept_bytes + size + self._in_flight <= self._free:
                 local._kept[self._partitions.identity(index)] = records, size

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from tacit import _core, counts
 from tacit.counts.pairs import plan
@@ -49,7 +48,7 @@ class PairTotal:
     def __add__(self, other: PairTotal) -> PairTotal:
         """Add up, in the arrays of the first where that can be."""
         matrix: Any = self.matrix
-        if isinstance(matrix, sparse.csr_array) and isinstance(other.matrix, np.ndarray):
+        if hasattr(matrix, "toarray") and isinstance(other.matrix, np.ndarray):
             matrix = matrix.toarray()  # the sum of a sparse and a dense matrix is dense
         return PairTotal(
             self.total + other.total,
@@ -63,8 +62,8 @@ class PairTotal:
         if self.triangle is not None:
             square = _core.triangle_to_square(self.triangle, schema.n_values, n_jobs)
             stored = square if stored is None else _sum(square, stored)
-        held = stored.diagonal().astype(stored.dtype)
-        return counts.Pairs(schema, stored, counts.OneWay(schema, held, self.total))
+        singles = stored.diagonal().astype(stored.dtype)
+        return counts.Pairs(schema, stored, counts.OneWay(schema, singles, self.total))
 
 
 def _sum(one: Any, other: Any) -> Any:
@@ -76,8 +75,8 @@ def _sum(one: Any, other: Any) -> Any:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.flags.writeable:
         one += other
         return one
-    found = one + other
-    return np.asarray(found) if isinstance(one, np.ndarray) else found
+    total = one + other
+    return np.asarray(total) if isinstance(one, np.ndarray) else total
 
 
 @dataclass(frozen=True)
@@ -112,25 +111,25 @@ class PairCounts(Statistic["PairTotal"]):
         """What a partial takes in memory, as far as that is known: the sparse form takes less."""
         return 8 * self.n_values**2 if self.layout == "dense" else 0
 
-    def partial(self, part: Partition) -> PairTotal:
-        """Count the pairs of a part."""
-        return self.accumulate(PairTotal(), part)
+    def partial(self, partition: Partition) -> PairTotal:
+        """Count the pairs of a partition."""
+        return self.accumulate(PairTotal(), partition)
 
     def merge(self, one: PairTotal, other: PairTotal) -> PairTotal:
         """Add up."""
         return one + other
 
-    def accumulate(self, total: PairTotal, part: Partition) -> PairTotal:
-        """Add the pairs of a part to those of others; uses these up."""
-        table: Table = part.records
+    def accumulate(self, total: PairTotal, partition: Partition) -> PairTotal:
+        """Add the pairs of a partition to those of others; uses these up."""
+        table: Table = partition.records
         chosen = None if self.given is None else table.where(self.given)
-        layout, way = plan(table, chosen, self.layout, "auto")
-        if self.weighted or (layout, way) != ("dense", "outer") or self.n_records > _MOST:
-            found = table.pairs(records=chosen, layout=layout, n_jobs=part.n_jobs)
-            return total + PairTotal(found.singles.total, None, found.stored)
+        layout, method = plan(table, chosen, self.layout, "auto")
+        if self.weighted or (layout, method) != ("dense", "outer") or self.n_records > _MOST:
+            pairs = table.pairs(records=chosen, layout=layout, n_jobs=partition.n_jobs)
+            return total + PairTotal(pairs.singles.total, None, pairs.stored)
         triangle, n = total.triangle, self.n_values
         if triangle is None:
             triangle = np.zeros(n * (n + 1) // 2, np.uint32)
-        _core.pair_triangle(as_records(table, chosen), triangle, part.n_jobs)
+        _core.pair_triangle(as_records(table, chosen), triangle, partition.n_jobs)
         n_records = table.n_records if chosen is None else len(chosen)
         return replace(total, total=total.total + n_records, triangle=triangle)

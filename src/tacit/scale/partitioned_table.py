@@ -22,11 +22,12 @@ from tacit.scale.counting import OneWayCounts, QueryCount, TableCounts, TwoWayCo
 from tacit.scale.executor import chosen_executor
 from tacit.scale.local import Local
 from tacit.scale.pair_counting import PairCounts
-from tacit.scale.partitions import HeldPiece, HeldReader, Partitions
-from tacit.scale.taking import Narrowed, NarrowedPiece, StoredCount, TakeRecords
+from tacit.scale.partitions import MemoryReader, MemorySource, Partitions
+from tacit.scale.records import StoredCount, TakeRecords
 from tacit.schema import check_query
-from tacit.table import Summary, Table
-from tacit.table.gateway import check_records, check_target
+from tacit.table import Table
+from tacit.table.gateway import check_records, check_target, value_type
+from tacit.table.records import Records
 
 if TYPE_CHECKING:
     import os
@@ -39,14 +40,14 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.statistic import Partition, Statistic
 
-__all__ = ["Contents", "PartitionedTable", "Run", "as_partitioned", "of_tables", "partition"]
+__all__ = ["Metadata", "PartitionedTable", "PassRunner", "as_partitioned", "of_tables", "partition"]
 
 S = TypeVar("S")
 R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Contents:
+class Metadata:
     """What is known of a partitioned table once its values have been counted.
 
     Attributes
@@ -67,11 +68,11 @@ class Contents:
     weighted: bool
 
 
-class Run:
+class PassRunner:
     """Runs passes for a table: chooses who computes, shows progress and adds up what it costs."""
 
-    def __init__(self, own: Executor, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.own = own
+    def __init__(self, default: Executor, n_jobs: int | None = None, verbose: int = 0) -> None:
+        self.default = default
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.cost = Cost()
@@ -80,12 +81,12 @@ class Run:
     @property
     def memory(self) -> int | None:
         """The limit on this machine, if there is one."""
-        return getattr(self.own, "memory", None)
+        return self.default.memory
 
     @property
     def executor(self) -> Executor:
         """Who computes the next pass."""
-        return chosen_executor() or self.own
+        return chosen_executor() or self.default
 
     def reduce(
         self,
@@ -100,7 +101,7 @@ class Run:
         shown = bool(self.verbose if verbose is None else verbose)
         begin, executor = time.perf_counter(), self.executor
         try:
-            with show_progress(what, len(partitions.pieces), shown, passing=True) as advance:
+            with show_progress(what, len(partitions.sources), shown, passing=True) as advance:
                 report = partial(self._note, advance)
                 return executor.reduce(partitions, statistic, jobs, report)
         finally:
@@ -131,7 +132,7 @@ class Run:
     ) -> Iterator[R]:
         begin = time.perf_counter()
         try:
-            with show_progress(what, len(partitions.pieces), shown, passing=True) as advance:
+            with show_progress(what, len(partitions.sources), shown, passing=True) as advance:
                 report = partial(self._note, advance)
                 yield from executor.map(partitions, function, jobs, report)
         finally:
@@ -152,7 +153,7 @@ class Run:
             self.cost += cost
 
 
-class PartitionedTable:
+class PartitionedTable(Records):
     """A table in partitions: files, row groups, tables elsewhere.
 
     :func:`tacit.scan` makes one. Nothing is read before something is asked; then labels and
@@ -167,86 +168,92 @@ class PartitionedTable:
     Parameters
     ----------
     find : callable
-        Finds the contents when they are first asked for, with a :class:`Run`.
-    run : Run
+        Finds the metadata when they are first asked for, with a :class:`PassRunner`.
+    passes : PassRunner
     origin : str
         What it was made of, for people.
     """
 
-    in_partitions: ClassVar = True  # lower rooms, which do not know this class, look here
+    in_partitions: ClassVar = True  # for lower layers, which do not know this class
 
-    def __init__(self, find: Callable[[Run], Contents], run: Run, origin: str) -> None:
+    def __init__(
+        self, find: Callable[[PassRunner], Metadata], passes: PassRunner, origin: str
+    ) -> None:
         self._find = find
-        self._run = run
+        self._passes = passes
         self._origin = origin
-        self._known: Contents | None = None
-        self._finding = RLock()
+        self._cached_metadata: Metadata | None = None
+        self._lock = RLock()
+
+    @classmethod
+    def _of(cls, metadata: Metadata, passes: PassRunner, origin: str) -> PartitionedTable:
+        """Return the table of which all is known without a pass."""
+        table = cls(lambda passes: metadata, passes, origin)
+        table._cached_metadata = metadata
+        return table
 
     @property
-    def _contents(self) -> Contents:
-        with self._finding:
-            if self._known is None:
-                self._known = self._find(self._run)
-        return self._known
+    def _metadata(self) -> Metadata:
+        with self._lock:
+            if self._cached_metadata is None:
+                self._cached_metadata = self._find(self._passes)
+        return self._cached_metadata
 
     # What it holds
 
     @property
     def schema(self) -> Schema:
         """Columns, labels and defaults."""
-        return self._contents.schema
+        return self._metadata.schema
 
     @property
     def n_records(self) -> int:
         """Number of records (the papers' m)."""
-        return int(self._contents.sizes.sum())
-
-    @property
-    def n_columns(self) -> int:
-        """Number of columns (the papers' n)."""
-        return len(self.schema)
+        return int(self._metadata.sizes.sum())
 
     @property
     def n_stored(self) -> int:
         """Number of stored, that is non-default values (the papers' l)."""
-        return self._contents.n_stored
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Records × columns."""
-        return self.n_records, self.n_columns
+        return self._metadata.n_stored
 
     @property
     def weighted(self) -> bool:
         """Whether records have weights."""
-        return self._contents.weighted
+        return self._metadata.weighted
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the stored values of all partitions would take in one Table."""
+        width = np.dtype(value_type(self.schema.n_values)).itemsize
+        m = self.n_records
+        return 8 * (m + 1) + width * self.n_stored + 8 * m * self.weighted
 
     @property
     def partition_sizes(self) -> NDArray[np.int64]:
         """The number of records of each partition; none is empty."""
-        return self._contents.sizes.copy()
+        return self._metadata.sizes.copy()
 
     @property
     def n_partitions(self) -> int:
         """How many partitions have records."""
-        return len(self._contents.sizes)
+        return len(self._metadata.sizes)
 
     @property
     def memory(self) -> int | None:
         """The limit of memory on this machine, if there is one."""
-        return self._run.memory
+        return self._passes.memory
 
     @property
     def statistic_bytes(self) -> int | None:
         """How large a statistic of a partition may be where passes run, if there is a limit."""
-        return self._run.executor.statistic_bytes(self.n_partitions)
+        return self._passes.executor.statistic_bytes(self.n_partitions)
 
     @property
     def cost(self) -> Cost:
         """What all passes so far took."""
-        return self._run.cost
+        return self._passes.cost
 
-    # The two ways to look at records
+    # The two ways to compute over records
 
     def reduce(
         self,
@@ -271,11 +278,11 @@ class PartitionedTable:
         verbose : int, optional
             1 shows progress on stderr.
         """
-        partitions = self._contents.partitions
-        if only is not None and getattr(self._run.executor, "takes_some", False):
+        partitions = self._metadata.partitions
+        if only is not None and self._passes.executor.takes_some:
             partitions = partitions.only(only)
-        summary = self._run.reduce(partitions, statistic, what, n_jobs, verbose)
-        assert summary is not None  # contents have at least one record
+        summary = self._passes.reduce(partitions, statistic, what, n_jobs, verbose)
+        assert summary is not None  # a table has at least one record
         return statistic.finalize(summary)
 
     def map(
@@ -297,27 +304,9 @@ class PartitionedTable:
         what, n_jobs, verbose
             As for :meth:`reduce`.
         """
-        return self._run.map(self._contents.partitions, function, what, n_jobs, verbose)
+        return self._passes.map(self._metadata.partitions, function, what, n_jobs, verbose)
 
     # What it says
-
-    def summary(self) -> Summary:
-        """Report size and sparsity: m, n, l and the factor m·n/l."""
-        (m, n), stored, schema = self.shape, self.n_stored, self.schema
-        arity = int(schema.arities.max())
-        width = 2 if schema.n_values < 2**16 else 4
-        return Summary(
-            records=m,
-            columns=n,
-            stored=stored,
-            factor=m * n / stored if stored else float("inf"),
-            values=schema.n_values,
-            largest_arity=arity,
-            missing_columns=sum(labels.missing is not None for labels in schema.labels),
-            weighted=self.weighted,
-            n_bytes=8 * (m + 1) + width * stored + 8 * m * self.weighted,
-            dense_bytes=m * n * (1 if arity <= 2**8 else 2 if arity <= 2**16 else 4),
-        )
 
     def one_way(
         self, *, given: Mapping[str, Any] | None = None, n_jobs: int | None = None
@@ -335,10 +324,11 @@ class PartitionedTable:
         n_jobs: int | None = None,
     ) -> counts.TwoWay:
         """Count a target's values with those of every column; as :meth:`tacit.Table.two_way`."""
-        place = check_target(self.schema, target)
+        column = check_target(self.schema, target)
         self._check_given(given)
-        stored, held, total = self.reduce(TwoWayCounts(place, given), n_jobs=n_jobs)
-        return counts.TwoWay(self.schema, place, stored, counts.OneWay(self.schema, held, total))
+        stored, singles, total = self.reduce(TwoWayCounts(column, given), n_jobs=n_jobs)
+        one_way = counts.OneWay(self.schema, singles, total)
+        return counts.TwoWay(self.schema, column, stored, one_way)
 
     def pairs(
         self,
@@ -351,9 +341,11 @@ class PartitionedTable:
         self._check_given(given)
         m, n = self.n_records, self.schema.n_values
         if layout == "auto" and suits_square(n, self.n_stored**2 / m):
-            layout = "dense"  # of the whole, if not of every partition
-        found = self.reduce(PairCounts(n, m, self.weighted, given, layout), n_jobs=n_jobs)
-        return found.pairs(self.schema, count_jobs(self._run.n_jobs if n_jobs is None else n_jobs))
+            layout = "dense"  # of all records, if not of every partition
+        total = self.reduce(PairCounts(n, m, self.weighted, given, layout), n_jobs=n_jobs)
+        return total.pairs(
+            self.schema, count_jobs(self._passes.n_jobs if n_jobs is None else n_jobs)
+        )
 
     def contingency(
         self,
@@ -364,9 +356,7 @@ class PartitionedTable:
         n_jobs: int | None = None,
     ) -> counts.ContingencyTable:
         """Count every combination of labels; as :meth:`tacit.Table.contingency`."""
-        if isinstance(columns, str):
-            raise InputError(f"columns must be a list of column names, got {columns!r}")
-        return self.tables([columns], given=given, layout=layout, n_jobs=n_jobs)[0]
+        return self.tables([self._positions(columns)], given=given, layout=layout, n_jobs=n_jobs)[0]
 
     def table(
         self,
@@ -398,9 +388,9 @@ class PartitionedTable:
         n_jobs : int, optional
             Threads.
         """
-        places = [[self.schema.position(c, "columns") for c in own] for own in column_sets]
+        positions = [self._positions(columns) for columns in column_sets]
         self._check_given(given)
-        return self.reduce(TableCounts(places, given, layout), n_jobs=n_jobs)
+        return self.reduce(TableCounts(positions, given, layout), n_jobs=n_jobs)
 
     def count(self, query: Mapping[str, Any]) -> int | float:
         """Return the (weighted) number of records that match ``{column: label, …}``."""
@@ -414,7 +404,7 @@ class PartitionedTable:
     # Other tables made of it
 
     def take(self, records: Any, *, n_jobs: int | None = None) -> Table:
-        """Return the Table of some records, in their own order, in one pass.
+        """Return the Table of some records, in their order, in one pass.
 
         Parameters
         ----------
@@ -425,37 +415,33 @@ class PartitionedTable:
         chosen = check_records(records, self.n_records)
         if chosen is None or not len(chosen):
             raise InputError("records: there must be at least one")
-        found = self.map(TakeRecords(chosen), n_jobs=n_jobs)
-        tables = [own for own in found if own is not None]
-        joined = Table.concat(tables)
+        joined = Table.concat(
+            [t for t in self.map(TakeRecords(chosen), n_jobs=n_jobs) if t is not None]
+        )
         return joined if joined.schema == self.schema else joined.conform(self.schema)
 
     def collect(self, *, n_jobs: int | None = None) -> Table:
         """Return all records as one Table in memory."""
-        n_bytes = self.summary().n_bytes
-        check_fits(2 * n_bytes, "the table of all partitions", "take some of the records")
+        check_fits(2 * self.nbytes, "the table of all partitions", "take some of the records")
         return self.take(np.arange(self.n_records), n_jobs=n_jobs)
 
     def select(self, columns: Sequence[str | int]) -> PartitionedTable:
         """Return the table of some of the columns; of files, others are not read."""
-        if isinstance(columns, str):
-            raise InputError(f"columns must be a list of column names, got {columns!r}")
-        contents = self._contents
-        places = [contents.schema.position(c, "columns") for c in columns]
-        if not places:
+        metadata = self._metadata
+        chosen = self._positions(columns)
+        if not chosen:
             raise InputError("columns: there must be at least one")
 
-        def find(run: Run) -> Contents:
-            narrowed = Narrowed.of(contents.partitions.reader, contents.schema, places)
-            pieces = contents.partitions.pieces
-            if isinstance(narrowed, Narrowed):
-                pieces = tuple(NarrowedPiece.of(piece) for piece in pieces)
-            parts = Partitions(pieces, narrowed, contents.partitions.firsts)
-            found = run.reduce(parts, StoredCount(), "partitions")
-            assert found is not None
-            return replace(contents, schema=narrowed.schema, partitions=parts, n_stored=found)
+        def find(passes: PassRunner) -> Metadata:
+            old = metadata.partitions
+            reader, sources = old.reader.select(old.sources, metadata.schema, chosen)
+            partitions = Partitions(sources, reader, old.firsts)
+            n_stored = passes.reduce(partitions, StoredCount(), "partitions")
+            assert n_stored is not None
+            schema = metadata.schema.select(chosen)
+            return replace(metadata, schema=schema, partitions=partitions, n_stored=n_stored)
 
-        return PartitionedTable(find, self._run, f"{len(places)} columns of {self._origin}")
+        return PartitionedTable(find, self._passes, f"{len(chosen)} columns of {self._origin}")
 
     def materialise(
         self,
@@ -492,26 +478,23 @@ class PartitionedTable:
         --------
         >>> import pathlib, tempfile, tacit
         >>> visits = tacit.datasets.load_visits()
-        >>> with tempfile.TemporaryDirectory() as place:
-        ...     folder = pathlib.Path(place) / "visits"
+        >>> with tempfile.TemporaryDirectory() as parent:
+        ...     folder = pathlib.Path(parent) / "visits"
         ...     made = tacit.scale.partition(visits, 4).materialise(folder)
         ...     again = tacit.scan(folder)
         ...     print(again.n_partitions, again.count({"weather": True, "news": True}))
         4 845
         """
-        from tacit.scale.files.folder import materialise
+        from tacit.io.tables.folder import materialise
 
         return materialise(self, folder, overwrite=overwrite, n_jobs=n_jobs, verbose=verbose)
-
-    def __len__(self) -> int:
-        return self.n_records
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:
         refuse_partitions(self, "an array")
         raise AssertionError
 
     def __repr__(self) -> str:
-        if self._known is None:
+        if self._cached_metadata is None:
             return f"PartitionedTable of {self._origin}, not read yet"
         line = self.summary().line().removeprefix("Table of ")
         many = "s" * (self.n_partitions != 1)
@@ -522,7 +505,7 @@ def as_partitioned(X: Any) -> PartitionedTable | None:
     """Return `X` as a partitioned table if it is one, or a frame of Dask; else None."""
     if isinstance(X, PartitionedTable):
         return X
-    from tacit.scale.dask_frames import is_dask_frame, scan_dask
+    from tacit.io.dask_frames import is_dask_frame, scan_dask
 
     return scan_dask(X) if is_dask_frame(X) else None
 
@@ -560,22 +543,16 @@ def partition(
 
 def of_tables(tables: Sequence[Table], *, memory: int | str | None = None) -> PartitionedTable:
     """Return tables with one schema as partitions of one table."""
-    schema = tables[0].schema
-    for k, own in enumerate(tables):
-        if own.schema != schema:
+    head = tables[0]
+    for k, table in enumerate(tables):
+        if table.schema != head.schema:
             raise InputError(f"tables: the schema of table {k} is not that of table 0")
-        if (own.weights is None) != (tables[0].weights is None):
+        if table.weighted != head.weighted:
             raise InputError("tables: some have weights and some have none")
-    sizes = np.array([own.n_records for own in tables], np.int64)
-    pieces = tuple(HeldPiece(own, f"partition {k}") for k, own in enumerate(tables))
+    sizes = np.array([table.n_records for table in tables], np.int64)
+    sources = tuple(MemorySource(table, f"partition {k}") for k, table in enumerate(tables))
     firsts = tuple((np.cumsum(sizes) - sizes).tolist())
-    contents = Contents(
-        schema,
-        Partitions(pieces, HeldReader(), firsts),
-        sizes,
-        sum(own.n_stored for own in tables),
-        tables[0].weights is not None,
-    )
-    made = PartitionedTable(lambda run: contents, Run(Local(memory)), "tables in memory")
-    made._known = contents
-    return made
+    partitions = Partitions(sources, MemoryReader(), firsts)
+    n_stored = sum(table.n_stored for table in tables)
+    metadata = Metadata(head.schema, partitions, sizes, n_stored, head.weighted)
+    return PartitionedTable._of(metadata, PassRunner(Local(memory)), "tables in memory")

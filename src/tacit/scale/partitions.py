@@ -1,10 +1,11 @@
-"""Where partitions lie and how they become records."""
+"""Where partitions are and how they become records."""
 
 from __future__ import annotations
 
 import uuid
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import InputError
 from tacit.machine import human_bytes
@@ -12,13 +13,21 @@ from tacit.machine import human_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tacit.schema import Schema
     from tacit.table import Table
 
-__all__ = ["HeldPiece", "HeldReader", "Partitions", "Piece", "Reader", "check_limit"]
+__all__ = [
+    "MemoryReader",
+    "MemorySource",
+    "PartitionSource",
+    "Partitions",
+    "Reader",
+    "check_limit",
+]
 
 
-class Piece(Protocol):
-    """Where a partition lies: small and picklable.
+class PartitionSource:
+    """Where a partition is: small and picklable.
 
     Attributes
     ----------
@@ -32,24 +41,88 @@ class Piece(Protocol):
         Memory that it takes once it is loaded; 0 where it is mapped.
     """
 
+    if TYPE_CHECKING:  # fields of the dataclasses that derive from it, or properties
+
+        @property
+        def name(self) -> str: ...  # noqa: D102
+        @property
+        def disk_bytes(self) -> int: ...  # noqa: D102
+        @property
+        def load_bytes(self) -> int: ...  # noqa: D102
+        @property
+        def kept_bytes(self) -> int: ...  # noqa: D102
+
     @property
-    def name(self) -> str: ...  # noqa: D102
-    @property
-    def disk_bytes(self) -> int: ...  # noqa: D102
-    @property
-    def load_bytes(self) -> int: ...  # noqa: D102
-    @property
-    def kept_bytes(self) -> int: ...  # noqa: D102
+    def copy_bytes(self) -> int:
+        """Memory that a copy of some of its columns may take."""
+        return self.kept_bytes or self.disk_bytes
+
+    def delayed_frame(self) -> Any:
+        """Return what a cluster has to compute before the partition can be read, or None."""
+        return None
 
 
-class Reader(Protocol):
-    """How the pieces of a table become records: shared by all of them, picklable."""
+class Reader(ABC):
+    """How the sources of a table become records: shared by all of them, picklable."""
 
-    def load(self, piece: Any, n_jobs: int) -> Any:
-        """Return the records of a piece, mostly as a Table; None if it has none.
+    @abstractmethod
+    def load(self, source: Any, n_jobs: int) -> Any:
+        """Return the records of a partition, mostly as a Table; None if it has none.
 
-        An error names the piece.
+        An error names the source.
         """
+
+    def select(
+        self, sources: tuple[Any, ...], schema: Schema, columns: Sequence[int]
+    ) -> tuple[Reader, tuple[Any, ...]]:
+        """Return a reader of some of the columns, and the sources that it takes.
+
+        Parameters
+        ----------
+        sources : tuple of PartitionSource
+        schema : Schema
+            Of all columns.
+        columns : sequence of int
+            The columns to keep.
+        """
+        reader = _SelectingReader(self, tuple(columns))
+        return reader, tuple(s if s.kept_bytes else _CopiedSource(s) for s in sources)
+
+
+@dataclass(frozen=True)
+class _CopiedSource(PartitionSource):
+    """A source that takes no memory, until some of its columns are copied out of it."""
+
+    source: PartitionSource
+
+    @property
+    def name(self) -> str:
+        return self.source.name
+
+    @property
+    def disk_bytes(self) -> int:
+        return self.source.disk_bytes
+
+    @property
+    def load_bytes(self) -> int:
+        return max(self.source.load_bytes, self.kept_bytes)
+
+    @property
+    def kept_bytes(self) -> int:
+        return self.source.copy_bytes
+
+
+@dataclass(frozen=True)
+class _SelectingReader(Reader):
+    """Reads all columns and keeps some."""
+
+    reader: Reader
+    columns: tuple[int, ...]
+
+    def load(self, source: Any, n_jobs: int) -> Table | None:
+        inner = source.source if isinstance(source, _CopiedSource) else source
+        table = self.reader.load(inner, n_jobs)
+        return None if table is None else table.select(self.columns)
 
 
 @dataclass(frozen=True)
@@ -58,7 +131,7 @@ class Partitions:
 
     Attributes
     ----------
-    pieces : tuple of Piece
+    sources : tuple of PartitionSource
     reader : Reader
     firsts : tuple of int
         The number of the first record of each; zeros where that is not known yet.
@@ -70,8 +143,8 @@ class Partitions:
         The key of the partitions that these are some of, and which of them.
     """
 
-    pieces: tuple[Any, ...]
-    reader: Any
+    sources: tuple[Any, ...]
+    reader: Reader
     firsts: tuple[int, ...]
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
     keep: bool = True
@@ -79,11 +152,11 @@ class Partitions:
 
     def only(self, numbers: Sequence[int]) -> Partitions:
         """Return some of the partitions, in their order."""
-        if len(numbers) == len(self.pieces):
+        if len(numbers) == len(self.sources):
             return self
-        own = tuple(numbers)
-        pieces, firsts = (tuple(x[k] for k in own) for x in (self.pieces, self.firsts))
-        return Partitions(pieces, self.reader, firsts, keep=self.keep, home=(self.key, own))
+        chosen = tuple(numbers)
+        sources, firsts = (tuple(x[k] for k in chosen) for x in (self.sources, self.firsts))
+        return Partitions(sources, self.reader, firsts, keep=self.keep, home=(self.key, chosen))
 
     def identity(self, index: int) -> tuple[str, int]:
         """Return under which name a partition may be kept, whichever of them it is with."""
@@ -91,14 +164,14 @@ class Partitions:
 
     def load(self, index: int, n_jobs: int) -> Any:
         """Load one of them."""
-        return self.reader.load(self.pieces[index], n_jobs)
+        return self.reader.load(self.sources[index], n_jobs)
 
 
 def check_limit(partitions: Partitions, memory: int | None, reserved: int = 0) -> None:
     """Refuse partitions of which a single one would exceed a limit of memory."""
-    if memory is None or not partitions.pieces:
+    if memory is None or not partitions.sources:
         return
-    largest = max(partitions.pieces, key=lambda piece: piece.load_bytes)
+    largest = max(partitions.sources, key=lambda source: source.load_bytes)
     if reserved > memory:
         raise InputError(
             f"memory: the statistic that is asked for needs about {human_bytes(reserved)} with its "
@@ -106,16 +179,16 @@ def check_limit(partitions: Partitions, memory: int | None, reserved: int = 0) -
             "fewer columns, clusters or starts"
         )
     if largest.load_bytes + reserved > memory:
-        beside = f", besides {human_bytes(reserved)} for the statistic" if reserved else ""
+        besides = f", besides {human_bytes(reserved)} for the statistic" if reserved else ""
         raise InputError(
             f"memory: {largest.name} needs about {human_bytes(largest.load_bytes)} to be "
-            f"loaded{beside}, but the limit is {human_bytes(memory)}; raise the limit, or make "
+            f"loaded{besides}, but the limit is {human_bytes(memory)}; raise the limit, or make "
             "smaller partitions"
         )
 
 
 @dataclass(frozen=True)
-class HeldPiece:
+class MemorySource(PartitionSource):
     """A Table in memory."""
 
     table: Table
@@ -124,10 +197,15 @@ class HeldPiece:
     load_bytes: int = 0
     kept_bytes: int = 0
 
+    @property
+    def copy_bytes(self) -> int:
+        """Memory that a copy of some of its columns may take."""
+        return self.table.nbytes
 
-class HeldReader:
+
+class MemoryReader(Reader):
     """Hands out tables that are in memory already."""
 
-    def load(self, piece: HeldPiece, n_jobs: int) -> Table:
+    def load(self, source: MemorySource, n_jobs: int) -> Table:
         """Return the Table."""
-        return piece.table
+        return source.table

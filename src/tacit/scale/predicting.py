@@ -9,7 +9,6 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_fits
@@ -47,8 +46,8 @@ class Predict:
     >>> visits = tacit.datasets.load_visits()
     >>> model = tacit.KMeans(3, random_state=0).fit(visits)
     >>> parts = tacit.scale.partition(visits, 4)
-    >>> found = np.concatenate(list(parts.map(tacit.scale.Predict(model))))
-    >>> np.array_equal(found, model.labels_)
+    >>> labels = np.concatenate(list(parts.map(tacit.scale.Predict(model))))
+    >>> np.array_equal(labels, model.labels_)
     True
     """
 
@@ -62,13 +61,13 @@ class Predict:
             light.__dict__.pop(name, None)
         object.__setattr__(self, "model", light)
 
-    def __call__(self, part: Partition) -> Any:
+    def __call__(self, partition: Partition) -> Any:
         """Ask the model."""
         model = self.model
-        if getattr(model, "n_jobs", part.n_jobs) != part.n_jobs:
+        if getattr(model, "n_jobs", partition.n_jobs) != partition.n_jobs:
             model = copy(model)
-            model.n_jobs = part.n_jobs
-        return getattr(model, self.method)(part.records, **self.options)
+            model.n_jobs = partition.n_jobs
+        return getattr(model, self.method)(partition.records, **self.options)
 
 
 def predict_parts(
@@ -86,39 +85,43 @@ def predict_parts(
         What else the method takes.
     """
     if hasattr(model, "fit"):  # a net has no such state
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(model)
     n_jobs, verbose = getattr(model, "n_jobs", None), getattr(model, "verbose", 0) or None
-    found = X.map(Predict(model, method, options or {}), n_jobs=n_jobs, verbose=verbose)
+    answers = X.map(Predict(model, method, options or {}), n_jobs=n_jobs, verbose=verbose)
     instead = "take it partition by partition, from X.map(tacit.scale.Predict(model))"
-    return gather(found, X.n_records, method, instead)
+    return gather(answers, X.n_records, method, instead)
 
 
-def gather(found: Iterable[NDArray[Any]], n_records: int, what: str, instead: str) -> NDArray[Any]:
-    """Return one array of what was found in each partition, in their order.
+def gather(
+    answers: Iterable[NDArray[Any]], n_records: int, what: str, instead: str
+) -> NDArray[Any]:
+    """Return one array of the answers for all partitions, in their order.
 
     Parameters
     ----------
-    found : iterable of arrays
+    answers : iterable of arrays
         With an entry, or a row, for each record.
     n_records : int
         How many there are in all.
     what, instead : str
         What it is, and what to do if it does not fit in memory.
     """
-    whole: NDArray[Any] | None = None
+    joined: NDArray[Any] | None = None
     done = 0
-    for part in found:
-        if whole is None:
-            each = int(np.prod(part.shape[1:])) * part.itemsize
+    for answer in answers:
+        if joined is None:
+            each = int(np.prod(answer.shape[1:])) * answer.itemsize
             check_fits(each * n_records, f"{what} of {n_records:,} records", instead)
-            whole = np.empty((n_records, *part.shape[1:]), part.dtype)
-        wider = np.result_type(whole, part)
-        if wider != whole.dtype:  # longer texts, say
-            whole = whole.astype(wider)
-        whole[done : done + len(part)] = part
-        done += len(part)
-    assert whole is not None  # a table has records
-    return whole
+            joined = np.empty((n_records, *answer.shape[1:]), answer.dtype)
+        wider = np.result_type(joined, answer)
+        if wider != joined.dtype:  # longer texts, say
+            joined = joined.astype(wider)
+        joined[done : done + len(answer)] = answer
+        done += len(answer)
+    assert joined is not None  # a table has records
+    return joined
 
 
 def over_parts(method: F) -> F:

@@ -22,7 +22,7 @@ class Labels(Sequence[Label]):
     Parameters
     ----------
     items : iterable of labels
-        Distinct; ``None`` (missing) only in the last place.
+        Distinct; ``None`` (missing) only as the last.
     dtype : str
         The Polars type of the data they came from, which :meth:`Table.to_frame` gives back.
 
@@ -56,6 +56,10 @@ class Labels(Sequence[Label]):
     def missing(self) -> int | None:
         """The code of missing values, if the column has any."""
         return len(self.items) - 1 if self.items[-1] is None else None
+
+    def without_missing(self) -> Labels:
+        """Return the labels that are not missing, of which there has to be one."""
+        return self if self.items[-1] is not None else Labels(self.items[:-1], self.dtype)
 
     def code(self, label: Any) -> int:
         """Return the code of a label; a :class:`KeyError` if there is none."""

@@ -14,13 +14,13 @@ __all__ = ["check_query"]
 
 
 def check_query(schema: Schema, query: Any, argument: str = "given") -> list[tuple[int, int]]:
-    """Turn ``{column: label, …}`` into (column place, code) pairs, one for each column."""
+    """Turn ``{column: label, …}`` into (column position, code) pairs, one for each column."""
     if not isinstance(query, Mapping):
         raise InputError(f"{argument} must map columns to labels, got {type(query).__name__}")
-    found: dict[int, int] = {}
+    codes: dict[int, int] = {}
     for column, label in query.items():
-        place = schema.position(column, argument)
-        if place in found:
-            raise InputError(f"{argument}: column {schema.names[place]!r} has two values")
-        found[place] = schema.column(place).code(label)
-    return list(found.items())
+        position = schema.position(column, argument)
+        if position in codes:
+            raise InputError(f"{argument}: column {schema.names[position]!r} has two values")
+        codes[position] = schema.column(position).code(label)
+    return list(codes.items())

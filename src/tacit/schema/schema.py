@@ -97,10 +97,8 @@ class Schema(Sequence[Column]):
             raise InputError("names, labels and defaults must be equally many")
         wrong = (self.defaults < 0) | (self.defaults >= self.arities)
         if wrong.any():
-            place = int(np.argmax(wrong))
-            raise InputError(
-                f"defaults: column {self.names[place]!r} has no code {self.defaults[place]}"
-            )
+            c = int(np.argmax(wrong))
+            raise InputError(f"defaults: column {self.names[c]!r} has no code {self.defaults[c]}")
         if len(self._positions) < len(self.names):
             twice = next(n for i, n in enumerate(self.names) if self._positions[n] != i)
             raise InputError(f"column names must be distinct, but {twice!r} occurs twice")
@@ -183,7 +181,7 @@ class Schema(Sequence[Column]):
         return self.names[column], self.labels[column][int(self.value_codes[value])]
 
     def position(self, column: str | int, argument: str = "column") -> int:
-        """Return the place of a column given by name or place.
+        """Return the position of a column given by name or position.
 
         Parameters
         ----------
@@ -201,10 +199,16 @@ class Schema(Sequence[Column]):
             if -len(self) <= column < len(self):
                 return int(column) % len(self)
             raise InputError(f"{argument}: column {column} is not among the {len(self)} columns")
-        raise InputError(f"{argument} must be a column's name or place, got {column!r}")
+        raise InputError(f"{argument} must be a column's name or position, got {column!r}")
+
+    def select(self, columns: Sequence[int]) -> Schema:
+        """Return the schema of some of the columns, given by their positions."""
+        names = [self.names[c] for c in columns]
+        labels = [self.labels[c] for c in columns]
+        return Schema(names, labels, self.defaults[list(columns)])
 
     def column(self, position: int) -> Column:
-        """Return the column at a place."""
+        """Return the column at a position."""
         return Column(self.names[position], self.labels[position], int(self.defaults[position]))
 
     def __len__(self) -> int:

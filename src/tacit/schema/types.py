@@ -34,7 +34,7 @@ _DURATION = re.compile(r"Duration\(time_unit='(ms|us|ns)'\)")
 
 
 def parse_type(name: str) -> Any:
-    """Return the Polars type with this name; an enumeration's labels are its own affair."""
+    """Return the Polars type with this name; an enumeration's labels are not part of it."""
     if name == "Enum":
         return pl.Enum
     if name in _PLAIN:
@@ -49,29 +49,29 @@ def parse_type(name: str) -> Any:
 
 
 def is_temporal(name: str) -> bool:
-    """Return whether a type is one of dates, moments, times or durations."""
+    """Return whether a type is one of dates, timestamps, times or durations."""
     return name.startswith(("Date", "Duration", "Time"))
 
 
-def label_items(found: pl.Series) -> list[Any]:
+def label_items(values: pl.Series) -> list[Any]:
     """Return values as labels.
 
-    Instants are labels in UTC, where no hour comes twice. Python has no nanoseconds: a moment that
-    needs them has the number that Polars holds for its label.
+    Instants are labels in UTC, where no hour comes twice. Python has no nanoseconds: a timestamp
+    that needs them has the number that Polars holds for its label.
     """
-    dtype = found.dtype
+    dtype = values.dtype
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
-        found = found.dt.convert_time_zone("UTC")
+        values = values.dt.convert_time_zone("UTC")
     try:
-        items = found.to_list()
+        items = values.to_list()
     except (pl.exceptions.PanicException, OverflowError, ValueError):
         raise InputError(
-            f"column {found.name!r} holds moments that Python has no dates for"
+            f"column {values.name!r} holds timestamps that Python has no dates for"
         ) from None
     if dtype.is_float():
         items = [x if x is None else x + 0.0 for x in items]  # -0.0 is 0.0
     if dtype == pl.Time or getattr(dtype, "time_unit", "us") == "ns":
-        for k, number in enumerate(found.to_physical().to_list()):
+        for k, number in enumerate(values.to_physical().to_list()):
             if number is not None and number % 1000:
                 items[k] = number
     return items
@@ -100,7 +100,7 @@ def sort_labels(items: Iterable[Any], dtype: str) -> list[Any]:
     """Sort labels that are not missing."""
     try:
         return sorted(items)
-    except TypeError:  # moments, some of them as numbers
+    except TypeError:  # timestamps, some of them as numbers
         mixed = list(items)
         numbers = label_series(Labels(mixed, dtype)).to_physical().to_list()
         return [mixed[k] for k in sorted(range(len(mixed)), key=numbers.__getitem__)]
@@ -123,5 +123,5 @@ def merge_labels(several: list[Labels], name: str, argument: str = "tables") -> 
     present = {labels.items[: labels.missing] for labels in several}
     present.discard(())
     merged = [*present.pop()] if len(present) == 1 else sort_labels(set().union(*present), kinds[0])
-    lost = any(labels.missing is not None for labels in several)
-    return Labels([*merged, *([None] if lost else [])], kinds[0] if kinds else "Null")
+    missing = any(labels.missing is not None for labels in several)
+    return Labels([*merged, *([None] if missing else [])], kinds[0] if kinds else "Null")

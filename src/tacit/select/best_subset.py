@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import narwhals as nw
 import numpy as np
 import polars as pl
-from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tacit.errors import InputError, refuse_partitions
-from tacit.machine import count_jobs
+from tacit.errors import InputError
+from tacit.estimator import Estimator
+from tacit.listing import Listed, Listing
+from tacit.machine import check_int, count_jobs
 from tacit.progress import show_progress
+from tacit.scale import PartitionedTable
+from tacit.select.criteria import choose_criterion
 from tacit.select.measure import Measurer
 from tacit.select.problem import array_problem, frame_problem, table_problem
 from tacit.select.ranking import Ranking
-from tacit.select.scores import choose_score
 from tacit.select.search import Search
 from tacit.table import Table
 from tacit.table.features import is_frame, note_names, weigh
@@ -43,8 +44,9 @@ class Subset(NamedTuple):
     ----------
     columns : tuple of str
     score : float
+        What the criterion is for them, in nats.
     gain : float
-        The information that the columns have about the target, in bits.
+        The information that the columns have about the target, in nats.
     n_combinations : int
         Combinations of their labels that occur, with those of given columns.
     """
@@ -55,30 +57,30 @@ class Subset(NamedTuple):
     n_combinations: int
 
 
-class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     r"""Choose the n columns that together say most about a target.
 
-    All sets of n columns are compared, so that columns are found that say much together and little
-    alone. Sets that provably cannot be among the best are not counted; the result is the same.
+    All sets of n columns are compared, so that columns that say much together and little alone are
+    chosen. Sets that provably cannot be among the best are not counted; the result is the same.
 
     Parameters
     ----------
     n_features : int, default 3
         How many columns to choose.
-    score : {"information_gain", "corrected", "penalised"}
-        What to maximise, in bits. For a set S, the target Y, N records (or the sum of their
+    criterion : {"information_gain", "corrected", "penalized"}
+        What to maximise, in nats. For a set S, the target Y, N records (or the sum of their
         weights) and K combinations of labels that occur:
 
         - "information_gain": the mutual information I(Y; S) = H(Y) − H(Y | S). It never falls when
           a column is added, and favours columns with many labels;
         - "corrected": less what chance alone is expected to add, after Miller and Madow:
-          I(Y; S) − (K(YS) − K(S) − K(Y) + 1) / (2 N ln 2);
-        - "penalised": less half of log2(N) for each parameter, shared out among the records, as BIC
-          has it: I(Y; S) − (K(S) − 1) (K(Y) − 1) log2(N) / (2 N).
+          I(Y; S) − (K(YS) − K(S) − K(Y) + 1) / (2 N);
+        - "penalized": less half of ln(N) for each parameter, divided by the number of records, as
+          BIC has it: I(Y; S) − (K(S) − 1) (K(Y) − 1) ln(N) / (2 N).
 
     given : sequence of str or int, optional
         Columns whose labels are known anyway. They are not chosen, and what counts is what a set
-        says beyond them: I(Y; S | given), corrected or penalised likewise.
+        says beyond them: I(Y; S | given), corrected or penalized likewise.
     n_best : int, default 20
         How many of the best sets to remember.
     discretise : spec or mapping, optional
@@ -98,7 +100,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         The chosen columns, in the order of the table. Where several sets score the same (to 12
         decimals), it is the one whose columns come first.
     score_ : float
-        Its score.
+        Its score, in nats.
     ranking_ : list of Subset
         The `n_best` best sets, the best first: columns, score, gain and n_combinations.
     n_subsets_ : int
@@ -118,16 +120,19 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     >>> best = tacit.BestSubset(4).fit(table, "square 6")
     >>> best.subset_
     ('triangle 0', 'triangle 1', 'triangle 2', 'triangle 3')
-    >>> round(best.score_, 2)
-    0.99
+    >>> round(best.score_, 2)  # of at most ln 2
+    0.68
     >>> best.transform(table)
     Table of 2,000 records × 4 columns, 1,6... stored values (m·n/l = ...)
     """
 
+    _input_tags = ("categorical", "sparse", "string")
+    _per_record: ClassVar[tuple[str, ...]] = ()  # transform selects columns, wherever records are
+
     def __init__(
         self,
         n_features: int = 3,
-        score: str = "information_gain",
+        criterion: Literal["information_gain", "corrected", "penalized"] = "information_gain",
         *,
         given: Sequence[str | int] | None = None,
         n_best: int = 20,
@@ -137,7 +142,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         verbose: int = 0,
     ) -> None:
         self.n_features = n_features
-        self.score = score
+        self.criterion = criterion
         self.given = given
         self.n_best = n_best
         self.discretise = discretise
@@ -149,9 +154,6 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Return what scikit-learn wants to know."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:
@@ -170,13 +172,13 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         BestSubset
             Itself.
         """
-        score = choose_score(self.score)
-        n_best = _whole("n_best", self.n_best)
+        criterion = choose_criterion(self.criterion)
+        n_best = check_int(self.n_best, "n_best", 1)
         jobs = count_jobs(self.n_jobs)
         problem = self._problem(X, y)
         problem = problem._replace(table=weigh(problem.table, sample_weight))
         given, candidates = self._roles(problem)
-        n = _whole("n_features", self.n_features)
+        n = check_int(self.n_features, "n_features", 1)
         if n > len(candidates):
             raise InputError(
                 f"n_features={n}, but there are only {len(candidates)} columns to choose from"
@@ -190,13 +192,16 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ranking = Ranking(n_best)
         total = math.comb(len(candidates), n)
         with show_progress("sets of columns", total, bool(self.verbose)) as report:
-            search = Search(measurer, score, candidates, n, ranking, report=report)
+            search = Search(measurer, criterion, candidates, n, ranking, report=report)
             search.run(base)
         self._keep(problem, ranking, search)
         return self
 
     def to_frame(self, top: int = 20) -> pl.DataFrame:
-        """Return the best sets as a Polars frame: columns, score, gain and combinations.
+        """Return the best sets as a Polars frame.
+
+        The columns are columns (a list of names), score_nats, gain_nats and combinations (of labels
+        that occur).
 
         Parameters
         ----------
@@ -204,31 +209,55 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             How many; at most `n_best` are remembered.
         """
         check_is_fitted(self)
-        best = self.ranking_[: _whole("top", top)]
+        best = self.ranking_[: check_int(top, "top", 1)]
         return pl.DataFrame(
             {
                 "columns": [list(subset.columns) for subset in best],
-                "score": [subset.score for subset in best],
-                "gain": [subset.gain for subset in best],
+                "score_nats": [subset.score for subset in best],
+                "gain_nats": [subset.gain for subset in best],
                 "combinations": [subset.n_combinations for subset in best],
             }
         )
+
+    def to_text(self, top: int = 20) -> str:
+        """Return the best sets as text, one a line, with their scores in nats.
+
+        Parameters
+        ----------
+        top : int, default 20
+            How many; at most `n_best` are remembered.
+        """
+        check_is_fitted(self)
+        best = self.ranking_[: check_int(top, "top", 1)]
+        lines = [f"  {', '.join(subset.columns)}: {subset.score:.4f}" for subset in best]
+        return "\n".join([f"{self.target_} by {self.criterion}, in nats", *lines])
+
+    def _listing(self, top: int | None) -> Listing:
+        check_is_fitted(self)
+        rows, bars = [], []
+        for best in self.ranking_[:top]:
+            columns, score = ", ".join(best.columns), f"{best.score:.4f}"
+            rows.append((columns, score, f"{best.gain:.4f}", f"{best.n_combinations:,}"))
+            bars.append((columns, best.score, score))
+        title = f"{self.criterion} about {self.target_}"
+        head = ("columns", "score (nats)", "gain (nats)", "combinations")
+        return Listing(title, head, rows, bars, f"{title} (nats)")
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns.
 
         Parameters
         ----------
-        X : Table, frame, array or sparse array
+        X : Table, PartitionedTable, frame, array or sparse array
             The target may be among the columns of a Table or frame; it is passed over.
 
         Returns
         -------
-        Table, ndarray, sparse array or frame
+        Table, PartitionedTable, ndarray, sparse array or frame
             A Table of a Table; else an array, or what ``set_output`` asks for.
         """
         check_is_fitted(self)
-        if isinstance(X, Table):
+        if isinstance(X, Table | PartitionedTable):
             return X.select(list(self.subset_))
         return self._frame_transform(X) if is_frame(X) else super().transform(X)
 
@@ -253,7 +282,6 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _problem(self, X: Any, y: Any) -> Problem:
         """Make one Table of columns and target, and note what scikit-learn wants to be noted."""
-        refuse_partitions(X, type(self).__name__)
         if y is None:
             raise InputError(
                 f"This {type(self).__name__} estimator requires y to be passed, "
@@ -266,11 +294,11 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         else:
             X = validate_data(self, X, dtype=None, accept_sparse=True, ensure_all_finite=False)
             return array_problem(X, y, self.discretise, self.n_jobs)
-        note_names(self, [problem.table.schema.names[place] for place in problem.features])
+        note_names(self, [problem.table.schema.names[k] for k in problem.features])
         return problem
 
     def _roles(self, problem: Problem) -> tuple[list[int], list[int]]:
-        """Return the places of the given columns, and of those to choose from."""
+        """Return the indices of the given columns, and of those to choose from."""
         if isinstance(self.given, str):
             raise InputError(f"given must be a list of columns, got {self.given!r}")
         schema = problem.table.schema
@@ -279,7 +307,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("given: the target cannot be given")
         if len(set(given)) < len(given):
             raise InputError("given: a column is there twice")
-        return given, [place for place in problem.features if place not in given]
+        return given, [k for k in problem.features if k not in given]
 
     def _counter(self, problem: Problem, y: Any) -> Counter | Table:
         counter: Any = self.counter
@@ -302,7 +330,7 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = problem.table.schema.names
         self.ranking_ = [
             Subset(
-                tuple(names[place] for place in ranked.places),
+                tuple(names[k] for k in ranked.columns),
                 ranked.score,
                 ranked.gain,
                 ranked.n_combinations,
@@ -314,21 +342,15 @@ class BestSubset(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_subsets_ = search.n_subsets
         self.n_scored_ = search.n_scored
         self.target_ = names[problem.target]
-        self._names = [names[place] for place in problem.features]
-
-
-def _whole(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
+        self._names = [names[k] for k in problem.features]
 
 
 def _counts(counter: Any, table: Table) -> bool:
     """Whether a counter is of a table, or of one with the same records."""
     if counter.n_records != table.n_records or counter.schema != table.schema:
         return False
-    own = getattr(counter, "records", table)
-    return own is table or all(
-        np.array_equal(getattr(own, name), getattr(table, name))
+    counted = getattr(counter, "records", table)
+    return counted is table or all(
+        np.array_equal(getattr(counted, name), getattr(table, name))
         for name in ("indptr", "values", "weights")
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 from tacit import _core
 from tacit.counts import counter as make_counter
 from tacit.counts.records import as_records
-from tacit.select.scores import Baseline
+from tacit.select.criteria import Baseline
 from tacit.table import Table
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class Measured:
     Attributes
     ----------
     entropy : float64 array
-        H(SZ), in bits.
+        H(SZ), in nats.
     rest : float64 array
-        H(Y | SZ): what is still open about the target.
+        H(Y | SZ), in nats: what is still open about the target.
     n_rows, n_cells : int64 array
         K(SZ) and K(YSZ): combinations that occur.
     """
@@ -61,9 +61,9 @@ class Measurer:
     counter : Counter or Table
         Who counts. For a Table that is decided here: all sets at once, or a planner.
     target : int
-        The place of the target.
+        The index of the target.
     given : sequence of int
-        The places of the given columns.
+        The indices of the given columns.
     n_jobs : int
         Threads of the kernel.
     """
@@ -94,7 +94,7 @@ class Measurer:
         if self._table is not None and not self._given:
             target = self._table.one_way().array(self._target)
             one = np.array([0, len(target)]), np.array([len(target)])
-            known = Measured(*_core.table_entropies(target, *one, 1))
+            known = _in_nats(_core.table_entropies(target, *one, 1))
         else:
             known = self.measure(np.zeros((1, 0), np.int64))
             target = self._counter.table([self._target]).to_array()
@@ -108,7 +108,7 @@ class Measurer:
         )
 
     def measure(self, sets: NDArray[np.int64]) -> Measured:
-        """Measure sets of columns, a row of places for each."""
+        """Measure sets of columns, a row of indices for each."""
         cells = self._arities[sets].prod(axis=1) * self._fixed_cells
         out = Measured(
             np.empty(len(sets)),
@@ -117,13 +117,13 @@ class Measurer:
             np.empty(len(sets), np.int64),
         )
         for batch in _batches(cells):
-            found = (
+            measured = (
                 self._one_sparse(sets[batch[0]])
                 if cells[batch[0]] > _BATCH
                 else self._many_dense(sets[batch])
             )
-            for name, values in zip(("entropy", "rest", "n_rows", "n_cells"), found, strict=True):
-                getattr(out, name)[batch] = values
+            for field in fields(out):
+                getattr(out, field.name)[batch] = getattr(measured, field.name)
         return out
 
     def measure_all(self, columns: Sequence[int], size: int) -> Measured | None:
@@ -147,7 +147,7 @@ class Measurer:
         cells = schema.arities[sets].prod(axis=1) * self._n_labels
         offsets = np.concatenate(([0], np.cumsum(cells)))
         arities = np.full(len(sets), self._n_labels, np.int64)
-        return Measured(*_core.table_entropies(counts, offsets, arities, self._n_jobs))
+        return _in_nats(_core.table_entropies(counts, offsets, arities, self._n_jobs))
 
     def _all_pay(self, table: Table, columns: Sequence[int], size: int) -> bool:
         """Whether combinations of stored values are fewer than records to be read."""
@@ -165,18 +165,27 @@ class Measurer:
         price = combined * _COMBINED + squares + cells * _ALL_CELL
         return bool(price < one_by_one * _READ)
 
-    def _many_dense(self, sets: NDArray[np.int64]) -> tuple[Any, ...]:
+    def _many_dense(self, sets: NDArray[np.int64]) -> Measured:
         given = np.tile(self._given, (len(sets), 1)).astype(np.int64)
         target = np.full((len(sets), 1), self._target)
         counted = self._counter.tables(np.hstack([given, sets, target]))
         arities = np.full(len(sets), self._n_labels, np.int64)
-        return _core.table_entropies(counted.counts, counted.offsets, arities, self._n_jobs)
+        return _in_nats(
+            _core.table_entropies(counted.counts, counted.offsets, arities, self._n_jobs)
+        )
 
-    def _one_sparse(self, places: NDArray[np.int64]) -> tuple[Any, ...]:
-        columns = [*self._given, *places.tolist(), self._target]
-        table = self._counter.table(columns, layout="sparse")
+    def _one_sparse(self, columns: NDArray[np.int64]) -> Measured:
+        table = self._counter.table(
+            [*self._given, *columns.tolist(), self._target], layout="sparse"
+        )
         cells, counts = table.occurring()
-        return _core.cell_entropies(cells, counts, self._n_labels)
+        return _in_nats(_core.cell_entropies(cells, counts, self._n_labels))
+
+
+def _in_nats(measured: tuple[Any, ...]) -> Measured:
+    """Return what kernels say in bits."""
+    entropy, rest, n_rows, n_cells = measured
+    return Measured(entropy * math.log(2), rest * math.log(2), n_rows, n_cells)
 
 
 def _products_of(numbers: Sequence[int], size: int) -> int:
@@ -193,7 +202,7 @@ def _products_of(numbers: Sequence[int], size: int) -> int:
 
 
 def _batches(cells: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-    """Cut tables of so many cells each into batches; tables too large for one are on their own."""
+    """Cut tables of so many cells each into batches; tables too large for one are alone."""
     large = cells > _BATCH
     alone = [np.array([k]) for k in np.flatnonzero(large)]
     rest = np.flatnonzero(~large)

@@ -21,15 +21,15 @@ __all__ = ["Problem", "array_problem", "frame_problem", "table_problem"]
 
 
 class Problem(NamedTuple):
-    """A table, the place of its target, and the places of the columns that can be chosen."""
+    """A table, the index of its target, and the indices of the columns that can be chosen."""
 
     table: Table
     target: int
 
     @property
     def features(self) -> list[int]:
-        """The places of all columns but the target."""
-        return [place for place in range(self.table.n_columns) if place != self.target]
+        """The indices of all columns but the target."""
+        return [k for k in range(self.table.n_columns) if k != self.target]
 
 
 def table_problem(X: Table, y: Any, discretise: Any) -> Problem:
@@ -56,8 +56,8 @@ def frame_problem(X: Any, y: Any, discretise: Any, n_jobs: int | None) -> Proble
     [name] = classes.schema.names
     labels = classes.to_frame("polars")[name]
     series = nw.new_series(name, labels.to_list(), backend=frame.implementation)
-    whole = frame.with_columns(series).to_native()
-    table = Table(whole, discretise=discretise, target=name, n_jobs=n_jobs)
+    joined = frame.with_columns(series).to_native()
+    table = Table(joined, discretise=discretise, target=name, n_jobs=n_jobs)
     return Problem(table, frame.shape[1])
 
 

@@ -22,22 +22,22 @@ class Ranked(NamedTuple):
     Attributes
     ----------
     score : float
-    places : tuple of int
-        Where its columns are, ascending.
+    columns : tuple of int
+        Their indices, ascending.
     gain : float
-        The information it has about the target, in bits.
+        The information it has about the target, in nats.
     n_combinations : int
         Combinations of its labels (and those of the given columns) that occur.
     """
 
     score: float
-    places: tuple[int, ...]
+    columns: tuple[int, ...]
     gain: float
     n_combinations: int
 
 
 class Ranking:
-    """Keeps the n best sets: by score, and where scores are equal by the places of the columns.
+    """Keeps the n best sets: by score, and where scores are equal by the indices of the columns.
 
     Which sets it holds does not depend on the order in which they come.
 
@@ -48,7 +48,7 @@ class Ranking:
 
     def __init__(self, n_best: int) -> None:
         self._n_best = n_best
-        # The worst comes first: the lowest score, and of these the last in order of places.
+        # The worst comes first: the lowest score, and of these the last in the order of columns.
         self._heap: list[tuple[float, tuple[int, ...], Ranked]] = []
 
     @property
@@ -63,14 +63,14 @@ class Ranking:
         gains: NDArray[np.float64],
         measured: Measured,
     ) -> None:
-        """Offer sets, each a row of ascending places."""
+        """Offer sets, each a row of ascending indices."""
         least = self.threshold
         if len(scores) > self._n_best:  # the best of these are enough
             least = max(least, float(np.partition(scores, -self._n_best)[-self._n_best]))
         for k in np.flatnonzero(scores >= least).tolist():
-            places = tuple(sets[k].tolist())
-            ranked = Ranked(float(scores[k]), places, float(gains[k]), int(measured.n_rows[k]))
-            entry = (ranked.score, tuple(-place for place in places), ranked)
+            columns = tuple(sets[k].tolist())
+            ranked = Ranked(float(scores[k]), columns, float(gains[k]), int(measured.n_rows[k]))
+            entry = (ranked.score, tuple(-column for column in columns), ranked)
             if len(self._heap) < self._n_best:
                 heapq.heappush(self._heap, entry)
             elif entry > self._heap[0]:

@@ -1,23 +1,21 @@
 """Learning from similarities of near objects only: projection, grid; neighbours, cuts, SVM."""
 
-from tacit.similarity import saving  # noqa: F401 - so that files of classifiers can be loaded
 from tacit.similarity.cuts.classifier import NormalizedCutClassifier
-from tacit.similarity.cuts.minimum_cut import (
-    Cut,
-    CutPath,
-    MinimumCut,
-    minimum_cut,
-    normalized_cut,
-    normalized_cut_path,
-)
+from tacit.similarity.cuts.minimum_cut import minimum_cut, normalized_cut, normalized_cut_path
+from tacit.similarity.cuts.result import Cut, CutPath, MinimumCut
+from tacit.similarity.grid.forecast import Forecast
+from tacit.similarity.grouping.groups import Groups
 from tacit.similarity.neighbors.k_neighbors import SparseKNeighborsClassifier
 from tacit.similarity.sparse_computation import SparseComputation
 from tacit.similarity.svm.svc import SparseSVC
-from tacit.similarity.tuning.tune import Tuning, tune
+from tacit.similarity.tuning.result import Tuning
+from tacit.similarity.tuning.tune import tune
 
 __all__ = [
     "Cut",
     "CutPath",
+    "Forecast",
+    "Groups",
     "MinimumCut",
     "NormalizedCutClassifier",
     "SparseComputation",

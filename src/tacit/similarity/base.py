@@ -2,151 +2,156 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
+from tacit.estimator import Estimator
 from tacit.scale import as_partitioned, gather
-from tacit.similarity.grouping.groups import check_delta
+from tacit.similarity import state as files
+from tacit.similarity.grid.blocks import near_blocks
+from tacit.similarity.grid.plot import plot_grid
+from tacit.similarity.grouping.groups import check_group_width
 from tacit.similarity.grouping.partitioned import (
-    Finder,
-    Sorter,
+    CellSorter,
+    GroupLookup,
     TypeColumn,
     find_groups,
-    spread_over,
+    look_up,
     type_column,
 )
+from tacit.similarity.projection.centred import column_ranges, scale_columns
 from tacit.similarity.projection.encoding import Encoder
-from tacit.similarity.projection.scaling import column_ranges, scale_columns
 from tacit.similarity.sparse_computation import SparseComputation
 from tacit.table import Table
 from tacit.table.features import note_names
 from tacit.table.targets import read_target, refuse_reals
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from tacit import store
     from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
+    from tacit.similarity.tuning.result import Tuning
 
-__all__ = ["Objects", "SimilarityClassifier", "each_record", "refuse_huge"]
+__all__ = ["Objects", "SimilarityClassifier", "check_positive", "refuse_huge"]
 
-F = TypeVar("F", bound="Callable[..., Any]")
-
-_MOST_SQUARES = 1e307  # of one object, so that the squared distance of two is finite
+_MAX_SQUARES = 1e307  # of one object, so that the squared distance of two is finite
+_MAX_CLASSES_SHOWN = 6
 
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects, or representatives of groups of them, as a classifier sees them.
+    """Objects, or representatives of groups of them, as classifiers take them.
 
     Attributes
     ----------
     coords : ndarray of shape (n, n_dimensions)
-        Where they are in the projection.
+        Their coordinates in the projection.
     numbers : ndarray or csr_array of shape (n, n_columns)
         What distances are measured between.
     codes : ndarray of shape (n,)
         Numbers of their classes; -1 for objects that are to be classified.
     weights : ndarray of shape (n,)
-        How many objects each of them stands for.
-    members : ndarray of shape (n_objects,), PartMembers or None
-        Which of them stands for each of the objects given; None where each stands for itself, or
-        where nobody will ask.
+        How many objects each of them represents.
+    groups : ndarray of shape (n_objects,), PartitionedMembers or None
+        Which of them represents each of the objects given; None where each represents itself, or
+        where it is not needed.
     """
 
     coords: NDArray[np.float64]
     numbers: Any
     codes: NDArray[np.int32]
     weights: NDArray[np.float64]
-    members: NDArray[np.int32] | PartMembers | None = None
+    groups: NDArray[np.int32] | PartitionedMembers | None = None
+
+    @classmethod
+    def single(cls, coords: NDArray[np.float64], numbers: Any, codes: Any = None) -> Objects:
+        """Return objects that represent themselves alone."""
+        n = len(coords)
+        return cls(
+            coords, numbers, np.full(n, -1, np.int32) if codes is None else codes, np.ones(n)
+        )
 
     def __len__(self) -> int:
         return len(self.coords)
 
-    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return for each of the objects given what was found for the one that stands for it."""
-        if isinstance(self.members, PartMembers):
-            return self.members.spread(values)
-        return values if self.members is None else values[self.members]
+    def expand(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return for each of the objects given the value of its representative."""
+        if isinstance(self.groups, PartitionedMembers):
+            return self.groups.expand(values)
+        return values if self.groups is None else values[self.groups]
 
     def count(self, chosen: NDArray[np.bool_]) -> int:
-        """Return how many objects the chosen ones stand for."""
+        """Return how many objects the chosen ones represent."""
         return int(self.weights[chosen].sum())
 
 
 @dataclass(frozen=True)
-class PartMembers:
-    """Which of some groups stands for each record of a partitioned table."""
+class PartitionedMembers:
+    """Which of some groups represents each record of a partitioned table."""
 
-    parts: PartitionedTable
-    finder: Finder
+    partitions: PartitionedTable
+    lookup: GroupLookup
     n_jobs: int | None
 
-    def spread(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return for each record what was found for its group: one pass."""
-        return spread_over(self.parts, replace(self.finder, values=values), self.n_jobs)
-
-
-def each_record(method: F) -> F:
-    """Let a method that says something of each object take a partitioned table, too.
-
-    With `delta`, records of all partitions are grouped together, as those of a Table are. Without,
-    each is looked at by itself, and partitions are asked about one by one.
-    """
-
-    @wraps(method)
-    def either(self: Any, X: Any) -> Any:
-        parts = as_partitioned(X)
-        if parts is None or self.delta is not None:
-            return method(self, X)
-        check_is_fitted(self)
-        return self._ask_parts(method.__name__, parts)
-
-    return cast("F", either)
+    def expand(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return for each record the value of its group: one pass."""
+        return look_up(self.partitions, replace(self.lookup, values=values), self.n_jobs)
 
 
 @dataclass(frozen=True)
-class _Ask:
-    """What a classifier says of each record of a part, and how many had nothing near."""
+class _PredictCounting:
+    """What a classifier says of each record of a partition, and how many had nothing near."""
 
     model: SimilarityClassifier
     method: str
 
-    def __call__(self, part: Partition) -> tuple[NDArray[Any], int]:
+    def __call__(self, partition: Partition) -> tuple[NDArray[Any], int]:
         model = copy(self.model)
-        model.n_jobs = part.n_jobs
-        model._note_fallback(0)
-        found = getattr(model, self.method)(part.records)
-        lonely: int = getattr(model, "n_fallback_")  # noqa: B009 -- of all classifiers
-        return found, lonely
+        model.n_jobs = partition.n_jobs
+        model._set_fallback(0)
+        return getattr(model, self.method)(partition.records), model.n_fallback_
 
 
-class SimilarityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     """Base of the classifiers: fits the projection and the grid, and keeps the training objects.
 
-    `normalise` says whether distances are measured between columns that are scaled to [0, 1] by the
-    training objects; the projection always is.
+    Subclasses list all parameters in their constructors, as scikit-learn has it, and say what is
+    learned from objects that are encoded, projected and grouped.
     """
 
-    resolution: int | Sequence[int] | Literal["auto"]
-    dimensions: int | Literal["auto"]
-    projection: str
-    normalise: bool
-    delta: float | None
-    random_state: Any
-    n_jobs: int | None
+    _normalize_projection: ClassVar[bool] = True  # whatever distances are measured between
+    _training: Objects
+    classes_: NDArray[Any]
+    computation_: SparseComputation
+
+    def __init__(
+        self,
+        resolution: int | Sequence[int] | Literal["auto"],
+        n_dimensions: int | Literal["auto"],
+        projection: str,
+        normalize: bool,
+        group_width: float | None,
+        random_state: Any,
+        n_jobs: int | None,
+    ) -> None:
+        self.resolution = resolution
+        self.n_dimensions = n_dimensions
+        self.projection = projection
+        self.normalize = normalize
+        self.group_width = group_width
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
@@ -154,108 +159,239 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         tags.input_tags.sparse = True
         return tags
 
+    def fit(self, X: Any, y: Any) -> Self:
+        """Project the training objects, and learn from them.
+
+        Parameters
+        ----------
+        X : array-like, sparse array, frame, Table or PartitionedTable
+            Of shape (n_objects, n_columns). Arrays are not copied: do not change them while the
+            model is in use. A PartitionedTable takes `group_width`: what is learned from are
+            groups of records.
+        y : array-like of shape (n_objects,) or str
+            Their classes; or the column of a Table or PartitionedTable that holds them.
+
+        Returns
+        -------
+        classifier
+            Itself.
+        """
+        self._check_parameters()
+        self._learn(self._training_objects(X, y))
+        return self
+
+    def _fit_partitions(self, X: PartitionedTable, y: Any) -> Self:
+        self._check_parameters()
+        self._learn(self._training_groups(X, y))
+        return self
+
+    def _check_parameters(self) -> None:
+        raise NotImplementedError
+
+    def _learn(self, objects: Objects) -> None:
+        """Keep the training objects."""
+        self._training = objects
+        self._set_fallback(0)
+
+    @property
+    def encoder_(self) -> Encoder:
+        """How X becomes numbers."""
+        return self.computation_.encoder_
+
     @property
     def schema_(self) -> Schema | None:
         """The columns of the Table that was fitted; None for numbers and frames."""
         check_is_fitted(self)
         return self.encoder_.labels if self.encoder_.kind == "table" else None
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
-
-        Objects that predictions compare with are in the file. Generators of random numbers and
-        weights of classes are not, as predictions do not depend on them. Functions cannot be saved.
-
-        Parameters
-        ----------
-        path : path-like
-        """
-        from tacit.similarity.saving import write_classifier
-
+    @property
+    def n_fallback_(self) -> int:
+        """How many objects of the last prediction had nothing near."""
         check_is_fitted(self)
-        write_classifier(path, self)
+        return self._last_prediction["n_fallback"]
+
+    def _set_fallback(self, n: int) -> None:
+        self._last_prediction = {"n_fallback": n}  # in a dict, as predictions set no attributes
+
+    # Showing
 
     def to_text(self) -> str:
         """Return what the model knows, in words."""
-        check_is_fitted(self)
-        shown = [str(label) for label in self.classes_[:6].tolist()]
-        more = ", …" if len(self.classes_) > 6 else ""
-        sc = self.computation_
-        share = 100 * float(np.sum(sc.explained_variance_ratio_))
-        sides = " x ".join(map(str, sc.grid_.resolution))
-        measured = "scaled" if self.normalise else "as they are"
-        rows = [
-            ("classes", f"{len(self.classes_):,}: {', '.join(shown)}{more}"),
-            ("columns", f"{self.n_features_in_:,}, {measured}"),
-            ("projection", f"{self.projection}, {share:.1f}% of the variance"),
-            ("grid", f"{sides}; {sc.n_pairs_:,} near pairs, {100 * sc.density_:.3g}% of all"),
-            *self._facts(),
-        ]
+        rows = self._summary()
         wide = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{wide}}  {text}" for name, text in rows)
 
+    def to_html(
+        self,
+        X: Any = None,
+        y: Any = None,
+        *,
+        title: str | None = None,
+        tuning: Tuning | None = None,
+    ) -> str:
+        """Return a page about the model: what it knows, and a map of its grid.
+
+        Parameters
+        ----------
+        X, y : optional
+            Objects and their classes, of which the page shows the confusion matrix.
+        title : str, optional
+        tuning : Tuning, optional
+            Where the model comes from: the page shows scores by parameter.
+        """
+        from tacit.similarity.report.page import Confusion, page
+
+        facts, confusion = self._summary(), None
+        if X is not None:
+            predicted = self.predict(X)
+            truth = read_target(y, len(predicted)).to_numpy()
+            confusion = Confusion.of(self.classes_, truth, predicted)
+            facts.append(("accuracy", f"{confusion.accuracy:.2%} of {len(predicted):,} objects"))
+        return page(title or type(self).__name__, facts, self, confusion, tuning)
+
+    def plot(self, ax: Any = None, *, max_objects: int = 5000) -> Any:
+        """Draw the training objects by class, and the grid in two dimensions or in three.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            A three-dimensional one for a grid of three dimensions or more.
+        max_objects : int, default 5000
+            Of more objects, so many are drawn at random.
+
+        Returns
+        -------
+        matplotlib Axes
+        """
+        check_is_fitted(self)
+        coords, codes = self._training_classes()
+        return plot_grid(coords, self.computation_.grid_, self.classes_[codes], ax, max_objects)
+
+    def _training_classes(self) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Return the coordinates and classes of training objects, or of their groups."""
+        return self._training.coords, self._training.codes
+
+    def _summary(self) -> list[tuple[str, str]]:
+        """Return what there is to say, name and text."""
+        check_is_fitted(self)
+        shown = [str(label) for label in self.classes_[:_MAX_CLASSES_SHOWN].tolist()]
+        more = ", …" if len(self.classes_) > _MAX_CLASSES_SHOWN else ""
+        sc = self.computation_
+        explained = 100 * float(np.sum(sc.explained_variance_ratio_))
+        sides = " x ".join(map(str, sc.grid_.resolution))
+        measured = "scaled" if self.normalize else "as they are"
+        return [
+            ("classes", f"{len(self.classes_):,}: {', '.join(shown)}{more}"),
+            ("columns", f"{self.n_features_in_:,}, {measured}"),
+            ("projection", f"{self.projection}, {explained:.1f}% of the variance"),
+            ("grid", f"{sides}; {sc.n_pairs_:,} near pairs, {100 * sc.density_:.3g}% of all"),
+            *self._facts(),
+        ]
+
     def _facts(self) -> list[tuple[str, str]]:
-        """Return what else there is to say, name and text."""
+        """Return what else there is to say."""
         return []
 
-    @contextmanager
-    def _kept_on_failure(self) -> Iterator[None]:
-        """Leave a fitted model as it was if it cannot be fitted again."""
-        known = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:  # an interruption, too, leaves what was
-            self.__dict__.clear()
-            self.__dict__.update(known)
-            raise
+    # Saving
 
-    def _fit_objects(self, X: Any, y: Any, *, normalise_projection: bool = True) -> Objects:
-        """Check, encode and project training objects; note what predictions need."""
-        parts = as_partitioned(X)
-        if parts is not None:
-            return self._fit_parts(parts, y, normalise_projection)
-        if isinstance(X, Table) and isinstance(y, str):
-            X, y = _part_with(X, y)
-        self.encoder_, numbers = Encoder.fit(X, self)
-        codes = self._fit_classes(y, numbers.shape[0])
-        self._scales = column_ranges(numbers) if self.normalise else None
-        measured = scale_columns(numbers, self._scales)
-        self.computation_ = self._computation(normalise_projection).fit_numbers(measured)
-        self.computation_.encoder_ = self.encoder_
-        return self._grouped(
-            Objects(self.computation_.coords_, measured, codes, np.ones(len(codes)))
-        )
+    def to_state(self) -> store.State:
+        """Return the arrays of a file: projection, grid, and the objects predictions compare with.
 
-    def _computation(self, normalise: bool) -> SparseComputation:
+        Random states and weights of classes are not saved, as predictions do not depend on them.
+        Functions cannot be saved.
+        """
+        sc = self.computation_
+        facts, arrays = self._learned_state()
+        facts = files.computation_facts(sc) | files.write_classes(self.classes_) | facts
+        if self._scales is not None:
+            arrays["scales"] = self._scales
+        return files.computation_arrays(sc) | arrays | files.settings(self, facts)
+
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make the classifier that :meth:`to_state` described.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+        """
+        facts, parameters = files.read_settings(state)
+        model = cls(**parameters)
+        model._check_parameters()
+        model.computation_ = sc = model._computation()
+        files.read_computation(sc, facts, state)
+        files.read_names(model, facts, sc.encoder_)
+        model.classes_ = files.read_classes(facts)
+        width, n = len(sc.encoder_.names), len(state["coords"])
+        model._scales = files.read_floats(state, "scales", (width,)) if "scales" in state else None
+        coords = files.read_floats(state, "coords", (n, sc.grid_.n_dimensions))
+        numbers = files.read_numbers(state, n, sc.encoder_)
+        model._restore(facts, state, coords, numbers)
+        return model
+
+    def _learned_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return facts and arrays that hold what was learned."""
+        objects = self._training
+        return {}, {
+            "coords": objects.coords,
+            "codes": objects.codes,
+            "weights": objects.weights,
+            **files.numbers_arrays(objects.numbers),
+        }
+
+    def _restore(
+        self, facts: dict[str, Any], state: store.State, coords: NDArray[np.float64], numbers: Any
+    ) -> None:
+        """Take what was learned from a file."""
+        n = len(coords)
+        codes = files.read_codes(state, n, len(self.classes_))
+        self._learn(Objects(coords, numbers, codes, files.read_floats(state, "weights", (n,))))
+
+    # Training objects
+
+    def _computation(self) -> SparseComputation:
         return SparseComputation(
             self.resolution,
-            self.dimensions,
+            self.n_dimensions,
             self.projection,
-            normalise=normalise,
+            normalize=self._normalize_projection,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
 
-    def _fit_parts(self, parts: PartitionedTable, y: Any, normalise_projection: bool) -> Objects:
+    def _training_objects(self, X: Any, y: Any) -> Objects:
+        """Check, encode, project and group training objects; set what predictions need."""
+        if isinstance(X, Table) and isinstance(y, str):
+            X, y = _split_target(X, y)
+        encoder, numbers = Encoder.fit(X, self)
+        codes = self._fit_classes(y, numbers.shape[0])
+        self._scales = column_ranges(numbers) if self.normalize else None
+        measured = scale_columns(numbers, self._scales)
+        self.computation_ = self._computation()._fit_numbers(measured)
+        self.computation_.encoder_ = encoder
+        return self._grouped(Objects.single(self.computation_.coords_, measured, codes))
+
+    def _training_groups(self, X: PartitionedTable, y: Any) -> Objects:
         """Do the same with records in partitions: what comes back are groups of them."""
-        if self.delta is None:
+        if self.group_width is None:
             raise InputError(
                 f"X: {type(self).__name__} compares records with each other, which takes all of "
-                "them on one machine, but X is a partitioned table; delta= puts those together "
+                "them on one machine, but X is a partitioned table; group_width= groups those "
                 "that are alike, X.collect() gets all records, X.take(…) some of them"
             )
-        delta = check_delta(self.delta)
+        width = check_group_width(self.group_width)
         if y is None:
-            self._fit_classes(None, parts.n_records)
-        computation = self._computation(normalise_projection)
-        found = computation.fit_parts(parts, y)
-        types = type_column(found, y, lambda labels: self._fit_classes(labels, len(labels)))
-        sorter = Sorter(computation.place(), computation.grid_, delta, types, within=True)
-        groups, cells = find_groups(parts, sorter, self.n_jobs)
-        computation.note_blocks(cells.in_blocks())
-        self.encoder_, self.computation_ = found.encoder, computation
-        note_names(self, found.encoder.inputs)
-        self._scales = np.ones(found.shape[1]) if self.normalise else None
+            self._fit_classes(None, X.n_records)
+        sc = self._computation()
+        columns = sc._fit_projection(X, y)
+        types = type_column(columns, y, lambda labels: self._fit_classes(labels, len(labels)))
+        sorter = CellSorter(sc._projector(), sc.grid_, width, types, within=True)
+        groups, cells = find_groups(X, sorter, self.n_jobs)
+        blocks = cells.to_blocks()
+        sc._set_near(near_blocks(blocks, blocks, sc.grid_))
+        self.computation_ = sc
+        note_names(self, columns.encoder.inputs)
+        self._scales = np.ones(columns.shape[1]) if self.normalize else None
         return Objects(groups.coords, groups.X, groups.types, groups.weights)
 
     def _fit_classes(self, y: Any, n_objects: int) -> NDArray[np.int32]:
@@ -273,83 +409,99 @@ class SimilarityClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.classes_ = classes.astype(str) if texts else classes
         return codes.astype(np.int32)
 
+    def _grouped(self, objects: Objects) -> Objects:
+        """Replace objects that are alike by one that represents them, if that is asked for."""
+        if self.group_width is None:
+            return objects
+        width = check_group_width(self.group_width)
+        groups = self.computation_._group_objects(
+            objects.coords, objects.numbers, objects.codes, width
+        )
+        return Objects(groups.coords, groups.X, groups.types, groups.weights, groups.labels)
+
+    # Objects that are to be classified
+
     def _new_objects(self, X: Any) -> Objects:
-        """Check, encode and project objects that are to be classified."""
+        """Check, encode, project and group objects that are to be classified."""
         check_is_fitted(self)
-        parts = as_partitioned(X)
-        if parts is not None:
-            return self._new_groups(parts)
+        partitions = as_partitioned(X)
+        if partitions is not None:
+            return self._new_groups(partitions)
         with np.errstate(over="ignore", invalid="ignore"):
             numbers = scale_columns(self.encoder_.transform(X, self), self._scales)
-            coords = self.computation_.project(numbers)
+            coords = self.computation_._project(numbers)
         refuse_huge(numbers, coords)
-        n = numbers.shape[0]
-        return self._grouped(Objects(coords, numbers, np.full(n, -1, np.int32), np.ones(n)))
+        return self._grouped(Objects.single(coords, numbers))
 
-    def _new_groups(self, parts: PartitionedTable) -> Objects:
-        """Put records in partitions together that are to be classified."""
-        if self.delta is None:
+    def _new_groups(self, X: PartitionedTable) -> Objects:
+        """Group records in partitions that are to be classified."""
+        if self.group_width is None:
             raise InputError(
-                f"X: {type(self).__name__} looks at all records together, on one machine, but X is "
-                "a partitioned table; fit with delta= to put those together that are alike, or ask "
+                f"X: {type(self).__name__} takes all records together, on one machine, but X is a "
+                "partitioned table; fit with group_width= to group those that are alike, or ask "
                 "about each partition by itself: X.map(tacit.scale.Predict(model))"
             )
-        sc = self.computation_
-        sorter = Sorter(sc.place(), sc.grid_, check_delta(self.delta), TypeColumn.same(-1))
-        groups, _ = find_groups(parts, sorter, self.n_jobs)
-        members = PartMembers(parts, groups.finder, self.n_jobs)
+        sc, width = self.computation_, check_group_width(self.group_width)
+        sorter = CellSorter(sc._projector(), sc.grid_, width, TypeColumn.same(-1))
+        groups, _ = find_groups(X, sorter, self.n_jobs)
+        members = PartitionedMembers(X, groups.lookup, self.n_jobs)
         return Objects(groups.coords, groups.X, groups.types, groups.weights, members)
 
-    def _ask_parts(self, method: str, parts: PartitionedTable) -> NDArray[Any]:
-        """Return what a method says of each record, one partition after another."""
-        lonely = 0
+    def _answer_partitions(
+        self, method: Callable[..., Any], X: PartitionedTable, options: dict[str, Any]
+    ) -> NDArray[Any]:
+        check_is_fitted(self)
+        if self.group_width is not None:  # records of all partitions are grouped together
+            answer: NDArray[Any] = method(self, X, **options)
+            return answer
+        n_fallback = 0
         light = copy(self)
-        light.computation_ = self.computation_.without_objects()
+        light.computation_ = self.computation_._without_objects()
 
-        def found() -> Iterator[NDArray[Any]]:
-            nonlocal lonely
-            for own, n in parts.map(_Ask(light, method), n_jobs=self.n_jobs):
-                lonely += n
-                yield own
+        def answers() -> Iterator[NDArray[Any]]:
+            nonlocal n_fallback
+            for of_partition, n in X.map(
+                _PredictCounting(light, method.__name__), n_jobs=self.n_jobs
+            ):
+                n_fallback += n
+                yield of_partition
 
         instead = "take it partition by partition, from X.map(tacit.scale.Predict(model))"
-        whole = gather(found(), parts.n_records, method, instead)
-        self._note_fallback(lonely)
-        return whole
-
-    def _note_fallback(self, n: int) -> None:
-        """Note how many objects had nothing near."""
-        self.__dict__["n_fallback_"] = n
-
-    def _grouped(self, objects: Objects) -> Objects:
-        """Replace objects that are alike by one that stands for them, if that is asked for."""
-        if self.delta is None:
-            return objects
-        found = self.computation_.group_objects(
-            objects.coords, objects.numbers, objects.codes, check_delta(self.delta)
-        )
-        return Objects(found.coords, found.X, found.types, found.weights, found.labels)
+        answer = gather(answers(), X.n_records, method.__name__, instead)
+        self._set_fallback(n_fallback)
+        return answer
 
 
-def _part_with(table: Table, y: str) -> tuple[Table, Any]:
+def _split_target(table: Table, y: str) -> tuple[Table, Any]:
     """Return a Table without the column of classes, and these."""
-    name = table.schema.names[table.schema.position(y, "y")]
-    others = [own for own in table.schema.names if own != name]
+    target = table.schema.names[table.schema.position(y, "y")]
+    others = [name for name in table.schema.names if name != target]
     if not others:
-        raise InputError(f"X has no columns besides {name!r}")
-    return table.select(others), table.select([name]).to_frame("polars")[name]
+        raise InputError(f"X has no columns besides {target!r}")
+    return table.select(others), table.select([target]).to_frame("polars")[target]
 
 
 def refuse_huge(numbers: Any, coords: NDArray[np.float64]) -> None:
     """Refuse objects whose distances to others a float64 cannot hold."""
-    for held in (numbers, coords):
+    for values in (numbers, coords):
         with np.errstate(over="ignore", invalid="ignore"):
-            if sparse.issparse(held):
-                doubles: Any = held.astype(np.float64, copy=False)  # type: ignore[attr-defined]
+            if sparse.issparse(values):
+                doubles: Any = values.astype(np.float64, copy=False)  # type: ignore[attr-defined]
                 squares = np.asarray(doubles.multiply(doubles).sum(axis=1))
             else:
-                squares = np.einsum("ij,ij->i", held, held, dtype=np.float64)
-        wrong = ~(squares < _MOST_SQUARES)
+                squares = np.einsum("ij,ij->i", values, values, dtype=np.float64)
+        wrong = ~(squares < _MAX_SQUARES)
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(f"X: row {row} holds numbers that are too large for distances")
+
+
+def check_positive(value: Any, argument: str) -> float:
+    """Return a number above 0, or say that the argument must be one."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not 0 < number < np.inf:
+        raise InputError(f"{argument} must be a number above 0, got {value!r}")
+    return number

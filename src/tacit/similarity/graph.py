@@ -11,7 +11,7 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import available_memory, check_fits, count_jobs
-from tacit.similarity.grid.blocks import Blocks, Near, near_blocks
+from tacit.similarity.grid.blocks import Blocks, NearRanges, near_blocks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,7 +52,7 @@ def near_graph(
     ----------
     grid : Grid
     coords : ndarray of shape (n_objects, n_dimensions)
-        Where objects are in the grid.
+        Coordinates of objects in the projection that the grid is over.
     X : ndarray or CSR array of shape (n_objects, n_columns)
         What they are compared by.
     others : pair of such arrays, optional
@@ -72,12 +72,12 @@ def near_graph(
         diagonal=diagonal,
         dtype=dtype,
         n_jobs=n_jobs,
-        instead=instead or _group_instead,
+        instead=instead or _suggest_groups,
     )
 
 
 def similarities(
-    near: Near,
+    near: NearRanges,
     X: Any,
     X_columns: Any = None,
     *,
@@ -100,13 +100,13 @@ def similarities(
     jobs = count_jobs(n_jobs)
     _check_memory(near, which, dtype.itemsize, instead)
     other = X if X_columns is None else X_columns
-    plan = (near.arrays, which, jobs)
+    pairs = (near.arrays, which, jobs)
     if callable(kind):
-        offsets, indices, data = _by_function(plan, X, other, kind, dtype)
+        offsets, indices, data = _by_function(pairs, X, other, kind, dtype)
     elif sparse.issparse(X):
-        offsets, indices, data = _by_sparse_rows(plan, X, other, _MEASURES[kind], scale, dtype)
+        offsets, indices, data = _by_sparse_rows(pairs, X, other, _MEASURES[kind], scale, dtype)
     else:
-        offsets, indices, data = _by_rows(plan, X, other, _MEASURES[kind], scale, dtype)
+        offsets, indices, data = _by_rows(pairs, X, other, _MEASURES[kind], scale, dtype)
     graph = sparse.csr_array((data, indices, offsets), shape=(X.shape[0], other.shape[0]))
     graph.has_sorted_indices = True
     graph.has_canonical_format = True
@@ -114,14 +114,14 @@ def similarities(
 
 
 def near_indices(
-    near: Near, triangle: Triangle, n_jobs: int | None
+    near: NearRanges, triangle: Triangle, n_jobs: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return near pairs as the offsets and indices of a CSR array without values."""
     return _structure((near.arrays, _which(triangle, False, square=True), count_jobs(n_jobs)))
 
 
-def _group_instead(limit: int) -> str:
-    return "use a finer grid (resolution), or group objects that are almost identical (delta)"
+def _suggest_groups(limit: int) -> str:
+    return "use a finer grid (resolution), or group objects that are almost identical (group_width)"
 
 
 def graph_bytes(n_entries: int, n_objects: int, itemsize: int) -> int:
@@ -130,14 +130,14 @@ def graph_bytes(n_entries: int, n_objects: int, itemsize: int) -> int:
     return n_entries * (itemsize + index) + (n_objects + 1) * (8 + index)
 
 
-_Plan: TypeAlias = "tuple[tuple[NDArray[Any], ...], int, int]"  # who is near, which of them, jobs
-_Parts: TypeAlias = "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]"  # of a CSR array
+_Pairs: TypeAlias = "tuple[tuple[NDArray[Any], ...], int, int]"  # who is near, which of them, jobs
+_Csr: TypeAlias = "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]"  # of a CSR array
 
 
 def _by_rows(
-    plan: _Plan, X: Any, other: Any, measure: int, scale: float, dtype: np.dtype[Any]
-) -> _Parts:
-    near, which, jobs = plan
+    pairs: _Pairs, X: Any, other: Any, measure: int, scale: float, dtype: np.dtype[Any]
+) -> _Csr:
+    near, which, jobs = pairs
     rows = _row_major(X)
     columns = None if other is X else _row_major(other)
     cosine = measure == _MEASURES["cosine"]
@@ -159,23 +159,23 @@ def _row_major(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def _lengths(rows: NDArray[Any]) -> Floats:
-    found: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
-    return found
+    lengths: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    return lengths
 
 
 def _by_sparse_rows(
-    plan: _Plan, X: Any, other: Any, measure: int, scale: float, dtype: np.dtype[Any]
-) -> _Parts:
-    near, which, jobs = plan
-    rows = _sparse_parts(X)
-    columns = rows if other is X else _sparse_parts(other)
+    pairs: _Pairs, X: Any, other: Any, measure: int, scale: float, dtype: np.dtype[Any]
+) -> _Csr:
+    near, which, jobs = pairs
+    rows = _sparse_arrays(X)
+    columns = rows if other is X else _sparse_arrays(other)
     single = dtype == np.float32
     return _core.sparse_similarities(
         near, which, rows, columns, X.shape[1], measure, scale, single, jobs
     )
 
 
-def _sparse_parts(X: Any) -> tuple[Any, ...]:
+def _sparse_arrays(X: Any) -> tuple[Any, ...]:
     """Return offsets, sorted indices, numbers and squared lengths of sparse rows."""
     rows = X
     if not rows.has_sorted_indices:
@@ -189,27 +189,27 @@ def _sparse_parts(X: Any) -> tuple[Any, ...]:
 
 
 def _by_function(
-    plan: _Plan, X: Any, other: Any, function: Callable[[Any, Any], Any], dtype: np.dtype[Any]
-) -> _Parts:
-    offsets, indices = _structure(plan)
+    pairs: _Pairs, X: Any, other: Any, function: Callable[[Any, Any], Any], dtype: np.dtype[Any]
+) -> _Csr:
+    offsets, indices = _structure(pairs)
     data = np.empty(len(indices), dtype)
     for begin in range(0, len(indices), _AT_ONCE):
-        places = np.arange(begin, min(begin + _AT_ONCE, len(indices)))
-        rows = np.searchsorted(offsets, places, side="right") - 1
-        found = np.asarray(function(X[rows], other[indices[places]]))
-        if found.dtype.kind not in "biuf":
-            raise InputError(f"kind must return real numbers, got {found.dtype}")
-        if found.shape != places.shape:
+        entries = np.arange(begin, min(begin + _AT_ONCE, len(indices)))
+        rows = np.searchsorted(offsets, entries, side="right") - 1
+        values = np.asarray(function(X[rows], other[indices[entries]]))
+        if values.dtype.kind not in "biuf":
+            raise InputError(f"kind must return real numbers, got {values.dtype}")
+        if values.shape != entries.shape:
             raise InputError(
-                f"kind must return one similarity for each pair of rows: {len(places)} pairs gave "
-                f"an array of shape {found.shape}"
+                f"kind must return one similarity for each pair of rows: {len(entries)} pairs gave "
+                f"an array of shape {values.shape}"
             )
-        data[places] = found
+        data[entries] = values
     return offsets, indices, data
 
 
-def _structure(plan: _Plan) -> tuple[NDArray[Any], NDArray[Any]]:
-    near, which, jobs = plan
+def _structure(pairs: _Pairs) -> tuple[NDArray[Any], NDArray[Any]]:
+    near, which, jobs = pairs
     nothing = np.zeros((len(near[1]), 0)), np.zeros((len(near[5]), 0))
     offsets, indices, _ = _core.dense_similarities(
         near, which, *nothing, None, None, None, 0, 1.0, False, False, jobs
@@ -228,10 +228,10 @@ def _which(triangle: Any, diagonal: bool, *, square: bool) -> int:
 
 
 def _number_type(dtype: Any) -> np.dtype[Any]:
-    found: np.dtype[Any] = np.dtype(dtype)
-    if found not in (np.dtype(np.float64), np.dtype(np.float32)):
-        raise InputError(f"dtype must be float32 or float64, got {found}")
-    return found
+    checked: np.dtype[Any] = np.dtype(dtype)
+    if checked not in (np.dtype(np.float64), np.dtype(np.float32)):
+        raise InputError(f"dtype must be float32 or float64, got {checked}")
+    return checked
 
 
 def _check_scale(scale: Any) -> float:
@@ -244,7 +244,9 @@ def _check_scale(scale: Any) -> float:
     return number
 
 
-def _check_memory(near: Near, which: int, itemsize: int, instead: Callable[[int], str]) -> None:
+def _check_memory(
+    near: NearRanges, which: int, itemsize: int, instead: Callable[[int], str]
+) -> None:
     n_entries = near.n_entries
     if which in (_LATER, _LATER_AND_SELF):
         n_entries //= 2

@@ -4,56 +4,64 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError, refuse_partitions
+from tacit.estimator import Estimator
 from tacit.machine import check_int, count_jobs, human_bytes
 from tacit.parameters import make_generator
-from tacit.scale import as_partitioned, gather
+from tacit.scale import gather
+from tacit.similarity import state as files
 from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
-from tacit.similarity.grid.blocks import Blocks, Near, near_blocks, split_blocks
-from tacit.similarity.grid.forecast import Forecast, choose_dimensions, choose_resolution
-from tacit.similarity.grid.grid import MOST_DIMENSIONS, Grid
+from tacit.similarity.grid.blocks import Blocks, NearRanges, near_blocks, split_blocks
+from tacit.similarity.grid.forecast import Forecast, choose_n_dimensions, choose_resolution
+from tacit.similarity.grid.grid import MAX_DIMENSIONS, Grid
 from tacit.similarity.grid.plot import plot_grid
-from tacit.similarity.grouping.groups import Groups, check_delta, group
+from tacit.similarity.grouping.groups import Groups, check_group_width, group
 from tacit.similarity.grouping.partitioned import (
-    Place,
-    Sorter,
-    SumCells,
+    CellSorter,
+    CellStatistic,
+    Projector,
     TypeColumn,
     check_column,
     coordinate_range,
     find_groups,
     type_column,
 )
+from tacit.similarity.projection.centred import column_ranges, scale_columns
 from tacit.similarity.projection.encoding import Encoder
-from tacit.similarity.projection.linear import Plan, coordinates, project
-from tacit.similarity.projection.partitioned import PartSight, Survey, check_plan, survey
-from tacit.similarity.projection.scaling import column_ranges, scale_columns
+from tacit.similarity.projection.linear import Plan, Projection, coordinates, project
+from tacit.similarity.projection.partitioned import (
+    FirstPass,
+    PartitionedMatrix,
+    check_plan,
+    first_pass,
+)
 from tacit.table.features import note_names
 from tacit.table.targets import read_target
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
     from scipy import sparse
 
+    from tacit import store
     from tacit.scale import PartitionedTable
 
     Floats: TypeAlias = NDArray[np.float64]
 
 __all__ = ["SparseComputation"]
 
-_MOST_DOUBLINGS = 24  # of a resolution, in search of one that fits
+_MAX_DOUBLINGS = 24  # of a resolution, in search of one that fits
 
 
-class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Similarities of near objects only, without a look at all pairs.
+class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
+    """Similarities of near objects only, without comparing all pairs.
 
     Objects are projected to a few dimensions, a grid is laid over the projection, and two objects
     are compared only if they are in the same block or in blocks that touch. Similarities are
@@ -66,16 +74,16 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         Intervals of the grid in each dimension; the finer, the fewer pairs. With 1 or 2 all pairs
         are near. "auto" follows the number of objects: 20 to 50 up to a hundred thousand, to 600
         up to a million, then more.
-    dimensions : int from 1 to 4, or "auto"
+    n_dimensions : int from 1 to 4, or "auto"
         Dimensions of the projection. "auto" is 3, or 2 for more than half a million objects.
-    projection : {"randomised_svd", "approximate_pca", "exact_pca", "randomised_pca", "gaussian", \
+    projection : {"randomized_svd", "approximate_pca", "exact_pca", "randomized_pca", "gaussian", \
 "none"}
-        How objects are projected. "randomised_svd" and "approximate_pca" take time proportional to
+        How objects are projected. "randomized_svd" and "approximate_pca" take time proportional to
         the stored values of sparse data; "none" takes the columns as they are (up to 4 of them).
-    normalise : bool, default True
+    normalize : bool, default True
         Whether columns are scaled to [0, 1] before the projection. Similarities do not depend on
         that: see `similarity`.
-    rows, columns : int or "auto"
+    n_rows, n_columns : int or "auto"
         How many rows and columns "approximate_pca" draws; "auto" is 1 % but at least 150, and all
         columns up to 150 of them.
     adaptive : bool or int, default False
@@ -101,7 +109,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_pairs_ : int
         Near pairs, each counted once.
     density_ : float
-        Share of all pairs that are near.
+        Fraction of all pairs that are near.
 
     Examples
     --------
@@ -113,27 +121,28 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ((2000, 2000), True)
     """
 
+    _kind: ClassVar[str] = "sparse_computation"
     grid_: Grid
 
     def __init__(
         self,
         resolution: int | Sequence[int] | Literal["auto"] = "auto",
-        dimensions: int | Literal["auto"] = "auto",
-        projection: str = "randomised_svd",
+        n_dimensions: int | Literal["auto"] = "auto",
+        projection: str = "randomized_svd",
         *,
-        normalise: bool = True,
-        rows: int | Literal["auto"] = "auto",
-        columns: int | Literal["auto"] = "auto",
+        normalize: bool = True,
+        n_rows: int | Literal["auto"] = "auto",
+        n_columns: int | Literal["auto"] = "auto",
         adaptive: bool | int = False,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.resolution = resolution
-        self.dimensions = dimensions
+        self.n_dimensions = n_dimensions
         self.projection = projection
-        self.normalise = normalise
-        self.rows = rows
-        self.columns = columns
+        self.normalize = normalize
+        self.n_rows = n_rows
+        self.n_columns = n_columns
         self.adaptive = adaptive
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -152,140 +161,135 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The column of a PartitionedTable that says of what type records are, and nothing else:
             it is not projected. Ignored for other X.
         """
-        parts = as_partitioned(X)
-        if parts is not None:
-            fitted: SparseComputation = copy(self)  # so that nothing changes if a pass fails
-            found = fitted.fit_parts(parts, y)
-            note_names(fitted, found.encoder.inputs)
-            fitted.note_blocks(fitted._sum_blocks(found, fitted.grid_))
-            fitted._survey = found
-            self.__dict__.update(fitted.__dict__)
-            for name in ("coords_", "_numbers"):
-                self.__dict__.pop(name, None)
-            return self
         self.encoder_, numbers = Encoder.fit(X, self)
-        return self.fit_numbers(numbers)
+        return self._fit_numbers(numbers)
 
-    def fit_parts(self, parts: PartitionedTable, but: str | None) -> Survey:
-        """Find projection and grid of records in partitions, all of their columns but one."""
-        if self.adaptive is not False:
-            refuse_partitions(parts, "a grid with adaptive blocks")
-        if but is not None:
-            check_column(parts.schema, but)
-        n = parts.n_records
-        resolution = self._resolution(n)
-
-        def plan_for(shape: tuple[int, int]) -> Plan:
-            dimensions = self._dimensions(n)
-            plan = Plan.of(self.projection, dimensions, self.rows, self.columns, shape)
-            check_plan(plan, shape[1])
-            Grid.over(np.zeros((1, plan.n_dimensions)), resolution)  # says what is wrong with it
-            return plan
-
-        found = survey(
-            parts, but, lambda shape: plan_for(shape).takes_products(shape[1]), self.n_jobs
-        )
-        moments = found.moments()
-        scale = moments.factors() if self.normalise else np.ones(len(moments.mean))
-        sight = PartSight(found, moments.mean, scale, self.n_jobs)
-        projection = plan_for(found.shape).project(
-            sight, moments, self.normalise, make_generator(self.random_state)
-        )
-        self.encoder_ = found.encoder
-        self.components_ = projection.components
-        self.mean_ = projection.mean
-        self.explained_variance_ratio_ = projection.explained_variance_ratio
-        ends = coordinate_range(parts, self.place(), self.n_jobs)
-        self.grid_ = Grid.over(ends, resolution)
-        return found
-
-    def without_objects(self) -> SparseComputation:
-        """Return projection and grid alone."""
-        light = copy(self)
-        for name in ("coords_", "blocks_", "_numbers", "_near", "_survey"):
-            light.__dict__.pop(name, None)
-        return light
-
-    def place(self) -> Place:
-        """Return what projects Tables, and nothing more: to be sent to where they are."""
-        return Place(self.encoder_, self.components_, self.mean_)
-
-    def _sum_blocks(self, found: Survey, grid: Grid) -> Blocks:
-        """Return the blocks of records in partitions: one pass."""
-        sorter = Sorter(self.place(), grid, 1.0, TypeColumn.same(0), within=True)
-        statistic = SumCells(sorter, sums=False)
-        cells = found.parts.reduce(statistic, what="grid: partitions", n_jobs=self.n_jobs)
-        return cells.in_blocks()
-
-    def note_blocks(self, blocks: Blocks) -> None:
-        """Note blocks, and how many pairs they make."""
-        self._near = near_blocks(blocks, blocks, self.grid_)
-        self.blocks_ = blocks
-        forecast = _forecast(self._near)
-        self.n_pairs_, self.density_ = forecast.n_pairs, forecast.density
-
-    def fit_numbers(self, numbers: Any) -> SparseComputation:
-        """Do what `fit` does with numbers that have been checked."""
-        n_objects = numbers.shape[0]
-        projection = project(
-            numbers,
-            self._dimensions(n_objects),
-            self.projection,
-            normalise=self.normalise,
-            rows=self.rows,
-            columns=self.columns,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        self.components_ = projection.components
-        self.mean_ = projection.mean
-        self.explained_variance_ratio_ = projection.explained_variance_ratio
-        self.__dict__.pop("_survey", None)
-        self._numbers = numbers
-        self.coords_ = self.project(numbers)
-        self.grid_ = Grid.over(self.coords_, self._resolution(n_objects))
-        self._near = self._find_near(self.grid_)
-        self.blocks_ = self._near.rows
-        forecast = _forecast(self._near)
-        self.n_pairs_, self.density_ = forecast.n_pairs, forecast.density
+    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> SparseComputation:
+        columns = self._fit_projection(X, y)
+        note_names(self, columns.encoder.inputs)
+        self._set_near(self._near_in_partitions(columns, self.grid_))
+        self._first_pass = columns
+        for name in ("coords_", "_numbers"):
+            self.__dict__.pop(name, None)
         return self
 
-    def _dimensions(self, n_objects: int) -> int:
-        if isinstance(self.dimensions, str):
-            if self.dimensions != "auto":
-                raise InputError(
-                    f'dimensions must be a whole number or "auto", got {self.dimensions!r}'
-                )
-            return choose_dimensions(n_objects)
-        wanted = check_int(self.dimensions, "dimensions", 1)
-        if wanted > MOST_DIMENSIONS:
-            raise InputError(f"dimensions must be from 1 to {MOST_DIMENSIONS}, got {wanted}")
-        return wanted
+    def _fit_projection(self, X: PartitionedTable, target: str | None) -> FirstPass:
+        """Find projection and grid of records in partitions, of all their columns but a target."""
+        if self.adaptive is not False:
+            refuse_partitions(X, "a grid with adaptive blocks")
+        if target is not None:
+            check_column(X.schema, target)
+        resolution = self._check_resolution(X.n_records)
 
-    def _resolution(self, n_objects: int) -> int | Sequence[int]:
+        def plan_for(shape: tuple[int, int]) -> Plan:
+            n_dimensions = self._check_n_dimensions(shape[0])
+            plan = Plan.of(self.projection, n_dimensions, self.n_rows, self.n_columns, shape)
+            check_plan(plan, shape[1])
+            Grid.over(np.zeros((1, plan.n_dimensions)), resolution)  # checks the resolution
+            return plan
+
+        columns = first_pass(
+            X, target, lambda shape: plan_for(shape).takes_products(shape[1]), self.n_jobs
+        )
+        moments = columns.moments()
+        scale = moments.factors() if self.normalize else np.ones(len(moments.mean))
+        matrix = PartitionedMatrix(columns, moments.mean, scale, self.n_jobs)
+        self.encoder_ = columns.encoder
+        self._set_projection(
+            plan_for(columns.shape).project(
+                matrix, moments, self.normalize, make_generator(self.random_state)
+            )
+        )
+        self.grid_ = Grid.over(coordinate_range(X, self._projector(), self.n_jobs), resolution)
+        return columns
+
+    def _fit_numbers(self, numbers: Any) -> SparseComputation:
+        """Do what `fit` does with numbers that have been checked."""
+        n_objects = numbers.shape[0]
+        self._set_projection(
+            project(
+                numbers,
+                self._check_n_dimensions(n_objects),
+                self.projection,
+                normalize=self.normalize,
+                n_rows=self.n_rows,
+                n_columns=self.n_columns,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
+        )
+        self.__dict__.pop("_first_pass", None)
+        self._numbers = numbers
+        self.coords_ = self._project(numbers)
+        self.grid_ = Grid.over(self.coords_, self._check_resolution(n_objects))
+        self._set_near(self._find_near(self.grid_))
+        return self
+
+    def _set_projection(self, projection: Projection) -> None:
+        self.components_ = projection.components
+        self.mean_ = projection.mean
+        self.explained_variance_ratio_ = projection.explained_variance_ratio
+
+    def _set_near(self, near: NearRanges) -> None:
+        """Set the blocks, and how many pairs they make."""
+        self._near, self.blocks_ = near, near.rows
+        forecast = _forecast(near)
+        self.n_pairs_, self.density_ = forecast.n_pairs, forecast.density
+
+    def _find_near(self, grid: Grid) -> NearRanges:
+        columns: FirstPass | None = getattr(self, "_first_pass", None)
+        if columns is not None:
+            return self._near_in_partitions(columns, grid)
+        if self.adaptive is not False:
+            max_objects = 100 if self.adaptive is True else check_int(self.adaptive, "adaptive", 1)
+            return split_blocks(grid, self.coords_, max_objects)
+        blocks = Blocks.of(grid, self.coords_, count_jobs(self.n_jobs))
+        return near_blocks(blocks, blocks, grid)
+
+    def _near_in_partitions(self, columns: FirstPass, grid: Grid) -> NearRanges:
+        """Return which blocks of records in partitions are near each other: one pass."""
+        sorter = CellSorter(self._projector(), grid, 1.0, TypeColumn.same(0), within=True)
+        statistic = CellStatistic(sorter, sums=False)
+        cells = columns.partitions.reduce(statistic, what="grid: partitions", n_jobs=self.n_jobs)
+        blocks = cells.to_blocks()
+        return near_blocks(blocks, blocks, grid)
+
+    def _check_n_dimensions(self, n_objects: int) -> int:
+        if isinstance(self.n_dimensions, str):
+            if self.n_dimensions != "auto":
+                raise InputError(
+                    f'n_dimensions must be a whole number or "auto", got {self.n_dimensions!r}'
+                )
+            return choose_n_dimensions(n_objects)
+        n_dimensions = check_int(self.n_dimensions, "n_dimensions", 1)
+        if n_dimensions > MAX_DIMENSIONS:
+            raise InputError(f"n_dimensions must be from 1 to {MAX_DIMENSIONS}, got {n_dimensions}")
+        return n_dimensions
+
+    def _check_resolution(self, n_objects: int) -> int | Sequence[int]:
         if not isinstance(self.resolution, str):
             return self.resolution
         if self.resolution != "auto":
             raise InputError(f'resolution must be whole numbers or "auto", got {self.resolution!r}')
         return choose_resolution(n_objects)
 
-    def _find_near(self, grid: Grid) -> Near:
-        found: Survey | None = getattr(self, "_survey", None)
-        if found is not None:
-            blocks = self._sum_blocks(found, grid)
-            return near_blocks(blocks, blocks, grid)
-        if self.adaptive is not False:
-            crowded = 100 if self.adaptive is True else check_int(self.adaptive, "adaptive", 1)
-            return split_blocks(grid, self.coords_, crowded)
-        blocks = Blocks.of(grid, self.coords_, count_jobs(self.n_jobs))
-        return near_blocks(blocks, blocks, grid)
+    def _without_objects(self) -> SparseComputation:
+        """Return projection and grid alone."""
+        light = copy(self)
+        for name in ("coords_", "blocks_", "_numbers", "_near", "_first_pass"):
+            light.__dict__.pop(name, None)
+        return light
 
-    def project(self, numbers: Any) -> Floats:
-        """Return where checked numbers are in the projection."""
+    def _projector(self) -> Projector:
+        """Return what projects Tables, and nothing more: to be sent to where they are."""
+        return Projector(self.encoder_, self.components_, self.mean_)
+
+    def _project(self, numbers: Any) -> Floats:
+        """Return the coordinates of checked numbers in the projection."""
         return coordinates(numbers, self.components_, self.mean_)
 
     def transform(self, X: Any) -> Floats:
-        """Return where objects are in the projection.
+        """Return the coordinates of objects in the projection.
 
         Parameters
         ----------
@@ -297,12 +301,14 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_objects, n_dimensions)
         """
         check_is_fitted(self)
-        parts = as_partitioned(X)
-        if parts is not None:
-            found = parts.map(self.place(), n_jobs=self.n_jobs)
-            instead = "take some of the records"
-            return gather(found, parts.n_records, "coordinates", instead)
-        return self.project(self.encoder_.transform(X, self))
+        return self._project(self.encoder_.transform(X, self))
+
+    def _answer_partitions(
+        self, method: Callable[..., Any], X: PartitionedTable, options: dict[str, Any]
+    ) -> Floats:
+        check_is_fitted(self)
+        coords = X.map(self._projector(), n_jobs=self.n_jobs)  # without the objects of fit
+        return gather(coords, X.n_records, "coordinates", "take some of the records")
 
     def forecast(self, resolution: int | Sequence[int] | None = None) -> Forecast:
         """Say how many pairs a grid keeps and what memory they take, without making them.
@@ -328,7 +334,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         kind: Kind = "exponential",
         scale: float = 1.0,
         *,
-        space: Literal["original", "normalised", "projected"] = "original",
+        space: Literal["original", "normalized", "projected"] = "original",
         triangle: Triangle = "both",
         diagonal: bool = False,
         dtype: Any = np.float64,
@@ -343,7 +349,7 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             arrays of rows, ``f(A, B)``, that returns a number for each row of both.
         scale : float, default 1.0
             How fast similarity falls with distance.
-        space : {"original", "normalised", "projected"}
+        space : {"original", "normalized", "projected"}
             What distances are measured between: the columns as they are, the columns scaled to
             [0, 1], or the projections.
         triangle : {"both", "upper"}
@@ -383,55 +389,54 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         first = np.repeat(np.arange(len(offsets) - 1, dtype=second.dtype), np.diff(offsets))
         return first, second
 
-    def group(self, y: Any = None, delta: float = 1.0) -> Groups:
-        """Put objects together that are almost identical.
+    def group(self, y: Any = None, group_width: float = 1.0) -> Groups:
+        """Group objects that are almost identical.
 
-        Objects are put together if they are of the same type, in the same block, and in the same
-        part of it when blocks are cut into parts `delta` times as wide.
+        Objects form a group if they are of the same type, in the same block, and in the same cell
+        of it when blocks are divided into cells `group_width` times as wide.
 
         Parameters
         ----------
         y : array-like of shape (n_objects,) or str, optional
             Types of objects, such as their classes; objects of different types stay apart. For a
             PartitionedTable, the name of the column that says so.
-        delta : float from 0 to 1
+        group_width : float from 0 to 1
             1: one representative of a type for each block; 0: identical projections only.
 
         Returns
         -------
         Groups
-            Representatives at the centres of gravity, and how many objects each stands for. Those
-            of a PartitionedTable, found in one pass, do not list their members: ``assign`` says
+            Representatives at the centroids, and how many objects each stands for. Those
+            of a PartitionedTable, made in one pass, do not list their members: ``assign`` says
             of records which group they are in.
         """
         self._check_objects()
-        share = check_delta(delta)
-        found: Survey | None = getattr(self, "_survey", None)
-        if found is not None:
-            same = TypeColumn.same(0)
-            types_by = same if y is None else type_column(found, y, _number)
-            sorter = Sorter(self.place(), self.grid_, share, types_by, within=True)
-            return find_groups(found.parts, sorter, self.n_jobs)[0]
+        width = check_group_width(group_width)
+        columns: FirstPass | None = getattr(self, "_first_pass", None)
+        if columns is not None:
+            by = TypeColumn.same(0) if y is None else type_column(columns, y, _label_codes)
+            sorter = CellSorter(self._projector(), self.grid_, width, by, within=True)
+            return find_groups(columns.partitions, sorter, self.n_jobs)[0]
         n = len(self.coords_)
-        types = np.zeros(n, np.int32)
-        if y is not None:
-            types = _number(read_target(y, n))
-        return self.group_objects(self.coords_, self._numbers, types, share)
+        types = np.zeros(n, np.int32) if y is None else _label_codes(read_target(y, n))
+        return self._group_objects(self.coords_, self._numbers, types, width)
 
-    def group_objects(self, coords: Floats, numbers: Any, types: Any, delta: float) -> Groups:
-        """Put objects together; representatives are where the projection has them."""
-        found = group(self.grid_, coords, numbers, types, delta, n_jobs=self.n_jobs)
-        return replace(found, coords=self.project(found.X))
+    def _group_objects(
+        self, coords: Floats, numbers: Any, types: NDArray[np.int32], group_width: float
+    ) -> Groups:
+        """Group objects; representatives are where the projection has them."""
+        groups = group(self.grid_, coords, numbers, types, group_width, n_jobs=self.n_jobs)
+        return replace(groups, coords=self._project(groups.X))
 
-    def plot(self, y: Any = None, *, ax: Any = None, max_objects: int = 5000) -> Any:
+    def plot(self, ax: Any = None, *, y: Any = None, max_objects: int = 5000) -> Any:
         """Draw the projected objects by class, and the grid in two dimensions or in three.
 
         Parameters
         ----------
-        y : array-like of shape (n_objects,), optional
-            Classes, which are drawn in different colours.
         ax : matplotlib Axes, optional
             A three-dimensional one for a grid of three dimensions or more.
+        y : array-like of shape (n_objects,), optional
+            Classes, which are drawn in different colours.
         max_objects : int, default 5000
             Of more objects, so many are drawn at random.
 
@@ -451,33 +456,49 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_graph(self) -> None:
         self._check_objects()
-        found: Survey | None = getattr(self, "_survey", None)
-        if found is not None:
-            refuse_partitions(found.parts, "a graph of near objects")
+        if hasattr(self, "_first_pass"):
+            refuse_partitions(self._first_pass.partitions, "a graph of near objects")
 
     def _space(self, space: Any) -> Any:
         if space == "original":
             return self._numbers
         if space == "projected":
             return self.coords_
-        if space == "normalised":
+        if space == "normalized":
             return scale_columns(self._numbers, column_ranges(self._numbers))
-        raise InputError(f'space must be "original", "normalised" or "projected", got {space!r}')
+        raise InputError(f'space must be "original", "normalized" or "projected", got {space!r}')
 
     def _finer(self, limit: int) -> str:
         """Suggest what to do when the graph would take more than `limit` bytes."""
         resolution = np.asarray(self.grid_.resolution)
-        for _ in range(_MOST_DOUBLINGS):
+        for _ in range(_MAX_DOUBLINGS):
             resolution = 2 * resolution
             try:
                 forecast = self.forecast(resolution.tolist())
             except InputError:  # finer than a grid can be
                 break
             if forecast.n_bytes <= limit:
-                one = len(set(resolution.tolist())) == 1
-                finer = resolution[0] if one else tuple(resolution.tolist())
+                same = len(set(resolution.tolist())) == 1
+                finer = resolution[0] if same else tuple(resolution.tolist())
                 return f"resolution={finer} would take {human_bytes(forecast.n_bytes)}"
         return "many objects are identical in the projection: see group()"
+
+    def to_state(self) -> store.State:
+        """Return projection and grid; objects are not saved."""
+        return files.computation_arrays(self) | files.settings(self, files.computation_facts(self))
+
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make a computation that projects, but has no objects to compare.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+        """
+        facts, parameters = files.read_settings(state)
+        sc = cls(**parameters)
+        files.read_computation(sc, facts, state)
+        return sc
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -485,14 +506,14 @@ class SparseComputation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _forecast(near: Near) -> Forecast:
+def _forecast(near: NearRanges) -> Forecast:
     n = int(near.columns.starts[-1])
     n_pairs = (near.n_entries - n) // 2
-    share = n_pairs / (n * (n - 1) / 2) if n > 1 else 0.0
-    return Forecast(len(near.rows), n_pairs, share, graph_bytes(2 * n_pairs, n, 8))
+    density = n_pairs / (n * (n - 1) / 2) if n > 1 else 0.0
+    return Forecast(len(near.rows), n_pairs, density, graph_bytes(2 * n_pairs, n, 8))
 
 
-def _number(labels: Any) -> NDArray[np.int32]:
-    """Return the place of each label among those that occur."""
+def _label_codes(labels: Any) -> NDArray[np.int32]:
+    """Return the index of each label among those that occur, sorted."""
     series = read_target(labels, len(labels))
     return np.unique(series.to_numpy(), return_inverse=True)[1].astype(np.int32)

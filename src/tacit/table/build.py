@@ -1,4 +1,4 @@
-"""From codes to stored values: the last step of every way to make a Table."""
+"""From codes to stored values: the last step wherever a Table is made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Coded", "Native", "Parts", "choose_defaults", "store_codes", "value_type"]
 
-Native: TypeAlias = tuple[str, dict[str, Any]]  # the kind of frame, and its columns' own types
+Native: TypeAlias = tuple[str, dict[str, Any]]  # the kind of frame, and the types of its columns
 
 
 @dataclass
@@ -38,7 +38,7 @@ class Parts:
 
 @dataclass
 class Coded:
-    """One column on its way into a Table.
+    """One column that is to be stored in a Table.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Coded:
     codes : uint32 array
         A raw code for each record.
     ranks : int64 array
-        The place in `labels` of each raw code, or -1 for "whatever is the default".
+        The code under `labels` of each raw code, or -1 for "whatever is the default".
     counts : int64 array
         How often each label occurs.
     """
@@ -76,15 +76,15 @@ def choose_defaults(
             chosen[position] = probe.column(position).code(label)
         return chosen
     known: dict[int, int] = {}  # columns mostly share their labels
-    for position, own in enumerate(labels):
-        if id(own) not in known:
+    for position, column_labels in enumerate(labels):
+        if id(column_labels) not in known:
             try:
-                known[id(own)] = own.code(defaults)
+                known[id(column_labels)] = column_labels.code(defaults)
             except (KeyError, TypeError):
                 raise InputError(
                     f"defaults: column {names[position]!r} has no label {defaults!r}"
                 ) from None
-        chosen[position] = known[id(own)]
+        chosen[position] = known[id(column_labels)]
     return chosen
 
 
@@ -99,9 +99,9 @@ def store_codes(columns: Sequence[Coded], defaults: Any, n_jobs: int) -> Parts:
     ids = []
     for c, column in enumerate(columns):
         default, first = int(schema.defaults[c]), int(schema.offsets[c])
-        own = first + column.ranks - (column.ranks > default)
-        own[(column.ranks == default) | (column.ranks < 0)] = -1
-        ids.append(own.astype(np.int32))
+        value_ids = first + column.ranks - (column.ranks > default)
+        value_ids[(column.ranks == default) | (column.ranks < 0)] = -1
+        ids.append(value_ids.astype(np.int32))
     codes = [column.codes for column in columns]
     n_records = len(codes[0])
     indptr = np.zeros(n_records + 1, np.int64)

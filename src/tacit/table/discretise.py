@@ -193,7 +193,7 @@ def bin_labels(cuts: npt.ArrayLike) -> tuple[str, ...]:
 def bin_edges(labels: Sequence[object]) -> Edges | None:
     """Return the cut points of bins that :func:`bin_labels` named, or ``None`` for other labels.
 
-    A label of missing values in the last place is passed over.
+    A label of missing values at the end is passed over.
 
     Examples
     --------
@@ -251,14 +251,14 @@ def _equal_frequency(x: Floats, bins: int) -> Floats:
     distinct, counts = np.unique(x, return_counts=True)
     if distinct.size < 2:
         return np.empty(0)
-    below = counts.cumsum()[:-1]  # records below each place where a cut may be
+    below = counts.cumsum()[:-1]  # records below each possible cut
     bins = min(bins, x.size)
     wanted = np.arange(1, bins) * x.size  # in units of 1/bins of a record: integers, no rounding
     after = np.minimum(np.searchsorted(below * bins, wanted), below.size - 1)
     before = np.maximum(after - 1, 0)
     nearer = wanted - below[before] * bins <= below[after] * bins - wanted
-    places = np.unique(np.where(nearer, before, after))
-    return midpoints(distinct[places], distinct[places + 1])
+    positions = np.unique(np.where(nearer, before, after))
+    return midpoints(distinct[positions], distinct[positions + 1])
 
 
 def midpoints(lower: Floats, upper: Floats) -> Floats:
@@ -312,7 +312,7 @@ def _mdl(x: Floats, codes: npt.NDArray[Any]) -> Floats:
     codes = codes.astype(np.int64, copy=False)
     classes, counts, starts, lower, upper = _blocks(x, codes, arity)
     table, scale = _fixed_point_c_log_c(x.size)
-    # The records of an entry's class before it, within its segment: at first the whole column.
+    # The records of an entry's class before it, within its segment: at first all of the column.
     order = np.argsort(classes.astype(np.min_scalar_type(arity)), kind="stable")
     before = np.empty_like(counts)
     before[order] = counts[order].cumsum() - counts[order]
@@ -320,7 +320,7 @@ def _mdl(x: Floats, codes: npt.NDArray[Any]) -> Floats:
     before -= (per_class.cumsum() - per_class)[classes]
     # Only the classes of a segment are set and read, so a segment costs nothing for the others.
     tally = np.zeros(arity, dtype=np.int64)
-    found: list[int] = []
+    chosen: list[int] = []
     segments = [(0, lower.size + 1)]  # ranges of blocks
     while segments:
         begin, end = segments.pop()
@@ -328,24 +328,26 @@ def _mdl(x: Floats, codes: npt.NDArray[Any]) -> Floats:
             continue
         entries = slice(starts[begin], starts[end])
         cls, weight, seen = classes[entries], counts[entries], before[entries]
-        places = starts[begin + 1 : end] - starts[begin]
+        positions = starts[begin + 1 : end] - starts[begin]
         tally[cls] = 0
         np.add.at(tally, cls, weight)
-        cut = _best_cut(weight, seen, tally[cls], places, table, scale)
+        cut = _best_cut(weight, seen, tally[cls], positions, table, scale)
         if cut is None:
             continue
-        place, middle = places[cut], begin + cut + 1
+        position, middle = positions[cut], begin + cut + 1
         tally[cls] = 0
-        np.add.at(tally, cls[:place], weight[:place])
-        seen[place:] -= tally[cls[place:]]  # a view into `before`: the right part starts from none
-        found.append(middle - 1)
+        np.add.at(tally, cls[:position], weight[:position])
+        seen[position:] -= tally[
+            cls[position:]
+        ]  # a view into `before`: the right part starts from none
+        chosen.append(middle - 1)
         segments += [(begin, middle), (middle, end)]
-    found.sort()
-    return midpoints(lower[found], upper[found])
+    chosen.sort()
+    return midpoints(lower[chosen], upper[chosen])
 
 
 def _best_cut(
-    counts: Ints, seen: Ints, total: Ints, places: Ints, table: Ints, scale: float
+    counts: Ints, seen: Ints, total: Ints, positions: Ints, table: Ints, scale: float
 ) -> int | None:
     """Give the cut of least class entropy in a segment, or None if it does not pay for itself.
 
@@ -356,7 +358,7 @@ def _best_cut(
     left_sum = (table[through] - table[seen]).cumsum()
     right_loss = (table[total - seen] - table[total - through]).cumsum()
     size = counts.cumsum()
-    n, at = int(size[-1]), places - 1
+    n, at = int(size[-1]), positions - 1
     left_n = size[at]
     left = table[left_n] - left_sum[at]
     right = table[n - left_n] - (left_sum[-1] - right_loss[at])
@@ -366,9 +368,9 @@ def _best_cut(
     slack = (int(table[n]) >> 50) + 2 * k + 4
     cut = int((score <= score.min() + slack).argmax())
 
-    place, n1 = places[cut], int(left_n[cut])
-    k1 = int(np.count_nonzero(seen[:place] == 0))
-    k2 = int(np.count_nonzero(through[place:] == total[place:]))
+    position, n1 = positions[cut], int(left_n[cut])
+    k1 = int(np.count_nonzero(seen[:position] == 0))
+    k2 = int(np.count_nonzero(through[position:] == total[position:]))
     bits, bits1, bits2 = (int(b) / scale for b in (table[n] - left_sum[-1], left[cut], right[cut]))
     # log2(3^k - 2), where the 2 is below a float's precision from k = 40 on
     classes = math.log2(3**k - 2) if k < 40 else k * math.log2(3)

@@ -22,7 +22,7 @@ from tacit.machine import check_fits
 from tacit.table.discretise import Edges, bin_labels
 from tacit.table.frames import find_cuts, to_polars
 from tacit.table.gateway import check_weights, value_type
-from tacit.table.matrices import sparse_numbers
+from tacit.table.matrices import is_sparse, sparse_numbers
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 from tacit.table.table import Table
 
@@ -66,7 +66,7 @@ class Features:
     cuts : dict of str to Edges
         Where numeric columns were cut into bins.
     kind : {"table", "frame", "array"}
-        What X was. Columns of arrays have no names of their own: they are x0, x1, …
+        What X was. Columns of arrays have no names: they are x0, x1, …
     """
 
     schema: Schema
@@ -141,9 +141,9 @@ def read_features(
 ) -> Table:
     """Make a Table of other data under the schema that an estimator was fitted on.
 
-    Columns of a Table are found by name, and may be more than the estimator knows. For frames,
+    Columns of a Table are matched by name, and may be more than the estimator knows. For frames,
     scikit-learn's rules hold: the same names in the same order. Columns of arrays are taken by
-    their places.
+    their positions.
 
     Parameters
     ----------
@@ -170,14 +170,14 @@ def read_features(
 
 
 def take_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
-    """Return X as a Polars frame or an array, after scikit-learn's own checks of its columns.
+    """Return X as a Polars frame or an array, after scikit-learn's checks of its columns.
 
     Parameters
     ----------
     estimator : scikit-learn estimator
     X : frame, mapping of columns, array or sparse array
     reset : bool
-        Whether the estimator notes the columns, as it does in fit, or compares them with its own.
+        Whether the estimator notes the columns, as in fit, or compares them with those it knows.
     """
     refuse_partitions(X, type(estimator).__name__)
     if (isinstance(X, Mapping) and not is_sparse(X)) or is_frame(X):  # SciPy has a dict, too
@@ -206,18 +206,18 @@ def _cut_numbers(X: Any, features: Features) -> Table:
     rows, ids = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for column in used:
         edges = np.array(features.cuts[schema.names[column]].edges, np.float64)
-        default, (held, numbers) = int(schema.defaults[column]), number(column)
+        default, (records, numbers) = int(schema.defaults[column]), number(column)
         bins = np.searchsorted(edges, numbers, "right")
         zero = int(np.searchsorted(edges, 0.0, "right"))
-        if zero != default and len(held) < n_records:
-            whole = np.full(n_records, zero)
-            whole[held] = bins
-            held, bins = np.arange(n_records), whole
+        if zero != default and len(records) < n_records:
+            full = np.full(n_records, zero)
+            full[records] = bins
+            records, bins = np.arange(n_records), full
         stored = bins != default
-        held, bins = held[stored], bins[stored]
-        rows.append(held)
+        records, bins = records[stored], bins[stored]
+        rows.append(records)
         ids.append(schema.offsets[column] + bins - (bins > default))
-    ends = np.cumsum([len(part) for part in rows])
+    ends = np.cumsum([len(records) for records in rows])
     cells = (np.concatenate(ids), np.concatenate(rows), ends)
     by_record = sparse.csc_array(cells, shape=(n_records, len(used))).tocsr()
     values = by_record.data.astype(value_type(schema.n_values))
@@ -233,8 +233,8 @@ def _sparse_columns(X: Any) -> Callable[[int], tuple[Any, Any]]:
     by_column = sparse.csr_array((numbers, indices, indptr), shape=X.shape).tocsc()
 
     def stored(column: int) -> tuple[Any, Any]:
-        own = slice(*by_column.indptr[column : column + 2])
-        return by_column.indices[own], by_column.data[own]
+        entries = slice(*by_column.indptr[column : column + 2])
+        return by_column.indices[entries], by_column.data[entries]
 
     return stored
 
@@ -280,14 +280,9 @@ def is_frame(X: Any) -> bool:
     return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
 
 
-def is_sparse(X: Any) -> bool:
-    """Return whether this is one of SciPy's sparse arrays or matrices."""
-    return bool(sparse.issparse(X))
-
-
 def array_names(n_columns: int) -> list[str]:
     """Return what columns of arrays are called, as scikit-learn does it."""
-    return [f"x{place}" for place in range(n_columns)]
+    return [f"x{position}" for position in range(n_columns)]
 
 
 def array_table(X: Any, names: Sequence[str]) -> Table:
@@ -308,21 +303,21 @@ def array_frame(X: Any, names: Sequence[str]) -> pl.DataFrame:
     if X.dtype.kind == "f":
         X = X.astype(np.float64, copy=False)
     try:
-        return pl.DataFrame([_series(name, X, place) for place, name in enumerate(names)])
+        return pl.DataFrame([_series(name, X, position) for position, name in enumerate(names)])
     except InputError:
         raise
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
         raise InputError(f"X cannot be read: {error}") from None
 
 
-def _series(name: str, X: NDArray[Any], place: int) -> pl.Series:
-    values = X[:, place]
+def _series(name: str, X: NDArray[Any], position: int) -> pl.Series:
+    values = X[:, position]
     series = pl.Series(name, values.tolist() if X.dtype.kind in "OSU" else values, strict=True)
     if series.dtype.is_float():
         wrong = ~series.is_finite()
         if wrong.any():
             record = int(wrong.arg_max() or 0)
-            raise InputError(f"X contains NaN or inf: {series[record]} at {record}, {place}")
+            raise InputError(f"X contains NaN or inf: {series[record]} at {record}, {position}")
     return series
 
 
@@ -340,7 +335,7 @@ def weigh(table: Table, sample_weight: Any) -> Table:
 
 
 def note_names(estimator: Any, names: Sequence[str] | NDArray[Any]) -> None:
-    """Note on an estimator which columns it was fitted on, where scikit-learn looks for it."""
+    """Note on an estimator which columns it was fitted on, where scikit-learn keeps it."""
     estimator.n_features_in_ = len(names)
     estimator.feature_names_in_ = np.array(names, dtype=object)
 
@@ -368,7 +363,7 @@ def features_from_json(data: bytes) -> Features:
     try:
         content = json.loads(data)
         kind, packed, edges = content["kind"], content["schema"], content["cuts"]
-        cuts = {name: Edges(tuple(own)) for name, own in edges.items()}
+        cuts = {name: Edges(tuple(points)) for name, points in edges.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"its features cannot be read ({error})") from None
     schema = unpack_schema(packed)
@@ -378,8 +373,8 @@ def features_from_json(data: bytes) -> Features:
         raise InputError("its features are those of an array, but have names")
     if kind == "table" and cuts:
         raise InputError("its features are those of a Table, but are cut")
-    for name, own in cuts.items():
+    for name, spec in cuts.items():
         labels = schema.labels[schema.position(name, "cuts")]
-        if labels.items[: labels.missing] != bin_labels(own.edges):
+        if labels.items[: labels.missing] != bin_labels(spec.edges):
             raise InputError(f"its features have column {name!r} cut into other bins than labels")
     return Features(schema, cuts, kind)

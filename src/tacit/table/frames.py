@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.table.table import Table
 
 __all__ = [
+    "as_numbers",
     "class_codes",
     "decode_frame",
     "encode_columns",
@@ -37,7 +38,7 @@ __all__ = [
 
 _KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
 _MISSING = ("state", "default", "error")
-_TURNS = 8  # to code all columns in, as what looks them up takes more than the frame does
+_TURNS = 8  # to code all columns in, as the tables of the lookup take more than the frame does
 
 
 def encode_frame(
@@ -55,17 +56,17 @@ def encode_frame(
     if missing not in _MISSING:
         raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
     if columns is not None:
-        raise InputError("columns names the columns of an array; a frame brings its own names")
+        raise InputError("columns names the columns of an array; a frame has names already")
     frame, native = to_polars(data)
-    taken = None
+    record_weights = None
     if isinstance(weights, str):
-        taken = _numbers(_column(frame, weights, "weights"), "weights")
+        record_weights = as_numbers(_column(frame, weights, "weights"), "weights")
         frame = frame.drop(weights)
     check_size(frame.height, frame.width)
     specs = specs_of(frame, discretise, target)
     coded = encode_columns(frame, missing, specs, target, n_jobs)
     parts = store_codes(coded, defaults, n_jobs)
-    parts.weights, parts.native = taken, native
+    parts.weights, parts.native = record_weights, native
     return parts
 
 
@@ -93,7 +94,7 @@ def to_polars(data: Any) -> tuple[pl.DataFrame, Native | None]:
 
 
 def _native_types(data: Any, backend: str) -> dict[str, Any]:
-    """Return the types of a frame's columns as its own library knows them."""
+    """Return the types of a frame's columns as its library knows them."""
     if backend == "pandas":
         for name in data.columns:
             if not isinstance(name, str):
@@ -120,7 +121,8 @@ def _column(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
     return frame.get_column(name)
 
 
-def _numbers(series: pl.Series, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+def as_numbers(series: pl.Series, argument: str) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Return a column of numbers, or say in what argument it is none."""
     if not series.dtype.is_numeric():
         raise InputError(f"{argument}: column {series.name!r} holds {series.dtype}, not numbers")
     return series.cast(pl.Float64).to_numpy().astype(np.float64)
@@ -131,9 +133,9 @@ def specs_of(frame: pl.DataFrame, discretise: Any, target: str | None) -> dict[s
     if discretise is None:
         return {}
     if isinstance(discretise, Mapping):
-        held = set(frame.columns)
+        names = set(frame.columns)
         for name in discretise:
-            if name not in held:
+            if name not in names:
                 _column(frame, name, "discretise")  # which says so
         specs = {name: as_spec(spec) for name, spec in discretise.items()}
     else:
@@ -154,7 +156,7 @@ def encode_columns(
     start: int = 0,
     known: Mapping[str, Labels] | None = None,
 ) -> list[Coded]:
-    """Code every column of a frame whose first record has the number `start` in the whole.
+    """Code every column of a frame whose first record has the number `start` in all of the data.
 
     A column all of whose labels are among those `known` of it is given just them.
     """
@@ -173,11 +175,13 @@ def encode_columns(
             plain.append(series)
     step = max(1, n_jobs, -(-len(plain) // _TURNS))
     for k in range(0, len(plain), step):
-        own = plain[k : k + step]
-        encoded = _core.encode_columns([_key(series, start) for series in own], n_jobs)
-        for series, (codes, first, counts, lost) in zip(own, encoded, strict=True):
+        group = plain[k : k + step]
+        encoded = _core.encode_columns([_key(series, start) for series in group], n_jobs)
+        for series, (codes, first, counts, missing_code) in zip(group, encoded, strict=True):
             expected = known.get(series.name) if known else None
-            ready[series.name] = _label(series, codes, first, counts, lost, missing, expected)
+            ready[series.name] = _label(
+                series, codes, first, counts, missing_code, missing, expected
+            )
     return [ready[name] for name in frame.columns]
 
 
@@ -188,9 +192,9 @@ def class_codes(series: pl.Series, n_jobs: int) -> NDArray[np.int64]:
 
 
 def _refuse_missing(series: pl.Series, start: int) -> None:
-    lost = series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()
-    if lost.any():
-        record = start + int(lost.arg_max() or 0)
+    is_missing = series.is_null() | series.is_nan() if series.dtype.is_float() else series.is_null()
+    if is_missing.any():
+        record = start + int(is_missing.arg_max() or 0)
         raise InputError(
             f"column {series.name!r} has a missing value at record {record}, and missing='error'"
         )
@@ -208,20 +212,20 @@ def _key(series: pl.Series, start: int = 0) -> Any:
         return keys.to_numpy(), np.zeros(len(series), np.uint8)
     if dtype in (pl.Categorical, pl.Enum) or dtype in _KEYS:
         coded = dtype in (pl.Categorical, pl.Enum)
-        whole = (series.to_physical() if coded else series).cast(pl.Int64)
+        integers = (series.to_physical() if coded else series).cast(pl.Int64)
     elif dtype == pl.UInt64:
-        whole = series.reinterpret(signed=True)
+        integers = series.reinterpret(signed=True)
     elif dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128):
-        whole = series.cast(pl.Int64)
+        integers = series.cast(pl.Int64)
     else:
         raise InputError(
             f"column {series.name!r} has the type {dtype}, which is not discrete; "
             "turn it into strings, integers or bins first"
         )
     if not series.null_count():
-        return np.ascontiguousarray(whole.to_numpy()), None
+        return np.ascontiguousarray(integers.to_numpy()), None
     valid = series.is_not_null().cast(pl.UInt8).to_numpy()
-    return np.ascontiguousarray(whole.fill_null(0).to_numpy()), np.ascontiguousarray(valid)
+    return np.ascontiguousarray(integers.fill_null(0).to_numpy()), np.ascontiguousarray(valid)
 
 
 def _float_key(series: pl.Series, start: int) -> Any:
@@ -242,8 +246,8 @@ def _float_key(series: pl.Series, start: int) -> Any:
 def _refuse_infinite(name: str, numbers: NDArray[np.float64], start: int) -> None:
     infinite = np.isinf(numbers)
     if infinite.any():
-        place = int(np.argmax(infinite))
-        raise InputError(f"column {name!r} holds {numbers[place]} at record {start + place}")
+        k = int(np.argmax(infinite))
+        raise InputError(f"column {name!r} holds {numbers[k]} at record {start + k}")
 
 
 def _label(
@@ -251,42 +255,42 @@ def _label(
     codes: Any,
     first: Any,
     counts: Any,
-    lost: int,
+    missing_code: int,
     missing: str,
     known: Labels | None = None,
 ) -> Coded:
     """Sort the labels of an encoded column; missing comes last, or becomes the default."""
     if series.dtype == pl.Enum:
-        return _label_enum(series, codes, first, counts, lost, missing)
-    found = label_items(series[first])  # which begins much sooner than gather()
-    if known is not None and (lost < 0 or missing == "state"):
+        return _label_enum(series, codes, first, counts, missing_code, missing)
+    values = label_items(series[first])  # which begins much sooner than gather()
+    if known is not None and (missing_code < 0 or missing == "state"):
         with suppress(KeyError):
-            own = (None if k == lost else label for k, label in enumerate(found))
-            ranks = np.array([known.code(label) for label in own], np.int64)
+            seen_labels = (None if k == missing_code else x for k, x in enumerate(values))
+            ranks = np.array([known.code(label) for label in seen_labels], np.int64)
             totals = np.zeros(len(known), np.int64)
             totals[ranks] = counts
             return Coded(series.name, known, codes, ranks, totals)
-    place = {label: k for k, label in enumerate(found) if k != lost}
-    seen = [place[label] for label in sort_labels(place, str(series.dtype))]
-    if lost >= 0 and (missing == "state" or not seen):
-        seen.append(lost)
-    items = [None if k == lost else found[k] for k in seen]
-    ranks = np.full(len(found), -1, np.int64)
+    index_of = {label: k for k, label in enumerate(values) if k != missing_code}
+    seen = [index_of[label] for label in sort_labels(index_of, str(series.dtype))]
+    if missing_code >= 0 and (missing == "state" or not seen):
+        seen.append(missing_code)
+    items = [None if k == missing_code else values[k] for k in seen]
+    ranks = np.full(len(values), -1, np.int64)
     ranks[seen] = np.arange(len(seen))
     labels = Labels(items, str(series.dtype))
     return Coded(series.name, labels, codes, ranks, counts[seen])
 
 
 def _label_enum(
-    series: pl.Series, codes: Any, first: Any, counts: Any, lost: int, missing: str
+    series: pl.Series, codes: Any, first: Any, counts: Any, missing_code: int, missing: str
 ) -> Coded:
     """An enumeration declares its labels and their order, also of those that do not occur."""
     items: list[str | None] = series.dtype.categories.to_list()  # type: ignore[attr-defined]
-    place = {item: k for k, item in enumerate(items)}
-    if lost >= 0 and (missing == "state" or not items):
-        place[None] = len(items)
+    code_of = {item: k for k, item in enumerate(items)}
+    if missing_code >= 0 and (missing == "state" or not items):
+        code_of[None] = len(items)
         items.append(None)
-    ranks = np.array([place.get(x, -1) for x in series.gather(first).to_list()], np.int64)
+    ranks = np.array([code_of.get(x, -1) for x in series.gather(first).to_list()], np.int64)
     totals = np.zeros(len(items), np.int64)
     totals[ranks[ranks >= 0]] = counts[ranks >= 0]
     return Coded(series.name, Labels(items, "Enum"), codes, ranks, totals)
@@ -296,8 +300,8 @@ def find_cuts(frame: pl.DataFrame, discretise: Any) -> dict[str, Edges]:
     """Find where each column that is to be cut is cut, so that other data can be cut there, too."""
     cuts = {}
     for name, spec in specs_of(frame, discretise, None).items():
-        found = cut_points(numbers_to_cut(frame.get_column(name)), spec, column=name)
-        cuts[name] = Edges(tuple(found.tolist()))
+        points = cut_points(numbers_to_cut(frame.get_column(name)), spec, column=name)
+        cuts[name] = Edges(tuple(points.tolist()))
     return cuts
 
 
@@ -316,11 +320,11 @@ def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str, start: i
     cuts = cut_points(numbers, spec, target=target_codes, column=series.name)
     bins = apply_cuts(numbers, cuts)
     items: list[Any] = list(bin_labels(cuts))
-    lost = bins < 0
-    codes = np.where(lost, len(items), bins).astype(np.uint32)
+    is_missing = bins < 0
+    codes = np.where(is_missing, len(items), bins).astype(np.uint32)
     counts = np.bincount(codes, minlength=len(items) + 1).astype(np.int64)
     ranks = np.arange(len(items) + 1)
-    if lost.any() and missing == "state":
+    if is_missing.any() and missing == "state":
         items.append(None)
     else:
         ranks[-1], counts = -1, counts[:-1]

@@ -111,7 +111,9 @@ def check_sparse(
     if len(indptr) == 0:
         raise InputError(f"{argument}: indptr must have one entry more than there are rows, got 0")
     fault, row, index = _core.check_sparse(
-        _known(indptr, "int32", "int64"), _known(indices, "int32", "int64", "uint16", "uint32"), n
+        _as_type(indptr, "int32", "int64"),
+        _as_type(indices, "int32", "int64", "uint16", "uint32"),
+        n,
     )
     if fault == 0 or (fault == 6 and not sorted_only):
         return fault == 0
@@ -121,7 +123,7 @@ def check_sparse(
     raise InputError(f"{argument}: {text.format(row=row, index=index, n=n)}")
 
 
-def _known(indices: NDArray[Any], *types: str) -> NDArray[Any]:
+def _as_type(indices: NDArray[Any], *types: str) -> NDArray[Any]:
     """Return indices as one of the types that the kernel takes."""
     fine = indices.dtype.name in types
     return np.ascontiguousarray(indices if fine else indices.astype(np.int64))
@@ -139,7 +141,7 @@ def check_stored(schema: Schema, indptr: NDArray[Any], values: NDArray[Any], whe
 def check_codes(values: NDArray[Any], argument: str, locate: Any) -> NDArray[np.int64]:
     """Check that numbers are whole, finite and not negative; return them as int64.
 
-    `locate` turns a place in `values` into words, for the message.
+    `locate` turns a position in `values` into words, for the message.
     """
     if values.dtype.kind == "b":
         return values.astype(np.int64)
@@ -159,9 +161,9 @@ def check_codes(values: NDArray[Any], argument: str, locate: Any) -> NDArray[np.
     else:
         raise InputError(f"{argument} must hold whole numbers, got {values.dtype}")
     if wrong.any():
-        place = int(np.argmax(wrong))
+        k = int(np.argmax(wrong))
         raise InputError(
-            f"{argument}: the value {values.flat[place]} at {locate(place)} is {problem}; "
+            f"{argument}: the value {values.flat[k]} at {locate(k)} is {problem}; "
             "codes are the whole numbers 0, 1, 2, …"
         )
     return values.astype(np.int64)
@@ -179,8 +181,8 @@ def check_weights(weights: Any, n_records: int) -> NDArray[np.float64] | None:
         raise InputError(f"weights must have shape ({n_records},), got {array.shape}")
     wrong = ~(np.isfinite(array) & (array >= 0))
     if wrong.any():
-        place = int(np.argmax(wrong))
-        raise InputError(f"weights must be finite and not negative; record {place}: {array[place]}")
+        k = int(np.argmax(wrong))
+        raise InputError(f"weights must be finite and not negative; record {k}: {array[k]}")
     with np.errstate(over="ignore"):
         if not np.isfinite(array.sum()):
             raise InputError("weights must have a finite sum; scale them down")
@@ -216,7 +218,7 @@ def check_records(records: Any, n_records: int) -> Subset:
 
 
 def check_target(schema: Schema, target: Any) -> int:
-    """Return the place of a column that has at least two values."""
+    """Return the position of a column that has at least two values."""
     position = schema.position(target, "target")
     if schema.arities[position] < 2:
         column = schema.column(position)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
@@ -24,6 +24,7 @@ __all__ = [
     "encode_baskets",
     "encode_matrix",
     "is_matrix",
+    "is_sparse",
     "presence_parts",
     "sorted_columns",
     "sparse_numbers",
@@ -35,7 +36,13 @@ _PRESENCE = Labels([False, True], "Boolean")
 
 def is_matrix(data: Any) -> bool:
     """Return whether this module is the one to encode `data`."""
-    return isinstance(data, np.ndarray) or sparse.issparse(data)
+    return isinstance(data, np.ndarray) or is_sparse(data)
+
+
+def is_sparse(X: Any) -> bool:
+    """Return whether this is one of SciPy's sparse arrays or matrices; does not import SciPy."""
+    scipy_sparse = sys.modules.get("scipy.sparse")
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
 
 
 def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Parts:
@@ -52,7 +59,7 @@ def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Pa
         raise InputError(f"columns must be {n} names, one for each column of data")
     elif not all(isinstance(name, str) for name in columns):
         raise InputError("columns must be names, that is strings")
-    indptr, indices, codes = _sparse_codes(data) if sparse.issparse(data) else _dense_codes(data)
+    indptr, indices, codes = _sparse_codes(data) if is_sparse(data) else _dense_codes(data)
     return _store(list(columns), m, indptr, indices, codes, defaults)
 
 
@@ -64,11 +71,9 @@ def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[
     indptr, numbers = rows.indptr.astype(np.int64), rows.data.astype(np.float64)
     wrong = ~np.isfinite(numbers)
     if wrong.any():
-        place = int(np.argmax(wrong))
-        row = int(np.searchsorted(indptr, place, side="right")) - 1
-        raise InputError(
-            f"data contains NaN or inf: {numbers[place]} at {row}, {rows.indices[place]}"
-        )
+        k = int(np.argmax(wrong))
+        row = int(np.searchsorted(indptr, k, side="right")) - 1
+        raise InputError(f"data contains NaN or inf: {numbers[k]} at {row}, {rows.indices[k]}")
     return _without_zeros(indptr, rows.indices, numbers)
 
 
@@ -77,9 +82,9 @@ def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[n
     rows = _sorted_rows(data)
     indptr = rows.indptr.astype(np.int64)
 
-    def locate(place: int) -> str:
-        row = int(np.searchsorted(indptr, place, side="right")) - 1
-        return f"row {row}, column {rows.indices[place]}"
+    def locate(position: int) -> str:
+        row = int(np.searchsorted(indptr, position, side="right")) - 1
+        return f"row {row}, column {rows.indices[position]}"
 
     return _without_zeros(indptr, rows.indices, check_codes(rows.data, "data", locate))
 
@@ -157,10 +162,10 @@ def _dense_codes(data: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any], N
         raise InputError(f"data must hold whole numbers, got {data.dtype}; give strings as a frame")
     n = data.shape[1]
     flat = np.ascontiguousarray(data).reshape(-1)
-    codes = check_codes(flat, "data", lambda place: f"row {place // n}, column {place % n}")
-    place = np.flatnonzero(codes)
-    indptr = np.searchsorted(place, np.arange(data.shape[0] + 1) * n).astype(np.int64)
-    return indptr, place % n, codes[place]
+    codes = check_codes(flat, "data", lambda k: f"row {k // n}, column {k % n}")
+    positions = np.flatnonzero(codes)
+    indptr = np.searchsorted(positions, np.arange(data.shape[0] + 1) * n).astype(np.int64)
+    return indptr, positions % n, codes[positions]
 
 
 def _store(
@@ -179,24 +184,24 @@ def _store(
     if len(codes) == 0 or codes.max() <= 1:
         labels = [_BINARY] * n
         ids = indices
-        held = np.bincount(indices, minlength=n)
+        stored_counts = np.bincount(indices, minlength=n)
     else:
         top = int(codes.max()) + 1
         if n > (2**63 - 1) // top:
             raise InputError(f"data: the code {top - 1} is too large for {n} columns")
-        keys, ids, held = np.unique(
+        keys, ids, stored_counts = np.unique(
             indices.astype(np.int64) * top + codes, return_inverse=True, return_counts=True
         )
         bounds = np.searchsorted(keys, np.arange(n + 1) * top)
-        own = (keys % top).tolist()
+        codes_seen = (keys % top).tolist()
         shared: dict[tuple[int, ...], Labels] = {}
         labels = []
         for lo, hi in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            items = (0, *own[lo:hi])
+            items = (0, *codes_seen[lo:hi])
             if items not in shared:
                 shared[items] = Labels(items, "Int64")
             labels.append(shared[items])
-    return _with_defaults(names, labels, m, indptr, ids, held, defaults)
+    return _with_defaults(names, labels, m, indptr, ids, stored_counts, defaults)
 
 
 def _with_defaults(
@@ -205,7 +210,7 @@ def _with_defaults(
     m: int,
     indptr: NDArray[np.int64],
     ids: NDArray[Any],
-    held: NDArray[Any],
+    stored_counts: NDArray[Any],
     defaults: Any,
 ) -> Parts:
     """Store value ids whose default is code 0 under the defaults that were asked for."""
@@ -214,8 +219,8 @@ def _with_defaults(
     parts = Parts(schema, indptr, values)
     counts = []
     for c in range(len(names)):
-        own = held[schema.offsets[c] : schema.offsets[c + 1]]
-        counts.append(np.concatenate(([m - own.sum()], own)))
+        column_counts = stored_counts[schema.offsets[c] : schema.offsets[c + 1]]
+        counts.append(np.concatenate(([m - column_counts.sum()], column_counts)))
     chosen = choose_defaults(names, labels, counts, defaults)
     if chosen.any():
         return restore(parts, Schema(names, labels, chosen))
@@ -231,18 +236,18 @@ def encode_baskets(baskets: Iterable[Iterable[Any]], defaults: Any) -> Parts:
             raise InputError(f"baskets: basket {k} is a {kind}; give a list of items")
         lists.append(sorted({str(item) for item in basket}))
     names = sorted(set(chain.from_iterable(lists)))
-    place = {name: k for k, name in enumerate(names)}
+    position_of = {name: k for k, name in enumerate(names)}
     indptr = np.zeros(len(lists) + 1, np.int64)
     np.cumsum([len(items) for items in lists], out=indptr[1:])
-    ids = np.fromiter((place[x] for items in lists for x in items), np.int64, int(indptr[-1]))
+    ids = np.fromiter((position_of[x] for items in lists for x in items), np.int64, int(indptr[-1]))
     return presence_parts(names, indptr, ids, defaults)
 
 
 def presence_parts(
     names: list[str], indptr: NDArray[np.int64], ids: NDArray[Any], defaults: Any
 ) -> Parts:
-    """Return the parts of a Table of True and False; `ids` are sorted, distinct column places."""
+    """Return the parts of a Table of True and False; `ids` are sorted, distinct columns."""
     check_size(len(indptr) - 1, len(names))
-    held = np.bincount(ids, minlength=len(names))
+    stored_counts = np.bincount(ids, minlength=len(names))
     labels = [_PRESENCE] * len(names)
-    return _with_defaults(names, labels, len(indptr) - 1, indptr, ids, held, defaults)
+    return _with_defaults(names, labels, len(indptr) - 1, indptr, ids, stored_counts, defaults)

@@ -80,49 +80,47 @@ def _match(was: Labels, now: Labels) -> NDArray[np.int64]:
         return np.arange(len(was))
     codes = np.array([now.find(label) for label in was], np.int64)
     if was.dtype != now.dtype and (is_temporal(was.dtype) or is_temporal(now.dtype)):
-        # A number may stand for a moment, and then only in its own type for the same one.
+        # A number may stand for a timestamp, and then only under the same type for the same one.
         codes[[isinstance(label, int | float) for label in was]] = -1
     return codes
 
 
 def _matches(
-    old: Schema, new: Schema, places: Sequence[int] | NDArray[Any]
+    old: Schema, new: Schema, positions: Sequence[int] | NDArray[Any]
 ) -> list[NDArray[np.int64]]:
-    """Match the labels of column places[c] of `old` with those of column c of `new`, for all c."""
+    """Match the labels of column positions[c] of `old` with those of column c of `new`."""
     known: dict[tuple[int, int], NDArray[np.int64]] = {}  # columns mostly share their labels
-    for place, now in zip(places, new.labels, strict=True):
-        was = old.labels[place]
+    for c, now in zip(positions, new.labels, strict=True):
+        was = old.labels[c]
         if (id(was), id(now)) not in known:
             known[id(was), id(now)] = _match(was, now)
-    return [
-        known[id(old.labels[place]), id(now)] for place, now in zip(places, new.labels, strict=True)
-    ]
+    return [known[id(old.labels[c]), id(now)] for c, now in zip(positions, new.labels, strict=True)]
 
 
 def _plan(
     old: Schema,
     new: Schema,
-    places: Sequence[int] | NDArray[Any],
+    positions: Sequence[int] | NDArray[Any],
     matches: list[NDArray[np.int64]] | None = None,
 ) -> _Plan:
-    """Plan the way from `old` to `new`, where column c of `new` is column places[c] of `old`.
+    """Plan how `old` becomes `new`, where column c of `new` is column positions[c] of `old`.
 
     What `new` has no label for becomes the default.
     """
-    codes = np.concatenate(matches or _matches(old, new, places))
-    place = np.asarray(places)
-    column = np.repeat(np.arange(len(place)), old.arities[place])
+    codes = np.concatenate(matches or _matches(old, new, positions))
+    source = np.asarray(positions)
+    column = np.repeat(np.arange(len(source)), old.arities[source])
     default = new.defaults[column]
     codes = np.where(codes < 0, default, codes)
-    own = np.where(codes == default, -1, new.offsets[column] + codes - (codes > default))
-    # The same for each code of `old`: its default is not stored, so records are filled with `own`.
-    starts = np.cumsum(old.arities[place]) - old.arities[place]
+    new_ids = np.where(codes == default, -1, new.offsets[column] + codes - (codes > default))
+    # The same for each code of `old`: its default is not stored, so records are filled with it.
+    starts = np.cumsum(old.arities[source]) - old.arities[source]
     code = np.arange(len(column)) - starts[column]
-    stored = code != old.defaults[place[column]]
+    stored = code != old.defaults[source[column]]
     ids = np.full(old.n_values, -1, np.int64)
-    was = old.offsets[place[column]] + code - (code > old.defaults[place[column]])
-    ids[was[stored]] = own[stored]
-    first, last, fill = old.offsets[place], old.offsets[place + 1], own[~stored]
+    was = old.offsets[source[column]] + code - (code > old.defaults[source[column]])
+    ids[was[stored]] = new_ids[stored]
+    first, last, fill = old.offsets[source], old.offsets[source + 1], new_ids[~stored]
     order = np.lexsort((fill, last, first))
     order = order[fill[order] >= 0]
     return _Plan(ids, first[order], last[order], fill[order])
@@ -162,14 +160,12 @@ def take_records(table: Table, chosen: NDArray[np.int64]) -> Parts:
     return parts
 
 
-def select_columns(table: Table, places: Sequence[int]) -> Parts:
+def select_columns(table: Table, positions: Sequence[int]) -> Parts:
     """Return the parts of a table with the given columns only."""
-    check_size(table.n_records, len(places))
+    check_size(table.n_records, len(positions))
     old = table.schema
-    new = Schema(
-        [old.names[p] for p in places], [old.labels[p] for p in places], old.defaults[places]
-    )
-    parts = _rewrite(table, new, _plan(old, new, places))
+    new = old.select(positions)
+    parts = _rewrite(table, new, _plan(old, new, positions))
     parts.weights, parts.native = table.weights, table._native
     return parts
 
@@ -178,65 +174,65 @@ def conform_table(table: Table, new: Schema, unseen: str, argument: str) -> Part
     """Return the parts of a table under another schema; see :meth:`tacit.Table.conform`."""
     check_size(table.n_records, len(new))
     old = table.schema
-    found = {name: place for place, name in enumerate(old.names)}
+    position_of = {name: c for c, name in enumerate(old.names)}
     for name in new.names:
-        if name not in found:
+        if name not in position_of:
             raise InputError(f"{argument}: there is no column {name!r}; the model was fitted on it")
-    places = [found[name] for name in new.names]
-    matches = _matches(old, new, places)
+    positions = [position_of[name] for name in new.names]
+    matches = _matches(old, new, positions)
     gaps = {id(codes) for codes in {id(codes): codes for codes in matches}.values() if -1 in codes}
     partial = [c for c, codes in enumerate(matches) if id(codes) in gaps]
     if unseen == "error":
         for c in partial:
-            _refuse_unseen(table, places[c], matches[c], new.labels[c], argument)
+            _refuse_unseen(table, positions[c], matches[c], new.labels[c], argument)
         partial = []
-    parts = _rewrite(table, new, _plan(old, new, places, matches))
+    parts = _rewrite(table, new, _plan(old, new, positions, matches))
     parts.weights = table.weights
     if table._native is not None:
         kind, types = table._native
         kept = (
             name
             for c, name in enumerate(new.names)
-            if name in types and old.labels[places[c]].dtype == new.labels[c].dtype
+            if name in types and old.labels[positions[c]].dtype == new.labels[c].dtype
         )
-        lost = {new.names[c] for c in partial}  # their types may have no room for the default
-        parts.native = kind, {name: types[name] for name in kept if name not in lost}
+        dropped = {new.names[c] for c in partial}  # their types may not hold the default
+        parts.native = kind, {name: types[name] for name in kept if name not in dropped}
     return parts
 
 
 def _refuse_unseen(
-    table: Table, place: int, codes: NDArray[np.int64], now: Labels, argument: str
+    table: Table, column: int, codes: NDArray[np.int64], now: Labels, argument: str
 ) -> None:
     """Refuse a column if a record holds a label that has no code; the first one is named."""
     seen = [
         (record, code)
         for code in np.flatnonzero(codes < 0).tolist()
-        if (record := _first_record(table, place, code)) is not None
+        if (record := _first_record(table, column, code)) is not None
     ]
     if not seen:
         return
     record, code = min(seen)
-    label = table.schema.labels[place][code]
-    held = "a missing value" if label is None else repr(label)
+    label = table.schema.labels[column][code]
+    value = "a missing value" if label is None else repr(label)
     shown = ", ".join(repr(x) for x in now[:8])
     more = f", … ({len(now)} in all)" if len(now) > 8 else ""
     raise InputError(
-        f"{argument}: column {table.schema.names[place]!r} has {held} at record {record}, which "
+        f"{argument}: column {table.schema.names[column]!r} has {value} at record {record}, which "
         f"the model was not fitted on; its labels are {shown}{more}"
     )
 
 
-def _first_record(table: Table, place: int, code: int) -> int | None:
+def _first_record(table: Table, column: int, code: int) -> int | None:
     """Return the first record with a code in a column, if there is one."""
     schema, (start, rows) = table.schema, table.postings
-    value = schema.value_id(place, code)
+    value = schema.value_id(column, code)
     if value is not None:
         return int(rows[start[value]]) if start[value] < start[value + 1] else None
-    held = rows[start[schema.offsets[place]] : start[schema.offsets[place + 1]]]
-    if len(held) == table.n_records:
+    not_default = rows[start[schema.offsets[column]] : start[schema.offsets[column + 1]]]
+    if len(not_default) == table.n_records:
         return None
     at_default = np.ones(table.n_records, np.bool_)
-    at_default[held] = False
+    at_default[not_default] = False
     return int(at_default.argmax())
 
 
@@ -263,8 +259,8 @@ def concat_tables(tables: list[Table], defaults: Any = None, n_jobs: int = 1) ->
     for table in tables:
         singles = counts.one_way(table.with_weights(None), None, n_jobs)
         for c, ls in enumerate(labels):
-            own = table.schema.labels[c]
-            codes = slice(None) if own is ls else [ls.code(label) for label in own]
+            before = table.schema.labels[c]
+            codes = slice(None) if before is ls else [ls.code(label) for label in before]
             totals[c][codes] += singles.array(c)
     new = Schema(names, labels, choose_defaults(names, labels, totals, defaults))
     weights = None if tables[0].weights is None else np.concatenate([t.weights for t in tables])
@@ -287,42 +283,41 @@ def _common_types(natives: list[Native | None]) -> Native | None:
     return head[0], types
 
 
-def join_parts(pieces: list[Any], new: Schema, n_jobs: int = 1) -> Parts:
+def join_parts(several: list[Any], new: Schema, n_jobs: int = 1) -> Parts:
     """Put the records of several parts or tables one after another under one schema.
 
-    `new` has the same columns and every label of the pieces, except that it may drop the label of
+    `new` has the same columns and every label of the several, except that it may drop the label of
     missing values, which then become the default. The list is emptied as it goes.
     """
     plans = [
-        None if piece.schema == new else _plan(piece.schema, new, range(len(new)))
-        for piece in pieces
+        None if part.schema == new else _plan(part.schema, new, range(len(new))) for part in several
     ]
-    if len(pieces) == 1 and plans[0] is None:
-        piece = pieces.pop()
-        return Parts(new, piece.indptr, piece.values)
-    indptr = np.zeros(sum(len(piece.indptr) - 1 for piece in pieces) + 1, np.int64)
+    if len(several) == 1 and plans[0] is None:
+        part = several.pop()
+        return Parts(new, part.indptr, part.values)
+    indptr = np.zeros(sum(len(part.indptr) - 1 for part in several) + 1, np.int64)
     start = 1
-    for piece, plan in zip(pieces, plans, strict=True):
-        own = indptr[start : start + len(piece.indptr) - 1]
+    for part, plan in zip(several, plans, strict=True):
+        offsets = indptr[start : start + len(part.indptr) - 1]
         if plan is None or plan.renames:
-            np.add(piece.indptr[1:], indptr[start - 1], out=own)
+            np.add(part.indptr[1:], indptr[start - 1], out=offsets)
         else:
-            np.cumsum(plan.lengths(piece, None, n_jobs), out=own)
-            own += indptr[start - 1]
-        start += len(own)
+            np.cumsum(plan.lengths(part, None, n_jobs), out=offsets)
+            offsets += indptr[start - 1]
+        start += len(offsets)
     values = np.empty(indptr[-1], value_type(new.n_values))
     start = 0
     with ThreadPoolExecutor(n_jobs) as pool:
         copies = []
         for plan in plans:
-            piece = pieces.pop(0)
-            own = indptr[start : start + len(piece.indptr)]
-            out = values[own[0] : own[-1]]
+            part = several.pop(0)
+            offsets = indptr[start : start + len(part.indptr)]
+            out = values[offsets[0] : offsets[-1]]
             if plan is None:
-                copies.append(pool.submit(np.copyto, out, piece.values))
+                copies.append(pool.submit(np.copyto, out, part.values))
             else:
-                plan.write(piece, None, own, out, n_jobs)
-            start += len(own) - 1
+                plan.write(part, None, offsets, out, n_jobs)
+            start += len(offsets) - 1
         for copy in copies:
             copy.result()
     return Parts(new, indptr, values)

@@ -59,9 +59,9 @@ def unpack_schema(content: Any) -> Schema:
     """Read what :func:`pack_schema` returned, and believe none of it unchecked."""
     try:
         sets = [Labels([_unpack(x) for x in s["items"]], str(s["dtype"])) for s in content["sets"]]
-        for own in sets:
-            parse_type(own.dtype)
-            own.code(own[0])  # which looks for labels that are there twice
+        for each in sets:
+            parse_type(each.dtype)
+            each.code(each[0])  # which refuses labels that are there twice
         names = content["names"]
         labels = [sets[k] for k in content["labels"]]
         defaults = content["defaults"]

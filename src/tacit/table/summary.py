@@ -1,4 +1,4 @@
-"""What a table looks like, in a few numbers."""
+"""The size and sparsity of a table, in a few numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.machine import human_bytes
 
 if TYPE_CHECKING:
-    from tacit.table.table import Table
+    from tacit.table.records import Records
 
 __all__ = ["Summary"]
 
@@ -23,7 +23,7 @@ class Summary:
     records, columns, stored : int
         The papers' m, n and l.
     factor : float
-        m·n/l: how much less there is to look at than the dense view holds.
+        m·n/l: how many times fewer values are stored than the dense view holds.
     values : int
         Different (column, non-default label) pairs.
     largest_arity : int
@@ -48,7 +48,7 @@ class Summary:
     dense_bytes: int
 
     @classmethod
-    def of(cls, table: Table) -> Summary:
+    def of(cls, table: Records) -> Summary:
         """Summarise a table."""
         m, n = table.shape
         arity = int(table.schema.arities.max())
@@ -61,7 +61,7 @@ class Summary:
             values=table.schema.n_values,
             largest_arity=arity,
             missing_columns=sum(ls.missing is not None for ls in table.schema.labels),
-            weighted=table.weights is not None,
+            weighted=table.weighted,
             n_bytes=table.nbytes,
             dense_bytes=m * n * width,
         )
@@ -83,11 +83,11 @@ class Summary:
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what there is to say, as (name, text) pairs."""
-        share = self.stored / (self.records * self.columns)
+        fraction = self.stored / (self.records * self.columns)
         rows = [
             ("records (m)", f"{self.records:,}"),
             ("columns (n)", f"{self.columns:,}"),
-            ("stored values (l)", f"{self.stored:,}  ({share:.2%} of the table)"),
+            ("stored values (l)", f"{self.stored:,}  ({fraction:.2%} of the table)"),
             ("m·n/l", _number(self.factor)),
             ("labels", f"{self.values + self.columns:,}, at most {self.largest_arity:,} a column"),
             ("memory", f"{human_bytes(self.n_bytes)}  (dense: {human_bytes(self.dense_bytes)})"),

@@ -20,8 +20,8 @@ from tacit.table.gateway import (
     check_target,
     check_weights,
 )
+from tacit.table.records import Records
 from tacit.table.schema_json import schema_from_json, schema_to_json
-from tacit.table.summary import Summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ __all__ = ["Table"]
 R = TypeVar("R")
 
 
-class Table(store.Saved):
+class Table(Records, store.Saved):
     """Discrete records with tacit defaults.
 
     Every column has a default, its most common value unless you name another. Only values that
@@ -57,7 +57,7 @@ class Table(store.Saved):
     weights : array-like of shape (n_records,) or str, optional
         Record weights; a name takes that column of a frame out of the data.
     missing : {"state", "default", "error"}
-        What to do with missing values of a frame: they are a label of their own (``None``), are
+        What to do with missing values of a frame: they are a further label (``None``), are
         taken for the default, or are refused.
     discretise : spec or mapping, optional
         How to cut numeric columns into bins: a spec for all real-valued columns, or
@@ -202,7 +202,7 @@ class Table(store.Saved):
         ----------
         tables : sequence of Table
         defaults : mapping or label, optional
-            As for :class:`Table`: without it, the most common values of the whole.
+            As for :class:`Table`: without it, the most common values of all records.
         """
         return cls._of(recode.concat_tables(list(tables), defaults))
 
@@ -229,24 +229,19 @@ class Table(store.Saved):
         return self._weights
 
     @property
+    def weighted(self) -> bool:
+        """Whether records have weights."""
+        return self._weights is not None
+
+    @property
     def n_records(self) -> int:
         """Number of records (the papers' m)."""
         return len(self._indptr) - 1
 
     @property
-    def n_columns(self) -> int:
-        """Number of columns (the papers' n)."""
-        return len(self._schema)
-
-    @property
     def n_stored(self) -> int:
         """Number of stored, that is non-default values (the papers' l)."""
         return len(self._values)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Records × columns."""
-        return self.n_records, self.n_columns
 
     @property
     def columns(self) -> list[Column]:
@@ -257,8 +252,8 @@ class Table(store.Saved):
     def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
         records = _core.Records(self._indptr, self._values, self._schema.n_values)
-        held = _core.one_way(records, 1)
-        start = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
+        sizes = _core.one_way(records, 1)
+        start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         rows = _core.postings(records, start)
         for array in (start, rows):
             array.flags.writeable = False
@@ -289,10 +284,6 @@ class Table(store.Saved):
         return total
 
     # What it says
-
-    def summary(self) -> Summary:
-        """Report size, sparsity and memory: m, n, l and the factor m·n/l."""
-        return Summary.of(self)
 
     def _one_way(self, chosen: counts.Subset, n_jobs: int) -> counts.OneWay:
         """Count once for all records: two-way counts and pairs start from it, too."""
@@ -360,7 +351,7 @@ class Table(store.Saved):
         records, given, n_jobs
             As for :meth:`one_way`.
         layout : {"auto", "dense", "sparse"}
-            How the co-occurrence counts are held; "auto" takes what is smaller.
+            How the co-occurrence counts are stored; "auto" takes what is smaller.
         method : {"auto", "outer", "bitmap"}
             How a dense result is counted: by the outer product of each record with itself, or by
             AND and population count of one bitmap for each value, which wins on denser tables.
@@ -428,7 +419,7 @@ class Table(store.Saved):
     # Other tables made of it
 
     def take(self, records: Any) -> Table:
-        """Return the Table of a subset of the records, in their own order.
+        """Return the Table of a subset of the records, in their order.
 
         Labels and defaults stay as they are.
 
@@ -443,10 +434,7 @@ class Table(store.Saved):
 
     def select(self, columns: Sequence[str | int]) -> Table:
         """Return the Table of some of the columns, in the given order."""
-        if isinstance(columns, str):
-            raise InputError(f"columns must be a list of column names, got {columns!r}")
-        places = [self._schema.position(c, "columns") for c in columns]
-        return Table._of(recode.select_columns(self, places))
+        return Table._of(recode.select_columns(self, self._positions(columns)))
 
     def with_defaults(self, defaults: Any) -> Table:
         """Return the same data stored with other defaults.
@@ -467,7 +455,7 @@ class Table(store.Saved):
     ) -> Table:
         """Return the same records under another schema, such as that of a fitted model.
 
-        Columns are found by their names, labels by what they are: 1 is 1.0 and True, but not "1".
+        Columns are matched by their names, labels by what they are: 1 is 1.0 and True, but not "1".
         Columns that the schema does not have are passed over. It takes time proportional to the
         stored values and labels, and none if the schema is the same.
 
@@ -533,7 +521,7 @@ class Table(store.Saved):
         """
         return frames.decode_frame(self, backend, self._native)
 
-    # As its own single partition
+    # As a single partition
 
     def reduce(
         self,
@@ -545,13 +533,7 @@ class Table(store.Saved):
     ) -> R:
         """Return a statistic of all records, as :meth:`tacit.PartitionedTable.reduce` does.
 
-        Parameters
-        ----------
-        statistic : Statistic
-        what, verbose
-            Taken for the sake of partitioned tables, which show progress.
-        n_jobs : int, optional
-            Threads; the result does not depend on it.
+        A Table shows no progress: `what` and `verbose` are there for partitioned tables.
         """
         return statistic.finalize(statistic.partial(Partition(self, 0, 0, count_jobs(n_jobs))))
 
@@ -563,15 +545,7 @@ class Table(store.Saved):
         n_jobs: int | None = None,
         verbose: int | None = None,
     ) -> Iterator[R]:
-        """Yield what a function says of all records: of the one partition that a Table is.
-
-        Parameters
-        ----------
-        function : callable
-            Takes a :class:`~tacit.scale.Partition`.
-        what, n_jobs, verbose
-            As for :meth:`reduce`.
-        """
+        """Yield what a function says of all records, as :meth:`tacit.PartitionedTable.map` does."""
         yield function(Partition(self, 0, 0, count_jobs(n_jobs)))
 
     def to_state(self) -> store.State:
@@ -612,9 +586,6 @@ class Table(store.Saved):
     def __getstate__(self) -> dict[str, Any]:
         engines = ("column_store", "_scan")  # made again where they are needed
         return {name: value for name, value in self.__dict__.items() if name not in engines}
-
-    def __len__(self) -> int:
-        return self.n_records
 
     def __repr__(self) -> str:
         return self.summary().line()

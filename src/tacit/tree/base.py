@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import narwhals as nw
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError
+from tacit.estimator import Estimator
 from tacit.machine import count_jobs
-from tacit.scale import as_partitioned, check_parts, over_parts
+from tacit.parameters import store_parameters
 from tacit.table import Table
 from tacit.table.features import is_frame, is_sparse, read_features
 from tacit.tree.growth.bins import in_bins
 from tacit.tree.growth.coding import array_coding, table_coding
-from tacit.tree.growth.sample import Sample, take_sample
+from tacit.tree.growth.sample import take_sample
 from tacit.tree.growth.settings import (
     even_settings,
     exact_total,
@@ -39,58 +39,40 @@ from tacit.tree.growth.target import (
 )
 from tacit.tree.model import TreeModel, class_score
 from tacit.tree.nodes import Nodes, find_leaves
+from tacit.tree.state import tree_from_state, tree_to_state
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
+    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from tacit.scale import PartitionedTable
+    from tacit import store
     from tacit.schema import Schema
     from tacit.table.features import Features
     from tacit.tree.drawing.text import LeafRule
     from tacit.tree.growth.coding import Coding, Columns
+    from tacit.tree.growth.sample import Sample
 
-__all__ = ["TreeClassifier", "TreeEstimator", "refuse_parts", "unchanged_if_it_fails"]
+__all__ = ["GrownTree", "TreeClassifier", "TreeEstimator"]
+
+_MOST_ENDS = 80  # of a figure's tree
 
 
-class Grown(NamedTuple):
+class GrownTree(NamedTuple):
     """A tree as the kernel numbers its columns; `columns` say what is behind those of no Table."""
 
     nodes: Nodes
-    coding: Coding | None
-    columns: Columns | None
+    coding: Coding | None = None
+    columns: Columns | None = None
 
 
-@contextmanager
-def unchanged_if_it_fails(model: Any) -> Iterator[None]:
-    """Give a model back the columns it was fitted on before, if it cannot be fitted anew."""
-    names = ("n_features_in_", "feature_names_in_")
-    before = {name: vars(model)[name] for name in names if name in vars(model)}
-    try:
-        yield
-    except BaseException:
-        for name in names:
-            vars(model).pop(name, None)
-        vars(model).update(before)
-        raise
-
-
-def refuse_parts(model: Any) -> None:
-    """Refuse a partitioned table where the model cannot be learnt from parts of its records."""
-    raise InputError(
-        f"X: {type(model).__name__} needs all records at once, and this is a partitioned table; "
-        "X.collect() gets them"
-    )
-
-
-class TreeEstimator(BaseEstimator):  # type: ignore[misc]
+class TreeEstimator(Estimator):
     """A tree or a graph; subclasses say what it predicts."""
 
-    _criteria: tuple[str, ...]
-    _merge = False
+    _criteria: ClassVar[tuple[str, ...]]
+    _merge: ClassVar[bool] = False
     _model: TreeModel
 
     def __sklearn_tags__(self) -> Any:
@@ -111,7 +93,7 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         n_classes: int,
         moments: Any,
         weights: NDArray[np.int64] | None,
-    ) -> Grown:
+    ) -> GrownTree:
         """Grow a tree of a sample: of classes, of moments, or else of the codes of its target."""
         columns: Columns | None = None
         if sample.kind == "table":
@@ -140,20 +122,28 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         arrays.append(stats / unit)
         if factor != 1.0:
             arrays[8] = arrays[8] * factor  # gains
-        return Grown(Nodes(*arrays), coding, columns)
+        return GrownTree(Nodes(*arrays), coding, columns)
 
-    def _keep(self, grown: Grown, sample: Sample, settings: dict[str, Any]) -> None:
-        """Keep a tree, in terms of the model's own columns."""
+    def _keep(
+        self,
+        grown: GrownTree,
+        schema: Schema | None,
+        target: int | None,
+        target_name: str | None,
+        settings: dict[str, Any],
+    ) -> None:
+        """Keep a tree, in terms of the model's columns; `schema` is that of a Table."""
         nodes, features = grown.nodes, None
         if grown.columns is not None and grown.coding is not None:
             nodes, features = in_bins(nodes, grown.coding, grown.columns)
-        schema = sample.data.schema if features is None else features.schema
+            schema = features.schema
+        assert schema is not None
         self._model = TreeModel(
             nodes,
             schema,
-            sample.target,
+            target,
             features,
-            target_name=sample.target_name,
+            target_name=target_name,
             criterion=self.criterion,
             prior=settings["prior"],
             prior_weight=settings["prior_weight"],
@@ -192,12 +182,11 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """What each column's splits gain, as shares of all gains."""
+        """What each column's splits gain, as a fraction of all gains."""
         return self._fitted().importances
 
     # What it says of records
 
-    @over_parts
     def apply(self, X: Any) -> NDArray[np.int32]:
         """Return the number of the leaf that each record ends in.
 
@@ -260,23 +249,42 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         return tree_dot(self)
 
     def to_svg(self, max_depth: int | None = None) -> str:
-        """Return the tree as a picture: the text of an SVG file.
+        """Return the tree as a picture: the text of an SVG file that needs nothing else.
 
         Parameters
         ----------
         max_depth : int, optional
             How many questions deep to go.
         """
-        from tacit.tree.drawing.svg import tree_svg
+        from tacit.plot import scene_svg
+        from tacit.tree.drawing.scene import tree_scene
 
-        return tree_svg(self, max_depth=max_depth)
+        return scene_svg(tree_scene(self, max_depth))
 
-    def plot(self, ax: Any = None, max_depth: int | None = None) -> Any:
+    def to_html(self, title: str = "Decision tree", *, max_depth: int | None = None) -> str:
+        """Return a page with the picture of the tree: one file, which needs nothing else.
+
+        Parameters
+        ----------
+        title : str
+        max_depth : int, optional
+            How many questions deep to go.
+        """
+        from html import escape
+
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            f"<title>{escape(title)}</title>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
+            f"{self.to_svg(max_depth)}\n</body>\n</html>\n"
+        )
+
+    def plot(self, ax: Axes | None = None, *, max_depth: int | None = None) -> Axes:
         """Draw the tree with Matplotlib.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure that is large enough to read it.
         max_depth : int, optional
             How many questions deep to go; by default all the way, or as far as there are no
             more than 80 ends to be seen.
@@ -285,22 +293,21 @@ class TreeEstimator(BaseEstimator):  # type: ignore[misc]
         -------
         matplotlib.axes.Axes
         """
-        from tacit.tree.drawing.figure import plot_tree
+        from tacit.plot import draw_scene
+        from tacit.tree.drawing.scene import readable_depth, tree_scene
 
-        return plot_tree(self, ax=ax, max_depth=max_depth)
+        if max_depth is None:
+            max_depth = readable_depth(self.nodes_, _MOST_ENDS)
+        return draw_scene(tree_scene(self, max_depth), ax)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model to a file that :func:`tacit.load` reads; atomic.
+    def to_state(self) -> store.State:
+        """Return the arrays of a file, without parameters that JSON cannot hold."""
+        return tree_to_state(self)
 
-        Parameters that JSON cannot hold, such as a mapping of class weights, are not kept.
-
-        Parameters
-        ----------
-        path : path-like
-        """
-        from tacit.tree.saving import write_tree
-
-        write_tree(path, self)
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make a tree of the arrays of a file, after checking that they go together."""
+        return tree_from_state(cls, state)
 
 
 class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
@@ -327,29 +334,16 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         unseen: Literal["error", "default"] = "error",
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
-        self.splits = splits
-        self.prior = prior
-        self.prior_weight = prior_weight
-        self.kappa = kappa
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_gain = min_gain
-        self.class_weight = class_weight
-        self.ordered = ordered
-        self.discretise = discretise
-        self.unseen = unseen
-        self.n_jobs = n_jobs
+        store_parameters(self, locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow.
 
         Parameters
         ----------
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
-            A partitioned table gives the same tree as a Table of its records, in a pass for each
-            level of the tree.
+            For decision trees a partitioned table gives the same tree as a Table of its records,
+            in a pass for each level of the tree; decision graphs refuse it.
         y : array-like of shape (n_records,) or str
             The classes, or the name of a column of X that holds them; of a partitioned table the
             name.
@@ -360,15 +354,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         -------
         self
         """
-        with unchanged_if_it_fails(self):
-            return self._learn(X, y, sample_weight)
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Any:
         settings = grow_settings(self, self._criteria, merge=self._merge)
-        parts = as_partitioned(X)
-        if parts is not None:
-            check_parts(sample_weight, self.discretise)
-            return self._learn_parts(parts, y, settings)
         sample = take_sample(self, X, y, sample_weight)
         codes: NDArray[np.int32] | None = None
         if sample.target is None:
@@ -382,23 +368,12 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         if weights is not None:
             units, settings["unit"] = fixed_weights(weights)
         grown = self._grow(sample, settings, codes, len(labels), None, units)
-        return self._keep_classes(grown, sample, settings, labels)
+        self._keep(grown, sample.schema, sample.target, sample.target_name, settings)
+        return self._keep_classes(labels, grown.nodes)
 
-    def _learn_parts(self, parts: PartitionedTable, y: Any, settings: dict[str, Any]) -> Any:
-        from tacit.tree.partitioned.growth import grow_parts_tree
-
-        if self._merge:
-            refuse_parts(self)
-        tree = grow_parts_tree(self, parts, y, settings)
-        sample = Sample(parts, "table", y, tree.target, y, None)
-        return self._keep_classes(Grown(tree.nodes, None, None), sample, settings, tree.labels)
-
-    def _keep_classes(
-        self, grown: Grown, sample: Sample, settings: dict[str, Any], labels: NDArray[Any]
-    ) -> Any:
-        if np.count_nonzero(grown.nodes.counts[0]) < 2:
+    def _keep_classes(self, labels: NDArray[Any], nodes: Nodes) -> Self:
+        if np.count_nonzero(nodes.counts[0]) < 2:
             raise InputError("y has one class only; there is nothing to tell apart")
-        self._keep(grown, sample, settings)
         self.classes_ = labels
         self.n_classes_ = len(labels)
         return self
@@ -408,7 +383,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         if self.class_weight is None:
             return sample.weights
         each = class_weights(
-            self.class_weight, labels, partial(_held, sample.weights, codes, labels)
+            self.class_weight, labels, partial(_weights_of_classes, sample.weights, codes, labels)
         )
         with np.errstate(over="ignore"):  # what is infinite is refused below
             weights = each[codes] if sample.weights is None else each[codes] * sample.weights
@@ -418,15 +393,17 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
 
     @property
     def log_likelihood_(self) -> float:
-        """The log-likelihood of the training records, by the plain shares of the leaves."""
+        """That of the training records in nats, by the class frequencies of the leaves."""
         return self._fitted().log_likelihood
 
     @property
     def score_(self) -> float:
-        """The value of the criterion, parameters paid for; larger is better."""
+        """The value of the criterion, parameters paid for; larger is better.
+
+        In nats, but for "gini", which is a number of records.
+        """
         return class_score(self._fitted())
 
-    @over_parts
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class for each record.
 
@@ -439,21 +416,18 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         ndarray of shape (n_records, n_classes)
         """
         leaves = self.apply(X)
-        return self._model.shares[leaves]
+        return self._model.probabilities[leaves]
 
-    @over_parts
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of each class's probability for each record.
+        """Return the natural logarithm of each class's probability for each record.
 
         Parameters
         ----------
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         with np.errstate(divide="ignore"):
-            shares: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return shares
+            return np.asarray(np.log(self.predict_proba(X)))
 
-    @over_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each record.
 
@@ -462,11 +436,13 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         leaves = self.apply(X)
-        best: NDArray[Any] = self.classes_[self._model.shares.argmax(axis=1)][leaves]
+        best: NDArray[Any] = self.classes_[self._model.probabilities.argmax(axis=1)][leaves]
         return best
 
 
-def _held(weights: Any, codes: NDArray[np.int32], labels: NDArray[Any]) -> NDArray[Any]:
+def _weights_of_classes(
+    weights: Any, codes: NDArray[np.int32], labels: NDArray[Any]
+) -> NDArray[Any]:
     """Return what the records of each class weigh; the sums do not depend on their order."""
     if weights is None:
         return np.bincount(codes, minlength=len(labels))

@@ -15,7 +15,7 @@ class DecisionGraphClassifier(TreeClassifier):
     leaves and all splits of one is made. So its score is never lower than that of the tree. What
     takes a large tree, such as the parity of some columns, may take a small graph.
 
-    To be fitted it needs all records at once; a PartitionedTable is refused.
+    To be fitted it needs all records on one machine; a PartitionedTable is refused.
 
     Parameters
     ----------
@@ -52,5 +52,6 @@ class DecisionGraphClassifier(TreeClassifier):
     (2, 4, True)
     """
 
+    _kind = "decision_graph_classifier"
     _criteria = ("bayes_factor", "bic")
     _merge = True

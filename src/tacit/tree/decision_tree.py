@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from tacit.scale import as_partitioned, over_parts
-from tacit.tree.base import TreeClassifier, TreeEstimator, refuse_parts, unchanged_if_it_fails
+from tacit.parameters import store_parameters
+from tacit.tree.base import GrownTree, TreeClassifier, TreeEstimator
 from tacit.tree.growth.sample import take_sample
 from tacit.tree.growth.settings import fixed_weights, grow_settings
 from tacit.tree.growth.target import Moments, column_numbers, read_numbers
 from tacit.tree.model import leaf_means, number_score
 from tacit.tree.nodes import find_leaves
+from tacit.tree.partitioned.growth import grow_partitioned_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from tacit.scale import PartitionedTable
 
 __all__ = ["DecisionTreeClassifier", "DecisionTreeRegressor"]
 
@@ -49,9 +52,9 @@ class DecisionTreeClassifier(TreeClassifier):
         at thresholds.
     prior : {"k2", "bdeu"}
         The Dirichlet prior of a leaf: `prior_weight` for each class, or `prior_weight` for the
-        whole tree, shared out among leaves and classes. Leaf probabilities are smoothed by it.
+        whole tree, divided among leaves and classes. Leaf probabilities are smoothed by it.
     prior_weight : float, default 1.0
-        Zero means plain shares as probabilities, and is not for "bayes_factor".
+        Zero means class frequencies as probabilities, and is not for "bayes_factor".
     kappa : float, default 0.1
         The prior probability of a tree is in proportion to kappa to the number of its parameters.
     max_depth : int, optional
@@ -61,7 +64,7 @@ class DecisionTreeClassifier(TreeClassifier):
     max_leaf_nodes : int, optional
         The most leaves.
     min_gain : float, default 0.0
-        What a split has to add to the score, at least.
+        What a split has to add to the score, at least: nats, but for "gini" a number of records.
     class_weight : dict or "balanced", optional
         Weights of classes, times those of the records; "balanced" gives all classes the same sum.
     ordered : "auto" or sequence of str or int
@@ -84,11 +87,11 @@ class DecisionTreeClassifier(TreeClassifier):
     n_leaves_ : int
     depth_ : int
     score_ : float
-        The value of the criterion.
+        The value of the criterion: nats, but for "gini" a number of records.
     log_likelihood_ : float
-        That of the training records by the plain shares of the leaves.
+        That of the training records in nats, by the class frequencies of the leaves.
     feature_importances_ : ndarray of shape (n_columns,)
-        What each column's splits gain, as shares of all gains.
+        What each column's splits gain, as a fraction of all gains.
     nodes_ : Nodes
         The tree as flat arrays.
     schema_ : Schema
@@ -125,7 +128,15 @@ class DecisionTreeClassifier(TreeClassifier):
     ['yes']
     """
 
+    _kind = "decision_tree_classifier"
     _criteria = ("bayes_factor", "bic", "entropy", "gini")
+
+    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DecisionTreeClassifier:
+        """Grow the tree of a partitioned table, level by level."""
+        settings = grow_settings(self, self._criteria, merge=False)
+        tree = grow_partitioned_tree(self, X, y, settings)
+        self._keep(GrownTree(tree.nodes), X.schema, tree.target, y, settings)
+        return self._keep_classes(tree.labels, tree.nodes)
 
 
 class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc]
@@ -157,7 +168,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
     n_leaves_, depth_, feature_importances_, nodes_, schema_, n_features_in_, feature_names_in_
         As for :class:`DecisionTreeClassifier`.
     score_ : float
-        The value of the criterion; for "squared_error" minus the sum of squared errors.
+        The value of the criterion: nats, or for "squared_error" minus the sum of squared errors.
 
     Notes
     -----
@@ -175,6 +186,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
     array([ 1.5, 11. , 11. ])
     """
 
+    _kind = "decision_tree_regressor"
     _criteria = ("squared_error", "bayes_factor")
 
     def __init__(
@@ -193,18 +205,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         unseen: Literal["error", "default"] = "error",
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
-        self.splits = splits
-        self.prior_weight = prior_weight
-        self.kappa = kappa
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_gain = min_gain
-        self.ordered = ordered
-        self.discretise = discretise
-        self.unseen = unseen
-        self.n_jobs = n_jobs
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeRegressor:
         """Grow.
@@ -212,7 +213,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         Parameters
         ----------
         X : Table, frame, mapping of columns, array or sparse array
-            All records at once: a PartitionedTable is refused.
+            All records on one machine: a PartitionedTable is refused.
         y : array-like of shape (n_records,) or str
             Numbers, or the name of a column of X that holds them.
         sample_weight : array-like of shape (n_records,), optional
@@ -222,13 +223,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         -------
         self
         """
-        with unchanged_if_it_fails(self):
-            return self._learn(X, y, sample_weight)
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> DecisionTreeRegressor:
         settings = grow_settings(self, self._criteria, merge=False)
-        if as_partitioned(X) is not None:
-            refuse_parts(self)
         sample = take_sample(self, X, y, sample_weight)
         if sample.target is not None:
             numbers = column_numbers(sample.data, sample.target)
@@ -252,7 +247,8 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         assert grown.coding is not None  # which only trees of partitions lack
         leaves = find_leaves(nodes, grown.coding, 1)
         means = leaf_means(leaves, numbers, sample.weights, nodes)
-        self._keep(grown._replace(nodes=nodes), sample, settings)
+        grown = grown._replace(nodes=nodes)
+        self._keep(grown, sample.schema, sample.target, sample.target_name, settings)
         self._model.means = means
         self._model.normal = moments.plain_prior(settings["normal"])
         return self
@@ -262,7 +258,6 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         """The value of the criterion; larger is better."""
         return number_score(self._fitted())
 
-    @over_parts
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the mean of the leaf that each record ends in.
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from tacit.schema import Schema
 from tacit.table.features import Features
-from tacit.tree.growth.bins import without_column
+from tacit.tree.growth.bins import features_without, nodes_without
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.schema import Schema
     from tacit.tree.nodes import Nodes
 
-__all__ = ["TreeModel", "class_score", "class_shares", "leaf_means", "number_score"]
+__all__ = ["TreeModel", "class_probabilities", "class_score", "leaf_means", "number_score"]
 
 
 class TreeModel:
@@ -30,7 +30,7 @@ class TreeModel:
     schema : Schema
         Of the ids in the nodes: that of the Table it was fitted on, or of the features.
     target : int or None
-        The place of the target among the columns of `schema`; it is not among the model's own.
+        The position of the target among the columns of `schema`; it is not one of the model's.
     features : Features, optional
         Where X was no Table.
     target_name : str, optional
@@ -76,22 +76,18 @@ class TreeModel:
 
     @cached_property
     def nodes(self) -> Nodes:
-        """The nodes, in value ids of the model's own columns."""
+        """The nodes, in value ids of the model's columns, the target not among them."""
         if self._target is None:
             return self._grown
-        return without_column(self._grown, self._schema, self._target)
+        return nodes_without(self._target, self._grown, self._schema)
 
     @cached_property
     def features(self) -> Features:
         """What X was like."""
         if self._features is not None:
             return self._features
-        schema, target = self._schema, self._target
-        if target is None:
-            return Features(schema, {}, "table")
-        names, labels = list(schema.names), list(schema.labels)
-        del names[target], labels[target]
-        return Features(Schema(names, labels, np.delete(schema.defaults, target)), {}, "table")
+        features = Features(self._schema, {}, "table")
+        return features if self._target is None else features_without(self._target, features)
 
     @cached_property
     def depth(self) -> int:
@@ -100,22 +96,22 @@ class TreeModel:
 
     @cached_property
     def importances(self) -> NDArray[np.float64]:
-        """The gain of each column's splits, as shares of all; zero where there is no split."""
+        """The gain of each column's splits as a fraction of all; zero where there is no split."""
         split = self.nodes.column >= 0
         gains = np.maximum(self.nodes.gain[split], 0.0)
         n_columns = len(self._schema) - (self._target is not None)
-        found: NDArray[Any] = np.bincount(self.nodes.column[split], gains, n_columns)
-        total = found.sum()
-        return found / total if total > 0 else found
+        by_column: NDArray[Any] = np.bincount(self.nodes.column[split], gains, n_columns)
+        total = by_column.sum()
+        return by_column / total if total > 0 else by_column
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
+    def probabilities(self) -> NDArray[np.float64]:
         """The probability of each class in each node."""
-        return class_shares(self.nodes, self.prior, self.prior_weight)
+        return class_probabilities(self.nodes, self.prior, self.prior_weight)
 
     @cached_property
     def log_likelihood(self) -> float:
-        """That of the training records, by the plain shares of the leaves."""
+        """That of the training records in nats, by the class frequencies of the leaves."""
         return _log_likelihood(self.nodes.counts[self.nodes.leaves])
 
 
@@ -125,41 +121,47 @@ def _log_likelihood(counts: NDArray[np.float64]) -> float:
     return float(special.xlogy(counts, counts).sum() - special.xlogy(totals, totals).sum())
 
 
-def class_shares(nodes: Nodes, prior: str, prior_weight: float) -> NDArray[np.float64]:
+def _pseudocounts(nodes: Nodes, prior: str, prior_weight: float) -> NDArray[np.float64]:
+    """Return the prior's count of each class in each node."""
+    each = np.full(nodes.n_nodes, prior_weight)
+    if prior == "bdeu":
+        each *= nodes.prior_fraction / nodes.counts.shape[1]
+    return each
+
+
+def class_probabilities(nodes: Nodes, prior: str, prior_weight: float) -> NDArray[np.float64]:
     """Return each node's class probabilities: (c + a)/(N + A), a being the prior's.
 
-    Without a prior they are the plain shares, and those of a parent where a node has no records.
+    Without a prior they are the class frequencies, and those of a parent where a node is empty.
     """
-    counts = nodes.counts
-    n_classes = counts.shape[1]
-    own = np.full(nodes.n_nodes, prior_weight)
-    if prior == "bdeu":
-        own *= nodes.share / n_classes
-    totals = counts.sum(axis=1) + own * n_classes
+    counts, pseudocounts = nodes.counts, _pseudocounts(nodes, prior, prior_weight)
+    totals = counts.sum(axis=1) + pseudocounts * counts.shape[1]
     with np.errstate(invalid="ignore", divide="ignore"):
-        shares: NDArray[np.float64] = (counts + own[:, None]) / totals[:, None]
+        probabilities: NDArray[np.float64] = (counts + pseudocounts[:, None]) / totals[:, None]
     empty = totals <= 0
     if empty.any():
         for node in range(nodes.n_nodes):  # parents come before their children
             below = nodes.children_of(node)
             below = below[empty[below]]
-            shares[below] = shares[node]
-    return shares
+            probabilities[below] = probabilities[node]
+    return probabilities
 
 
 def class_score(model: TreeModel) -> float:
-    """Return what growth maximises: the leaves' scores, and the price of their parameters."""
+    """Return what growth maximises: the leaves' scores, and the price of their parameters.
+
+    In nats, but for "gini", which is a number of records.
+    """
     nodes = model.nodes
     counts = nodes.counts[nodes.leaves]
     totals = counts.sum(axis=1)
     n_leaves, n_classes = counts.shape
     parameters = int(n_leaves * (n_classes - 1))
     if model.criterion == "bayes_factor":
-        own = np.full(n_leaves, model.prior_weight)
-        if model.prior == "bdeu":
-            own *= nodes.share[nodes.leaves] / n_classes
-        each = special.gammaln(own[:, None] + counts).sum(axis=1) - n_classes * special.gammaln(own)
-        each += special.gammaln(n_classes * own) - special.gammaln(n_classes * own + totals)
+        prior = _pseudocounts(nodes, model.prior, model.prior_weight)[nodes.leaves]
+        each = special.gammaln(prior[:, None] + counts).sum(axis=1)
+        each -= n_classes * special.gammaln(prior)
+        each += special.gammaln(n_classes * prior) - special.gammaln(n_classes * prior + totals)
         return float(each.sum()) + parameters * math.log(model.kappa)
     if model.criterion == "gini":
         return float(((counts**2).sum(axis=1) / np.maximum(totals, 1e-300)).sum())
@@ -177,12 +179,13 @@ def leaf_means(
     That of a leaf is made of its records, that of another node, or of a leaf that has none, of the
     means below or above it.
     """
-    own = np.ones(len(numbers)) if weights is None else weights
-    total = np.bincount(leaves, own, nodes.n_nodes)
-    some = np.maximum(total, np.finfo(np.float64).tiny)
-    means = np.bincount(leaves, own * numbers, nodes.n_nodes) / some
+    if weights is None:
+        weights = np.ones(len(numbers))
+    total = np.bincount(leaves, weights, nodes.n_nodes)
+    positive = np.maximum(total, np.finfo(np.float64).tiny)
+    means = np.bincount(leaves, weights * numbers, nodes.n_nodes) / positive
     # Once more for what rounding left: a leaf of one number alone has just that mean.
-    means += np.bincount(leaves, own * (numbers - means[leaves]), nodes.n_nodes) / some
+    means += np.bincount(leaves, weights * (numbers - means[leaves]), nodes.n_nodes) / positive
     split = np.flatnonzero(nodes.column >= 0).tolist()
     for node in reversed(split):  # children come after their parents
         below = nodes.children_of(node)
@@ -196,7 +199,7 @@ def leaf_means(
 
 
 def number_score(model: TreeModel) -> float:
-    """Return what growth of a regression tree maximises."""
+    """Return what growth of a regression tree maximises: nats, or minus the squared error."""
     nodes = model.nodes
     counts = nodes.counts[nodes.leaves]
     n_leaves = len(counts)

@@ -6,7 +6,7 @@ others outside. A complete split has a child for each id of its column and one f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +40,8 @@ class Nodes:
     children : ndarray of int32
     gain : ndarray of float64
         What the split adds to the score.
-    share : ndarray of float64
-        The part of the prior's weight that a node has under BDeu.
+    prior_fraction : ndarray of float64
+        The fraction of the prior's weight that a node has under BDeu.
     counts : ndarray of float64, shape (n_nodes, n_statistics)
         Weights of the classes; or of a regression the sums of w, w·d and w·d², d being the
         deviation from a base.
@@ -56,8 +56,13 @@ class Nodes:
     first: NDArray[np.int32]
     children: NDArray[np.int32]
     gain: NDArray[np.float64]
-    share: NDArray[np.float64]
+    prior_fraction: NDArray[np.float64]
     counts: NDArray[np.float64]
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """All arrays, in the order above."""
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def n_nodes(self) -> int:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.counts.cells import check_cells
+from tacit.counts.contingency.cells import check_cells
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,5 +53,5 @@ def _check_array(name: str, array: object, shape: tuple[int, ...]) -> None:
 
 def _refuse(problem: str, wrong: Counts) -> None:
     if wrong.any():
-        place = tuple(int(axis[0]) for axis in np.nonzero(wrong))
-        raise InputError(f"{problem} at place {place[0] if len(place) == 1 else place}")
+        position = tuple(int(axis[0]) for axis in np.nonzero(wrong))
+        raise InputError(f"{problem} at position {position[0] if len(position) == 1 else position}")

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.counts.cells import MOST_COUNT, Cells, Groups, capped, check_cells, codes_of, number_of
+from tacit.counts.contingency.cells import (
+    MAX_COUNT,
+    Cells,
+    Groups,
+    capped,
+    check_cells,
+    codes_of,
+    number_of,
+)
 from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.schema import Column
@@ -48,19 +56,17 @@ def _union(one: Column, two: Column) -> Column:
 def _codes(columns: tuple[Column, ...], table: ContingencyTable) -> list[Cells]:
     """Return for each column where the table's codes are among those of both."""
     return [
-        np.array([new.labels.code(label) for label in own.labels], np.int64)
-        for new, own in zip(columns, table.columns, strict=True)
+        np.array([new.labels.code(label) for label in old.labels], np.int64)
+        for new, old in zip(columns, table.columns, strict=True)
     ]
 
 
 def _renumber(columns: tuple[Column, ...], table: ContingencyTable) -> Cells:
     """Return the numbers that the table's cells have among the labels of both."""
     cells, _ = table._listed()
-    if all(new.labels == own.labels for new, own in zip(columns, table.columns, strict=True)):
+    if all(new.labels == old.labels for new, old in zip(columns, table.columns, strict=True)):
         return cells
-    new = [
-        places[codes_of(cells, table.shape, k)] for k, places in enumerate(_codes(columns, table))
-    ]
+    new = [codes[codes_of(cells, table.shape, k)] for k, codes in enumerate(_codes(columns, table))]
     numbers: Cells = number_of(new, [column.arity for column in columns])
     return numbers
 
@@ -69,12 +75,12 @@ def _dense(
     columns: tuple[Column, ...], one: ContingencyTable, two: ContingencyTable
 ) -> ContingencyTable:
     shape = tuple(column.arity for column in columns)
-    places = [np.ix_(*_codes(columns, table)) for table in (one, two)]
+    blocks = [np.ix_(*_codes(columns, table)) for table in (one, two)]
 
     def add(a: Counts, b: Counts) -> Counts:
         sums = np.zeros(shape, np.result_type(a, b))
-        sums[places[0]] = a
-        sums[places[1]] += b
+        sums[blocks[0]] = a
+        sums[blocks[1]] += b
         return sums
 
     lower = upper = None
@@ -93,7 +99,7 @@ def _sparse(
         return groups.add_up(np.concatenate([a, b]))
 
     lower = upper = None
-    rest = min(one.rest_upper + two.rest_upper, MOST_COUNT)
+    rest = min(one.rest_upper + two.rest_upper, MAX_COUNT)
     if not (one.exact and two.exact):
         lower = add(one._lowest, two._lowest)
         # A cell that only one of the two lists may have as much as any cell in the other.

@@ -1,4 +1,4 @@
-"""Parts of a contingency table: fewer columns, fewer labels, shares; and whether two are equal."""
+"""Marginals, slices and probabilities of a contingency table; and whether two are equal."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.counts.cells import (
-    MOST_COUNT,
+from tacit.counts.contingency.cells import (
+    MAX_COUNT,
     Cells,
     Groups,
     capped,
@@ -33,34 +33,34 @@ _PROBABILITIES = "probabilities"
 
 def marginal(table: ContingencyTable, columns: Any) -> ContingencyTable:
     """Add up the counts over all columns but these."""
-    places = resolve_each(table.columns, columns, "columns")
-    made = _sum_dense(table, places) if table._cells is None else _sum_sparse(table, places)
+    positions = resolve_each(table.columns, columns, "columns")
+    made = _sum_dense(table, positions) if table._cells is None else _sum_sparse(table, positions)
     made._note = table._note if table._note == _PROBABILITIES else None
     return made
 
 
-def _sum_dense(table: ContingencyTable, places: list[int]) -> ContingencyTable:
-    dropped = tuple(k for k in range(len(table.columns)) if k not in places)
-    order = [sorted(places).index(place) for place in places]
+def _sum_dense(table: ContingencyTable, positions: list[int]) -> ContingencyTable:
+    dropped = tuple(k for k in range(len(table.columns)) if k not in positions)
+    order = [sorted(positions).index(position) for position in positions]
 
     def add(array: Counts) -> Counts:
         sums: Counts = array.sum(axis=dropped).transpose(order)
         return sums
 
-    made = table._map(tuple(table.columns[place] for place in places), add)
+    made = table._map(tuple(table.columns[position] for position in positions), add)
     if table._upper is not None:
         made._upper = capped(add, table._upper)
     return made
 
 
-def _sum_sparse(table: ContingencyTable, places: list[int]) -> ContingencyTable:
+def _sum_sparse(table: ContingencyTable, positions: list[int]) -> ContingencyTable:
     assert table._cells is not None
-    groups = Groups(renumber(table._cells, table.shape, places))
-    kept = tuple(table.columns[place] for place in places)
+    groups = Groups(renumber(table._cells, table.shape, positions))
+    kept = tuple(table.columns[position] for position in positions)
     made = table._map(kept, groups.add_up, groups.numbers)
     rest = table.rest_upper
     n_each = table.n_cells // made.n_cells  # cells that are added up to one
-    made._rest_upper = min(rest * n_each, MOST_COUNT)
+    made._rest_upper = min(rest * n_each, MAX_COUNT)
     if table._upper is not None or rest:
         unlisted = n_each - groups.sizes
 
@@ -75,20 +75,20 @@ def _sum_sparse(table: ContingencyTable, places: list[int]) -> ContingencyTable:
 def condition(table: ContingencyTable, query: Any) -> ContingencyTable:
     """Keep the cells with these labels, and drop their columns."""
     fixed = {
-        place: table.columns[place].code(label)
-        for place, label in _resolve_keys(table, query, "query", "labels").items()
+        position: table.columns[position].code(label)
+        for position, label in _resolve_keys(table, query, "query", "labels").items()
     }
-    places = range(len(table.columns))
-    left = [place for place in places if place not in fixed]
+    positions = range(len(table.columns))
+    left = [position for position in positions if position not in fixed]
     if not left:
         raise InputError("query: it leaves no column; table[labels] gives a single count")
-    kept = tuple(table.columns[place] for place in left)
+    kept = tuple(table.columns[position] for position in left)
     if table._cells is None:
-        index = tuple(fixed.get(place, slice(None)) for place in places)
+        index = tuple(fixed.get(position, slice(None)) for position in positions)
         return table._map(kept, lambda array: array[index])
     match = np.ones(len(table._cells), np.bool_)
-    for place, code in fixed.items():
-        match &= codes_of(table._cells, table.shape, place) == code
+    for position, code in fixed.items():
+        match &= codes_of(table._cells, table.shape, position) == code
     cells = renumber(table._cells[match], table.shape, left)
     return table._map(kept, lambda array: array[match], cells)
 
@@ -96,41 +96,41 @@ def condition(table: ContingencyTable, query: Any) -> ContingencyTable:
 def slice_labels(table: ContingencyTable, labels: Any) -> ContingencyTable:
     """Keep some labels of some columns."""
     kept = {
-        place: _codes_to_keep(table.columns[place], items)
-        for place, items in _resolve_keys(table, labels, "labels", "lists of labels").items()
+        position: _codes_to_keep(table.columns[position], items)
+        for position, items in _resolve_keys(table, labels, "labels", "lists of labels").items()
     }
     columns = tuple(
-        _keep(column, kept[place]) if place in kept else column
-        for place, column in enumerate(table.columns)
+        _keep(column, kept[position]) if position in kept else column
+        for position, column in enumerate(table.columns)
     )
     if table._cells is None:
-        codes = [kept.get(place, np.arange(n)) for place, n in enumerate(table.shape)]
-        return table._map(columns, lambda array: array[np.ix_(*codes)])
+        block = np.ix_(*(kept.get(k, np.arange(n)) for k, n in enumerate(table.shape)))
+        return table._map(columns, lambda array: array[block])
     match = np.ones(len(table._cells), np.bool_)
     new = []
-    for place, arity in enumerate(table.shape):
-        own = codes_of(table._cells, table.shape, place)
-        if place in kept:
+    for position, arity in enumerate(table.shape):
+        codes = codes_of(table._cells, table.shape, position)
+        if position in kept:
             codes_now = np.full(arity, -1)
-            codes_now[kept[place]] = np.arange(len(kept[place]))
-            own = codes_now[own]
-            match &= own >= 0
-        new.append(own)
+            codes_now[kept[position]] = np.arange(len(kept[position]))
+            codes = codes_now[codes]
+            match &= codes >= 0
+        new.append(codes)
     cells: Cells = number_of(new, [column.arity for column in columns])[match]
     return table._map(columns, lambda array: array[match], cells)
 
 
 def _resolve_keys(table: ContingencyTable, items: Any, argument: str, what: str) -> dict[int, Any]:
-    """Return what a mapping by column says of each column's place."""
+    """Return a mapping by column as one by position."""
     if not isinstance(items, Mapping):
         raise InputError(f"{argument} must map columns to {what}, got {type(items).__name__}")
-    places: dict[int, Any] = {}
+    positions: dict[int, Any] = {}
     for column, item in items.items():
-        place = resolve(table.columns, column, argument)
-        if place in places:
-            raise InputError(f"{argument}: column {table.names[place]!r} is there twice")
-        places[place] = item
-    return places
+        position = resolve(table.columns, column, argument)
+        if position in positions:
+            raise InputError(f"{argument}: column {table.names[position]!r} is there twice")
+        positions[position] = item
+    return positions
 
 
 def _codes_to_keep(column: Column, labels: Any) -> Cells:
@@ -154,19 +154,19 @@ def _keep(column: Column, codes: Cells) -> Column:
 
 def probabilities(table: ContingencyTable, given: Any) -> ContingencyTable:
     """Divide each count by the total, or by that of its combination of the given columns."""
-    places = [] if given is None else resolve_each(table.columns, given, "given")
+    positions = [] if given is None else resolve_each(table.columns, given, "given")
     counts = table._counts
     if table._cells is None:
-        others = tuple(k for k in range(len(table.columns)) if k not in places)
+        others = tuple(k for k in range(len(table.columns)) if k not in positions)
         totals = counts.sum(axis=others, keepdims=True)
-    elif places:
-        totals, _ = group_totals(renumber(table._cells, table.shape, places), counts)
+    elif positions:
+        totals, _ = group_totals(renumber(table._cells, table.shape, positions), counts)
     else:
         totals = counts.sum(keepdims=True)
-    shares = counts / np.where(totals == 0, 1, totals)
-    made = table._with(table.columns, shares, table._cells)
-    within = ", ".join(table.names[place] for place in places)
-    made._note = f"{_PROBABILITIES} given {within}" if places else _PROBABILITIES
+    probabilities = counts / np.where(totals == 0, 1, totals)
+    made = table._with(table.columns, probabilities, table._cells)
+    within = ", ".join(table.names[position] for position in positions)
+    made._note = f"{_PROBABILITIES} given {within}" if positions else _PROBABILITIES
     return made
 
 

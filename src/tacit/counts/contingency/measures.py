@@ -1,7 +1,7 @@
-"""How much columns tell of each other: entropy, mutual information, tests of independence.
+"""Measures of dependence: entropy, mutual information, tests of independence.
 
-All of it is computed from the cells that occur. A cell's share of a group is never above 1, so that
-nothing comes out negative by rounding.
+All of it is computed from the cells that occur. A cell's fraction of a group is never above 1, so
+that nothing comes out negative by rounding.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 import numpy as np
 from scipy import special
 
-from tacit.counts.cells import codes_of, group_totals, renumber, resolve, resolve_each
+from tacit.counts.contingency.cells import codes_of, group_totals, renumber, resolve, resolve_each
 from tacit.errors import InputError
 from tacit.machine import check_fits
 
@@ -39,7 +39,7 @@ __all__ = [
 
 BiasCorrection: TypeAlias = Literal["miller_madow"] | None
 
-_LEAST = float(np.finfo(np.float64).tiny)  # in place of a quotient too small to be written
+_TINY = float(np.finfo(np.float64).tiny)  # instead of a quotient that underflows
 
 
 @dataclass(frozen=True)
@@ -97,18 +97,18 @@ def entropy(
     _check_correction(bias_correction)
     conditions = [] if given is None else resolve_each(table.columns, given, "given")
     if columns is None:
-        own = [place for place in range(len(table.columns)) if place not in conditions]
+        subject = [k for k in range(len(table.columns)) if k not in conditions]
     else:
-        own = resolve_each(table.columns, columns, "columns")
-    cells, counts, groups = _parts(table, [conditions, [*conditions, *own]])
+        subject = resolve_each(table.columns, columns, "columns")
+    cells, counts, groups = _totals(table, [conditions, [*conditions, *subject]])
     if not len(cells):
         return 0.0
     total = counts.sum()
-    (whole, n_groups), (joint, n_joint) = groups
-    bits = -float((counts / total) @ log(_quotient(joint, whole)))
+    (condition, n_groups), (joint, n_joint) = groups
+    value = -float((counts / total) @ log(_quotient(joint, condition)))
     if bias_correction:
-        bits += (n_joint - n_groups) / (2 * total) * float(log(math.e))
-    return max(bits, 0.0)
+        value += (n_joint - n_groups) / (2 * total) * float(log(math.e))
+    return max(value, 0.0)
 
 
 def mutual_information(
@@ -119,7 +119,7 @@ def mutual_information(
     base: float,
     bias_correction: BiasCorrection,
 ) -> float:
-    """Return what some columns tell of others, on average over the labels of yet others."""
+    """Return the mutual information of columns, on average over the labels of others."""
     log = _logarithm(base)
     _check_correction(bias_correction)
     conditions = [] if given is None else resolve_each(table.columns, given, "given")
@@ -127,17 +127,17 @@ def mutual_information(
     two = None if y is None else resolve_each(table.columns, y, "y")
     one, two = _fill_in(table, one, two, conditions)
     sets = [conditions, [*conditions, *one], [*conditions, *two], [*conditions, *one, *two]]
-    cells, counts, groups = _parts(table, sets)
+    cells, counts, groups = _totals(table, sets)
     if not len(cells):
         return 0.0
     total = counts.sum()
-    (whole, n_whole), (first, n_first), (second, n_second), (joint, n_joint) = groups
+    (condition, n_condition), (first, n_first), (second, n_second), (joint, n_joint) = groups
     # Two quotients, not two products: where columns are independent they are the same to the bit.
-    ratios = _quotient(joint, first) / _quotient(second, whole)
-    bits = max(float((counts / total) @ log(ratios)), 0.0)
+    ratios = _quotient(joint, first) / _quotient(second, condition)
+    value = max(float((counts / total) @ log(ratios)), 0.0)
     if bias_correction:
-        bits += (n_first + n_second - n_joint - n_whole) / (2 * total) * float(log(math.e))
-    return bits
+        value += (n_first + n_second - n_joint - n_condition) / (2 * total) * float(log(math.e))
+    return value
 
 
 def chi2(table: ContingencyTable, x: Any, y: Any) -> IndependenceTest:
@@ -149,8 +149,8 @@ def chi2(table: ContingencyTable, x: Any, y: Any) -> IndependenceTest:
 def g_test(table: ContingencyTable, x: Any, y: Any) -> IndependenceTest:
     """Return the likelihood-ratio test of independence."""
     cross = _Cross(table, x, y)
-    shares = cross.column_totals[cross.second] / (cross.total or 1.0)
-    ratios = _quotient(cross.counts, cross.row_totals[cross.first]) / np.maximum(shares, _LEAST)
+    fractions = cross.column_totals[cross.second] / (cross.total or 1.0)
+    ratios = _quotient(cross.counts, cross.row_totals[cross.first]) / np.maximum(fractions, _TINY)
     return cross.test(max(2 * float(cross.counts @ np.log(ratios)), 0.0))
 
 
@@ -159,8 +159,8 @@ def cramers_v(table: ContingencyTable, x: Any, y: Any) -> float:
     cross = _Cross(table, x, y)
     if not cross.dof:
         return 0.0
-    most = cross.total * (min(cross.n_rows, cross.n_columns) - 1)
-    return min(math.sqrt(cross.chi2() / most), 1.0)
+    largest = cross.total * (min(cross.n_rows, cross.n_columns) - 1)
+    return min(math.sqrt(cross.chi2() / largest), 1.0)
 
 
 class _Cross:
@@ -173,12 +173,12 @@ class _Cross:
         if one == two:
             name = table.columns[one[0]].name
             raise InputError(f"x and y must be two columns, but both are {name!r}")
-        part = table.marginal([*one, *two])
-        cells, counts = part.occurring()
+        pair = table.marginal([*one, *two])
+        cells, counts = pair.occurring()
         self.counts: Floats = counts.astype(np.float64)
-        self.first = codes_of(cells, part.shape, 0)
-        self.second = codes_of(cells, part.shape, 1)
-        rows, columns = part.shape
+        self.first = codes_of(cells, pair.shape, 0)
+        self.second = codes_of(cells, pair.shape, 1)
+        rows, columns = pair.shape
         self.row_totals: Floats = np.bincount(self.first, self.counts, rows).astype(np.float64)
         self.column_totals: Floats = np.bincount(self.second, self.counts, columns).astype(
             np.float64  # without a cell bincount gives integers
@@ -193,7 +193,7 @@ class _Cross:
         if not self.dof:
             return 0.0
         expected = self.row_totals[self.first] * (self.column_totals[self.second] / self.total)
-        expected = np.maximum(expected, _LEAST)
+        expected = np.maximum(expected, _TINY)
         off = self.counts - expected
         sum_of_squares = float((off / expected) @ off)
         if len(self.counts) == self.n_rows * self.n_columns:
@@ -207,7 +207,7 @@ class _Cross:
         return IndependenceTest(statistic, self.dof, p_value, self.row_totals, self.column_totals)
 
 
-def _parts(
+def _totals(
     table: ContingencyTable, sets: Sequence[list[int]]
 ) -> tuple[NDArray[np.int64], Counts, list[tuple[Counts, int]]]:
     """Return the cells that occur, and for each set of columns the totals over all others.
@@ -215,13 +215,13 @@ def _parts(
     The last set holds all columns of the others.
     """
     union = list(dict.fromkeys(sets[-1]))
-    part = table.marginal(union)
-    cells, counts = part.occurring()
+    joint = table.marginal(union)
+    cells, counts = joint.occurring()
     groups = []
-    for places in sets:
-        own = [union.index(place) for place in dict.fromkeys(places)]
-        if own:
-            groups.append(group_totals(renumber(cells, part.shape, own), counts))
+    for positions in sets:
+        kept = [union.index(position) for position in dict.fromkeys(positions)]
+        if kept:
+            groups.append(group_totals(renumber(cells, joint.shape, kept), counts))
         else:
             groups.append((counts.sum(keepdims=True), min(len(counts), 1)))
     return cells, counts, groups
@@ -230,18 +230,18 @@ def _parts(
 def _fill_in(
     table: ContingencyTable, x: list[int] | None, y: list[int] | None, given: list[int]
 ) -> tuple[list[int], list[int]]:
-    """Put the columns that are left in place of an x or a y that is not named."""
+    """Put the columns that are left instead of an x or a y that is not named."""
     named = {*(x or ()), *(y or ()), *given}
-    left = [place for place in range(len(table.columns)) if place not in named]
-    missing = [name for name, places in (("x", x), ("y", y)) if places is None]
+    left = [position for position in range(len(table.columns)) if position not in named]
+    missing = [name for name, positions in (("x", x), ("y", y)) if positions is None]
     if missing and len(left) != len(missing):
         names = ", ".join(repr(column.name) for column in table.columns)
         raise InputError(f"{' and '.join(missing)} must be named: the columns are {names}")
     return x or [left[0]], y or [left[-1]]
 
 
-def _quotient(part: Counts, whole: Counts) -> Floats:
-    return np.maximum(part / whole, _LEAST)
+def _quotient(counts: Counts, totals: Counts) -> Floats:
+    return np.maximum(counts / totals, _TINY)
 
 
 def _logarithm(base: Any) -> Callable[[Any], Any]:

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from tacit.counts.cells import Cells, codes_of, number_of
-from tacit.counts.contingency import margins as parts
-from tacit.counts.contingency import measures
+from tacit.counts.contingency import margins, measures
+from tacit.counts.contingency.cells import Cells, codes_of, number_of
 from tacit.counts.contingency.check import check_table
 from tacit.counts.contingency.combine import combine
-from tacit.counts.contingency.plot import Normalise, plot
+from tacit.counts.contingency.plot import Normalize, plot
 from tacit.counts.contingency.text import html_text, plain_text, to_frame
 from tacit.errors import InputError
 from tacit.machine import check_fits
@@ -39,7 +38,7 @@ class ContingencyTable:
     column. The sparse form (:meth:`from_cells`) lists the cells that are not zero, and no method
     but :meth:`to_dense`, :meth:`to_array` and ``to_frame(zeros=True)`` makes anything larger of it.
 
-    Counts may be approximate. Then every cell has a lower and an upper bound. Sums, parts and
+    Counts may be approximate. Then every cell has a lower and an upper bound. Marginals, slices and
     unions of approximate tables have bounds, too; probabilities and information measures are
     those of the counts.
 
@@ -63,8 +62,8 @@ class ContingencyTable:
     grey            1     1
     >>> weather["grey", True], weather.marginal("rain")[False]
     (1, 2)
-    >>> round(weather.mutual_information(), 3)
-    0.252
+    >>> round(weather.mutual_information(), 3)  # in nats
+    0.174
     """
 
     __slots__ = ("_cells", "_counts", "_lower", "_note", "_rest_upper", "_upper", "columns")
@@ -84,7 +83,7 @@ class ContingencyTable:
         self._upper = upper
         self._cells: Cells | None = None
         self._rest_upper: int | float = 0
-        self._note: str | None = None  # said of the table in place of its total
+        self._note: str | None = None  # said of the table instead of its total
 
     @classmethod
     def from_cells(
@@ -188,15 +187,15 @@ class ContingencyTable:
 
     def interval(self, labels: Any) -> tuple[int | float, int | float]:
         """Return the lower and the upper bound of one cell, given as in ``table[labels]``."""
-        place = self._find(labels)
-        if place is None:
+        position = self._find(labels)
+        if position is None:
             return self._counts.dtype.type(0).item(), self._rest_upper
-        return self._lowest[place].item(), self._highest[place].item()
+        return self._lowest[position].item(), self._highest[position].item()
 
     def __getitem__(self, labels: Any) -> int | float:
-        place = self._find(labels)
+        position = self._find(labels)
         count: int | float = (
-            self._counts.dtype.type(0) if place is None else self._counts[place]
+            self._counts.dtype.type(0) if position is None else self._counts[position]
         ).item()
         return count
 
@@ -210,8 +209,8 @@ class ContingencyTable:
         if self._cells is None:
             return codes
         cell = number_of(codes, self.shape)
-        place = int(np.searchsorted(self._cells, cell))
-        return place if place < len(self._cells) and self._cells[place] == cell else None
+        position = int(np.searchsorted(self._cells, cell))
+        return position if position < len(self._cells) and self._cells[position] == cell else None
 
     # ---------------------------------------------------------------- forms
 
@@ -251,8 +250,8 @@ class ContingencyTable:
         """Return the codes of each combination that occurs, a row for each, and its count."""
         cells, counts = self.occurring()
         codes = np.empty((len(cells), len(self.columns)), np.int64)
-        for place in range(len(self.columns)):
-            codes[:, place] = codes_of(cells, self.shape, place)
+        for position in range(len(self.columns)):
+            codes[:, position] = codes_of(cells, self.shape, position)
         return codes, counts
 
     def to_frame(self, *, zeros: bool = False) -> pl.DataFrame:
@@ -324,7 +323,7 @@ class ContingencyTable:
         columns : str, int, or sequence of them
             One or more columns. All of them in another order make a transposed table.
         """
-        return parts.marginal(self, columns)
+        return margins.marginal(self, columns)
 
     def condition(self, query: Mapping[str | int, Any]) -> ContingencyTable:
         """Return the counts among the records that match, without the columns of the query.
@@ -333,7 +332,7 @@ class ContingencyTable:
         ----------
         query : mapping of column to label
         """
-        return parts.condition(self, query)
+        return margins.condition(self, query)
 
     def slice(self, labels: Mapping[str | int, Iterable[Any]]) -> ContingencyTable:
         """Return the counts of some labels of some columns.
@@ -343,7 +342,7 @@ class ContingencyTable:
         labels : mapping of column to labels
             The labels to keep. They stay in the order that the column has them in.
         """
-        return parts.slice_labels(self, labels)
+        return margins.slice_labels(self, labels)
 
     def combine(self, other: ContingencyTable) -> ContingencyTable:
         """Return the counts of the records of both tables; ``+`` does the same.
@@ -370,18 +369,18 @@ class ContingencyTable:
 
     def equals(self, other: ContingencyTable) -> bool:
         """Return whether columns, labels, counts and bounds are the same, in whichever form."""
-        return parts.equal(self, other)
+        return margins.equal(self, other)
 
     def probabilities(self, given: SomeColumns | None = None) -> ContingencyTable:
-        """Return each count's share, as a table of floats in the same form.
+        """Return each count by the total, as a table of floats in the same form.
 
         Parameters
         ----------
         given : str, int, or sequence of them, optional
-            Shares add up to 1 within each combination of these columns, and not over all cells.
-            Where no record has a combination, its shares are 0.
+            Probabilities add up to 1 within each combination of these columns, and not over all
+            cells. Where no record has a combination, its probabilities are 0.
         """
-        return parts.probabilities(self, given)
+        return margins.probabilities(self, given)
 
     # ---------------------------------------------------------------- measures
 
@@ -390,10 +389,10 @@ class ContingencyTable:
         columns: SomeColumns | None = None,
         given: SomeColumns | None = None,
         *,
-        base: float = 2,
+        base: float = math.e,
         bias_correction: BiasCorrection = None,
     ) -> float:
-        """Return the entropy of some columns, in bits; 0 for a table without records.
+        """Return the entropy of some columns, in nats; 0 for a table without records.
 
         Parameters
         ----------
@@ -401,8 +400,8 @@ class ContingencyTable:
             By default all that are not given.
         given : str, int, or sequence of them, optional
             Conditional entropy: what is left when these columns are known.
-        base : float, default 2
-            Base of the logarithm; ``math.e`` for nats.
+        base : float, default e
+            Base of the logarithm: e for nats, 2 for bits.
         bias_correction : {"miller_madow"}, optional
             Add (occurring cells - 1) / 2N nats to each plain entropy: it is too small on average.
         """
@@ -414,10 +413,10 @@ class ContingencyTable:
         y: SomeColumns | None = None,
         given: SomeColumns | None = None,
         *,
-        base: float = 2,
+        base: float = math.e,
         bias_correction: BiasCorrection = None,
     ) -> float:
-        """Return what x tells of y, in bits; 0 for a table without records.
+        """Return the mutual information of x and y, in nats; 0 for a table without records.
 
         Parameters
         ----------
@@ -425,8 +424,8 @@ class ContingencyTable:
             Default to the columns that are left, if there is one for each.
         given : str, int, or sequence of them, optional
             Conditional mutual information: what x adds when these columns are known.
-        base : float, default 2
-            Base of the logarithm; ``math.e`` for nats.
+        base : float, default e
+            Base of the logarithm: e for nats, 2 for bits.
         bias_correction : {"miller_madow"}, optional
             Correct each entropy for its bias, which favours columns of many labels. The result
             may be below 0 then, as an estimate of 0 should at times.
@@ -469,7 +468,7 @@ class ContingencyTable:
         self,
         ax: Axes | None = None,
         *,
-        normalise: Normalise = None,
+        normalize: Normalize = None,
         annotate: bool = True,
         cmap: str = "Blues",
     ) -> Axes:
@@ -479,14 +478,14 @@ class ContingencyTable:
         ----------
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure of a fitting size.
-        normalise : {None, "rows", "columns", "all"}
-            Show counts, or shares of each row, of each column or of everything.
+        normalize : {None, "rows", "columns", "all"}
+            Show counts, or fractions of each row, of each column or of everything.
         annotate : bool, default True
             Write the numbers into the cells. Left out where cells are too many to read them.
         cmap : str, default "Blues"
             A matplotlib colour map.
         """
-        return plot(self, ax, normalise, annotate, cmap)
+        return plot(self, ax, normalize, annotate, cmap)
 
     def __repr__(self) -> str:
         return plain_text(self)

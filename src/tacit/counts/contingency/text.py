@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tacit.counts.cells import codes_of
-from tacit.counts.showing import free_name, label_column, show_label, show_number
+from tacit.counts.contingency.cells import codes_of
+from tacit.counts.formatting import free_name, label_column, show_label, show_number
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ def to_frame(table: ContingencyTable, zeros: bool) -> pl.DataFrame:
         occurs = arrays[0] != 0
         cells, arrays = cells[occurs], [array[occurs] for array in arrays]
     data: dict[str, Any] = {}
-    for place, column in enumerate(table.columns):
-        codes = codes_of(cells, table.shape, place)
+    for position, column in enumerate(table.columns):
+        codes = codes_of(cells, table.shape, position)
         data[free_name(column.name, data)] = label_column(column).gather(codes)
     for name, array in zip(("count", "lower", "upper"), arrays, strict=False):
         data[free_name(name, data)] = array

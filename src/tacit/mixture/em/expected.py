@@ -22,7 +22,7 @@ __all__ = ["ExpectedCounts"]
 class ExpectedCounts:
     """How many records belong to each cluster, and how many of them have each value.
 
-    They are additive: those of two parts of the records add up to those of the whole.
+    They are additive: those of disjoint sets of records add up.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class ExpectedCounts:
         """Return the counts of all values, defaults too, column after column in code order."""
         counts = np.empty((int(schema.cells[-1]), self.n_clusters))
         counts[schema.value_cells] = self.stored
-        held = np.zeros((len(schema), self.n_clusters))
-        np.add.at(held, schema.value_columns, self.stored)
-        counts[schema.default_cells] = derive(self.totals, held)
+        by_column = np.zeros((len(schema), self.n_clusters))
+        np.add.at(by_column, schema.value_columns, self.stored)
+        counts[schema.default_cells] = derive(self.totals, by_column)
         return counts

@@ -1,7 +1,7 @@
 """Expectation maximisation: from a start to a model that explains the records at least as well.
 
-:func:`em_steps` says which parameters it wants to know the expected counts of, and is told them;
-who counts, and where the records are, is not its concern.
+:func:`em_steps` asks for the expected counts of parameters; who counts, and where the records are,
+is not its concern.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from tacit import _core
 from tacit.mixture.em.expected import ExpectedCounts
-from tacit.mixture.em.side_by_side import run_together
 from tacit.mixture.em.starts import make_start
+from tacit.mixture.lockstep import run_in_lockstep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,23 +26,20 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
 __all__ = [
-    "Evidence",
-    "How",
+    "EMOptions",
     "Parameters",
     "Problem",
-    "Report",
     "Run",
+    "TableProblem",
     "em_steps",
     "run_em",
 ]
 
-Report: TypeAlias = Callable[[int, float], None]  # passes so far, objective
-
-# Momentum waits until a pass gains less than this share of the objective: before that, steps are
+# Momentum waits until a pass gains less than this fraction of the objective: before that, steps are
 # large, and longer ones would often end at another, worse maximum.
-_CALM = 3e-4
-_MOST_MOMENTUM = 0.95
-_KEPT = 0.05  # of an expected count, at least, whatever the momentum
+_SMALL_STEP = 3e-4
+_MAX_MOMENTUM = 0.95
+_MIN_KEPT = 0.05  # fraction of an expected count that momentum leaves, at least
 
 
 class Parameters(NamedTuple):
@@ -50,24 +47,24 @@ class Parameters(NamedTuple):
 
     Attributes
     ----------
-    shares : (n_clusters,)
-        P(cluster).
+    weights : (n_clusters,)
+        P(cluster), the mixing weights.
     stored : (n_values, n_clusters)
         P(value | cluster), by value id; 1 for values that say nothing.
     defaults : (n_columns, n_clusters)
         P(default of the column | cluster).
     log_prior : float
-        The logarithm of the prior's density at this place, up to a constant.
+        The logarithm of the prior's density at these parameters, up to a constant.
     """
 
-    shares: NDArray[np.float64]
+    weights: NDArray[np.float64]
     stored: NDArray[np.float64]
     defaults: NDArray[np.float64]
     log_prior: float
 
 
-class Evidence(ABC):
-    """Records, wherever they are, and a prior: what there is to explain."""
+class Problem(ABC):
+    """What EM fits a mixture to: records, wherever they are, and a prior."""
 
     prior: Prior
     single: bool
@@ -80,7 +77,7 @@ class Evidence(ABC):
     @property
     @abstractmethod
     def average_weight(self) -> float:
-        """What a record that counts at all counts on average."""
+        """The average weight of records that have one above 0."""
 
     @abstractmethod
     def expect(self, parameters: Parameters) -> ExpectedCounts:
@@ -93,15 +90,15 @@ class Evidence(ABC):
         """Return the expected counts of several first guesses."""
 
     @abstractmethod
-    def follow(self, starts: Iterable[ExpectedCounts], how: How) -> Iterator[Run]:
+    def follow(self, starts: Iterable[ExpectedCounts], options: EMOptions) -> Iterator[Run]:
         """Run EM from several starts."""
 
     @abstractmethod
-    def exact(self) -> Evidence:
+    def exact(self) -> Problem:
         """Return the same in double precision."""
 
     def maximise(self, expected: ExpectedCounts) -> Parameters:
-        """Return the parameters that explain expected counts best (the M-step)."""
+        """Return the most probable parameters for expected counts (the M-step)."""
         return Parameters(
             *_core.em_maximise(
                 self.schema.offsets,
@@ -115,7 +112,7 @@ class Evidence(ABC):
 
 
 @dataclass(frozen=True)
-class Problem(Evidence):
+class TableProblem(Problem):
     """Records in memory and a prior.
 
     Attributes
@@ -126,7 +123,7 @@ class Problem(Evidence):
     single : bool
         Take passes in single precision.
     chosen, weights
-        These records only, with these weights instead of their own.
+        These records only, with these weights instead of the table's.
     """
 
     records: StoredRecords
@@ -156,7 +153,7 @@ class Problem(Evidence):
 
     @property
     def average_weight(self) -> float:
-        """What a record that counts at all counts on average."""
+        """The average weight of records that have one above 0."""
         chosen = slice(None) if self.chosen is None else self.chosen
         if self.record_weights is None:
             return 1.0
@@ -171,7 +168,7 @@ class Problem(Evidence):
     def expect(self, parameters: Parameters) -> ExpectedCounts:
         """Return the expected counts of all records (the E-step): one pass over stored values."""
         totals, stored, log_likelihood = _core.em_step(
-            self._given(self.chosen), self.schema.offsets, parameters.shares,
+            self._given(self.chosen), self.schema.offsets, parameters.weights,
             parameters.stored, parameters.defaults, self.single, self.n_jobs,
         )  # fmt: skip
         return ExpectedCounts(totals, stored, log_likelihood, self.weight)
@@ -183,12 +180,12 @@ class Problem(Evidence):
         for _ in range(n_init):
             yield make_start(self, n_clusters, init, rng)
 
-    def follow(self, starts: Iterable[ExpectedCounts], how: How) -> Iterator[Run]:
+    def follow(self, starts: Iterable[ExpectedCounts], options: EMOptions) -> Iterator[Run]:
         """Run EM from several starts, one after another."""
         for start in starts:
-            yield run_em(self, start, **how._asdict())
+            yield run_em(self, start, **options._asdict())
 
-    def exact(self) -> Problem:
+    def exact(self) -> TableProblem:
         """Return the same in double precision."""
         return replace(self, single=False)
 
@@ -197,36 +194,37 @@ class Problem(Evidence):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return P(cluster | record), if asked for, and log P(record)."""
         return _core.em_posterior(
-            self._given(self.chosen), self.schema.offsets, parameters.shares,
+            self._given(self.chosen), self.schema.offsets, parameters.weights,
             parameters.stored, parameters.defaults, responsibilities, self.n_jobs,
         )  # fmt: skip
 
-    def count_groups(self, groups: NDArray[np.int64], n_clusters: int) -> ExpectedCounts:
+    def count_clusters(self, clusters: NDArray[np.int64], n_clusters: int) -> ExpectedCounts:
         """Count records that belong to one cluster each; those of -1 are left out.
 
         Parameters
         ----------
-        groups : array of shape (n_records,)
+        clusters : array of shape (n_records,)
             The cluster of each of all records.
         n_clusters : int
         """
         stored = np.zeros((self.schema.n_values, n_clusters))
         totals = np.zeros(n_clusters)
         for k in range(n_clusters):
-            own = np.flatnonzero(groups == k)
-            totals[k] = len(own) if self.record_weights is None else self.record_weights[own].sum()
-            stored[:, k] = _core.one_way(self._given(own), self.n_jobs)
+            rows = np.flatnonzero(clusters == k)
+            weights = self.record_weights
+            totals[k] = len(rows) if weights is None else weights[rows].sum()
+            stored[:, k] = _core.one_way(self._given(rows), self.n_jobs)
         return ExpectedCounts(totals, stored, 0.0, float(totals.sum()))
 
 
 @dataclass(frozen=True)
 class Run:
-    """Where EM has come to.
+    """The state of a run of EM.
 
     Attributes
     ----------
     parameters : Parameters
-        The best found.
+        The best so far.
     expected : ExpectedCounts
         Of the records, under these parameters.
     trace : list of float
@@ -241,19 +239,19 @@ class Run:
 
     @property
     def objective(self) -> float:
-        """What EM raises: the log-likelihood and the logarithm of the prior."""
+        """What EM maximises: the log-likelihood and the logarithm of the prior."""
         return self.expected.log_likelihood + self.parameters.log_prior
 
 
-class How(NamedTuple):
-    """How far EM is run, and how.
+class EMOptions(NamedTuple):
+    """How EM is run.
 
     Attributes
     ----------
     max_iter : int
         Passes, at most.
     tol : float
-        A run is over when a plain step raises the objective by less than this share of it.
+        A run is over when a plain step raises the objective by less than this fraction of it.
     accelerate : bool
         Use momentum.
     """
@@ -264,17 +262,16 @@ class How(NamedTuple):
 
 
 def run_em(
-    problem: Evidence,
+    problem: Problem,
     start: ExpectedCounts,
     *,
     max_iter: int,
     tol: float,
     accelerate: bool = True,
-    report: Report | None = None,
 ) -> Run:
     """Take EM steps until a pass raises the objective by less than `tol` of it."""
-    steps = em_steps(problem.maximise, start, How(max_iter, tol, accelerate), report)
-    return run_together([steps], lambda asked: [problem.expect(own) for own in asked])[0]
+    steps = em_steps(problem.maximise, start, EMOptions(max_iter, tol, accelerate))
+    return run_in_lockstep([steps], lambda requests: [problem.expect(p) for p in requests])[0]
 
 
 Steps: TypeAlias = Generator[Parameters, ExpectedCounts, "Run"]
@@ -283,10 +280,9 @@ Steps: TypeAlias = Generator[Parameters, ExpectedCounts, "Run"]
 def em_steps(
     maximise: Callable[[ExpectedCounts], Parameters],
     start: ExpectedCounts,
-    how: How,
-    report: Report | None = None,
+    options: EMOptions,
 ) -> Steps:
-    """Yield parameters, to be sent their expected counts, until a pass gains less than `how.tol`.
+    """Yield parameters, to be sent their expected counts, until a pass gains less than `tol`.
 
     With `accelerate`, the counts that a step starts from are moved on in the direction of the last
     steps, a little further each time (Nesterov's momentum). Where that leads to a lower objective,
@@ -295,41 +291,40 @@ def em_steps(
     """
     counts, best, previous = start, None, None
     trace: list[float] = []
-    pushes = 0  # since momentum started
-    while len(trace) < how.max_iter:
+    n_accelerated = 0  # since momentum started
+    while len(trace) < options.max_iter:
         parameters = maximise(counts)
-        found = Run(parameters, (yield parameters))
-        if best is not None and found.objective < best.objective and pushes:
-            counts, previous, pushes = best.expected, None, 0
+        run = Run(parameters, (yield parameters))
+        if best is not None and run.objective < best.objective and n_accelerated:
+            counts, previous, n_accelerated = best.expected, None, 0
             trace.append(best.objective)
             continue
-        gain = np.inf if best is None else found.objective - best.objective
-        plain = pushes == 0
+        gain = np.inf if best is None else run.objective - best.objective
+        plain = n_accelerated == 0
         if best is None or gain >= 0:
-            best = found
+            best = run
         trace.append(best.objective)
-        if report is not None:
-            report(len(trace), best.objective)
-        small = gain <= how.tol * abs(best.objective)
+        small = gain <= options.tol * abs(best.objective)
         if small and plain:
             return replace(best, trace=trace, converged=True)
-        counts = found.expected
-        calm = gain < _CALM * abs(best.objective)
-        if how.accelerate and previous is not None and calm and not small:
-            pushes += 1
-            counts = _push(counts, previous, min(pushes / (pushes + 3), _MOST_MOMENTUM))
+        counts = run.expected
+        slow = gain < _SMALL_STEP * abs(best.objective)
+        if options.accelerate and previous is not None and slow and not small:
+            n_accelerated += 1
+            momentum = min(n_accelerated / (n_accelerated + 3), _MAX_MOMENTUM)
+            counts = _extrapolate(counts, previous, momentum)
         else:
-            pushes = 0
-        previous = found.expected
+            n_accelerated = 0
+        previous = run.expected
     assert best is not None
     return replace(best, trace=trace, converged=False)
 
 
-def _push(now: ExpectedCounts, before: ExpectedCounts, momentum: float) -> ExpectedCounts:
-    """Go on in the same direction; counts stay positive."""
+def _extrapolate(now: ExpectedCounts, before: ExpectedCounts, momentum: float) -> ExpectedCounts:
+    """Move on in the same direction; counts stay positive."""
 
-    def go(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.maximum(a + momentum * (a - b), _KEPT * a)
+    def extrapolate(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.maximum(a + momentum * (a - b), _MIN_KEPT * a)
 
-    totals = go(now.totals, before.totals)
-    return replace(now, totals=totals, stored=go(now.stored, before.stored))
+    totals = extrapolate(now.totals, before.totals)
+    return replace(now, totals=totals, stored=extrapolate(now.stored, before.stored))

@@ -1,4 +1,4 @@
-"""Mixtures of one cluster fewer: two clusters taken together, or one left out."""
+"""Mixtures of one cluster fewer: two clusters merged, or one removed."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.mixture.em.expected import ExpectedCounts
-    from tacit.mixture.em.iterations import Problem, Run
+    from tacit.mixture.em.iterations import Run, TableProblem
     from tacit.mixture.em.splits import Members
 
-__all__ = ["Shrunk", "find_shrunk"]
+__all__ = ["Merge", "find_merges"]
 
-_PAIRS = 4  # of clusters that are looked at, for each cluster
+_PAIRS = 4  # of clusters that are compared, for each cluster
 
 
-class Shrunk(NamedTuple):
+class Merge(NamedTuple):
     """A mixture of one cluster fewer.
 
     Attributes
@@ -35,40 +35,42 @@ class Shrunk(NamedTuple):
     counts: ExpectedCounts
 
 
-def find_shrunk(problem: Problem, run: Run, members: list[Members], criterion: str) -> list[Shrunk]:
-    """Take two clusters together, or leave one to the others; return what may be better.
+def find_merges(
+    problem: TableProblem, run: Run, members: list[Members], criterion: str
+) -> list[Merge]:
+    """Merge two clusters, or remove one; return what may be better, the best first.
 
-    Where it is filled in which cluster records belong to, a score is a sum over clusters. Two of
-    them gain what they score together less what they score apart; what is lost is the doubt which
-    of the two a record belongs to (but for ICL, which has no regard for doubt). One that is left
-    out gains what it pays for its parameters; what is lost is what its records are less likely.
+    Where it is filled in which cluster records belong to, a score is a sum over clusters. Merging
+    two gains the score of both as one less their separate scores, and loses the entropy of which of
+    the two a record belongs to (but for ICL, which does not count it). Removing one gains the
+    penalty of its parameters, and loses what its records become less likely.
     """
     expected = run.expected
     if expected.n_clusters < 2:
         return []
     cells = expected.cells(problem.schema)
     fits, scores = _score_clusters(problem, cells, expected.totals, criterion)
-    found = []
+    candidates = []
     a, b = _similar_pairs(problem, run).T
     both = expected.totals[a] + expected.totals[b]
     gains = _score_clusters(problem, cells[:, a] + cells[:, b], both, criterion)[1]
     gains -= scores[a] + scores[b]
     for p in np.flatnonzero(gains > 0).tolist():
-        doubt = 0.0 if criterion == "icl" else _doubt(problem, members[a[p]], members[b[p]])
-        found.append((float(gains[p]) - doubt, int(a[p]), int(b[p])))
-    losses = [_loss(problem, own) for own in members]
-    found += [(float(fits[k] - scores[k]) - loss, k, -1) for k, loss in enumerate(losses)]
-    found.sort(reverse=True)
-    return [Shrunk(gain, _without(expected, k, other)) for gain, k, other in found if gain > 0]
+        entropy = 0.0 if criterion == "icl" else _entropy(problem, members[a[p]], members[b[p]])
+        candidates.append((float(gains[p]) - entropy, int(a[p]), int(b[p])))
+    losses = [_removal_loss(problem, rows) for rows in members]
+    candidates += [(float(fits[k] - scores[k]) - loss, k, -1) for k, loss in enumerate(losses)]
+    candidates.sort(reverse=True)
+    return [Merge(gain, _without(expected, k, other)) for gain, k, other in candidates if gain > 0]
 
 
 def _score_clusters(
-    problem: Problem,
+    problem: TableProblem,
     cells: NDArray[np.float64],
     totals: NDArray[np.float64],
     criterion: str,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return how likely the records of each cluster are at best, and what they score."""
+    """Return the maximal log-likelihood of the records of each cluster, and their score."""
     prior, schema, weight = problem.prior, problem.schema, max(problem.weight, 1.0)
     counted = prior.counted
     begin = schema.cells[:-1]
@@ -79,50 +81,51 @@ def _score_clusters(
     if criterion != "cheeseman_stutz":
         free = prior.n_parameters(schema, 2) - prior.n_parameters(schema, 1)
         return fits, fits - 0.5 * free * np.log(weight)
-    alphas, wholes = prior.cells[counted][:, None], prior.column_sums(schema)[:, None]
-    some = wholes[:, 0] > 0
+    alphas, strengths = prior.cells[counted][:, None], prior.column_sums(schema)[:, None]
+    used = strengths[:, 0] > 0
     scores = (gammaln(counts[counted] + alphas) - gammaln(alphas)).sum(axis=0)
-    scores += (gammaln(wholes[some]) - gammaln(sums[some] + wholes[some])).sum(axis=0)
-    a = prior.clusters  # the same for shares of clusters, by Stirling's formula for their sum
+    scores += (gammaln(strengths[used]) - gammaln(sums[used] + strengths[used])).sum(axis=0)
+    a = prior.clusters  # the same for mixing weights, by Stirling's formula for their sum
     scores += gammaln(totals + a) - gammaln(a) + totals - (totals + a) * np.log(weight)
     return fits, scores
 
 
-def _similar_pairs(problem: Problem, run: Run) -> NDArray[np.int64]:
+def _similar_pairs(problem: TableProblem, run: Run) -> NDArray[np.int64]:
     """Return the pairs of clusters that lose least, by Hellinger's distance."""
     parameters, totals = run.parameters, run.expected.totals
     prior = problem.prior
     stored = np.sqrt(np.where(prior.stored[:, None] >= 0, parameters.stored, 0.0))
     defaults = np.sqrt(np.where(prior.defaults[:, None] >= 0, parameters.defaults, 0.0))
-    alike = stored.T @ stored + defaults.T @ defaults
-    own = np.diag(alike)
+    similarity = stored.T @ stored + defaults.T @ defaults
+    norms = np.diag(similarity)
     a, b = np.triu_indices(len(totals), 1)
-    away = np.maximum(0.5 * (own[a] + own[b]) - alike[a, b], 0.0)
-    loss = away * totals[a] * totals[b] / np.maximum(totals[a] + totals[b], 1e-300)
+    distance = np.maximum(0.5 * (norms[a] + norms[b]) - similarity[a, b], 0.0)
+    loss = distance * totals[a] * totals[b] / np.maximum(totals[a] + totals[b], 1e-300)
     best = np.argsort(loss, kind="stable")[: _PAIRS * len(totals)]
     return np.column_stack([a[best], b[best]])
 
 
-def _doubt(problem: Problem, one: Members, other: Members) -> float:
-    """Return the entropy of which of two clusters records belong to."""
+def _entropy(problem: TableProblem, one: Members, other: Members) -> float:
+    """Return the entropy, in nats, of which of two clusters records belong to."""
     rows, here, there = np.intersect1d(one[0], other[0], assume_unique=True, return_indices=True)
     x, y = one[1][here].astype(np.float64), other[1][there].astype(np.float64)
-    doubt = xlogy(x + y, x + y) - xlogy(x, x) - xlogy(y, y)
-    return float(np.dot(doubt, _weights(problem, rows)))
+    entropies = xlogy(x + y, x + y) - xlogy(x, x) - xlogy(y, y)
+    return float(np.dot(entropies, _weights(problem, rows)))
 
 
-def _loss(problem: Problem, own: Members) -> float:
-    """Return how much less likely records are without a cluster, as far as that can be said."""
-    rest = np.maximum(1.0 - own[1].astype(np.float64), 1e-7)
-    weights = _weights(problem, own[0])
-    share = float(np.dot(own[1], weights)) / max(problem.weight, 1e-300)
-    regained = -problem.weight * np.log(max(1.0 - share, 1e-7))  # by the others' larger shares
+def _removal_loss(problem: TableProblem, members: Members) -> float:
+    """Estimate the loss of log-likelihood without a cluster."""
+    rows, probabilities = members
+    rest = np.maximum(1.0 - probabilities.astype(np.float64), 1e-7)
+    weights = _weights(problem, rows)
+    fraction = float(np.dot(probabilities, weights)) / max(problem.weight, 1e-300)
+    regained = -problem.weight * np.log(max(1.0 - fraction, 1e-7))  # by the others' larger weights
     return float(np.dot(-np.log(rest), weights) - regained)
 
 
-def _weights(problem: Problem, rows: NDArray[np.int32]) -> NDArray[np.float64]:
-    own = problem.record_weights
-    return np.ones(len(rows)) if own is None else own[rows]
+def _weights(problem: TableProblem, rows: NDArray[np.int32]) -> NDArray[np.float64]:
+    weights = problem.record_weights
+    return np.ones(len(rows)) if weights is None else weights[rows]
 
 
 def _without(expected: ExpectedCounts, k: int, other: int) -> ExpectedCounts:

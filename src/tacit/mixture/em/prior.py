@@ -1,4 +1,4 @@
-"""Pseudo-counts: what a mixture believes before it sees records."""
+"""Dirichlet priors of mixtures, as pseudo-counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tacit.counts import OneWay
     from tacit.schema import Schema
 
-__all__ = ["Prior", "check_kinds", "check_strength", "make_prior"]
+__all__ = ["Prior", "check_choices", "check_strength", "make_prior"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Prior:
     clusters : float
         The pseudo-count of each cluster.
     cells : float64 array of shape (total arity,)
-        That of each value, column after column in code order; -1 for values that say nothing,
+        That of each value, column after column in code order; -1 for values that are ignored,
         because they are missing at random.
     stored, defaults : float64 arrays
         The same, of stored values by value id and of each column's default.
@@ -46,7 +46,7 @@ class Prior:
 
     @property
     def counted(self) -> NDArray[np.bool_]:
-        """Which values say something."""
+        """Which values are not ignored."""
         return self.cells >= 0
 
     def column_sums(self, schema: Schema) -> NDArray[np.float64]:
@@ -55,22 +55,22 @@ class Prior:
         return sums
 
     def n_parameters(self, schema: Schema, n_clusters: int) -> int:
-        """Return how many numbers a mixture of so many clusters can choose freely."""
+        """Return the number of free parameters of a mixture of so many clusters."""
         values = np.add.reduceat(self.counted.astype(np.int64), schema.cells[:-1])
         return n_clusters - 1 + n_clusters * int(np.maximum(values - 1, 0).sum())
 
 
 def check_strength(prior: Any) -> float:
-    """Check the number of records that a prior is worth."""
+    """Check the strength of a prior, in records."""
     if isinstance(prior, bool) or not isinstance(prior, Real) or not 0 <= float(prior) < np.inf:
         raise InputError(f"prior must be a finite number of at least 0, got {prior!r}")
     return float(prior)
 
 
-def check_kinds(mean: Any, missing: Any) -> None:
-    """Check how a prior is to be spread, and what missing values are to it."""
+def check_choices(mean: Any, missing: Any) -> None:
+    """Check `prior_mean` and `missing`."""
     for name, value, options in (
-        ("prior_mean", mean, ("shares", "uniform")),
+        ("prior_mean", mean, ("marginals", "uniform")),
         ("missing", missing, ("state", "ignore")),
     ):
         if value not in options:
@@ -80,7 +80,7 @@ def check_kinds(mean: Any, missing: Any) -> None:
 def make_prior(
     singles: OneWay,
     strength: float,
-    mean: Literal["shares", "uniform"],
+    mean: Literal["marginals", "uniform"],
     missing: Literal["state", "ignore"],
 ) -> Prior:
     """Spread a number of records over each column's values.
@@ -91,13 +91,13 @@ def make_prior(
         Counts of all values.
     strength : float
         How many records the prior of a column is worth, and that of each cluster.
-    mean : {"shares", "uniform"}
-        Spread them as all records are spread, or evenly.
+    mean : {"marginals", "uniform"}
+        Spread them as the values of all records are, or evenly.
     missing : {"state", "ignore"}
-        Whether a missing value is a value like others, or says nothing.
+        Whether a missing value is a value like others, or is ignored.
     """
     schema = singles.schema
-    check_kinds(mean, missing)
+    check_choices(mean, missing)
     counted = np.ones(int(schema.cells[-1]), np.bool_)
     if missing == "ignore":
         for c, labels in enumerate(schema.labels):
@@ -106,10 +106,10 @@ def make_prior(
     begin = schema.cells[:-1]
     arities = np.maximum(np.add.reduceat(counted.astype(np.float64), begin), 1)
     spread = counted / np.repeat(arities, schema.arities)
-    if mean == "shares":
+    if mean == "marginals":
         # A value that no record has is not impossible: one record is spread evenly.
         counts = np.where(counted, singles.counts, 0) + spread
         sums = np.add.reduceat(counts, begin)
-        sums[sums == 0] = 1  # nothing but missing values, which say nothing
+        sums[sums == 0] = 1  # nothing but missing values, which are ignored
         spread = counts / np.repeat(sums, schema.arities)
     return Prior.of(schema, strength, np.where(counted, strength * spread, -1.0))

@@ -6,55 +6,55 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tacit.mixture.em.iterations import How, Run, run_em
-from tacit.mixture.em.side_by_side import GAIN
+from tacit.mixture.em.iterations import EMOptions, Run, run_em
+from tacit.mixture.lockstep import MIN_GAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from tacit.mixture.em.expected import ExpectedCounts
-    from tacit.mixture.em.iterations import Evidence
+    from tacit.mixture.em.iterations import Problem
 
 __all__ = ["follow_best", "in_double"]
 
-_ROUGH = 1e-4  # how far each start is followed before the best goes on
+_ROUGH_TOL = 1e-4  # to which each start is followed before the best goes on
 
 
 def follow_best(
-    problem: Evidence,
+    problem: Problem,
     starts: Iterable[ExpectedCounts],
     n_starts: int,
-    how: How,
+    options: EMOptions,
     *,
     verbose: bool = False,
 ) -> Run:
     """Follow all starts for a while, and the best of them to the end."""
-    rough = how._replace(tol=max(_ROUGH, how.tol))
+    rough = options._replace(tol=max(_ROUGH_TOL, options.tol))
     best: Run | None = None
     for attempt, run in enumerate(problem.follow(starts, rough)):
         if verbose:
-            _tell(f"start {attempt + 1} of {n_starts}", run)
-        if best is None or run.objective > best.objective + GAIN * abs(best.objective):
+            _report(f"start {attempt + 1} of {n_starts}", run)
+        if best is None or run.objective > best.objective + MIN_GAIN * abs(best.objective):
             best = run
     assert best is not None
-    if how.tol >= _ROUGH or not best.converged:
+    if options.tol >= _ROUGH_TOL or not best.converged:
         return best
-    left = how.max_iter - len(best.trace)
+    left = options.max_iter - len(best.trace)
     if left == 0:
         return replace(best, converged=False)
-    rest = run_em(problem, best.expected, **how._replace(max_iter=left)._asdict())
-    whole_run = replace(rest, trace=[*best.trace, *rest.trace])
+    rest = run_em(problem, best.expected, **options._replace(max_iter=left)._asdict())
+    full = replace(rest, trace=[*best.trace, *rest.trace])
     if verbose:
-        _tell("the best of them", whole_run)
-    return whole_run
+        _report("the best of them", full)
+    return full
 
 
-def _tell(what: str, run: Run) -> None:
+def _report(name: str, run: Run) -> None:
     done = f"{len(run.trace)} passes, objective {run.objective:.8g}"
-    print(f"{what}: {done}", file=sys.stderr)
+    print(f"{name}: {done}", file=sys.stderr)
 
 
-def in_double(problem: Evidence, run: Run) -> Run:
+def in_double(problem: Problem, run: Run) -> Run:
     """Return the run with expected counts of double precision."""
     if not problem.single:
         return run

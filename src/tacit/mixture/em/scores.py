@@ -1,4 +1,4 @@
-"""How good a mixture is, beyond its likelihood: what clusters must pay for."""
+"""Criteria for the number of clusters: likelihoods with a penalty for parameters."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 if TYPE_CHECKING:
-    from tacit.mixture.em.iterations import Evidence, Run
+    from tacit.mixture.em.iterations import Problem, Run
 
 __all__ = ["Scores", "score_run"]
 
-_LEAST = 1e-60  # passes count probabilities below this as this
+_MIN_PROBABILITY = 1e-60  # as in the kernels of EM
 
 
 class Scores(NamedTuple):
@@ -22,11 +22,12 @@ class Scores(NamedTuple):
     ----------
     clusters : int
     log_likelihood : float
+        In nats.
     cheeseman_stutz : float
-        The logarithm of the marginal likelihood, approximately; higher is better. None without a
-        prior.
+        The logarithm of the marginal likelihood, approximately, in nats; higher is better. None
+        without a prior.
     bic, icl : float
-        Lower is better.
+        Lower is better; twice nats, as usual.
     """
 
     clusters: int
@@ -43,7 +44,7 @@ class Scores(NamedTuple):
         return -0.5 * float(getattr(self, criterion))
 
 
-def score_run(problem: Evidence, run: Run) -> Scores:
+def score_run(problem: Problem, run: Run) -> Scores:
     """Score a mixture by all criteria.
 
     Let D' be the records with clusters filled in, fractionally, as the mixture expects them. Then
@@ -61,8 +62,8 @@ def score_run(problem: Evidence, run: Run) -> Scores:
     probabilities[schema.value_cells] = parameters.stored
     probabilities[schema.default_cells] = parameters.defaults
     completed = float(
-        xlogy(expected.totals, np.maximum(parameters.shares, _LEAST)).sum()
-        + xlogy(counts, np.maximum(probabilities[counted], _LEAST)).sum()
+        xlogy(expected.totals, np.maximum(parameters.weights, _MIN_PROBABILITY)).sum()
+        + xlogy(counts, np.maximum(probabilities[counted], _MIN_PROBABILITY)).sum()
     )
     penalty = prior.n_parameters(schema, expected.n_clusters) * np.log(max(expected.weight, 1.0))
     marginal = None
@@ -89,14 +90,14 @@ def score_run(problem: Evidence, run: Run) -> Scores:
 
 def _log_dirichlet(counts: np.ndarray, alphas: np.ndarray) -> float:
     """Return log p of counts of one multinomial under a Dirichlet distribution."""
-    total, whole = counts.sum(), alphas.sum()
+    total, strength = counts.sum(), alphas.sum()
     each = (gammaln(counts[:, 0] + alphas) - gammaln(alphas)).sum()
-    return float(gammaln(whole) - gammaln(total + whole) + each)
+    return float(gammaln(strength) - gammaln(total + strength) + each)
 
 
 def _log_sums(sums: np.ndarray, alphas: np.ndarray) -> float:
-    """Return what the sums of columns add to log p(D'), for columns that say something."""
-    some = alphas > 0
+    """Return what the sums of columns add to log p(D'), for columns that are not ignored."""
+    used = alphas > 0
     return float(
-        (gammaln(alphas[some][:, None]) - gammaln(sums[some] + alphas[some][:, None])).sum()
+        (gammaln(alphas[used][:, None]) - gammaln(sums[used] + alphas[used][:, None])).sum()
     )

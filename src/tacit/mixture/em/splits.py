@@ -16,20 +16,20 @@ from tacit.mixture.em.starts import distances, indicators
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tacit.mixture.em.iterations import Parameters, Problem
+    from tacit.mixture.em.iterations import Parameters, TableProblem
 
 __all__ = ["Members", "Split", "find_members", "split_cluster"]
 
-# Records, and the share of each.
+# Records, and the probability that each belongs to the cluster.
 Members: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
 
-_LEAST = 1e-2  # of a record: a cluster that has less of it is split without it
-_STRETCH = 2**20  # responsibilities that are held at once
+_MIN_PROBABILITY = 1e-2  # records that belong to a cluster with less are not split with it
+_CHUNK = 2**20  # responsibilities that are held at once
 _SAMPLE = 5_000  # records that starts are compared on, at most
-_STARTS = 6
-_FEW_PASSES = 8
-_MANY_PASSES = 60
-_ROUGH = 1e-5
+_N_STARTS = 6
+_SHORT_RUN = 8  # passes
+_LONG_RUN = 60
+_ROUGH_TOL = 1e-5
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Split:
     gain : float
         By how much the criterion is expected to improve.
     parent, children : ExpectedCounts
-        Of the cluster and of the two parts.
+        Of the cluster and of the two halves.
     """
 
     cluster: int
@@ -51,44 +51,45 @@ class Split:
     children: ExpectedCounts
 
 
-def find_members(problem: Problem, parameters: Parameters) -> list[Members]:
-    """Return for each cluster the records it has a share of, and these shares.
+def find_members(problem: TableProblem, parameters: Parameters) -> list[Members]:
+    """Return for each cluster the records that may belong to it, with what probability.
 
-    Shares that hardly matter are left out, so that the clusters together have not many more
+    Negligible probabilities are left out, so that the clusters together have not many more
     members than there are records.
     """
-    n, n_clusters = problem.records.n_records, len(parameters.shares)
-    parts: list[list[Members]] = [[] for _ in range(n_clusters)]
-    step = max(_STRETCH // n_clusters, 1)
+    n, n_clusters = problem.records.n_records, len(parameters.weights)
+    chunks: list[list[Members]] = [[] for _ in range(n_clusters)]
+    step = max(_CHUNK // n_clusters, 1)
     for first in range(0, n, step):
         chosen = np.arange(first, min(first + step, n))
-        shares = replace(problem, chosen=chosen).posterior(parameters)[0]
+        posterior = replace(problem, chosen=chosen).posterior(parameters)[0]
         for k in range(n_clusters):
-            own = np.flatnonzero(shares[:, k] > _LEAST)
-            parts[k].append(((own + first).astype(np.int32), shares[own, k].astype(np.float32)))
+            rows = np.flatnonzero(posterior[:, k] > _MIN_PROBABILITY)
+            probabilities = posterior[rows, k].astype(np.float32)
+            chunks[k].append(((rows + first).astype(np.int32), probabilities))
     return [
-        (np.concatenate([rows for rows, _ in own]), np.concatenate([some for _, some in own]))
-        for own in parts
+        (np.concatenate([rows for rows, _ in parts]), np.concatenate([p for _, p in parts]))
+        for parts in chunks
     ]
 
 
 def split_cluster(
-    problem: Problem,
+    problem: TableProblem,
     cluster: int,
     parent: ExpectedCounts,
     members: Members,
     criterion: str,
     rng: np.random.Generator,
 ) -> Split | None:
-    """Cut a cluster in two by EM on its members alone, each as far as it is one.
+    """Cut a cluster in two by EM on its members alone, weighted by their probabilities.
 
     The log-likelihood of all records then rises by as much, at least, as that of the members, but
-    for those with a negligible share. Return None where all members are the same.
+    for those of negligible probability. Return None where all members are the same.
     """
-    rows, shares = members
+    rows, probabilities = members
     weights = np.zeros(problem.records.n_records)
-    own = problem.record_weights
-    weights[rows] = shares if own is None else shares * own[rows]
+    given = problem.record_weights
+    weights[rows] = probabilities if given is None else probabilities * given[rows]
     chosen = rows[weights[rows] > 0].astype(np.int64)
     local = replace(problem, chosen=chosen, weights=weights)
     sample = local
@@ -97,7 +98,7 @@ def split_cluster(
         sample = replace(local, chosen=drawn)
     best: Run | None = None
     for start in _starts(sample, rng):
-        run = run_em(sample, start, max_iter=_FEW_PASSES, tol=_ROUGH, accelerate=False)
+        run = run_em(sample, start, max_iter=_SHORT_RUN, tol=_ROUGH_TOL, accelerate=False)
         if best is None or run.objective > best.objective:
             best = run
     if best is None:
@@ -105,13 +106,13 @@ def split_cluster(
     counts = best.expected
     if sample is not local:
         counts = counts.scaled(local.weight / sample.weight)
-    run = run_em(local, counts, max_iter=_MANY_PASSES, tol=_ROUGH)
-    whole = _one_cluster(local, run.expected)
-    gain = _value(problem, run, criterion) - _value(problem, whole, criterion)
+    run = run_em(local, counts, max_iter=_LONG_RUN, tol=_ROUGH_TOL)
+    merged = _one_cluster(local, run.expected)
+    gain = _value(problem, run, criterion) - _value(problem, merged, criterion)
     return Split(cluster, gain, parent, run.expected)
 
 
-def _starts(problem: Problem, rng: np.random.Generator) -> Iterator[ExpectedCounts]:
+def _starts(problem: TableProblem, rng: np.random.Generator) -> Iterator[ExpectedCounts]:
     """Yield counts of members that are nearer to one of two of them that were drawn."""
     chosen, weights = problem.chosen, problem.weights
     assert chosen is not None
@@ -119,7 +120,7 @@ def _starts(problem: Problem, rng: np.random.Generator) -> Iterator[ExpectedCoun
     if len(chosen) < 2:
         return
     matrix, weight = indicators(problem, chosen), weights[chosen]
-    for _ in range(_STARTS):
+    for _ in range(_N_STARTS):
         seed = int(rng.choice(len(chosen), p=weight / weight.sum()))
         one = distances(problem, matrix, seed)
         chance = weight * one
@@ -134,15 +135,15 @@ def _starts(problem: Problem, rng: np.random.Generator) -> Iterator[ExpectedCoun
         yield ExpectedCounts(totals, stored, 0.0, float(totals.sum()))
 
 
-def _one_cluster(problem: Problem, parts: ExpectedCounts) -> Run:
-    """Return the mixture of one cluster, which needs no passes to be found."""
-    totals = parts.totals.sum(keepdims=True)
-    counts = ExpectedCounts(totals, parts.stored.sum(axis=1, keepdims=True), 0.0, parts.weight)
+def _one_cluster(problem: TableProblem, halves: ExpectedCounts) -> Run:
+    """Return the mixture of one cluster, which has a closed form."""
+    totals = halves.totals.sum(keepdims=True)
+    counts = ExpectedCounts(totals, halves.stored.sum(axis=1, keepdims=True), 0.0, halves.weight)
     parameters = problem.maximise(counts)
     return Run(parameters, problem.expect(parameters))
 
 
-def _value(problem: Problem, run: Run, criterion: str) -> float:
-    """Score a part of the records, as a part of all of them."""
+def _value(problem: TableProblem, run: Run, criterion: str) -> float:
+    """Score some of the records as if they were among all others."""
     expected = replace(run.expected, weight=problem.weight)
     return score_run(problem, replace(run, expected=expected)).value(criterion)

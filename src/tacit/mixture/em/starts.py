@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
     from tacit.counts import StoredRecords
     from tacit.mixture.em.expected import ExpectedCounts
-    from tacit.mixture.em.iterations import Problem
+    from tacit.mixture.em.iterations import TableProblem
 
 __all__ = [
     "check_enough",
-    "count_distinct",
     "distances",
-    "find_distinct",
+    "distinct_records",
     "indicators",
     "make_start",
     "nearest_seeds",
@@ -29,17 +28,17 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger("tacit")
-_SAMPLE = 20_000  # records that seeds are looked for in, at most
+_SAMPLE = 20_000  # records that seeds are drawn from, at most
 
 
 def make_start(
-    problem: Problem, n_clusters: int, init: str, rng: np.random.Generator
+    problem: TableProblem, n_clusters: int, init: str, rng: np.random.Generator
 ) -> ExpectedCounts:
     """Return the expected counts of a first guess.
 
     Parameters
     ----------
-    problem : Problem
+    problem : TableProblem
     n_clusters : int
     init : {"seeds", "random"}
         "random" lets each record belong to a cluster drawn at random. "seeds" draws records that
@@ -47,21 +46,16 @@ def make_start(
     rng : numpy.random.Generator
     """
     if init == "random":
-        groups = rng.integers(0, n_clusters, problem.records.n_records)
+        clusters = rng.integers(0, n_clusters, problem.records.n_records)
     elif init == "seeds":
-        groups = _near_seeds(problem, n_clusters, rng)
+        clusters = _near_seeds(problem, n_clusters, rng)
     else:
         raise InputError(f'init must be "seeds" or "random", got {init!r}')
-    return problem.count_groups(groups, n_clusters)
+    return problem.count_clusters(clusters, n_clusters)
 
 
-def count_distinct(records: StoredRecords, enough: int) -> int:
-    """Return how many records differ from each other, or `enough` as soon as so many do."""
-    return len(find_distinct(records, enough))
-
-
-def find_distinct(records: StoredRecords, enough: int) -> set[bytes]:
-    """Return the stored values of so many records that differ from each other, or of all such."""
+def distinct_records(records: StoredRecords, enough: int) -> set[bytes]:
+    """Return the stored values of so many distinct records, or of all if they are fewer."""
     begin, seen = records.indptr, set()
     possible = range(records.n_records)
     for r in possible if records.weights is None else np.flatnonzero(records.weights):
@@ -86,7 +80,9 @@ def check_enough(n_clusters: int, n_records: int, distinct: int) -> None:
         )
 
 
-def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _near_seeds(
+    problem: TableProblem, n_clusters: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """Return the nearest seed of a sample of the records, and -1 for all others."""
     records = problem.records
     possible = np.arange(records.n_records)
@@ -94,18 +90,18 @@ def _near_seeds(problem: Problem, n_clusters: int, rng: np.random.Generator) -> 
         possible = np.flatnonzero(records.weights > 0)
     size = sample_size(len(possible), n_clusters)
     sample = np.sort(rng.choice(possible, size, replace=False))
-    groups = np.full(records.n_records, -1, np.int64)
-    groups[sample] = nearest_seeds(problem, sample, n_clusters, rng)
-    return groups
+    clusters = np.full(records.n_records, -1, np.int64)
+    clusters[sample] = nearest_seeds(problem, sample, n_clusters, rng)
+    return clusters
 
 
 def sample_size(n_records: int, n_clusters: int) -> int:
-    """Return how many of so many records that count are looked at for seeds."""
+    """Return how many of so many records with weight seeds are drawn from."""
     return min(n_records, max(_SAMPLE, 50 * n_clusters))
 
 
 def nearest_seeds(
-    problem: Problem, sample: NDArray[np.int64], n_clusters: int, rng: np.random.Generator
+    problem: TableProblem, sample: NDArray[np.int64], n_clusters: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draw seeds among some records, and return which is nearest to each of these.
 
@@ -121,34 +117,34 @@ def nearest_seeds(
         if chance.sum() == 0:  # fewer distinct records than clusters
             chance = likely
         seed = int(rng.choice(size, p=chance / chance.sum()))
-        away = distances(problem, matrix, seed)
-        closer = away < distance
-        nearest[closer], distance[closer] = k, away[closer]
+        distance_to_seed = distances(problem, matrix, seed)
+        closer = distance_to_seed < distance
+        nearest[closer], distance[closer] = k, distance_to_seed[closer]
     return nearest
 
 
-def indicators(problem: Problem, sample: NDArray[np.int64]) -> sparse.csr_array:
+def indicators(problem: TableProblem, sample: NDArray[np.int64]) -> sparse.csr_array:
     """Return the stored values of some records as ones."""
     records = problem.records
     starts, lengths = records.indptr[sample], np.diff(records.indptr)[sample]
     indptr = np.concatenate(([0], np.cumsum(lengths)))
-    places = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
-    values = records.values[places].astype(np.int64)
+    positions = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
+    values = records.values[positions].astype(np.int64)
     shape = (len(sample), problem.schema.n_values)
     return sparse.csr_array((np.ones(len(values)), values, indptr), shape=shape)
 
 
-def distances(problem: Problem, matrix: sparse.csr_array, seed: int) -> NDArray[np.float64]:
+def distances(problem: TableProblem, matrix: sparse.csr_array, seed: int) -> NDArray[np.float64]:
     """Return in how many columns records differ from one of them, whatever the defaults.
 
     These are the columns that either record stores, less those that both store, less those in
     which both store the same.
     """
     columns, lengths = problem.schema.value_columns, np.diff(matrix.indptr)
-    own = matrix.indices[matrix.indptr[seed] : matrix.indptr[seed + 1]]
-    held = np.zeros(len(problem.schema))
-    held[columns[own]] = 1
-    seen = held[columns]
-    seen[own] += 1
-    away: NDArray[np.float64] = lengths + lengths[seed] - matrix @ seen
-    return away
+    values = matrix.indices[matrix.indptr[seed] : matrix.indptr[seed + 1]]
+    stored = np.zeros(len(problem.schema))
+    stored[columns[values]] = 1
+    shared = stored[columns]
+    shared[values] += 1
+    distance_to_seed: NDArray[np.float64] = lengths + lengths[seed] - matrix @ shared
+    return distance_to_seed

@@ -5,47 +5,42 @@ from __future__ import annotations
 import sys
 import warnings
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+import polars as pl
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from tacit import store
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
-from tacit.mixture.em.partitioned import OWN, Under, look_at
-from tacit.mixture.em.side_by_side import GAIN
-from tacit.mixture.fitted_labels import OwnLabels
-from tacit.mixture.kmeans import saving as kmeans_files
+from tacit.mixture.cluster_model import ClusterModel
 from tacit.mixture.kmeans import seeding
-from tacit.mixture.kmeans.input import array_points, number_points, table_points
-from tacit.mixture.kmeans.lloyd import ALGORITHMS, Ask, Lloyd
+from tacit.mixture.kmeans.input import array_points, number_points
+from tacit.mixture.kmeans.lloyd import ALGORITHMS, Lloyd, Request
 from tacit.mixture.kmeans.partitioned import (
     AssignAll,
     NearestSum,
-    cluster_parts,
-    spread_of,
+    cluster_partitions,
+    mean_variance,
     take_sample,
 )
 from tacit.mixture.kmeans.points import TablePoints
-from tacit.mixture.kmeans.text import describe
+from tacit.mixture.kmeans.state import kmeans_of_state, state_of_kmeans
+from tacit.mixture.kmeans.text import coordinate_names, describe
+from tacit.mixture.lockstep import MIN_GAIN
+from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
-from tacit.scale import as_partitioned, check_parts, over_parts
-from tacit.table import Table
+from tacit.scale import as_partitioned
+from tacit.table import Table, as_table
+from tacit.table.features import weigh
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
+    from tacit import store
     from tacit.mixture.kmeans.lloyd import Clustering, Iteration
     from tacit.mixture.kmeans.points import Points
     from tacit.scale import PartitionedTable
@@ -55,11 +50,9 @@ __all__ = ["KMeans"]
 
 
 class KMeans(
-    OwnLabels,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    ClusterMixin,  # type: ignore[misc]
-    BaseEstimator,  # type: ignore[misc]
+    ClusterModel,
 ):
     """Divide records into clusters around centres, by Lloyd's algorithm.
 
@@ -73,11 +66,11 @@ class KMeans(
     labels are defaults.
 
     Records may be in partitions (:func:`tacit.scan`). An iteration is then one pass over them,
-    shared by all starts; one more finds counts, one more the records that seeds are drawn from, and
-    one more the members of the last centres if these have moved. From the same seeds it comes to
-    the same centres as in memory, whatever the partitioning. Seeds themselves are the same for up
-    to 20,000 records (or 50 for each cluster, if those are more); of more records, they are drawn
-    from a sample of so many. Pass `init` to begin elsewhere.
+    shared by all starts; one more is for counts, one more for the records that seeds are drawn
+    from, and one more for the members of the last centres if these have moved. The same seeds lead
+    to the same centres as in memory, whatever the partitioning. Seeds themselves are the same for
+    up to 20,000 records (or 50 for each cluster, if those are more); of more records, they are
+    drawn from a sample of so many. Pass `init` to begin elsewhere.
 
     Parameters
     ----------
@@ -109,8 +102,8 @@ class KMeans(
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_coordinates)
-        For numbers, the means of clusters. For a Table, the share of every label of every column,
-        one column after another; see :meth:`centers`.
+        For numbers, the means of clusters. For a Table, the fraction of every label of every
+        column, one column after another; see :meth:`centers`.
     labels_ : ndarray of shape (n_records,)
         The cluster of each record that was fitted; not for partitions, of which :meth:`predict`
         says it. Files do not keep it.
@@ -137,6 +130,8 @@ class KMeans(
            [0.88, 0.12],
            [0.74, 0.26]])
     """
+
+    _kind: ClassVar[str] = "kmeans"
 
     def __init__(
         self,
@@ -177,25 +172,65 @@ class KMeans(
         X : Table, frame of numbers, array, sparse array or PartitionedTable
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
-            How many records each one stands for. A Table may have weights of its own instead, and
-            partitions must.
+            How many records each one stands for. Tables, and partitions, may have weights instead.
 
         Returns
         -------
         KMeans
             Itself.
         """
-        known = self.__dict__.copy()
-        try:
-            schema, n_records, best = self._search(X, sample_weight)
-        except BaseException:  # an interruption, too, leaves what was
-            self.__dict__.clear()
-            self.__dict__.update(known)
-            raise
-        self._keep(schema, n_records, best)
+        k, tol, random = self._check_settings()
+        if isinstance(X, Table):
+            table = weigh(X, sample_weight)
+            points: Points = TablePoints(table, table.weights)
+        else:
+            points = number_points(self, X, sample_weight)
+        positive = None if points.weights is None else int(np.count_nonzero(points.weights))
+        _check_enough(k, points.n_records, positive, points.width)
+        fixed = self._fixed_centres(k, points.width)
+        if fixed is not None and points.offset is not None:
+            fixed = fixed - points.offset
+        tol *= points.spread() if tol else 0.0
+        jobs, max_iter = count_jobs(self.n_jobs), int(self.max_iter)
+        clusterings = []
+        for restart in range(self._n_restarts(fixed is not None)):
+            start = self._seeds(points, k, random) if fixed is None else fixed
+            report = _Report(restart + 1, points.n_records) if self.verbose else None
+            lloyd = Lloyd(points, max_iter, tol, self.algorithm, jobs, report)
+            clusterings.append(lloyd.run(start))
+        best = reduce(_better, clusterings)
+        if points.offset is not None:
+            best = best._replace(centres=best.centres + points.offset)
+        self._keep(X.schema if isinstance(X, Table) else None, points.n_records, best)
         return self
 
-    @over_parts
+    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> KMeans:
+        k, tol, random = self._check_settings()
+        if self.algorithm == "bounds":
+            raise InputError(
+                "algorithm: 'bounds' keeps numbers for each record, which is not done for "
+                "partitions; 'auto' and 'lloyd' find the same labels"
+            )
+        width = int(X.schema.cells[-1])
+        fixed = self._fixed_centres(k, width)
+        n_starts = self._n_restarts(fixed is not None)
+        _check_enough(k, X.n_records, None, width)
+        summary, _ = first_pass(X, SAME_SCHEMA, 0, self.n_jobs, self.verbose)
+        _check_enough(k, X.n_records, summary.n_positive if X.weighted else None, width)
+        if fixed is not None:
+            starts = [fixed]
+        else:
+            sample = take_sample(X, summary, k, random, self.n_jobs)
+            points = TablePoints(sample, sample.weights)
+            starts = [self._seeds(points, k, random) for _ in range(n_starts)]
+        tol *= mean_variance(X.schema, summary) if tol else 0.0
+        clusterings = cluster_partitions(
+            X, starts, int(self.max_iter), tol, self.n_jobs, self.verbose,
+            _report_pass if self.verbose else lambda start, number, shift: None,
+        )  # fmt: skip
+        self._keep(X.schema, X.n_records, reduce(_better, clusterings))
+        return self
+
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the cluster of each record: that of the nearest centre.
 
@@ -208,10 +243,9 @@ class KMeans(
         """
         points = self._points(X, None)
         labels = np.empty(points.n_records, np.int32)
-        points.assign(self._own_centres(points), labels, count_jobs(self.n_jobs))
+        points.assign(self._centres_for(points), labels, count_jobs(self.n_jobs))
         return labels
 
-    @over_parts
     def transform(self, X: Any) -> NDArray[np.float64]:
         """Return the distance of each record to each centre.
 
@@ -226,7 +260,7 @@ class KMeans(
         points = self._points(X, None)
         n_bytes = 8 * points.n_records * len(self.cluster_centers_)
         check_fits(n_bytes, "the distances to all centres", "transform fewer records at a time")
-        squares = points.distances(self._own_centres(points), count_jobs(self.n_jobs))
+        squares = points.distances(self._centres_for(points), count_jobs(self.n_jobs))
         return np.sqrt(squares, out=squares)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -238,44 +272,70 @@ class KMeans(
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
         """
-        parts = as_partitioned(X)
-        if parts is not None:
-            check_parts(sample_weight)
-            under = self._under(parts)
-            statistic = NearestSum(self.cluster_centers_, under)
-            return -parts.reduce(statistic, n_jobs=self.n_jobs, verbose=self.verbose or None)
+        records = as_partitioned(X)
+        if records is not None:
+            self._check_partitions(sample_weight)
+            adapter = self._adapter(records)
+            statistic = NearestSum(self.cluster_centers_, adapter)
+            return -records.reduce(statistic, n_jobs=self.n_jobs, verbose=self.verbose or None)
         points = self._points(X, sample_weight)
-        return -points.nearest_sum(self._own_centres(points), count_jobs(self.n_jobs))
+        return -points.nearest_sum(self._centres_for(points), count_jobs(self.n_jobs))
 
-    def profile(self, X: Any, *, prior: float = 1.0, level: float = 0.95) -> Profile:
-        """Return who the clusters are, by the records of a table that belong to each.
+    def profile(self, X: Any = None, *, prior: float = 1.0, level: float = 0.95) -> Profile:
+        """Return the sizes of the clusters, and the values that set each apart.
 
         Parameters
         ----------
-        X : Table or PartitionedTable
+        X : Table or PartitionedTable, optional
+            Records to be assigned to the clusters, and counted. By default the sizes of the
+            clusters in the fit and their centres speak for the records.
         prior : float, default 1.0
-            How many records' worth of the overall shares each cluster begins with.
+            How many records' worth of the overall fractions each cluster begins with.
         level : float, default 0.95
             Of the credible intervals.
         """
         check_is_fitted(self)
         if self.schema_ is None:
             raise InputError("profile: the model was fitted to numbers, not to discrete records")
-        centres, parts = self.cluster_centers_, as_partitioned(X)
-        if parts is not None:
-            (found,) = parts.reduce(
-                AssignAll([Ask(centres)], self._under(parts)),
+        if X is None:
+            totals = self.sizes_
+            sums = self.cluster_centers_[:, self.schema_.value_cells] * totals[:, None]
+        else:
+            records, adapter = as_partitioned(X), SAME_SCHEMA
+            if records is None:
+                records = self._table(X)
+            else:
+                adapter = self._adapter(records)
+            (members,) = records.reduce(
+                AssignAll([Request(self.cluster_centers_)], adapter),
                 n_jobs=self.n_jobs,
                 verbose=self.verbose or None,
             )
-            sums, totals = found.sums, found.totals
-        else:
-            points, jobs = self._points(X, None), count_jobs(self.n_jobs)
-            labels = np.empty(points.n_records, np.int32)
-            points.assign(centres, labels, jobs)
-            sums, totals = np.zeros((len(centres), points.n_values)), np.zeros(len(centres))
-            points.add_up(labels, None, sums, totals, jobs)
+            sums, totals = members.sums, members.totals
         return Profile.from_counts(self.schema_, totals, sums.T, prior=prior, level=level)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the clusters as a frame; of a Table, see :meth:`Profile.to_frame`.
+
+        Returns
+        -------
+        polars.DataFrame
+            Of numbers: cluster, size, column, center and overall, the mean of all records.
+        """
+        check_is_fitted(self)
+        if self.schema_ is not None:
+            return super().to_frame()
+        k, width = self.cluster_centers_.shape
+        overall = self.sizes_ @ self.cluster_centers_ / self.sizes_.sum()
+        return pl.DataFrame(
+            {
+                "cluster": np.repeat(np.arange(k), width),
+                "size": np.repeat(self.sizes_, width),
+                "column": coordinate_names(self) * k,
+                "center": self.cluster_centers_.ravel(),
+                "overall": np.tile(overall, k),
+            }
+        )
 
     def centers(self, column: str | int) -> NDArray[np.float64]:
         """Return one column of the centres.
@@ -283,19 +343,19 @@ class KMeans(
         Parameters
         ----------
         column : str or int
-            A name or a place.
+            A name or a position.
 
         Returns
         -------
         ndarray of shape (n_clusters, arity) or (n_clusters,)
-            Of a Table, the share of each label in each cluster; else the mean of each cluster.
+            Of a Table, the fraction of each label in each cluster; else the mean of each cluster.
         """
         check_is_fitted(self)
         if self.schema_ is not None:
-            place = self.schema_.position(column)
+            c = self.schema_.position(column)
             cells = self.schema_.cells
-            return self.cluster_centers_[:, cells[place] : cells[place + 1]].copy()
-        return self.cluster_centers_[:, self._place(column)].copy()
+            return self.cluster_centers_[:, cells[c] : cells[c + 1]].copy()
+        return self.cluster_centers_[:, self._position(column)].copy()
 
     def to_text(self, top: int = 5) -> str:
         """Describe the clusters: their sizes, and what sets each apart from all records.
@@ -313,18 +373,18 @@ class KMeans(
         check_is_fitted(self)
         return describe(self, check_int(top, "top", 0))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
+    def to_state(self) -> store.State:
+        """Return the arrays of a file.
 
         Labels of the records that were fitted are not kept, nor are centres given as `init`, which
         may be records: a loaded model has no `labels_`, and `init` is "k-means++" instead.
-
-        Parameters
-        ----------
-        path : path-like
         """
-        check_is_fitted(self)
-        store.write_arrays(path, kmeans_files.KIND, kmeans_files.to_arrays(self))
+        return state_of_kmeans(self)
+
+    @classmethod
+    def from_state(cls, state: store.State) -> KMeans:
+        """Make the model of a file's arrays."""
+        return kmeans_of_state(cls, state)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether there are centres."""
@@ -339,68 +399,16 @@ class KMeans(
 
     # Steps of fit
 
-    def _search(self, X: Any, sample_weight: Any) -> tuple[Schema | None, int, Clustering]:
+    def _check_settings(self) -> tuple[int, float, np.random.RandomState]:
+        """Check all parameters; return n_clusters, tol and the random state."""
         k = check_int(self.n_clusters, "n_clusters", 1)
         check_int(self.max_iter, "max_iter", 1)
-        jobs = count_jobs(self.n_jobs)
+        count_jobs(self.n_jobs)
         if self.algorithm not in ALGORITHMS:
             raise InputError(f"algorithm must be one of {ALGORITHMS}, got {self.algorithm!r}")
         if self.unseen not in ("error", "default"):
             raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
-        tol = _not_negative(self.tol, "tol")
-        random = check_random_state(self.random_state)
-        parts = as_partitioned(X)
-        if parts is not None:
-            check_parts(sample_weight)
-            return parts.schema, parts.n_records, self._search_parts(parts, k, tol, random)
-        if isinstance(X, Table):
-            points: Points = table_points(X, sample_weight)
-        else:
-            points = number_points(self, X, sample_weight)
-        positive = None if points.weights is None else int(np.count_nonzero(points.weights))
-        _check_enough(k, points.n_records, positive, points.width)
-        fixed = self._fixed_centres(k, points.width)
-        if fixed is not None and points.offset is not None:
-            fixed = fixed - points.offset
-        tol *= points.spread() if tol else 0.0
-        best: Clustering | None = None
-        for restart in range(self._n_restarts(fixed is not None)):
-            start = self._seeds(points, k, random) if fixed is None else fixed
-            report = _Report(restart + 1, points.n_records) if self.verbose else None
-            max_iter = int(self.max_iter)
-            found = Lloyd(points, max_iter, tol, self.algorithm, jobs, report).run(start)
-            best = _better(best, found)
-        assert best is not None
-        if points.offset is not None:
-            best = best._replace(centres=best.centres + points.offset)
-        return X.schema if isinstance(X, Table) else None, points.n_records, best
-
-    def _search_parts(
-        self, parts: PartitionedTable, k: int, tol: float, random: np.random.RandomState
-    ) -> Clustering:
-        if self.algorithm == "bounds":
-            raise InputError(
-                "algorithm: 'bounds' keeps numbers for each record, which is not done for "
-                "partitions; 'auto' and 'lloyd' find the same labels"
-            )
-        width = int(parts.schema.cells[-1])
-        fixed = self._fixed_centres(k, width)
-        n_starts = self._n_restarts(fixed is not None)
-        _check_enough(k, parts.n_records, None, width)
-        look, _ = look_at(parts, OWN, 0, self.n_jobs, self.verbose)
-        _check_enough(k, parts.n_records, look.n_positive if parts.weighted else None, width)
-        if fixed is not None:
-            starts = [fixed]
-        else:
-            sample = take_sample(parts, look, k, random, self.n_jobs)
-            points = TablePoints(sample, sample.weights)
-            starts = [self._seeds(points, k, random) for _ in range(n_starts)]
-        tol *= spread_of(parts.schema, look) if tol else 0.0
-        found = cluster_parts(
-            parts, starts, int(self.max_iter), tol, self.n_jobs, self.verbose,
-            _tell if self.verbose else lambda start, number, shift: None,
-        )  # fmt: skip
-        return reduce(_better, found)
+        return k, _not_negative(self.tol, "tol"), check_random_state(self.random_state)
 
     def _seeds(self, points: Points, k: int, random: np.random.RandomState) -> NDArray[np.float64]:
         """Return records to begin with."""
@@ -451,57 +459,63 @@ class KMeans(
         self.sizes_ = best.totals
         self.n_iter_ = best.n_iter
         self._n_features_out = len(best.centres)
-        if best.n_found < len(best.centres):
+        if best.n_occupied < len(best.centres):
             warnings.warn(
-                f"{best.n_found} distinct clusters were found, which is fewer than "
+                f"{best.n_occupied} distinct clusters were found, which is fewer than "
                 f"n_clusters={len(best.centres)}; there may be too few distinct records",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
-    # Steps of what follows
+    # Records under the model
 
     def _points(self, X: Any, sample_weight: Any) -> Points:
         check_is_fitted(self)
         if self.schema_ is not None:
-            return table_points(X, sample_weight, self.schema_, self.unseen)
+            table = self._table(X, sample_weight)
+            return TablePoints(table, table.weights)
         if isinstance(X, Table):
             raise InputError("X is a Table, but the model was fitted to numbers")
         return array_points(self, X, sample_weight, self.cluster_centers_)
 
-    def _under(self, parts: PartitionedTable) -> Under:
-        """Return how partitions become records like those that were fitted."""
+    def _table(self, X: Any, sample_weight: Any = None) -> Table:
+        """Return a Table under the schema of the fit."""
+        assert self.schema_ is not None
+        return weigh(as_table(X), sample_weight).conform(self.schema_, unseen=self.unseen)
+
+    def _adapter(self, records: PartitionedTable) -> SchemaAdapter:
+        """Return what reads partitions as records like those that were fitted."""
         check_is_fitted(self)
         if self.schema_ is None:
             raise InputError("X is a partitioned table, but the model was fitted to numbers")
-        return Under.of(parts, self.schema_, self.unseen)
+        return SchemaAdapter.between(records, self.schema_, self.unseen)
 
-    def _own_centres(self, points: Points) -> NDArray[np.float64]:
+    def _centres_for(self, points: Points) -> NDArray[np.float64]:
         centres: NDArray[np.float64] = self.cluster_centers_
         return centres if points.offset is None else centres - points.offset
 
-    def _place(self, column: str | int) -> int:
+    def _position(self, column: str | int) -> int:
         names = getattr(self, "feature_names_in_", None)
         if isinstance(column, str):
-            found = np.flatnonzero([] if names is None else names == column)
-            if len(found) == 0:
+            matches = np.flatnonzero([] if names is None else names == column)
+            if len(matches) == 0:
                 raise InputError(f"column: there is no column {column!r}")
-            return int(found[0])
-        place = check_int(column, "column", 0)
-        if place >= self.n_features_in_:
+            return int(matches[0])
+        position = check_int(column, "column", 0)
+        if position >= self.n_features_in_:
             raise InputError(
-                f"column: column {place} is not among the {self.n_features_in_} columns"
+                f"column: column {position} is not among the {self.n_features_in_} columns"
             )
-        return place
+        return position
 
 
-def _better(best: Clustering | None, found: Clustering) -> Clustering:
+def _better(best: Clustering, other: Clustering) -> Clustering:
     """Return the one with less inertia; of two with the same, but for rounding, the first."""
-    return found if best is None or found.inertia < (1 - GAIN) * best.inertia else best
+    return other if other.inertia < (1 - MIN_GAIN) * best.inertia else best
 
 
 class _Report:
-    """Says on stderr what an iteration did."""
+    """Reports iterations on stderr."""
 
     def __init__(self, restart: int, n_records: int) -> None:
         self.restart = restart
@@ -516,8 +530,8 @@ class _Report:
         )
 
 
-def _tell(start: int, number: int, shift: float) -> None:
-    """Say on stderr what an iteration over partitions did."""
+def _report_pass(start: int, number: int, shift: float) -> None:
+    """Report an iteration over partitions on stderr."""
     moved = f"centres moved by {shift:.3g}"
     print(f"start {start + 1}, iteration {number}: {moved}", file=sys.stderr)
 
@@ -544,9 +558,3 @@ def _check_enough(k: int, n_records: int, n_positive: int | None, width: int) ->
         raise InputError(f"n_clusters={k}, but there are only n_samples={n_records} records")
     # Old and new centres, sums, corrections, and the tables that kernels make of them.
     check_fits(50 * k * width, f"{k:,} centres", "ask for fewer clusters")
-
-
-@store.loads(kmeans_files.KIND)
-def _load(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]]) -> KMeans:
-    model: KMeans = kmeans_files.restore(path, arrays, KMeans)
-    return model

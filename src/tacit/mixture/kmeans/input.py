@@ -1,8 +1,8 @@
-"""What k-means is given, checked and turned into points."""
+"""Arrays of numbers, checked and turned into points."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 import numpy as np
@@ -10,34 +10,17 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from tacit.errors import InputError
-from tacit.mixture.kmeans.points import NumberPoints, TablePoints
-from tacit.table import as_table
-from tacit.table.features import weigh
+from tacit.mixture.kmeans.points import NumberPoints
 from tacit.table.gateway import check_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.schema import Schema
-
-__all__ = ["array_points", "number_points", "table_points"]
-
-
-def table_points(
-    X: Any,
-    sample_weight: Any,
-    schema: Schema | None = None,
-    unseen: Literal["error", "default"] = "error",
-) -> TablePoints:
-    """Return the points of a Table; `schema` is that of the one that was fitted before."""
-    table = weigh(as_table(X), sample_weight)
-    if schema is not None:
-        table = table.conform(schema, unseen=unseen)
-    return TablePoints(table, table.weights)
+__all__ = ["array_points", "number_points"]
 
 
 def number_points(estimator: Any, X: Any, sample_weight: Any) -> NumberPoints:
-    """Return numbers as points, and note what scikit-learn wants to be noted of them."""
+    """Return numbers as points, and set the attributes of columns that scikit-learn wants."""
     checked = _numbers(estimator, X, reset=True)
     return NumberPoints(checked, _weights(sample_weight, checked.shape[0]))
 
@@ -65,18 +48,18 @@ def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:
     numbers = checked.data if is_sparse else checked
     wrong = np.flatnonzero(~np.isfinite(numbers))
     if len(wrong):
-        place = int(wrong[0])
-        row, column = divmod(place, checked.shape[1])
+        position = int(wrong[0])
+        row, column = divmod(position, checked.shape[1])
         if is_sparse:
-            row = int(np.searchsorted(checked.indptr, place, side="right")) - 1
-            column = int(checked.indices[place])
-        value = numbers.reshape(-1)[place]
+            row = int(np.searchsorted(checked.indptr, position, side="right")) - 1
+            column = int(checked.indices[position])
+        value = numbers.reshape(-1)[position]
         raise InputError(f"X contains NaN or inf: {value} at row {row}, column {column}")
     return checked
 
 
 def _frame(X: Any) -> Any:
-    """Return a frame in a form that scikit-learn knows, having looked at its columns."""
+    """Return a frame of numbers in a form that scikit-learn knows."""
     frame = nw.from_native(X, eager_only=True)
     for name, dtype in frame.schema.items():
         if not (dtype.is_numeric() or dtype == nw.Boolean or dtype == nw.Object):

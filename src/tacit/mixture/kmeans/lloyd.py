@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from tacit.mixture.em.side_by_side import run_together
 from tacit.mixture.kmeans.points import Bounds
+from tacit.mixture.lockstep import run_in_lockstep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALGORITHMS",
-    "Ask",
     "Clustering",
-    "Far",
+    "FarRecord",
     "Iteration",
     "Lloyd",
     "Members",
+    "Request",
     "find_far",
     "lloyd_steps",
 ]
@@ -35,14 +35,14 @@ __all__ = [
 ALGORITHMS = ("auto", "lloyd", "bounds")
 
 _log = logging.getLogger(__name__)
-_FEW = 0.25  # up to this share of changed labels, sums are brought up to date instead of made anew
-_MOST_UPDATES = 20  # after so many, sums of real numbers are made anew: rounding errors add up
-_WORTH_IT = 0.2  # bounds pay if they let pass so many records
+_FEW = 0.25  # up to this fraction of changed labels, sums are updated instead of made anew
+_MAX_UPDATES = 20  # after so many, sums of real numbers are made anew: rounding errors add up
+_MIN_PRUNED = 0.2  # fraction of records that bounds have to prune, or they are dropped
 _WAIT = 4  # iterations until they are tried again
 
 
 class Clustering(NamedTuple):
-    """What iterations end with.
+    """The result of a run.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Clustering(NamedTuple):
     centres : array of shape (n_clusters, width)
     totals : array of shape (n_clusters,)
         The weights of clusters.
-    n_found : int
+    n_occupied : int
         How many clusters have records.
     inertia : float
     n_iter : int
@@ -62,14 +62,14 @@ class Clustering(NamedTuple):
     labels: Labels | None
     centres: Floats
     totals: Floats
-    n_found: int
+    n_occupied: int
     inertia: float
     n_iter: int
     scanned: tuple[int, ...] = ()
 
 
 class Iteration(NamedTuple):
-    """What there is to say of one iteration."""
+    """What is reported of one iteration."""
 
     number: int
     changed: int
@@ -77,12 +77,12 @@ class Iteration(NamedTuple):
     shift: float
 
 
-# The algorithm, which says what it wants to know; who finds that, and where records are, is not its
+# The algorithm asks for members of centres; who finds them, and where records are, is not its
 # concern
 
 
-class Ask(NamedTuple):
-    """Centres, of which the members are wanted.
+class Request(NamedTuple):
+    """Centres whose members are wanted.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Ask(NamedTuple):
     n_far: int = 0
 
 
-class Far(NamedTuple):
+class FarRecord(NamedTuple):
     """A record far off its centre.
 
     Attributes
@@ -128,8 +128,9 @@ class Members(NamedTuple):
     totals : array of shape (n_clusters,)
         Their weights.
     mark : int
-        That of the iteration before, if no record has gone elsewhere since, else another number.
-    far : list of Far
+        That of the iteration before, if no record has changed its cluster since, else another
+        number.
+    far : list of FarRecord
         The farthest first, and of those as far the earlier one. None is where its centre is.
     sizes : int64 array of shape (n_clusters,), optional
         How many they are, where labels are not kept, from which this follows.
@@ -138,21 +139,21 @@ class Members(NamedTuple):
     sums: Floats
     totals: Floats
     mark: int
-    far: list[Far]
+    far: list[FarRecord]
     sizes: NDArray[np.int64] | None = None
 
 
 class Ended(NamedTuple):
-    """Where iterations have come to.
+    """The last state of the iterations.
 
     Attributes
     ----------
     centres : array of shape (n_clusters, width)
     n_iter : int
     settled : bool
-        Whether no record would go elsewhere: the members are those of these centres.
+        Whether no record would change its cluster: the members are those of these centres.
     members : Members
-        The last that were found.
+        Of the last pass.
     """
 
     centres: Floats
@@ -166,8 +167,8 @@ def lloyd_steps(
     centres: Floats,
     max_iter: int,
     tol: float,
-    say: Callable[[int, float], None],
-) -> Generator[Ask, Members, Ended]:
+    report: Callable[[int, float], None],
+) -> Generator[Request, Members, Ended]:
     """Yield centres, to be sent their members, until no label changes or centres hardly move.
 
     Parameters
@@ -179,65 +180,67 @@ def lloyd_steps(
     max_iter : int
     tol : float
         Stop when the squared moves of all centres add up to no more than this.
-    say : callable
-        Told the number of each iteration, and by how much centres moved in it.
+    report : callable
+        Called with the number of each iteration, and by how much centres moved in it.
     """
     mark: int | None = None
     for number in range(1, max_iter + 1):
-        found = yield Ask(centres)
-        if found.mark == mark:
-            say(number, 0.0)
-            return Ended(centres, number, True, found)
-        mark = found.mark
-        sums, totals = found.sums, found.totals
+        members = yield Request(centres)
+        if members.mark == mark:
+            report(number, 0.0)
+            return Ended(centres, number, True, members)
+        mark = members.mark
+        sums, totals = members.sums, members.totals
         n_empty = int(np.count_nonzero(totals <= 0))
         if n_empty:
-            far = (yield Ask(centres, n_empty)).far
+            far = (yield Request(centres, n_empty)).far
             sums, totals = relocate(sums, totals, far)
         moved = means(sums, totals)
         shift = float(np.square(moved - centres).sum())
         centres = moved
-        say(number, shift)
+        report(number, shift)
         if shift <= tol:
             break
-    return Ended(centres, number, False, found)
+    return Ended(centres, number, False, members)
 
 
-def relocate(sums: Floats, totals: Floats, far: list[Far]) -> tuple[Floats, Floats]:
-    """Give each empty cluster a record of its own, of those farthest off, as scikit-learn does."""
+def relocate(sums: Floats, totals: Floats, far: list[FarRecord]) -> tuple[Floats, Floats]:
+    """Move one of the farthest records to each empty cluster, as scikit-learn does."""
     before, sums, totals = totals, sums.copy(), totals.copy()
     empty = np.flatnonzero(totals <= 0)
     _log.info(
         "%d of %d clusters have no members; %d get the record farthest from its centre",
         len(empty), len(totals), len(far),
     )  # fmt: skip
-    for k, own in zip(empty.tolist(), far, strict=False):
-        sums[own.label, own.ids] -= own.amounts
-        totals[own.label] -= own.weight
-        sums[k], totals[k] = 0.0, own.weight
-        sums[k, own.ids] = own.amounts
+    for k, record in zip(empty.tolist(), far, strict=False):
+        sums[record.label, record.ids] -= record.amounts
+        totals[record.label] -= record.weight
+        sums[k], totals[k] = 0.0, record.weight
+        sums[k, record.ids] = record.amounts
     # Where records are too few, what is left over joins the largest cluster. Of a cluster that has
     # given away all its records, rounding errors may be left.
-    lost = totals <= 1e-12 * before
-    sums[lost], totals[lost] = sums[np.argmax(totals)], totals.max()
+    emptied = totals <= 1e-12 * before
+    sums[emptied], totals[emptied] = sums[np.argmax(totals)], totals.max()
     return sums, totals
 
 
-def find_far(points: Points, centres: Floats, labels: Labels, n: int, n_jobs: int) -> list[Far]:
+def find_far(
+    points: Points, centres: Floats, labels: Labels, n: int, n_jobs: int
+) -> list[FarRecord]:
     """Return the records farthest off their centres, at most so many; those of weight 0 are not."""
-    distances = points.own_distances(centres, labels, n_jobs)
+    distances = points.member_distances(centres, labels, n_jobs)
     if points.weights is not None:
         distances[points.weights == 0] = 0.0
-    found = []
+    far = []
     for r in np.argsort(-distances, kind="stable")[:n].tolist():
         if distances[r] == 0:
             break
-        own = slice(points.indptr[r], points.indptr[r + 1])
+        values = slice(points.indptr[r], points.indptr[r + 1])
         weight = 1.0 if points.weights is None else float(points.weights[r])
-        amounts = weight if points.x is None else weight * points.x[own].astype(np.float64)
-        ids = points.values[own].astype(np.int64)
-        found.append(Far(float(distances[r]), int(labels[r]), ids, amounts, weight))
-    return found
+        amounts = weight if points.x is None else weight * points.x[values].astype(np.float64)
+        ids = points.values[values].astype(np.int64)
+        far.append(FarRecord(float(distances[r]), int(labels[r]), ids, amounts, weight))
+    return far
 
 
 class Lloyd:
@@ -273,21 +276,21 @@ class Lloyd:
 
     def run(self, centres: Floats) -> Clustering:
         """Iterate until no label changes, centres hardly move, or `max_iter` is reached."""
-        held = _Labels(self.points, len(centres), self.algorithm, self.n_jobs)
+        state = _Labels(self.points, len(centres), self.algorithm, self.n_jobs)
 
-        def say(number: int, shift: float) -> None:
+        def report(number: int, shift: float) -> None:
             if self.report is not None:
-                self.report(Iteration(number, held.changed, held.scanned[-1], shift))
+                self.report(Iteration(number, state.changed, state.scanned[-1], shift))
 
-        steps = lloyd_steps(self.points.means, centres, self.max_iter, self.tol, say)
-        (ended,) = run_together([steps], lambda asked: [held.answer(own) for own in asked])
+        steps = lloyd_steps(self.points.means, centres, self.max_iter, self.tol, report)
+        (ended,) = run_in_lockstep([steps], lambda requests: [state.answer(r) for r in requests])
         if not ended.settled:  # centres have moved since
-            self.points.assign(ended.centres, held.labels, self.n_jobs)
-        return self._finish(ended, held)
+            self.points.assign(ended.centres, state.labels, self.n_jobs)
+        return self._finish(ended, state)
 
-    def _finish(self, ended: Ended, held: _Labels) -> Clustering:
-        points, labels, k = self.points, held.labels, len(ended.centres)
-        distances = points.own_distances(ended.centres, labels, self.n_jobs)
+    def _finish(self, ended: Ended, state: _Labels) -> Clustering:
+        points, labels, k = self.points, state.labels, len(ended.centres)
+        distances = points.member_distances(ended.centres, labels, self.n_jobs)
         return Clustering(
             labels,
             ended.centres,
@@ -295,12 +298,12 @@ class Lloyd:
             int(np.count_nonzero(np.bincount(labels, minlength=k))),
             float(points.weigh(distances).sum()),
             ended.n_iter,
-            tuple(held.scanned),
+            tuple(state.scanned),
         )
 
 
 class _Labels:
-    """The label of each record, from iteration to iteration: what it takes to find the next."""
+    """The label of each record, and what speeds up finding that of the next iteration."""
 
     def __init__(self, points: Points, n_clusters: int, algorithm: str, n_jobs: int) -> None:
         self.labels = np.empty(points.n_records, np.int32)
@@ -314,18 +317,18 @@ class _Labels:
         self._sums = _Sums(points, n_clusters, n_jobs)
         self._pruning = _Pruning(algorithm)
 
-    def answer(self, ask: Ask) -> Members:
+    def answer(self, request: Request) -> Members:
         """Find the members of centres, or records far off."""
         sums = self._sums
-        if ask.n_far:
-            far = find_far(self._points, ask.centres, self.labels, ask.n_far, self._n_jobs)
+        if request.n_far:
+            far = find_far(self._points, request.centres, self.labels, request.n_far, self._n_jobs)
             return Members(sums.sums, sums.totals, self._mark, far)
         self.labels, self._previous = self._previous, self.labels
         old = None if self._centres is None else self._previous
         if self._centres is not None:
-            self._pruning.note(self._points, self._centres, ask.centres)
-        self.changed = self._assign(ask.centres, old)
-        self._centres = ask.centres
+            self._pruning.move(self._points, self._centres, request.centres)
+        self.changed = self._assign(request.centres, old)
+        self._centres = request.centres
         if old is None or self.changed:
             self._mark += 1
             sums.update(self.labels, old, self.changed)
@@ -354,13 +357,13 @@ class _Sums:
 
     def update(self, labels: Labels, previous: Labels | None, changed: int) -> None:
         many = changed > _FEW * self.points.n_records
-        stale = not self.points.exact and self._n_updates >= _MOST_UPDATES
+        stale = not self.points.exact and self._n_updates >= _MAX_UPDATES
         if previous is None or many or stale:
             self._renew(labels)
             return
         self.points.add_up(labels, previous, self.sums, self.totals, self.n_jobs)
         self._n_updates += 1
-        # Of a cluster that has lost nearly all its members, rounding errors may be what is left.
+        # Of a cluster that nearly all members have left, rounding errors may remain.
         if not self.points.exact and self.totals.min() < 1e-6 * self.totals.max():
             self._renew(labels)
 
@@ -387,18 +390,18 @@ class _Pruning:
         return self._bounds
 
     def end(self, scanned: int, n_records: int) -> None:
-        """Look at what a pass has saved."""
+        """Decide whether bounds are kept in the next pass."""
         tried, self.ready = self.ready, self._wait == 0 and self._bounds is not None
         self._wait = max(0, self._wait - 1)
-        if self.algorithm == "auto" and tried and scanned > (1 - _WORTH_IT) * n_records:
+        if self.algorithm == "auto" and tried and scanned > (1 - _MIN_PRUNED) * n_records:
             self.ready, self._wait = False, _WAIT
 
-    def note(self, points: Points, old: Floats, new: Floats) -> None:
-        """Take in where centres have moved."""
+    def move(self, points: Points, old: Floats, new: Floats) -> None:
+        """Update the bounds after centres have moved."""
         if self._bounds is None or not self.ready:
             return
         drift = np.sqrt(np.square(new - old).sum(axis=1)) * (1 + 1e-9)
-        self._bounds.note(drift, _half_gaps(points, new))
+        self._bounds.move(drift, _half_gaps(points, new))
 
 
 def _half_gaps(points: Points, centres: Floats) -> Floats:

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from tacit.mixture.em.partitioned import OWN, hash_records, take_counting
-from tacit.mixture.em.side_by_side import run_together
 from tacit.mixture.em.starts import sample_size
-from tacit.mixture.kmeans.lloyd import Ask, Clustering, Far, Members, find_far, lloyd_steps
-from tacit.mixture.kmeans.points import TablePoints, label_inertia, label_shares, label_spread
+from tacit.mixture.kmeans.lloyd import (
+    Clustering,
+    FarRecord,
+    Members,
+    Request,
+    find_far,
+    lloyd_steps,
+)
+from tacit.mixture.kmeans.points import TablePoints, label_fractions, label_inertia, label_spread
+from tacit.mixture.lockstep import run_in_lockstep
+from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, hash_records, take_by_rank
 from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -23,14 +30,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.mixture.em.partitioned import Look, Under
+    from tacit.mixture.partitions import Summary
     from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
 
     Floats: TypeAlias = NDArray[np.float64]
 
-__all__ = ["AssignAll", "NearestSum", "cluster_parts", "spread_of", "take_sample"]
+__all__ = ["AssignAll", "NearestSum", "cluster_partitions", "mean_variance", "take_sample"]
 
 _SEED = np.uint64(0)
 _WRAP = (1 << 64) - 1
@@ -40,38 +47,40 @@ _WRAP = (1 << 64) - 1
 class AssignAll(Statistic["list[Members]"]):
     """The members of centres, for several runs in one pass."""
 
-    asks: list[Ask]
-    under: Under = OWN
+    requests: list[Request]
+    adapter: SchemaAdapter = SAME_SCHEMA
 
     @property
     def n_bytes(self) -> int:
         """What a partial takes in memory, at most."""
-        return sum(own.centres.nbytes for own in self.asks)
+        return sum(request.centres.nbytes for request in self.requests)
 
-    def partial(self, part: Partition) -> list[Members]:
-        """Find those in a part."""
-        table = self.under.read(part)
+    def partial(self, partition: Partition) -> list[Members]:
+        """Assign the records of a partition."""
+        table = self.adapter.read(partition.records)
         points = TablePoints(table, table.weights)
-        numbers = hash_records(part, _SEED)
-        return [_members(points, numbers, own, part.n_jobs) for own in self.asks]
+        numbers = hash_records(partition, _SEED)
+        return [_members(points, numbers, request, partition.n_jobs) for request in self.requests]
 
     def merge(self, one: list[Members], other: list[Members]) -> list[Members]:
         """Add up."""
-        pairs = zip(one, other, self.asks, strict=True)
-        return [_add(a, b, own.n_far) for a, b, own in pairs]
+        pairs = zip(one, other, self.requests, strict=True)
+        return [_add(a, b, request.n_far) for a, b, request in pairs]
 
 
-def _members(points: TablePoints, numbers: NDArray[np.uint64], ask: Ask, n_jobs: int) -> Members:
+def _members(
+    points: TablePoints, numbers: NDArray[np.uint64], request: Request, n_jobs: int
+) -> Members:
     """Find the members of centres, or records far off, among some records.
 
-    The mark adds up labels times numbers as good as random: other labels have, as good as
-    certainly, another sum.
+    The mark is the sum of labels times pseudorandom numbers: other labels almost certainly have
+    another sum.
     """
-    centres, k = ask.centres, len(ask.centres)
+    centres, k = request.centres, len(request.centres)
     labels = np.empty(points.n_records, np.int32)
     points.assign(centres, labels, n_jobs)
-    if ask.n_far:
-        far = find_far(points, centres, labels, ask.n_far, n_jobs)
+    if request.n_far:
+        far = find_far(points, centres, labels, request.n_far, n_jobs)
         return Members(np.zeros((0, 0)), np.zeros(0), 0, far, np.zeros(0, np.int64))
     sums, totals = np.zeros((k, points.n_values)), np.zeros(k)
     points.add_up(labels, None, sums, totals, n_jobs)
@@ -92,9 +101,9 @@ def _add(one: Members, other: Members, n_far: int) -> Members:
     )
 
 
-def _farthest(far: list[Far], n: int) -> list[Far]:
+def _farthest(far: list[FarRecord], n: int) -> list[FarRecord]:
     """Return the farthest; of records as far, the earlier ones."""
-    return sorted(far, key=lambda own: -own.distance)[:n]
+    return sorted(far, key=lambda record: -record.distance)[:n]
 
 
 @dataclass(frozen=True)
@@ -102,29 +111,29 @@ class NearestSum(Statistic["float"]):
     """The sum of squared distances to the nearest centres, times weights."""
 
     centres: Floats
-    under: Under = OWN
+    adapter: SchemaAdapter = SAME_SCHEMA
 
     n_bytes = 8
 
-    def partial(self, part: Partition) -> float:
-        """Add up those of a part."""
-        table = self.under.read(part)
-        return TablePoints(table, table.weights).nearest_sum(self.centres, part.n_jobs)
+    def partial(self, partition: Partition) -> float:
+        """Add up those of a partition."""
+        table = self.adapter.read(partition.records)
+        return TablePoints(table, table.weights).nearest_sum(self.centres, partition.n_jobs)
 
     def merge(self, one: float, other: float) -> float:
         """Add up."""
         return one + other
 
 
-def spread_of(schema: Schema, look: Look) -> float:
+def mean_variance(schema: Schema, summary: Summary) -> float:
     """Return the mean variance of a coordinate."""
-    sums = np.asarray(look.stored, np.float64)[None, :]
-    return label_spread(schema, sums, np.array([look.total], np.float64))
+    sums = np.asarray(summary.stored, np.float64)[None, :]
+    return label_spread(schema, sums, np.array([summary.total], np.float64))
 
 
 def take_sample(
     records: PartitionedTable,
-    look: Look,
+    summary: Summary,
     n_clusters: int,
     random: np.random.RandomState,
     n_jobs: int | None,
@@ -134,12 +143,12 @@ def take_sample(
     if sample_size(m, n_clusters) == m:
         return records.take(np.arange(m), n_jobs=n_jobs)
     generator = np.random.default_rng(random.randint(0, 2**32, 4, np.uint32))
-    size = sample_size(look.n_positive, n_clusters)
-    ranks = generator.choice(look.n_positive, size, replace=False, shuffle=False)
-    return take_counting(records, look, np.sort(ranks), n_jobs)
+    size = sample_size(summary.n_positive, n_clusters)
+    ranks = generator.choice(summary.n_positive, size, replace=False, shuffle=False)
+    return take_by_rank(records, summary, np.sort(ranks), n_jobs)
 
 
-def cluster_parts(
+def cluster_partitions(
     records: PartitionedTable,
     starts: list[Floats],
     max_iter: int,
@@ -162,29 +171,29 @@ def cluster_parts(
     verbose : int
         1 shows how far each pass has come.
     report : callable
-        Told which start and which iteration, and by how much centres moved in it.
+        Called with the start, the iteration, and by how much centres moved in it.
     """
     schema = records.schema
 
-    def steps(place: int, start: Floats) -> Generator[Ask, Members, Clustering]:
+    def steps(index: int, start: Floats) -> Generator[Request, Members, Clustering]:
         def means(sums: Floats, totals: Floats) -> Floats:
-            return label_shares(schema, sums, totals)
+            return label_fractions(schema, sums, totals)
 
-        def say(number: int, shift: float) -> None:
-            report(place, number, shift)
+        def report_step(number: int, shift: float) -> None:
+            report(index, number, shift)
 
-        ended = yield from lloyd_steps(means, start, max_iter, tol, say)
+        ended = yield from lloyd_steps(means, start, max_iter, tol, report_step)
         members = ended.members
         if not ended.settled:  # centres have moved since
-            members = yield Ask(ended.centres)
+            members = yield Request(ended.centres)
         assert members.sizes is not None
-        found = int(np.count_nonzero(members.sizes))
+        n_occupied = int(np.count_nonzero(members.sizes))
         inertia = label_inertia(schema, ended.centres, members.sums, members.totals)
-        return Clustering(None, ended.centres, members.totals, found, inertia, ended.n_iter)
+        return Clustering(None, ended.centres, members.totals, n_occupied, inertia, ended.n_iter)
 
-    def answer(asks: list[Ask]) -> list[Members]:
+    def answer(requests: list[Request]) -> list[Members]:
         return records.reduce(
-            AssignAll(asks), what="k-means: partitions", n_jobs=n_jobs, verbose=verbose or None
+            AssignAll(requests), what="k-means: partitions", n_jobs=n_jobs, verbose=verbose or None
         )
 
-    return run_together([steps(k, own) for k, own in enumerate(starts)], answer)
+    return run_in_lockstep([steps(k, start) for k, start in enumerate(starts)], answer)

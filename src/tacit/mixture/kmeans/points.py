@@ -1,4 +1,4 @@
-"""Records as points in space, and what the k-means kernels need to know of them and of centres.
+"""Records as points, and the arrays that k-means kernels take of them and of centres.
 
 Numbers are points as they are. A Table's records are points of as many coordinates as there are
 labels: 1 for the label that a record has in a column, 0 for the others of the column. Distances do
@@ -33,7 +33,7 @@ __all__ = [
     "Points",
     "TablePoints",
     "label_inertia",
-    "label_shares",
+    "label_fractions",
     "label_spread",
 ]
 
@@ -41,7 +41,7 @@ _MOSTLY_ZERO = 0.5  # arrays with fewer numbers than that are stored without the
 
 
 class Bounds:
-    """What is known of each record's distances to its own centre and to the nearest other one.
+    """Bounds of each record's distances to the centre of its cluster and to the nearest other.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ class Bounds:
         self.lower = np.zeros(n_records, np.float32)
         self.moves = np.zeros((3, n_clusters))
 
-    def note(self, drift: Floats, half: Floats) -> None:
-        """Take in how far each centre has moved, and half its distance to the nearest other one."""
-        moved, rest, own_half = self.moves
+    def move(self, drift: Floats, half: Floats) -> None:
+        """Update for how far each centre has moved, and half its distance to the nearest other."""
+        moved, rest, half_gaps = self.moves
         moved += drift
         rest += _largest_other(drift)
-        own_half[:] = half
+        half_gaps[:] = half
 
 
 def _largest_other(drift: Floats) -> Floats:
@@ -94,7 +94,7 @@ class Points(ABC):
 
     @property
     def exact(self) -> bool:
-        """Whether sums are of whole numbers, so that they can be brought up to date for ever."""
+        """Whether sums are of whole numbers, so that updates never round."""
         return self.x is None and self.weights is None
 
     @property
@@ -170,7 +170,7 @@ class Points(ABC):
             self._points, *self.scores(centres), closest, self.weights, out, n_jobs
         )
 
-    def own_distances(self, centres: Floats, labels: Labels, n_jobs: int) -> Floats:
+    def member_distances(self, centres: Floats, labels: Labels, n_jobs: int) -> Floats:
         """Return the squared distance of each record to the centre of its cluster."""
         return _core.kmeans_own_distances(self._points, *self.scores(centres), labels, n_jobs)
 
@@ -178,7 +178,7 @@ class Points(ABC):
         """Return the sum of squared distances to the nearest centres, times weights."""
         labels = np.empty(self.n_records, np.int32)
         self.assign(centres, labels, n_jobs)
-        return float(self.weigh(self.own_distances(centres, labels, n_jobs)).sum())
+        return float(self.weigh(self.member_distances(centres, labels, n_jobs)).sum())
 
     def add_up(
         self, labels: Labels, previous: Labels | None, sums: Floats, totals: Floats, n_jobs: int
@@ -258,8 +258,8 @@ class NumberPoints(Points):
     def rows(self, records: NDArray[Any]) -> Floats:  # noqa: D102
         rows = np.zeros((len(records), self.width))
         for row, r in zip(rows, records, strict=True):
-            own = slice(self.indptr[r], self.indptr[r + 1])
-            row[self.values[own]] = 1.0 if self.x is None else self.x[own]
+            values = slice(self.indptr[r], self.indptr[r + 1])
+            row[self.values[values]] = 1.0 if self.x is None else self.x[values]
         return rows
 
     def spread(self) -> float:  # noqa: D102
@@ -271,7 +271,7 @@ class NumberPoints(Points):
 
 
 class TablePoints(Points):
-    """The records of a Table; a centre holds the share of every label in every column.
+    """The records of a Table; a centre holds the fraction of every label in every column.
 
     Parameters
     ----------
@@ -297,15 +297,15 @@ class TablePoints(Points):
         return base, 2.0 * (default[:, self.schema.value_columns] - stored)
 
     def means(self, sums: Floats, totals: Floats) -> Floats:  # noqa: D102
-        return label_shares(self.schema, sums, totals)
+        return label_fractions(self.schema, sums, totals)
 
     def rows(self, records: NDArray[Any]) -> Floats:  # noqa: D102
         rows = np.zeros((len(records), self.width))
         rows[:, self._default_cells] = 1.0
         for row, r in zip(rows, records, strict=True):
-            own = self.values[self.indptr[r] : self.indptr[r + 1]]
-            row[self._default_cells[self.schema.value_columns[own]]] = 0.0
-            row[self._value_cells[own]] = 1.0
+            ids = self.values[self.indptr[r] : self.indptr[r + 1]]
+            row[self._default_cells[self.schema.value_columns[ids]]] = 0.0
+            row[self._value_cells[ids]] = 1.0
         return rows
 
     def spread(self) -> float:  # noqa: D102
@@ -323,11 +323,11 @@ def label_counts(schema: Schema, sums: Floats, totals: Floats) -> Floats:
     return counts
 
 
-def label_shares(schema: Schema, sums: Floats, totals: Floats) -> Floats:
-    """Return the share of every label in clusters: their centres."""
-    shares = label_counts(schema, sums, totals)
-    shares /= totals[:, None]
-    return shares
+def label_fractions(schema: Schema, sums: Floats, totals: Floats) -> Floats:
+    """Return the fraction of every label in clusters: their centres."""
+    fractions = label_counts(schema, sums, totals)
+    fractions /= totals[:, None]
+    return fractions
 
 
 def label_inertia(schema: Schema, centres: Floats, sums: Floats, totals: Floats) -> float:
@@ -344,5 +344,5 @@ def label_inertia(schema: Schema, centres: Floats, sums: Floats, totals: Floats)
 
 def label_spread(schema: Schema, sums: Floats, totals: Floats) -> float:
     """Return the mean variance of a coordinate, from the sums and the weight of all records."""
-    shares = label_shares(schema, sums, totals)
-    return float((shares - np.square(shares)).mean())
+    fractions = label_fractions(schema, sums, totals)
+    return float((fractions - np.square(fractions)).mean())

@@ -47,7 +47,7 @@ def plus_plus(
 
 
 def _draw(odds: Floats, n: int, random: np.random.RandomState) -> NDArray[np.intp]:
-    """Return places drawn with these odds, or any places if all of them are 0."""
+    """Return records drawn with these odds, or any records if all odds are 0."""
     reached = np.cumsum(odds)
     if reached[-1] == 0:
         reached = np.arange(1.0, len(odds) + 1)

@@ -1,4 +1,4 @@
-"""How much more often a value occurs in a cluster than overall, and how sure that is.
+"""How much more often a value occurs in a cluster than overall, with credible intervals.
 
 Arrays are laid out by the schema's cells: a row for every label of every column, defaults included.
 """
@@ -27,7 +27,7 @@ class Interval(NamedTuple):
 
 
 class Lifts:
-    """Shares of all values in each cluster, beside their shares overall.
+    """Probabilities of all values in each cluster, beside their fractions of all records.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Lifts:
     alphas : ndarray of shape (cells,)
         Pseudo-counts: Dirichlet prior of each value, the same in all clusters.
     ignored : ndarray of int
-        Cells that say nothing, such as missing values: their records are not there for a column.
+        Cells to leave out, such as missing values: their records do not count for a column.
     """
 
     def __init__(
@@ -67,49 +67,51 @@ class Lifts:
         return sums
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
-        """The share of each value among all records; 0 where there are none."""
-        wholes: NDArray[np.float64] = self.column_totals.sum(axis=1)[self.columns]
-        parts: NDArray[np.float64] = self.counts.sum(axis=1)
-        return np.divide(parts, wholes, out=np.zeros(len(parts)), where=wholes > 0)
+    def overall(self) -> NDArray[np.float64]:
+        """The fraction of all records that have each value; 0 where there are none."""
+        totals: NDArray[np.float64] = self.column_totals.sum(axis=1)[self.columns]
+        counts: NDArray[np.float64] = self.counts.sum(axis=1)
+        return np.divide(counts, totals, out=np.zeros(len(counts)), where=totals > 0)
 
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """P(value | cluster), (cells, K); as overall where nothing is known of a cluster."""
-        whole = self.trials[self.columns]
-        unknown = np.broadcast_to(self.shares[:, None], whole.shape).copy()
-        return np.divide(self.successes, whole, out=unknown, where=whole > 0)
+        trials = self.trials[self.columns]
+        unknown = np.broadcast_to(self.overall[:, None], trials.shape).copy()
+        return np.divide(self.successes, trials, out=unknown, where=trials > 0)
 
     @cached_property
     def lifts(self) -> NDArray[np.float64]:
-        """P(value | cluster) / share, (cells, K); NaN where no record has the value."""
-        return _ratio(self.probabilities, self.shares[:, None])
+        """P(value | cluster) / P(value), (cells, K); NaN where no record has the value."""
+        return _ratio(self.probabilities, self.overall[:, None])
 
     @cached_property
-    def telling(self) -> NDArray[np.bool_]:
-        """Cells that can tell clusters apart, but one of two that say the same.
+    def informative(self) -> NDArray[np.bool_]:
+        """Cells that can set clusters apart, without those that repeat another one.
 
         Of two labels one is enough. That is the one which is not the default or, where both are
         stored because it is missing values that are the default, the rarer one.
         """
-        fine = ~self.ignored & (self.shares > 0) & (self.shares < 1)
+        informative = ~self.ignored & (self.overall > 0) & (self.overall < 1)
         labels = np.add.reduceat(~self.ignored, self.schema.cells[:-1], dtype=np.int64)
         hidden = self.schema.default_cells.copy()
         for column in np.flatnonzero((labels == 2) & self.ignored[hidden]).tolist():
-            own = np.arange(self.schema.cells[column], self.schema.cells[column + 1])
-            own = own[~self.ignored[own]]
-            hidden[column] = own[np.argmax(self.shares[own])]
-        fine[hidden[labels == 2]] = False
-        return fine
+            cells = np.arange(self.schema.cells[column], self.schema.cells[column + 1])
+            cells = cells[~self.ignored[cells]]
+            hidden[column] = cells[np.argmax(self.overall[cells])]
+        informative[hidden[labels == 2]] = False
+        return informative
 
     def evidence(self, cluster: int) -> NDArray[np.float64]:
-        """What whether a value holds says about the cluster, in bits a record; below 0 if rarer.
+        """Return how much each value sets a cluster apart, in nats a record; below 0 if rarer.
 
-        The divergence of the cluster's share of the value from the overall one. 0 for cells that
-        are not :attr:`telling`, and for defaults unless they say more than all their column's other
-        labels.
+        The divergence of P(value | cluster) from P(value). 0 for cells that are not
+        :attr:`informative`, and for defaults unless theirs is above that of all other labels of
+        their column.
         """
-        signed = np.where(self.telling, divergence(self.probabilities[:, cluster], self.shares), 0)
+        signed = np.where(
+            self.informative, divergence(self.probabilities[:, cluster], self.overall), 0
+        )
         defaults = self.schema.default_cells
         others = np.abs(signed)
         others[defaults] = 0
@@ -120,7 +122,7 @@ class Lifts:
     def interval(self, cells: NDArray[np.int64], cluster: int, level: float) -> Interval:
         """Return the ends of the credible interval of some lifts."""
         low, high = self._quantiles(cells, cluster, level)
-        return Interval(_ratio(low, self.shares[cells]), _ratio(high, self.shares[cells]))
+        return Interval(_ratio(low, self.overall[cells]), _ratio(high, self.overall[cells]))
 
     def _quantiles(
         self, cells: NDArray[np.int64], cluster: int, level: float
@@ -135,24 +137,24 @@ class Lifts:
         high[proper] = betaincinv(a[proper], b[proper], 1 - tail)
         return low, high
 
-    def strongest(self, cluster: int, sign: int, n: int, level: float) -> NDArray[np.int64]:
-        """Return the n cells that a cluster has most clearly more (+1) or less often (-1).
+    def strongest(self, cluster: int, sign: int, top: int, level: float) -> NDArray[np.int64]:
+        """Return the cells that a cluster has most clearly more (+1) or less often (-1).
 
         They are ranked by the evidence that is left at that end of the credible interval which is
-        nearer to no difference, so that what few records say does not come first. Values whose
+        nearer to no difference, so that differences of few records do not come first. Values whose
         interval includes no difference are left out.
         """
         signed = sign * self.evidence(cluster)
         order = np.argsort(-signed, kind="stable")
         order = order[: np.count_nonzero(signed > 0)]
-        size = 4 * n
+        size = 4 * top
         while True:  # caution only takes away: those further down are not all needed
             tried = order[:size]
             cautious = self._cautious(tried, cluster, sign, level)
-            best = np.argsort(-cautious, kind="stable")[:n]
+            best = np.argsort(-cautious, kind="stable")[:top]
             best = best[cautious[best] > 0]
             rest = signed[order[size]] if size < len(order) else 0.0
-            if size >= len(order) or (len(best) == n and cautious[best[-1]] >= rest):
+            if size >= len(order) or (len(best) == top and cautious[best[-1]] >= rest):
                 return tried[best]
             size *= 2
 
@@ -160,11 +162,11 @@ class Lifts:
         self, cells: NDArray[np.int64], cluster: int, sign: int, level: float
     ) -> NDArray[np.float64]:
         """Return the evidence at the nearer end of the interval; 0 if that is beyond 1."""
-        mean, share = self.probabilities[cells, cluster], self.shares[cells]
+        mean, overall = self.probabilities[cells, cluster], self.overall[cells]
         low, high = self._quantiles(cells, cluster, level)
         # A very skewed posterior has its mean outside of the interval.
         near = np.minimum(low, mean) if sign > 0 else np.maximum(high, mean)
-        return np.maximum(sign * divergence(near, share), 0.0)
+        return np.maximum(sign * divergence(near, overall), 0.0)
 
 
 def cell_counts(
@@ -177,17 +179,17 @@ def cell_counts(
     several = schema.arities > 1
     if several.any():
         rest[several] -= np.add.reduceat(stored, schema.offsets[:-1][several], axis=0)
-    counts[schema.default_cells] = np.maximum(rest, 0.0)  # rounding may leave less than nothing
+    counts[schema.default_cells] = np.maximum(rest, 0.0)  # rounding may leave less than 0
     return counts
 
 
 def divergence(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Kullback and Leibler's divergence of two coins in bits, negative where p < q."""
-    bits: NDArray[np.float64] = (rel_entr(p, q) + rel_entr(1 - p, 1 - q)) / np.log(2)
-    return np.copysign(bits, p - q)
+    """Return the Kullback-Leibler divergence of Bernoulli variables in nats, < 0 where p < q."""
+    nats: NDArray[np.float64] = rel_entr(p, q) + rel_entr(1 - p, 1 - q)
+    return np.copysign(nats, p - q)
 
 
 def _ratio(p: NDArray[np.float64], q: NDArray[np.float64]) -> NDArray[np.float64]:
-    whole = np.broadcast_to(q, p.shape)
+    divisor = np.broadcast_to(q, p.shape)
     out: NDArray[np.float64] = np.full(p.shape, np.nan)
-    return np.divide(p, whole, out=out, where=whole > 0)
+    return np.divide(p, divisor, out=out, where=divisor > 0)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from tacit.mixture.profile.svg import LESS, MORE, Scale, curve, lift_bar, share_bar, size_bar
-from tacit.mixture.profile.traits import show_lift, show_share, show_size
+from tacit.mixture.profile.svg import LESS, MORE, Scale, curve, fraction_bar, lift_bar, size_bar
+from tacit.mixture.profile.traits import show_fraction, show_lift, show_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +68,7 @@ def page(
     count: str,
     level: float,
 ) -> str:
-    """Return the whole page.
+    """Return the page.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def page(
     criterion : str
         What the scores are.
     count : str
-        How many clusters of how many records, in words.
+        How many clusters of how many records, as text.
     level : float
         Of the intervals.
     """
@@ -109,30 +109,30 @@ def fragment(clusters: Sequence[ClusterTraits], count: str, level: float) -> str
 
 
 def _overview(clusters: Sequence[ClusterTraits]) -> str:
-    """Return a table of all clusters: name, size, a bar, and the most telling values in words."""
-    largest = max(cluster.share for cluster in clusters)
+    """Return a table of all clusters: name, size, a bar, and the most characteristic values."""
+    largest = max(cluster.fraction for cluster in clusters)
     rows = []
-    for place, cluster in enumerate(clusters):
-        told = ", ".join(escape(trait.text) for trait in cluster.over[:3])
-        if not told and cluster.under:
-            told = "less " + ", ".join(escape(trait.text) for trait in cluster.under[:3])
+    for index, cluster in enumerate(clusters):
+        summary = ", ".join(escape(trait.text) for trait in cluster.over[:3])
+        if not summary and cluster.under:
+            summary = "less " + ", ".join(escape(trait.text) for trait in cluster.under[:3])
         rows.append(
-            f'<tr><td><a href="#cluster-{place}">{escape(cluster.name)}</a></td>'
+            f'<tr><td><a href="#cluster-{index}">{escape(cluster.name)}</a></td>'
             f'<td class="number">{show_size(cluster.size)}</td>'
-            f'<td class="number">{show_share(cluster.share)}</td>'
-            f'<td>{size_bar(cluster.share, largest)}</td><td class="traits">{told}</td></tr>'
+            f'<td class="number">{show_fraction(cluster.fraction)}</td>'
+            f'<td>{size_bar(cluster.fraction, largest)}</td><td class="traits">{summary}</td></tr>'
         )
     return (
         '<table><thead><tr><th>cluster</th><th class="number">records</th>'
-        '<th class="number">share</th><th></th><th>most telling</th></tr></thead>'
+        '<th class="number">fraction</th><th></th><th>most characteristic</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
 
 
 def _note(level: float) -> str:
     return (
-        '<p class="note">The first bar is the share of the cluster that has the value; the mark is '
-        "the share of all records. The second is the lift, the first share by the second, on a "
+        '<p class="note">The first bar is the fraction of the cluster that has the value; the mark '
+        "is the fraction of all records. The second is the lift, their ratio, on a "
         "logarithmic scale from 1, which is no difference. The thin line is the interval in which "
         f"the lift is with a probability of {100 * level:.6g}%. "
         f'<span style="color:{MORE}">■</span> more often than overall, '
@@ -142,34 +142,34 @@ def _note(level: float) -> str:
 
 def _cards(clusters: Sequence[ClusterTraits]) -> str:
     scale = Scale.of(clusters)
-    cards = "\n".join(_card(place, c, scale) for place, c in enumerate(clusters))
+    cards = "\n".join(_card(index, c, scale) for index, c in enumerate(clusters))
     return f'<div class="cards">\n{cards}\n</div>'
 
 
-def _card(place: int, cluster: ClusterTraits, scale: Scale) -> str:
+def _card(index: int, cluster: ClusterTraits, scale: Scale) -> str:
     head = (
         f"<h3>{escape(cluster.name)}<small>{show_size(cluster.size)} records, "
-        f"{show_share(cluster.share)}</small></h3>"
+        f"{show_fraction(cluster.fraction)}</small></h3>"
     )
     if not cluster.over and not cluster.under:
         body = '<p class="faint">Nothing sets it apart from all records.</p>'
     else:
         body = (
-            '<table><thead><tr><th class="value">value</th><th class="number">share</th>'
+            '<table><thead><tr><th class="value">value</th><th class="number">fraction</th>'
             '<th class="number">overall</th><th class="wide"></th><th class="wide"></th>'
             '<th class="number">lift</th><th>interval</th></tr></thead>'
             f"{_rows('more', cluster.over, MORE, scale)}{_rows('less', cluster.under, LESS, scale)}"
             "</table>"
         )
-    return f'<article id="cluster-{place}">{head}{body}</article>'
+    return f'<article id="cluster-{index}">{head}{body}</article>'
 
 
 def _rows(kind: str, traits: Sequence[Trait], colour: str, scale: Scale) -> str:
     rows = "".join(
         f'<tr><th class="value" scope="row">{escape(trait.text)}</th>'
-        f'<td class="number">{show_share(trait.probability)}</td>'
-        f'<td class="number faint">{show_share(trait.share)}</td>'
-        f'<td class="wide">{share_bar(trait.probability, trait.share, colour)}</td>'
+        f'<td class="number">{show_fraction(trait.probability)}</td>'
+        f'<td class="number faint">{show_fraction(trait.overall)}</td>'
+        f'<td class="wide">{fraction_bar(trait.probability, trait.overall, colour)}</td>'
         f'<td class="wide">{lift_bar(trait.lift, trait.lower, trait.upper, colour, scale)}</td>'
         f'<td class="number">{show_lift(trait.lift)}</td>'
         f'<td class="faint">{show_lift(trait.lower)} – {show_lift(trait.upper)}</td></tr>'

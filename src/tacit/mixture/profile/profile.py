@@ -1,4 +1,4 @@
-"""Who the clusters are: their sizes, and the values that set them apart."""
+"""Profiles of clusters: their sizes, and the values that set them apart."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from tacit.counts import OneWay
-from tacit.counts.showing import label_text
+from tacit.counts.formatting import label_text
 from tacit.errors import InputError
 from tacit.machine import check_int
 from tacit.mixture.profile import page as profile_page
 from tacit.mixture.profile.lifts import Lifts
-from tacit.mixture.profile.traits import ClusterTraits, Trait, show_share, show_size, value_text
+from tacit.mixture.profile.traits import ClusterTraits, Trait, show_fraction, show_size, value_text
 from tacit.plot import lift_map
 
 if TYPE_CHECKING:
@@ -32,16 +32,16 @@ _WIDEST = 48  # characters; numbers stand below each other behind values up to t
 
 
 class Profile:
-    """What sets clusters apart from all records: for each value its lift, and how sure that is.
+    """What sets clusters apart from all records: the lift of each value, with an interval.
 
-    The lift of a value in a cluster is its share of the cluster, P(value | cluster), by its share
-    of all records. Shares of a cluster have a Dirichlet prior; the posterior of one is a Beta
-    distribution, and the interval of the lift holds `level` of it.
+    The lift of a value in a cluster is P(value | cluster) by its fraction of all records. The
+    probabilities of a cluster have a Dirichlet prior; the posterior of one is a Beta distribution,
+    and the interval of the lift holds `level` of it.
 
-    Most telling are the values with the most evidence. That is the divergence of the cluster's
-    share from the overall one, in bits a record, taken at the end of the interval nearer to no
-    difference. So it takes a value that is common in the cluster and rare elsewhere, or the other
-    way round, and enough records to be sure of it.
+    Most characteristic are the values with the most evidence. That is the divergence of
+    P(value | cluster) from P(value), in nats a record, taken at the end of the interval nearer to
+    no difference. So it takes a value that is common in the cluster and rare elsewhere, or the
+    other way round, and enough records to be sure of it.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Profile:
     names : sequence of str, optional
         What to call the clusters; by default their numbers.
     ignored : array of int, optional
-        Cells, places in `alphas`, that say nothing, such as those of missing values.
+        Cells, indices of `alphas`, to leave out, such as those of missing values.
     level : float, default 0.95
         Of the credible intervals.
 
@@ -63,10 +63,11 @@ class Profile:
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.mixture import Profile
     >>> shop = tacit.Table.from_baskets(
     ...     [["bread", "milk"], ["bread"], ["bread", "milk"], ["tea"], ["tea", "milk"]] * 20
     ... )
-    >>> profile = tacit.Profile.from_labels(shop, np.array([0, 0, 0, 1, 1] * 20))
+    >>> profile = Profile.from_labels(shop, np.array([0, 0, 0, 1, 1] * 20))
     >>> print(profile.to_text())
     2 clusters of 100 records; lifts with 95% intervals
     <BLANKLINE>
@@ -116,7 +117,7 @@ class Profile:
         names: Sequence[str] | None = None,
         level: float = 0.95,
     ) -> Profile:
-        """Return the profile of clusters to which records belong as a whole.
+        """Return the profile of clusters to which each record belongs or does not.
 
         Parameters
         ----------
@@ -124,23 +125,25 @@ class Profile:
         labels : array of int of shape (n_records,)
             The cluster of each record: 0, 1, …
         prior : float, default 1.0
-            How many records' worth of the overall shares each cluster begins with.
+            How many records' worth of the overall fractions each cluster begins with.
         names : sequence of str, optional
         level : float, default 0.95
         """
-        own = np.asarray(labels)
-        if own.shape != (table.n_records,) or own.dtype.kind not in "iu" or own.min() < 0:
+        clusters = np.asarray(labels)
+        if (
+            clusters.shape != (table.n_records,)
+            or clusters.dtype.kind not in "iu"
+            or clusters.min() < 0
+        ):
             raise InputError(
-                f"labels must be {table.n_records:,} whole numbers, the cluster of each record"
+                f"labels must be {table.n_records:,} integers, the cluster of each record"
             )
-        n_clusters = int(own.max()) + 1 if names is None else max(int(own.max()) + 1, len(names))
+        n_clusters = max(int(clusters.max()) + 1, len(names or ()))
         weights = np.ones(table.n_records) if table.weights is None else table.weights
         lengths = np.diff(table.indptr)
-        places = table.values.astype(np.int64) * n_clusters + np.repeat(own, lengths)
-        stored = np.bincount(
-            places, np.repeat(weights, lengths), table.schema.n_values * n_clusters
-        )
-        totals = np.bincount(own, weights, n_clusters)
+        cells = table.values.astype(np.int64) * n_clusters + np.repeat(clusters, lengths)
+        stored = np.bincount(cells, np.repeat(weights, lengths), table.schema.n_values * n_clusters)
+        totals = np.bincount(clusters, weights, n_clusters)
         return cls.from_counts(
             table.schema, totals, stored.reshape(-1, n_clusters),
             prior=prior, names=names, level=level,
@@ -167,17 +170,17 @@ class Profile:
         stored : array of shape (n_values, K)
             Of each stored value, how many records of each cluster have it.
         prior : float, default 1.0
-            How many records' worth of the overall shares each cluster begins with.
+            How many records' worth of the overall fractions each cluster begins with.
         names : sequence of str, optional
         level : float, default 0.95
         """
         if not (np.isfinite(prior) and prior >= 0):
             raise InputError(f"prior must be a number of at least 0, got {prior!r}")
         sizes = _counts(totals, "totals", (None,))
-        held = _counts(stored, "stored", (schema.n_values, len(sizes)))
-        singles = OneWay(schema, held.sum(axis=1), float(sizes.sum()))
+        counts = _counts(stored, "stored", (schema.n_values, len(sizes)))
+        singles = OneWay(schema, counts.sum(axis=1), float(sizes.sum()))
         alphas = prior * singles.counts / (singles.total or 1)
-        return cls(schema, sizes, held, alphas, names=names, level=level)
+        return cls(schema, sizes, counts, alphas, names=names, level=level)
 
     @property
     def n_clusters(self) -> int:
@@ -185,13 +188,13 @@ class Profile:
         return len(self.sizes)
 
     @cached_property
-    def shares(self) -> NDArray[np.float64]:
-        """The share of all records that each cluster has."""
+    def fractions(self) -> NDArray[np.float64]:
+        """The fraction of all records that belong to each cluster."""
         total = self.sizes.sum()
         return self.sizes / total if total > 0 else np.zeros_like(self.sizes)
 
-    def top(self, n: int = 5) -> list[ClusterTraits]:
-        """Return for each cluster the n values it has most clearly more, and less, often.
+    def traits(self, top: int = 5) -> list[ClusterTraits]:
+        """Return for each cluster the values it has most clearly more, and less, often.
 
         Values whose interval includes a lift of 1 are left out. Of a column of two labels only the
         one that is not the default is listed, and the default of another column only where it says
@@ -199,14 +202,15 @@ class Profile:
 
         Parameters
         ----------
-        n : int, default 5
+        top : int, default 5
+            How many of either to return, at most.
         """
-        most = check_int(n, "n", 1)
+        most = check_int(top, "top", 1)
         return [
             ClusterTraits(
                 self._title(k),
                 float(self.sizes[k]),
-                float(self.shares[k]),
+                float(self.fractions[k]),
                 self._traits(self._lifts.strongest(k, 1, most, self.level), k),
                 self._traits(self._lifts.strongest(k, -1, most, self.level), k),
             )
@@ -220,7 +224,7 @@ class Profile:
         lifts = self._lifts
         numbers = (
             lifts.probabilities[cells, cluster],
-            lifts.shares[cells],
+            lifts.overall[cells],
             lifts.lifts[cells, cluster],
             *lifts.interval(cells, cluster, self.level),
         )
@@ -239,8 +243,8 @@ class Profile:
         -------
         polars.DataFrame
             cluster (its number, or name if it has one), size, column, label (as text, missing
-            values as null), probability, share, lift, lower, upper. Lifts of values that no record
-            has are null.
+            values as null), probability, overall (the fraction of all records), lift, lower, upper.
+            Lifts of values that no record has are null.
         """
         lifts = self._lifts
         cells = np.flatnonzero(~lifts.ignored)
@@ -249,48 +253,48 @@ class Profile:
             "column": pl.Series([name for name, _ in values], dtype=pl.String),
             "label": pl.Series([label_text(label) for _, label in values], dtype=pl.String),
         }
-        parts = []
+        frames = []
         for k in range(self.n_clusters):
             interval = lifts.interval(cells, k, self.level)
-            own = pl.DataFrame(
+            frame = pl.DataFrame(
                 texts
                 | {
                     "probability": lifts.probabilities[cells, k],
-                    "share": lifts.shares[cells],
+                    "overall": lifts.overall[cells],
                     "lift": lifts.lifts[cells, k],
                     "lower": interval.lower,
                     "upper": interval.upper,
                 }
             )
             name = pl.lit(self.names[k]) if self._named else pl.lit(k, pl.Int64)
-            parts.append(
-                own.select(name.alias("cluster"), pl.lit(float(self.sizes[k])).alias("size"), "*")
+            frames.append(
+                frame.select(name.alias("cluster"), pl.lit(float(self.sizes[k])).alias("size"), "*")
             )
-        return pl.concat(parts).with_columns(pl.col("lift", "lower", "upper").fill_nan(None))
+        return pl.concat(frames).with_columns(pl.col("lift", "lower", "upper").fill_nan(None))
 
     def to_text(self, top: int = 5) -> str:
-        """Return the clusters and their most telling values, in words.
+        """Return the clusters and their most characteristic values as text.
 
         Parameters
         ----------
         top : int, default 5
             How many values to list that a cluster has more often, and less often.
         """
-        clusters = self.top(top)
+        clusters = self.traits(top)
         width = max((len(t.text) for c in clusters for t in (*c.over, *c.under)), default=0)
-        parts = [f"{self._count()}; lifts with {100 * self.level:.6g}% intervals"]
+        texts = [f"{self._count()}; lifts with {100 * self.level:.6g}% intervals"]
         for cluster in clusters:
-            size, share = show_size(cluster.size), show_share(cluster.share)
-            lines = [f"{cluster.name}: {size} records ({share})"]
+            size, fraction = show_size(cluster.size), show_fraction(cluster.fraction)
+            lines = [f"{cluster.name}: {size} records ({fraction})"]
             for head, traits in (("more", cluster.over), ("less", cluster.under)):
                 lines += [
-                    f"  {head if place == 0 else '':<4}  {trait.line(min(width, _WIDEST))}"
-                    for place, trait in enumerate(traits)
+                    f"  {head if index == 0 else '':<4}  {trait.line(min(width, _WIDEST))}"
+                    for index, trait in enumerate(traits)
                 ]
             if len(lines) == 1:
                 lines.append("  nothing sets it apart from all records")
-            parts.append("\n".join(lines))
-        return "\n\n".join(parts)
+            texts.append("\n".join(lines))
+        return "\n\n".join(texts)
 
     def _count(self) -> str:
         plural = "" if self.n_clusters == 1 else "s"
@@ -326,11 +330,11 @@ class Profile:
         )
 
     def _shown(self, top: int) -> list[ClusterTraits]:
-        """Return what a page shows: where most values are rare, fewer of what is rarer still."""
-        return [c._replace(under=c.under[: (top + 1) // 2]) for c in self.top(top)]
+        """Return the traits of a page: half as many of less frequent values, as most are rare."""
+        return [c._replace(under=c.under[: (top + 1) // 2]) for c in self.traits(top)]
 
     def plot(self, ax: Axes | None = None, *, top: int | None = None) -> Axes:
-        """Draw lifts of the most telling values, the clusters beside each other, with their sizes.
+        """Draw the sizes of clusters, and the lifts of their most characteristic values.
 
         Parameters
         ----------
@@ -339,30 +343,30 @@ class Profile:
         top : int, optional
             How many values to take of each cluster; by default as many as make a readable picture.
         """
-        cells = self._drawn(check_int(top, "top", 1) if top is not None else None)
+        cells = self._plotted(check_int(top, "top", 1) if top is not None else None)
         lifts = self._lifts
         texts = [value_text(*self._value(cell)) for cell in cells.tolist()]
         return lift_map(
             lifts.lifts[cells],
             lifts.probabilities[cells],
-            lifts.shares[cells],
+            lifts.overall[cells],
             texts,
             self.names,
-            self.shares,
+            self.fractions,
             ax=ax,
         )
 
-    def _drawn(self, top: int | None) -> NDArray[np.int64]:
+    def _plotted(self, top: int | None) -> NDArray[np.int64]:
         """Return cells for a picture, those of the first cluster first."""
         n = top or max(2, min(8, 40 // self.n_clusters))
-        found: dict[int, None] = {}
+        chosen: dict[int, None] = {}
         for k in range(self.n_clusters):
-            found |= dict.fromkeys(self._lifts.strongest(k, 1, n, self.level).tolist())
+            chosen |= dict.fromkeys(self._lifts.strongest(k, 1, n, self.level).tolist())
         lifts = self._lifts
-        if not found:  # nothing sets them apart: show what is common
-            order = np.argsort(-(lifts.shares + lifts.telling), kind="stable")
+        if not chosen:  # nothing sets them apart: show what is common
+            order = np.argsort(-(lifts.overall + lifts.informative), kind="stable")
             return order[: max(n, 8)]
-        cells = np.array(list(found), np.int64)
+        cells = np.array(list(chosen), np.int64)
         home = np.argmax(lifts.lifts[cells], axis=1)
         return cells[np.argsort(home, kind="stable")]
 

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
     from tacit.mixture.profile.traits import ClusterTraits
 
-__all__ = ["LESS", "MORE", "Scale", "curve", "lift_bar", "share_bar", "size_bar"]
+__all__ = ["LESS", "MORE", "Scale", "curve", "lift_bar", "fraction_bar", "size_bar"]
 
 MORE = "#2f7fc1"  # both can be told apart on white and on black, and by the colour-blind
 LESS = "#d97a2b"
-_LEAST, _MOST = -4.0, 7.0  # lifts below 2⁻⁴ and beyond 2⁷ are drawn as if they were just that
+_LOWEST, _HIGHEST = -4.0, 7.0  # lifts below 2⁻⁴ and beyond 2⁷ are drawn as if they were just that
 _HEIGHT = 12
 
 
@@ -29,22 +29,22 @@ class Scale(NamedTuple):
     def of(cls, clusters: Sequence[ClusterTraits]) -> Scale:
         """Return the axis that has room for all lifts."""
         logs = [_log(t.lift) for c in clusters for t in (*c.over, *c.under)]
-        # Never less than from a half to twice, so that little does not look like much.
+        # Never less than from a half to twice, so that a small lift does not look large.
         return cls(min([-1.0, *logs]) - 0.25, max([1.0, *logs]) + 0.25)
 
-    def place(self, lift: float, width: float) -> float:
-        """Return where a lift is on an axis of this width."""
+    def position(self, lift: float, width: float) -> float:
+        """Return the position of a lift on an axis of this width."""
         log = min(max(_log(lift), self.low), self.high)
         return width * (log - self.low) / (self.high - self.low)
 
 
 def _log(lift: float) -> float:
-    return math.log2(min(max(lift, 2**_LEAST), 2**_MOST))
+    return math.log2(min(max(lift, 2**_LOWEST), 2**_HIGHEST))
 
 
-def share_bar(probability: float, share: float, colour: str, width: int = 70) -> str:
-    """Draw a share of a cluster, with a mark at the share of all records."""
-    mark = min(max(width * share, 0.75), width - 0.75)
+def fraction_bar(probability: float, overall: float, colour: str, width: int = 70) -> str:
+    """Draw a fraction of a cluster, with a mark at the fraction of all records."""
+    mark = min(max(width * overall, 0.75), width - 0.75)
     return _svg(
         width,
         _rect(0, width, "currentColor", opacity=0.1),
@@ -53,9 +53,9 @@ def share_bar(probability: float, share: float, colour: str, width: int = 70) ->
     )
 
 
-def size_bar(share: float, largest: float, width: int = 160) -> str:
+def size_bar(fraction: float, largest: float, width: int = 160) -> str:
     """Draw the size of a cluster beside that of the largest."""
-    full = width * share / largest if largest > 0 else 0.0
+    full = width * fraction / largest if largest > 0 else 0.0
     return _svg(width, _rect(0, full, "currentColor", opacity=0.55))
 
 
@@ -63,8 +63,8 @@ def lift_bar(
     lift: float, lower: float, upper: float, colour: str, scale: Scale, width: int = 110
 ) -> str:
     """Draw a lift as a bar that begins at 1, and its interval as a thin line."""
-    one, end = scale.place(1, width), scale.place(lift, width)
-    low, high = scale.place(lower, width), scale.place(upper, width)
+    one, end = scale.position(1, width), scale.position(lift, width)
+    low, high = scale.position(lower, width), scale.position(upper, width)
     middle = _HEIGHT / 2
     ends = "".join(f"M{x:.1f} {middle - 3}v6" for x in (low, high))
     return _svg(

@@ -1,15 +1,15 @@
-"""The values that set a cluster apart, and how they are put into words."""
+"""The values that set a cluster apart, and how they are written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from tacit.counts.showing import show_label
+from tacit.counts.formatting import show_label
 
 if TYPE_CHECKING:
     from tacit.schema import Label
 
-__all__ = ["ClusterTraits", "Trait", "show_lift", "show_share", "show_size", "value_text"]
+__all__ = ["ClusterTraits", "Trait", "show_lift", "show_fraction", "show_size", "value_text"]
 
 
 class Trait(NamedTuple):
@@ -21,9 +21,9 @@ class Trait(NamedTuple):
     label : Label
         ``None`` for a missing value.
     probability : float
-        The share of the cluster's records that have the value.
-    share : float
-        The share of all records that have it.
+        The fraction of the cluster's records that have the value.
+    overall : float
+        The fraction of all records that have it.
     lift : float
         The first by the second.
     lower, upper : float
@@ -33,21 +33,21 @@ class Trait(NamedTuple):
     column: str
     label: Label
     probability: float
-    share: float
+    overall: float
     lift: float
     lower: float
     upper: float
 
     @property
     def text(self) -> str:
-        """The value in words."""
+        """The value as text."""
         return value_text(self.column, self.label)
 
     def line(self, width: int = 0) -> str:
-        """Return value, shares and lift in one line, the value at least so wide."""
+        """Return value, fractions and lift in one line, the value at least so wide."""
         return (
-            f"{self.text:<{width}}  {show_share(self.probability):>6}  "
-            f"overall {show_share(self.share):>6}  lift {show_lift(self.lift):>5}  "
+            f"{self.text:<{width}}  {show_fraction(self.probability):>6}  "
+            f"overall {show_fraction(self.overall):>6}  lift {show_lift(self.lift):>5}  "
             f"[{show_lift(self.lower)}, {show_lift(self.upper)}]"
         )
 
@@ -61,21 +61,21 @@ class ClusterTraits(NamedTuple):
     size : float
         The number of its records, or the sum of their weights; fractions where records belong to
         several clusters.
-    share : float
-        Its share of all records.
+    fraction : float
+        Its fraction of all records.
     over, under : list of Trait
         The clearest first.
     """
 
     name: str
     size: float
-    share: float
+    fraction: float
     over: list[Trait]
     under: list[Trait]
 
 
 def value_text(column: str, label: Label) -> str:
-    """Return a value in words: of a column that is True just the name.
+    """Return a value as text: of a column that is True just the name.
 
     >>> value_text("sports", True), value_text("region", "north"), value_text("device", None)
     ('sports', 'region = north', 'device = (missing)')
@@ -94,15 +94,15 @@ def show_size(size: float) -> str:
     return f"{size:,.0f}" if size >= 100 else f"{size:.3g}"
 
 
-def show_share(share: float) -> str:
-    """Write a share so that little is not nothing and most is not all.
+def show_fraction(fraction: float) -> str:
+    """Write a fraction so that little is not nothing and most is not all.
 
-    >>> [show_share(x) for x in (0.0, 0.0001, 0.052, 0.5, 0.996, 0.9999, 1.0)]
+    >>> [show_fraction(x) for x in (0.0, 0.0001, 0.052, 0.5, 0.996, 0.9999, 1.0)]
     ['0%', '<0.1%', '5.2%', '50%', '99.6%', '>99.9%', '100%']
     """
-    if share in (0, 1) or 0.0995 <= share <= 0.995:
-        return f"{share:.0%}"
-    return "<0.1%" if share < 0.0005 else ">99.9%" if share > 0.9995 else f"{share:.1%}"
+    if fraction in (0, 1) or 0.0995 <= fraction <= 0.995:
+        return f"{fraction:.0%}"
+    return "<0.1%" if fraction < 0.0005 else ">99.9%" if fraction > 0.9995 else f"{fraction:.1%}"
 
 
 def show_lift(lift: float) -> str:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.network.bayes_net.definition import fix_rows
+from tacit.network.bayes_net.graph import cycle_text, find_cycle
 from tacit.network.bif.bif_scanner import Scanner, split_names
 from tacit.network.bif.bif_words import read_note
-from tacit.network.nets.definition import fix_rows
-from tacit.network.nets.graph import cycle_text, find_cycle
 from tacit.schema import Labels
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Net", "read_bif_text"]
+__all__ = ["ParsedNet", "read_bif_text"]
 
 _SIZE = re.compile(r"discrete\s*\[\s*(\d+)\s*\]\s*\Z")
 _ROW = re.compile(r"\s*\(([^()\"]*|(?:[^\"]|\"[^\"]*\")*?)\)([^;()\"]*);")
 
 
 @dataclass
-class Net:
+class ParsedNet:
     """What a file says: columns in its order, with what was read of each."""
 
     names: list[str] = field(default_factory=list)
@@ -55,7 +55,7 @@ class _Variable:
     codes: dict[str, int] = field(default_factory=dict)
 
 
-def read_bif_text(path: str | os.PathLike[str], text: str) -> Net:
+def read_bif_text(path: str | os.PathLike[str], text: str) -> ParsedNet:
     """Return the net that a text describes.
 
     Parameters
@@ -164,33 +164,37 @@ def _read_probability(scanner: Scanner, variables: dict[str, _Variable]) -> None
     for name in (child, *parents):
         if name not in variables:
             scanner.fail(f"there is no variable {name!r}", place)
-    own = variables[child]
-    if own.parents is not None:
-        first = scanner.line(own.asked)
+    variable = variables[child]
+    if variable.parents is not None:
+        first = scanner.line(variable.asked)
         scanner.fail(f"probabilities of {child!r} are there twice; line {first} has them", place)
     if child in parents:
         scanner.fail(f"{child!r} is its own parent", place)
     if len(set(parents)) < len(parents):
         scanner.fail(f"{child!r} has a parent twice", place)
-    own.parents, own.asked = parents, place
+    variable.parents, variable.asked = parents, place
     scanner.expect("{", f"probability of {child}")
-    own.table = _read_rows(scanner, own, [variables[name] for name in parents])
+    variable.table = _read_rows(scanner, variable, [variables[name] for name in parents])
     scanner.expect("}", f"the probabilities of {child}")
 
 
-def _read_rows(scanner: Scanner, own: _Variable, parents: list[_Variable]) -> NDArray[np.float64]:
+def _read_rows(
+    scanner: Scanner, variable: _Variable, parents: list[_Variable]
+) -> NDArray[np.float64]:
     """Return a table of rows; each is checked, and so is that none is missing."""
     sizes = [len(parent.labels) for parent in parents]
-    n_rows, arity = math.prod(sizes), len(own.labels)
+    n_rows, arity = math.prod(sizes), len(variable.labels)
     if n_rows * arity > 2**31:
-        scanner.fail(f"the table of {own.name!r} would have {n_rows * arity:,} cells", own.asked)
+        scanner.fail(
+            f"the table of {variable.name!r} would have {n_rows * arity:,} cells", variable.asked
+        )
     table = np.full((n_rows, arity), np.nan)
-    places = np.full(n_rows, own.asked)  # where each row comes from, for complaints
+    places = np.full(n_rows, variable.asked)  # where each row comes from, for complaints
     default: tuple[NDArray[np.float64], int] | None = None
     while scanner.peek() not in ("}", ""):
         place = scanner.skip()
         if scanner.peek() == "(":
-            _read_labelled(scanner, own, parents, table, places)
+            _read_labelled(scanner, variable, parents, table, places)
             continue
         match scanner.word("a row, 'table' or 'default'"):
             case "table":
@@ -198,19 +202,21 @@ def _read_rows(scanner: Scanner, own: _Variable, parents: list[_Variable]) -> ND
                 if held.any():
                     first = scanner.line(int(places[held.argmax()]))
                     scanner.fail(
-                        f"probabilities of {own.name!r} are there twice; line {first} has some",
+                        f"probabilities of {variable.name!r} are there twice; line {first} "
+                        "has some",
                         place,
                     )
-                numbers = _read_numbers(scanner, place, n_rows * arity, own.name)
+                numbers = _read_numbers(scanner, place, n_rows * arity, variable.name)
                 table[:] = numbers.reshape(arity, n_rows).T
                 places[:] = place
             case "default":
                 if default is not None:
                     first = scanner.line(default[1])
                     scanner.fail(
-                        f"the default of {own.name!r} is there twice; line {first} has it", place
+                        f"the default of {variable.name!r} is there twice; line {first} has it",
+                        place,
                     )
-                default = _read_numbers(scanner, place, arity, own.name), place
+                default = _read_numbers(scanner, place, arity, variable.name), place
             case "property":
                 scanner.until(";", "this property")
             case other:
@@ -221,12 +227,12 @@ def _read_rows(scanner: Scanner, own: _Variable, parents: list[_Variable]) -> ND
         lacking[:] = False
     if lacking.any():
         held = _held(parents, sizes, int(lacking.argmax()))
-        scanner.fail(f"probabilities of {own.name!r}{held} are missing", own.asked)
+        scanner.fail(f"probabilities of {variable.name!r}{held} are missing", variable.asked)
     fault = fix_rows(table)
     if fault is not None:
         row, problem = fault
         held = _held(parents, sizes, row)
-        scanner.fail(f"the row of {own.name!r}{held} {problem}", int(places[row]))
+        scanner.fail(f"the row of {variable.name!r}{held} {problem}", int(places[row]))
     return table
 
 
@@ -241,7 +247,7 @@ def _held(parents: list[_Variable], sizes: list[int], row: int) -> str:
 
 def _read_labelled(
     scanner: Scanner,
-    own: _Variable,
+    variable: _Variable,
     parents: list[_Variable],
     table: NDArray[np.float64],
     places: NDArray[np.int64],
@@ -254,7 +260,7 @@ def _read_labelled(
             given = split_names(match[1])
         if len(given) != len(parents):
             scanner.fail(
-                f"a row of {own.name!r} begins with {len(given)} labels, but it has "
+                f"a row of {variable.name!r} begins with {len(given)} labels, but it has "
                 f"{len(parents)} parents",
                 place,
             )
@@ -266,20 +272,22 @@ def _read_labelled(
             row = row * len(parent.labels) + code
         if not np.isnan(table[row, 0]):
             first = scanner.line(int(places[row]))
-            scanner.fail(f"this row of {own.name!r} is there twice; line {first} has it", place)
-        numbers = scanner.numbers(match[2], place)
-        if len(numbers) != len(own.labels):
             scanner.fail(
-                f"a row of {own.name!r} must have {len(own.labels)} probabilities, "
+                f"this row of {variable.name!r} is there twice; line {first} has it", place
+            )
+        numbers = scanner.numbers(match[2], place)
+        if len(numbers) != len(variable.labels):
+            scanner.fail(
+                f"a row of {variable.name!r} must have {len(variable.labels)} probabilities, "
                 f"got {len(numbers)}",
                 place,
             )
         if np.isnan(numbers).any():
-            scanner.fail(f"a row of {own.name!r} has nan, which is no probability", place)
+            scanner.fail(f"a row of {variable.name!r} has nan, which is no probability", place)
         table[row], places[row] = numbers, place
         scanner.place = match.end()
     if scanner.peek() == "(":
-        scanner.fail(f"this row of {own.name!r} is not '(labels) numbers ;'")
+        scanner.fail(f"this row of {variable.name!r} is not '(labels) numbers ;'")
 
 
 def _read_numbers(scanner: Scanner, place: int, n: int, name: str) -> NDArray[np.float64]:
@@ -291,10 +299,10 @@ def _read_numbers(scanner: Scanner, place: int, n: int, name: str) -> NDArray[np
     return numbers
 
 
-def _finish(scanner: Scanner, variables: list[_Variable]) -> Net:
+def _finish(scanner: Scanner, variables: list[_Variable]) -> ParsedNet:
     """Put together what was read, after looking for what is missing."""
     positions = {variable.name: k for k, variable in enumerate(variables)}
-    net = Net()
+    net = ParsedNet()
     notes = iter(scanner.notes)
     note = next(notes, None)
     for variable in variables:

@@ -41,14 +41,14 @@ class Scanner:
 
     def _blank(self, match: re.Match[str]) -> str:
         """Replace a comment by as many blanks, so that places and lines stay what they are."""
-        found = match[0]
-        if found.startswith('"'):
-            return found
-        if found == "/*":
+        text = match[0]
+        if text.startswith('"'):
+            return text
+        if text == "/*":
             self.fail("a comment that begins here has no end", match.start())
-        if found.startswith("//"):
-            self.notes.append((match.start(), found[2:].strip()))
-        return re.sub(r"[^\n]", " ", found)
+        if text.startswith("//"):
+            self.notes.append((match.start(), text[2:].strip()))
+        return re.sub(r"[^\n]", " ", text)
 
     def line(self, place: int | None = None) -> int:
         """Return the line of a place."""
@@ -78,16 +78,16 @@ class Scanner:
         """Return the next word, or the text of the next quotation."""
         match = _WORD.match(self.text, self.skip())
         if match is None:
-            found = f", not {self.peek()!r}" if self.peek() else "; the file ends"
-            self.fail(f"{what} is expected{found}")
+            instead = f", not {self.peek()!r}" if self.peek() else "; the file ends"
+            self.fail(f"{what} is expected{instead}")
         self.place = match.end()
         return match[0].strip('"') if match[0].startswith('"') else match[0]
 
     def expect(self, mark: str, after: str) -> None:
         """Go past a mark that has to come next."""
         if self.peek() != mark:
-            found = f", not {self.peek()!r}" if self.peek() else "; the file ends"
-            self.fail(f"{mark!r} is expected after {after}{found}")
+            instead = f", not {self.peek()!r}" if self.peek() else "; the file ends"
+            self.fail(f"{mark!r} is expected after {after}{instead}")
         self.place += 1
 
     def until(self, mark: str, begin: str, place: int | None = None) -> str:

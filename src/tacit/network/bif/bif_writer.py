@@ -26,10 +26,10 @@ def bif_text(
     words = [plain_words(labels, numbers=True) for labels in schema.labels]
     lines = ["network unknown {", "}"]
     for place, name in enumerate(names):
-        own = words[place]
+        labels = words[place]
         lines.append(f"variable {name} {{")
-        lines.append(f"  type discrete [ {len(own)} ] {{ {', '.join(own)} }};")
-        note = make_note(schema.names[place], schema.labels[place], [name, *own])
+        lines.append(f"  type discrete [ {len(labels)} ] {{ {', '.join(labels)} }};")
+        note = make_note(schema.names[place], schema.labels[place], [name, *labels])
         if note is not None:
             lines.append(f"  // {note}")
         lines.append("}")

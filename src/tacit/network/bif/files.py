@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tacit.errors import FileError, InputError
-from tacit.table.files.compressed import naming, opened
+from tacit.io.opening import naming, opened
 
 __all__ = ["format_of", "read_bytes", "read_text", "write_text"]
 

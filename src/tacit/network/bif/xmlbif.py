@@ -17,9 +17,9 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from tacit.errors import FileError, InputError
-from tacit.network.bif.bif_reader import Net
-from tacit.network.nets.definition import fix_rows
-from tacit.network.nets.graph import cycle_text, find_cycle
+from tacit.network.bayes_net.definition import fix_rows
+from tacit.network.bayes_net.graph import cycle_text, find_cycle
+from tacit.network.bif.bif_reader import ParsedNet
 from tacit.schema import Labels, Schema
 from tacit.table.schema_json import pack_schema, unpack_schema
 
@@ -100,7 +100,7 @@ class _Reader:
             self.fail(1, f"the encoding cannot be used: {error}")
         return root.children[0]
 
-    def read(self, data: bytes) -> Net:
+    def read(self, data: bytes) -> ParsedNet:
         """Return the net."""
         root = self.parse(data)
         if root.tag != "BIF":
@@ -114,13 +114,13 @@ class _Reader:
             self.fail(networks[0].line, "there is no <VARIABLE>")
         for element in networks[0].all("DEFINITION") + networks[0].all("PROBABILITY"):
             self._definition(element)
-        net = Net(self.names, self.labels)
+        net = ParsedNet(self.names, self.labels)
         places = {name: k for k, name in enumerate(self.names)}
         for name, variable in zip(self.names, self.variables, strict=True):
             if name not in self.definitions:
                 self.fail(variable.line, f"the variable {name!r} has no <DEFINITION>")
             definition = self.definitions[name]
-            given = [places[own.text] for own in definition.all("GIVEN")]
+            given = [places[child.text] for child in definition.all("GIVEN")]
             net.parents.append(tuple(given))
             net.tables.append(self._table(definition, name, given))
         cycle = find_cycle(net.parents)
@@ -132,12 +132,12 @@ class _Reader:
         return net
 
     def _variable(self, element: _Element) -> None:
-        name = "".join(own.text for own in element.all("NAME")[:1])
+        name = "".join(child.text for child in element.all("NAME")[:1])
         if not name:
             self.fail(element.line, "a <VARIABLE> has no <NAME>")
         if name in self.names:
             self.fail(element.line, f"the variable {name!r} is there twice")
-        outcomes = [own.text for own in element.all("OUTCOME") + element.all("VALUE")]
+        outcomes = [child.text for child in element.all("OUTCOME") + element.all("VALUE")]
         if not outcomes:
             self.fail(element.line, f"{name!r} has no <OUTCOME>")
         if len(set(outcomes)) < len(outcomes):
@@ -150,11 +150,11 @@ class _Reader:
         self.variables.append(element)
 
     def _definition(self, element: _Element) -> None:
-        name = "".join(own.text for own in element.all("FOR")[:1])
-        given = [own.text for own in element.all("GIVEN")]
-        for own in (name, *given):
-            if own not in self.names:
-                self.fail(element.line, f"there is no variable {own!r}")
+        name = "".join(child.text for child in element.all("FOR")[:1])
+        given = [child.text for child in element.all("GIVEN")]
+        for known in (name, *given):
+            if known not in self.names:
+                self.fail(element.line, f"there is no variable {known!r}")
         if name in self.definitions:
             self.fail(element.line, f"the definition of {name!r} is there twice")
         if name in given or len(set(given)) < len(given):
@@ -182,7 +182,7 @@ class _Reader:
         return table
 
 
-def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> Net:
+def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> ParsedNet:
     """Return the net that an XMLBIF file describes.
 
     Parameters
@@ -197,10 +197,10 @@ def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> Net:
 
 def _kept(element: _Element, name: str, outcomes: list[str]) -> tuple[str, Labels]:
     """Return the name and the labels that a property keeps, where it fits what is there."""
-    for own in element.all("PROPERTY"):
-        if own.text.startswith(_SIGN):
+    for note in element.all("PROPERTY"):
+        if note.text.startswith(_SIGN):
             try:
-                (column,) = unpack_schema(json.loads(own.text.removeprefix(_SIGN)))
+                (column,) = unpack_schema(json.loads(note.text.removeprefix(_SIGN)))
             except (InputError, ValueError, KeyError, TypeError, AttributeError):
                 continue
             if _outcomes(column.labels) == outcomes:

@@ -42,7 +42,9 @@ class Distribution:
     Examples
     --------
     >>> import tacit
-    >>> net = tacit.BayesNet({"rain": ["no", "yes"]}, {}, {"rain": [0.75, 0.25]})
+    >>> net = tacit.BayesNet.from_tables(
+    ...     {"rain": ["no", "yes"]}, {}, {"rain": [0.75, 0.25]}
+    ... )
     >>> answer = net.query("rain")
     >>> answer
     rain  probability
@@ -112,8 +114,8 @@ class Distribution:
         codes = np.indices(self.probabilities.shape).reshape(len(self.columns), -1)
         frame = pl.DataFrame(
             [
-                label_series(column.labels).alias(column.name).gather(own)
-                for column, own in zip(self.columns, codes, strict=True)
+                label_series(column.labels).alias(column.name).gather(positions)
+                for column, positions in zip(self.columns, codes, strict=True)
             ]
         )
         return frame.with_columns(pl.Series(name, self.probabilities.ravel()))

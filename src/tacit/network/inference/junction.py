@@ -101,7 +101,7 @@ class JunctionTree:
         self._core = _core.JunctionTree(
             np.array(self._arities, np.int64),
             np.array(starts, np.int64),
-            np.array([p for own in family for p in own], np.int64),
+            np.array([p for above in family for p in above], np.int64),
             np.concatenate([table.reshape(-1) for table in checked]),
             float(max_cells),
             float("inf") if memory is None else float(memory),
@@ -354,16 +354,17 @@ def _check_parents(arities: list[int], parents: Sequence[Sequence[int]]) -> list
     if len(parents) != n:
         raise InputError(f"parents must be one list for each of {n} columns, got {len(parents)}")
     family = [
-        [check_int(p, f"parents of column {c}", 0) for p in own] for c, own in enumerate(parents)
+        [check_int(p, f"parents of column {c}", 0) for p in above]
+        for c, above in enumerate(parents)
     ]
-    for c, own in enumerate(family):
-        if len(set(own)) < len(own) or c in own or any(p >= n for p in own):
-            raise InputError(f"parents of column {c} must be different other columns, got {own}")
+    for c, above in enumerate(family):
+        if len(set(above)) < len(above) or c in above or any(p >= n for p in above):
+            raise InputError(f"parents of column {c} must be different other columns, got {above}")
     children: list[list[int]] = [[] for _ in range(n)]
-    for c, own in enumerate(family):
-        for p in own:
+    for c, above in enumerate(family):
+        for p in above:
             children[p].append(c)
-    waiting = [len(own) for own in family]
+    waiting = [len(above) for above in family]
     ready = [c for c in range(n) if not waiting[c]]
     for c in ready:
         for child in children[c]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.table import Table
 from tacit.table.discretise import bin_edges
+from tacit.table.features import array_frame, array_table, is_sparse
+from tacit.table.frames import to_polars
 from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
 
     from tacit.schema import Column, Labels, Schema
 
-__all__ = ["Records", "find_code", "make_table", "read_records"]
+__all__ = ["Records", "as_table", "find_code", "make_table", "read_records"]
 
-_CELLS = 2**20  # of codes looked at together
+_CELLS = 2**20  # of codes that are held at a time
 
 
 @dataclass(frozen=True)
@@ -87,65 +89,77 @@ class Records:
         return cell, ~lacking
 
 
-def read_records(schema: Schema, data: Any, argument: str = "data", first: int = 0) -> Records:
-    """Return data as records under a schema.
+def as_table(schema: Schema, X: Any) -> Table:
+    """Return X as a Table; numbers of columns that the net has in bins are cut.
+
+    Arrays have the net's columns, in order.
+    """
+    if isinstance(X, Table):
+        return X
+    bins = ((column.name, bin_edges(column.labels)) for column in schema)
+    edges = {name: cut for name, cut in bins if cut is not None}
+    if hasattr(X, "shape") and not hasattr(X, "columns"):
+        if len(X.shape) != 2 or X.shape[1] != len(schema):
+            raise InputError(
+                f"X must have {len(schema)} columns as the net has, got an array of "
+                f"shape {tuple(X.shape)}"
+            )
+        if is_sparse(X) and not edges:
+            return array_table(X, schema.names)
+        X = array_frame(X, schema.names)
+    try:
+        frame, _ = to_polars(X)
+        cuts = {c: edges[c] for c in frame.columns if c in edges and frame[c].dtype.is_numeric()}
+        return Table(frame, discretise=cuts or None)
+    except InputError as error:
+        raise InputError(f"X: {error}") from None
+
+
+def read_records(
+    schema: Schema,
+    table: Table,
+    *,
+    first: int = 0,
+    unseen: Literal["error", "default"] = "error",
+) -> Records:
+    """Return a table's records under the schema of a net.
 
     Columns are found by name, labels by what they are. Labels of a net that are all text, as those
     from BIF files are, are found by how they read, too: 1 and 1.0 are "1" then, and True is "TRUE",
-    "True" or "true", whichever there is. Numbers are cut where the net's bins are. Missing values
-    are not known, unless the net has a label for them.
+    "True" or "true", whichever there is. Missing values are not known, unless the net has a label
+    for them. Columns that the net does not have are passed over.
 
     Parameters
     ----------
     schema : Schema
-    data : Table, frame, mapping of columns, array or sparse array
-        Arrays have the net's columns, in order. Columns that the net does not have are passed over.
-    argument : str
-        What the caller calls the data.
+    table : Table
     first : int
         The number of the first record, where these are some of more; for messages.
+    unseen : {"error", "default"}
+        What to do with labels that the net does not have.
     """
-    table = data if isinstance(data, Table) else _as_table(schema, data, argument)
     check_fits(2 * table.n_records * len(schema), "the codes of all records", "give fewer records")
-    held = set(table.schema.names)
-    lost = [name for name in schema.names if name not in held]
-    if lost:
-        raise InputError(f"{argument}: there is no column {lost[0]!r}, which the net has")
+    absent = set(schema.names).difference(table.schema.names)
+    if absent:
+        name = next(name for name in schema.names if name in absent)
+        raise InputError(f"X: there is no column {name!r}, which the net has")
     columns = []
-    for place, name in enumerate(schema.names):
-        own = table.schema.position(name)
-        codes = _match(table.schema.labels[own], schema.labels[place])
-        dtype = np.min_scalar_type(-len(schema.labels[place]) - 1)
-        column = codes.astype(dtype)[table.codes(own)]
-        _refuse_unknown(table, own, column, schema.column(place), argument, first)
-        column[column < 0] = -1
-        columns.append(column)
+    for column in schema:
+        position = table.schema.position(column.name)
+        codes = _match(table.schema.labels[position], column.labels)
+        if unseen == "default":
+            codes[codes == -2] = column.default
+        dtype = np.min_scalar_type(-column.arity - 1)
+        values = codes.astype(dtype)[table.codes(position)]
+        _refuse_unknown(table, position, values, column, first)
+        columns.append(values)
     return Records(columns, table.weights)
 
 
-def _as_table(schema: Schema, data: Any, argument: str) -> Table:
-    """Make a table of other data; numbers of columns that the net has in bins are cut."""
-    if hasattr(data, "shape") and not hasattr(data, "columns"):
-        if len(data.shape) != 2 or data.shape[1] != len(schema):
-            raise InputError(
-                f"{argument} must have {len(schema)} columns as the net has, got an array of "
-                f"shape {tuple(data.shape)}"
-            )
-        return Table(data, columns=list(schema.names))
-    try:
-        return Table(data)
-    except InputError as error:
-        cuts = {column.name: bin_edges(column.labels) for column in schema}
-        binned = {name: edges for name, edges in cuts.items() if edges is not None}
-        if not binned:
-            raise InputError(f"{argument}: {error}") from None
-    return Table(data, discretise=binned)
-
-
-def _match(was: Labels, now: Labels) -> NDArray[np.int64]:
-    """Return the code in `now` of each label; -1 for what is not known, -2 for what is wrong."""
-    by_text = all(isinstance(label, str) for label in now)
-    return np.array([find_code(now, label, by_text=by_text) for label in was], np.int64)
+def _match(theirs: Labels, ours: Labels) -> NDArray[np.int64]:
+    """Return the code in `ours` of each label; -1 for what is not known, -2 for what is wrong."""
+    by_text = all(isinstance(label, str) for label in ours)
+    return np.array([find_code(ours, label, by_text=by_text) for label in theirs], np.int64)
 
 
 def find_code(labels: Labels, label: Any, *, by_text: bool) -> int:
@@ -175,17 +189,17 @@ def _texts(label: Any) -> tuple[str, ...]:
 
 
 def _refuse_unknown(
-    table: Table, own: int, codes: NDArray[Any], column: Column, argument: str, first: int
+    table: Table, position: int, codes: NDArray[Any], column: Column, first: int
 ) -> None:
     wrong = codes == -2
     if not wrong.any():
         return
     record = int(wrong.argmax())
-    label = table.schema.labels[own][int(table.codes(own)[record])]
+    label = table.schema.labels[position][int(table.codes(position)[record])]
     shown = ", ".join(repr(x) for x in column.labels[:8])
     more = f", … ({column.arity} in all)" if column.arity > 8 else ""
     raise InputError(
-        f"{argument}: column {column.name!r} has {label!r} at record {first + record}, which the "
+        f"X: column {column.name!r} has {label!r} at record {first + record}, which the "
         f"net does not know; its labels are {shown}{more}"
     )
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.network.nets.graph import find_order
+from tacit.network.bayes_net.graph import find_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.network.nets.graph import Parents
+    from tacit.network.bayes_net.graph import Parents
 
 __all__ = ["draw_codes", "likely_codes"]
 
@@ -60,4 +60,4 @@ def likely_codes(
         for parent in parents[column]:
             weight = np.outer(weight, shares[parent]).ravel()
         shares[column] = weight @ tables[column]
-    return [int(own.argmax()) for own in shares]
+    return [int(chances.argmax()) for chances in shares]

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.network.bayes_net.graph import Parents
     from tacit.network.inference.records import Records
-    from tacit.network.nets.graph import Parents
 
 __all__ = ["Expected", "Filled", "check_tol", "fill_in"]
 
@@ -105,11 +105,11 @@ def _start(
 ) -> Tables:
     """Return the tables of the first round, under which no record is impossible."""
     tables = make_tables(counts, "bdeu", 1.0 if kind == "mle" else weight)
-    for place, own in enumerate(before):
+    for place, table in enumerate(before):
         if not counts[place].any():
             # What is 0 would stay so, whatever the records say.
-            share = 0.0 if own.all() else _UNIFORM
-            tables[place] = (1 - share) * own + share / own.shape[1]
+            share = 0.0 if table.all() else _UNIFORM
+            tables[place] = (1 - share) * table + share / table.shape[1]
     return tables
 
 
@@ -149,8 +149,8 @@ class Expected:
         if len(self._rows):
             tree = JunctionTree(self._arities, self._parents, tables)
             expected, logs = tree.expected_counts(self._rows, self._weights)
-            for own, more in zip(counts, expected, strict=True):
-                own += more
+            for count, more in zip(counts, expected, strict=True):
+                count += more
             held = self._weights > 0
             score += float(self._weights[held] @ logs[held])
         return counts, score

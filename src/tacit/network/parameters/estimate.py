@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.network.bayes_net.graph import Parents
     from tacit.network.inference.records import Records
-    from tacit.network.nets.graph import Parents
 
 __all__ = ["PRIORS", "check_prior", "count_families", "make_tables", "prior_cell", "table_shapes"]
 
@@ -36,10 +36,10 @@ def check_prior(parameters: Any, prior_weight: Any) -> float:
 
 
 def table_shapes(arities: NDArray[np.int64], parents: Parents) -> list[tuple[int, int]]:
-    """Return the size of each column's table: combinations of the parents' labels × own labels."""
+    """Return the size of each column's table: combinations of the parents' labels × its labels."""
     return [
-        (math.prod(int(arities[p]) for p in own), int(arities[child]))
-        for child, own in enumerate(parents)
+        (math.prod(int(arities[p]) for p in above), int(arities[child]))
+        for child, above in enumerate(parents)
     ]
 
 
@@ -57,8 +57,8 @@ def count_families(
         if known is not None:
             cells = cells[known]
             weights = None if weights is None else weights[known]
-        found = np.bincount(cells, weights, shape[0] * shape[1])
-        counts.append(found.astype(np.float64).reshape(shape))
+        count = np.bincount(cells, weights, shape[0] * shape[1])
+        counts.append(count.astype(np.float64).reshape(shape))
     return counts
 
 
@@ -74,9 +74,9 @@ def make_tables(
 ) -> list[NDArray[np.float64]]:
     """Return probabilities of counts; a row of which nothing is known is uniform."""
     tables = []
-    for own in counts:
-        cells = own + prior_cell(kind, weight, own.shape)
+    for count in counts:
+        cells = count + prior_cell(kind, weight, count.shape)
         totals = cells.sum(axis=1, keepdims=True)
-        uniform = np.full_like(cells, 1.0 / own.shape[1])
+        uniform = np.full_like(cells, 1.0 / count.shape[1])
         tables.append(np.divide(cells, totals, out=uniform, where=totals > 0))
     return tables

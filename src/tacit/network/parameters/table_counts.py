@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tacit.network.inference.records import read_records
 from tacit.network.parameters.em import Expected, fill_in
 from tacit.network.parameters.estimate import count_families, table_shapes
-from tacit.scale import as_partitioned
 from tacit.statistic import Statistic
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from tacit.network.bayes_net.graph import Parents
     from tacit.network.inference.records import Records
-    from tacit.network.nets.graph import Parents
     from tacit.network.parameters.em import Filled
-    from tacit.scale import Partition
+    from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
 
     Tables = list[NDArray[np.float64]]
@@ -48,13 +48,13 @@ class FamilyTables(Statistic["Tables"]):
         """What a partial takes in memory."""
         return 8 * sum(a * b for a, b in table_shapes(self.schema.arities, self.parents))
 
-    def read(self, part: Partition) -> Records:
-        """Return the records of a part as the net sees them."""
-        return read_records(self.schema, part.records, first=part.first)
+    def read(self, partition: Partition) -> Records:
+        """Return the records of a partition as the net sees them."""
+        return read_records(self.schema, partition.records, first=partition.first)
 
-    def partial(self, part: Partition) -> Tables:
-        """Count the records of a part."""
-        return count_families(self.read(part), self.schema.arities, self.parents)
+    def partial(self, partition: Partition) -> Tables:
+        """Count the records of a partition."""
+        return count_families(self.read(partition), self.schema.arities, self.parents)
 
     def merge(self, one: Tables, other: Tables) -> Tables:
         """Add up."""
@@ -67,32 +67,29 @@ class ExpectedTables(FamilyTables):
 
     tables: Tables
 
-    def partial(self, part: Partition) -> Tables:
-        """Count the records of a part."""
-        expected = Expected(self.read(part), self.schema.arities, self.parents)
+    def partial(self, partition: Partition) -> Tables:
+        """Count the records of a partition."""
+        expected = Expected(self.read(partition), self.schema.arities, self.parents)
         counts, score = expected.counts(self.tables)
         return [*counts, np.array([score])]
 
 
-def count_tables(schema: Schema, parents: Parents, data: Any) -> Tables:
-    """Return the counts of all tables; one pass, if the data are in partitions.
+def count_tables(schema: Schema, parents: Parents, table: Table | PartitionedTable) -> Tables:
+    """Return the counts of all tables, in one pass.
 
     Parameters
     ----------
     schema : Schema
     parents : sequence of sequence of int
-    data : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+    table : Table or PartitionedTable
     """
-    parts = as_partitioned(data)
-    if parts is None:
-        return count_families(read_records(schema, data), schema.arities, parents)
-    return parts.reduce(FamilyTables(schema, parents))
+    return table.reduce(FamilyTables(schema, parents))
 
 
 def fill_in_tables(
     schema: Schema,
     parents: Parents,
-    data: Any,
+    table: Table | PartitionedTable,
     before: Sequence[NDArray[np.float64]],
     kind: str,
     weight: float,
@@ -104,21 +101,17 @@ def fill_in_tables(
 
     Parameters
     ----------
-    schema, parents, data
+    schema, parents, table
         As for :func:`count_tables`.
     before, kind, weight, max_iter, tol
         As for :func:`fill_in`.
     """
-    parts = as_partitioned(data)
-    if parts is None:
-        records = read_records(schema, data)
-        counts = count_families(records, schema.arities, parents)
-        expect = Expected(records, schema.arities, parents).counts
-        return fill_in(counts, expect, before, kind, weight, max_iter=max_iter, tol=tol)
 
-    def expect_parts(tables: Tables) -> tuple[Tables, float]:
-        *counts, score = parts.reduce(ExpectedTables(schema, parents, tables))
+    def expect(tables: Tables) -> tuple[Tables, float]:
+        *counts, score = table.reduce(ExpectedTables(schema, parents, tables))
         return counts, float(score[0])
 
-    counts = count_tables(schema, parents, parts)
-    return fill_in(counts, expect_parts, before, kind, weight, max_iter=max_iter, tol=tol)
+    if isinstance(table, Table):  # whose incomplete records are gathered only once
+        expect = Expected(read_records(schema, table), schema.arities, parents).counts
+    counts = count_tables(schema, parents, table)
+    return fill_in(counts, expect, before, kind, weight, max_iter=max_iter, tol=tol)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Ints: TypeAlias = NDArray[np.int64]
     # Σ weights of records; of each family the number of parent states, their codes, and counts.
-    Found: TypeAlias = tuple[float, Ints, NDArray[np.uint16], NDArray[np.float64]]
+    Counted: TypeAlias = tuple[float, Ints, NDArray[np.uint16], NDArray[np.float64]]
 
 __all__ = ["FamilyCounts", "Fetcher", "unknown_codes"]
 
@@ -32,7 +32,7 @@ _PASS = 64 << 20  # bytes of counts that a pass asks for
 
 
 @dataclass(frozen=True)
-class FamilyCounts(Statistic["Found"]):
+class FamilyCounts(Statistic["Counted"]):
     """Counts of columns with their parents, and with every other column as one more parent.
 
     Only parent states that occur have counts; partitions may see different ones. They are merged
@@ -76,22 +76,22 @@ class FamilyCounts(Statistic["Found"]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def partial(self, part: Partition) -> Found:
+    def partial(self, part: Partition) -> Counted:
         """Count the records of a part."""
-        found: Found | None = None
+        counted: Counted | None = None
         for table in _stretches(part.records):
             schema, (start, rows) = table.schema, table.postings
-            own = self._requests.count(
+            counts = self._requests.count(
                 table.n_records, schema.offsets, schema.defaults, start, rows, table.weights,
                 self.missing, part.n_jobs,
             )  # fmt: skip
             total = table.n_records if table.weights is None else table.weights.sum()
-            new = (float(total), *own)
-            found = new if found is None else self.merge(found, new)
-        assert found is not None  # a part has records
-        return found
+            new = (float(total), *counts)
+            counted = new if counted is None else self.merge(counted, new)
+        assert counted is not None  # a part has records
+        return counted
 
-    def merge(self, one: Found, other: Found) -> Found:
+    def merge(self, one: Counted, other: Counted) -> Counted:
         """Add up."""
         return (one[0] + other[0], *self._requests.merge(*one[1:], *other[1:]))
 
@@ -128,17 +128,17 @@ class Fetcher:
         most = self._parts.statistic_bytes
         return _PASS if most is None else max(1, min(_PASS, most))
 
-    def __call__(self, *requests: Any) -> Found:
+    def __call__(self, *requests: Any) -> Counted:
         """Count families in one pass; of arrays of requests, and the bytes that counts may take."""
         self.n_passes += 1
         statistic = FamilyCounts(self._parts.schema.offsets, self._missing, *requests)
-        found = self._parts.reduce(statistic, n_jobs=self._n_jobs)
-        if found[0] <= 0:
+        counts = self._parts.reduce(statistic, n_jobs=self._n_jobs)
+        if counts[0] <= 0:
             raise InputError("weights: those of all records are zero")
-        return found
+        return counts
 
 
 def unknown_codes(schema: Schema, missing: str) -> Ints:
     """Return of each column the code that says "not known", or -1; all -1 for "state"."""
-    codes = [-1 if own.missing is None else own.missing for own in schema.labels]
-    return np.array(codes if missing == "available" else [-1] * len(codes), np.int64)
+    codes = [-1 if labels.missing is None else labels.missing for labels in schema.labels]
+    return np.array(codes if missing == "ignore" else [-1] * len(codes), np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
-from tacit.network.nets.graph import cycle_text, find_cycle
+from tacit.network.bayes_net.graph import cycle_text, find_cycle
 from tacit.network.search.family_counts import Fetcher, unknown_codes
 from tacit.parameters import make_generator
 from tacit.progress import show_progress
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Arc",
-    "Found",
+    "Criterion",
+    "SearchResult",
     "Parents",
-    "Score",
     "SearchSettings",
     "arc_gains",
     "best_branching",
@@ -36,7 +36,7 @@ __all__ = [
     "network_score",
 ]
 
-Score = Literal["bic", "aic", "bdeu", "bds", "k2", "penalised"]
+Criterion = Literal["bic", "aic", "bdeu", "bds", "k2", "penalized"]
 Arc = tuple[int, int]
 Parents = tuple[tuple[int, ...], ...]
 
@@ -47,10 +47,10 @@ class SearchSettings:
 
     Attributes
     ----------
-    score : {"bic", "aic", "bdeu", "bds", "k2", "penalised"}
-        "penalised" is the ADtree paper's: like BIC, but every entry of the probability tables has
+    criterion : {"bic", "aic", "bdeu", "bds", "k2", "penalized"}
+        "penalized" is the ADtree paper's: like BIC, but every entry of the probability tables has
         its price.
-    restarts : int
+    n_restarts : int
         How often the search starts again from the best net so far, after a few random moves.
     max_parents : int
     prior_weight : float
@@ -59,13 +59,13 @@ class SearchSettings:
         No arcs at all, or the maximum branching.
     tabu : int
         Steps that a climb goes on beyond its top.
-    walks : int
+    n_walks : int
         Walks among equivalent nets without success before a top is taken for one.
     swaps : bool
         Whether two neighbours may change places.
     required, forbidden : sequences of (from, to)
         Positions of columns.
-    missing : {"state", "available"}
+    missing : {"state", "ignore"}
         Whether a missing value is a state like any other, or leaves its record out of the counts
         of a family. A family is then credited with what it gains over the column alone, on the
         records that have all of its values.
@@ -74,17 +74,17 @@ class SearchSettings:
         As everywhere.
     """
 
-    score: Score = "bic"
-    restarts: int = 10
+    criterion: Criterion = "bic"
+    n_restarts: int = 10
     max_parents: int = 5
     prior_weight: float = 1.0
     start: Literal["empty", "branching"] = "empty"
     tabu: int = 10
-    walks: int = 5
+    n_walks: int = 5
     swaps: bool = True
     required: Sequence[Arc] = ()
     forbidden: Sequence[Arc] = ()
-    missing: Literal["state", "available"] = "state"
+    missing: Literal["state", "ignore"] = "state"
     max_seconds: float | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -92,8 +92,8 @@ class SearchSettings:
 
     def check(self) -> None:
         """Refuse what makes no sense, by the name of the argument."""
-        _check_score(self.score, self.prior_weight)
-        for name in ("restarts", "max_parents", "tabu", "walks"):
+        _check_criterion(self.criterion, self.prior_weight)
+        for name in ("n_restarts", "max_parents", "tabu", "n_walks"):
             check_int(getattr(self, name), name, 0)
         for name, choices in (("start", ("empty", "branching")), ("missing", _MISSING)):
             if getattr(self, name) not in choices:
@@ -107,7 +107,7 @@ class SearchSettings:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """What a search came to.
 
     Attributes
@@ -142,7 +142,7 @@ class Found:
 
 def find_structure(
     table: Table | PartitionedTable, settings: SearchSettings | None = None
-) -> Found:
+) -> SearchResult:
     """Search for the net of the highest score, from one net to the next.
 
     The best of all arcs that can be added, removed or turned round is taken as long as the score
@@ -172,7 +172,7 @@ def find_structure(
     _check_arcs(required, forbidden, settings.max_parents, table.schema.names)
     jobs = count_jobs(settings.n_jobs)
     families, fetcher = _families(
-        table, settings.score, settings.prior_weight, settings.missing, jobs
+        table, settings.criterion, settings.prior_weight, settings.missing, jobs
     )
     start = _start(families, settings, required, forbidden, jobs)
     if any(start):  # a column alone can always be counted
@@ -180,27 +180,27 @@ def find_structure(
             name = table.schema.names[x]
             raise InputError(f"required gives {name!r} parents with too many values to be counted")
     seed = int(make_generator(settings.random_state).integers(2**63))
-    with show_progress("restarts", settings.restarts + 1, bool(settings.verbose)) as advance:
+    with show_progress("restarts", settings.n_restarts + 1, bool(settings.verbose)) as advance:
         tell: Callable[..., None] = lambda *_: advance(1)  # noqa: E731
         parents, _, n_scored, n_moves, interrupted, late, trace = families.search(
             start,
             settings.max_parents,
             required.ravel(),
             forbidden.ravel(),
-            settings.restarts,
+            settings.n_restarts,
             settings.tabu,
-            settings.walks,
+            settings.n_walks,
             settings.swaps,
             seed,
             float(settings.max_seconds or 0.0),
             jobs,
             tell,
         )
-    own = families.scores(parents)
-    return Found(
+    scores = families.scores(parents)
+    return SearchResult(
         tuple(map(tuple, parents)),
-        float(own.sum()),
-        own,
+        float(scores.sum()),
+        scores,
         n_scored,
         n_moves,
         trace,
@@ -214,37 +214,37 @@ def family_score(
     table: Table | PartitionedTable,
     child: int,
     parents: Iterable[int],
-    score: Score = "bic",
+    criterion: Criterion = "bic",
     prior_weight: float = 1.0,
-    missing: Literal["state", "available"] = "state",
+    missing: Literal["state", "ignore"] = "state",
 ) -> float:
     """Return the score of a column and its parents, all given by position."""
-    _check_score(score, prior_weight)
-    return _families(table, score, prior_weight, missing)[0].score(child, sorted(parents))
+    _check_criterion(criterion, prior_weight)
+    return _families(table, criterion, prior_weight, missing)[0].score(child, sorted(parents))
 
 
 def network_score(
     table: Table | PartitionedTable,
     parents: Sequence[Iterable[int]],
-    score: Score = "bic",
+    criterion: Criterion = "bic",
     prior_weight: float = 1.0,
-    missing: Literal["state", "available"] = "state",
+    missing: Literal["state", "ignore"] = "state",
 ) -> float:
     """Return the score of a whole net: the parents of each column, all given by position."""
-    _check_score(score, prior_weight)
-    families, _ = _families(table, score, prior_weight, missing)
+    _check_criterion(criterion, prior_weight)
+    families, _ = _families(table, criterion, prior_weight, missing)
     return float(sum(families.scores([sorted(p) for p in parents]).tolist()))
 
 
 def arc_gains(
     table: Table | PartitionedTable,
-    score: Score = "bdeu",
+    criterion: Criterion = "bdeu",
     prior_weight: float = 1.0,
     n_jobs: int = 1,
 ) -> NDArray[np.float64]:
     """Return what each arc gains over no parents at all, from × to; 0 on the diagonal."""
-    _check_score(score, prior_weight)
-    return _families(table, score, prior_weight, "state", n_jobs)[0].gains(n_jobs)
+    _check_criterion(criterion, prior_weight)
+    return _families(table, criterion, prior_weight, "state", n_jobs)[0].gains(n_jobs)
 
 
 def best_branching(gains: NDArray[np.float64]) -> NDArray[np.int32]:
@@ -261,11 +261,15 @@ def best_branching(gains: NDArray[np.float64]) -> NDArray[np.int32]:
     return _core.max_branching(np.ascontiguousarray(gains, np.float64))
 
 
-_MISSING = ("state", "available")
+_MISSING = ("state", "ignore")
 
 
 def _families(
-    table: Table | PartitionedTable, score: Score, prior_weight: float, missing: str, jobs: int = 1
+    table: Table | PartitionedTable,
+    criterion: Criterion,
+    prior_weight: float,
+    missing: str,
+    jobs: int = 1,
 ) -> tuple[_core.NetFamilies, Fetcher | None]:
     """Return what scores families, and what fetches their counts if records are in partitions."""
     schema = table.schema
@@ -276,6 +280,7 @@ def _families(
             f"column {column.name!r} has {column.arity:,} values; the search takes up to 65,536"
         )
     unknown = unknown_codes(schema, missing)
+    score = "penalised" if criterion == "penalized" else criterion  # as the kernel spells it
     if not isinstance(table, Table):
         fetcher = Fetcher(table, unknown, jobs)
         families = _core.NetFamilies.fetched(
@@ -319,9 +324,9 @@ def _start(
     gains = np.where(forbidden > 0, 0.0, families.gains(jobs))
     parents = best_branching(gains).tolist()
     both = [
-        sorted({*own, *([p] if p >= 0 else [])}) for own, p in zip(needed, parents, strict=True)
+        sorted({*above, *([p] if p >= 0 else [])}) for above, p in zip(needed, parents, strict=True)
     ]
-    fits = all(len(own) <= settings.max_parents for own in both) and find_cycle(both) is None
+    fits = all(len(above) <= settings.max_parents for above in both) and find_cycle(both) is None
     return both if fits else needed
 
 
@@ -345,20 +350,21 @@ def _check_arcs(
     for a, b in np.argwhere(required & forbidden).tolist():
         raise InputError(f"the arc {names[a]!r} → {names[b]!r} is both required and forbidden")
     needed = [np.flatnonzero(required[:, x]).tolist() for x in range(len(names))]
-    for x, own in enumerate(needed):
-        if len(own) > max_parents:
+    for x, above in enumerate(needed):
+        if len(above) > max_parents:
             raise InputError(
-                f"required gives {names[x]!r} {len(own)} parents, but max_parents is {max_parents}"
+                f"required gives {names[x]!r} {len(above)} parents, but max_parents is "
+                f"{max_parents}"
             )
     cycle = find_cycle(needed)
     if cycle is not None:
         raise InputError(f"required arcs form a cycle: {cycle_text(cycle, names)}")
 
 
-def _check_score(score: str, prior_weight: float) -> None:
-    if score not in get_args(Score):
-        shown = ", ".join(map(repr, get_args(Score)))
-        raise InputError(f"score must be one of {shown}, got {score!r}")
+def _check_criterion(criterion: str, prior_weight: float) -> None:
+    if criterion not in get_args(Criterion):
+        shown = ", ".join(map(repr, get_args(Criterion)))
+        raise InputError(f"criterion must be one of {shown}, got {criterion!r}")
     if not _is_number(prior_weight) or not 0 < prior_weight < np.inf:
         raise InputError(f"prior_weight must be a positive number, got {prior_weight!r}")
 

@@ -61,7 +61,7 @@ def binary_structure(X: NDArray[Any], n_jobs: int | None) -> tuple[Schema, Struc
     seen = np.column_stack([ones < n_records, ones > 0])
     nodes, pairs = list(_margins(ones, n_records)), list(_tables(square, ones, edges, n_records))
     if not seen.all():  # constant columns have one label
-        nodes = [row[own] for row, own in zip(nodes, seen, strict=True)]
+        nodes = [row[codes] for row, codes in zip(nodes, seen, strict=True)]
         ends = zip(pairs, edges.tolist(), strict=True)
         pairs = [table[np.ix_(seen[a], seen[b])] for table, (a, b) in ends]
     return _schema(X, ones, seen), exact_structure(edges, weights, n_records, nodes, pairs)

@@ -93,9 +93,11 @@ class _FileNumbers:
         out = np.empty((len(columns), int(ends[-1]) if len(ends) else 0))
         pieces = np.searchsorted(self.bounds, starts, side="right") - 1
         for piece in np.unique(pieces).tolist():
-            own = np.flatnonzero(pieces == piece)
+            inside = np.flatnonzero(pieces == piece)
             offset = int(self.bounds[piece])
-            slices = [(int(starts[k]) - offset, int(stops[k]) - offset, int(ends[k])) for k in own]
+            slices = [
+                (int(starts[k]) - offset, int(stops[k]) - offset, int(ends[k])) for k in inside
+            ]
             self._copy(piece, slices, columns, out)
         return out
 

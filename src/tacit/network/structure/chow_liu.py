@@ -96,12 +96,12 @@ def learn(table: Table | PartitionedTable, missing: Missing = "state", n_jobs: i
     --------
     >>> import tacit
     >>> table = tacit.Table({"a": [0, 0, 1, 1], "b": [0, 0, 1, 1], "c": [0, 1, 1, 1]})
-    >>> found = learn(table)
-    >>> found.edges.tolist(), found.weights.round(3).tolist()
+    >>> tree = learn(table)
+    >>> tree.edges.tolist(), tree.weights.round(3).tolist()
     ([[0, 1], [0, 2]], [0.693, 0.216])
     """
     labels = table.schema.labels
-    known_only = missing == "ignore" and any(own.missing is not None for own in labels)
+    known_only = missing == "ignore" and any(known.missing is not None for known in labels)
     pairs = table.pairs(layout="dense" if known_only else "auto", n_jobs=n_jobs)
     stored = pairs.stored
     if isinstance(stored, np.ndarray):
@@ -120,9 +120,9 @@ def learn(table: Table | PartitionedTable, missing: Missing = "state", n_jobs: i
     nodes = np.split(pairs.singles.counts.astype(np.float64), table.schema.cells[1:-1])
     tables = edge_tables(pairs, edges)
     if known_only:
-        unknown = [slice(0, 0) if own.missing is None else own.missing for own in labels]
-        for own, place in zip(nodes, unknown, strict=True):
-            own[place] = 0.0
+        unknown = [slice(0, 0) if known.missing is None else known.missing for known in labels]
+        for counts, place in zip(nodes, unknown, strict=True):
+            counts[place] = 0.0
         for counts, (a, b) in zip(tables, edges.tolist(), strict=True):
             counts[unknown[a], :] = 0.0
             counts[:, unknown[b]] = 0.0
@@ -169,15 +169,15 @@ def _equal_tables(pairs: Pairs, edges: NDArray[np.int64]) -> NDArray[np.float64]
     cells = pairs.stored[rows, np.tile(ids[1], (1, r - 1)).ravel()] if len(rows) else np.zeros(0)
     cells = cells if isinstance(cells, np.ndarray) else cells.todense()
     edge = np.arange(len(edges))
-    found = np.zeros((len(edges), r, s))
-    found[edge[:, None, None], codes[0][:, :, None], codes[1][:, None, :]] = np.reshape(
+    counts = np.zeros((len(edges), r, s))
+    counts[edge[:, None, None], codes[0][:, :, None], codes[1][:, None, :]] = np.reshape(
         cells, (len(edges), r - 1, s - 1)
     )
     left, right = (schema.defaults[columns] for columns in ends)
     # What a default has with a value is what is left of that value; 0 stands there so far.
-    found[edge, :, right] = margins[0] - found.sum(axis=2)
-    found[edge, left, :] = margins[1] - found.sum(axis=1) + found[edge, left, :]
-    return np.maximum(found, 0.0)
+    counts[edge, :, right] = margins[0] - counts.sum(axis=2)
+    counts[edge, left, :] = margins[1] - counts.sum(axis=1) + counts[edge, left, :]
+    return np.maximum(counts, 0.0)
 
 
 def _unknown(schema: Schema) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:

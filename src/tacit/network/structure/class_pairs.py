@@ -71,9 +71,9 @@ class ClassPairs:
             self._add(part, self._standardise(block, columns), values, new)
         for c in labels.tolist():
             first, last = schema.cells[c : c + 2].tolist()
-            own = used[c, columns]
-            self._sums[:, first:last, columns[own]] += new[:, first:last, own]
-            self._read[c, columns[own]] += len(rows)
+            added = used[c, columns]
+            self._sums[:, first:last, columns[added]] += new[:, first:last, added]
+            self._read[c, columns[added]] += len(rows)
 
     def _add(self, rows: Ints, z: Floats, values: Ints, new: Floats) -> None:
         """Add the powers of a block of numbers to the sums of the labels."""
@@ -101,25 +101,25 @@ class ClassPairs:
         block /= self._scale[columns, None]
         return block
 
-    # What was found
+    # What was read
 
     def weights(self, pairs: Ints) -> Floats:
         """Return the information of some pairs in the records read for them."""
-        found = np.zeros(len(pairs))
+        weights = np.zeros(len(pairs))
         for c in np.unique(pairs[:, 0]).tolist():
-            own = pairs[:, 0] == c
-            counts, sums, squares = self._of(c, pairs[own, 1])[:3]
-            found[own] = class_information(counts, sums, squares)
-        return found
+            chosen = pairs[:, 0] == c
+            counts, sums, squares = self._of(c, pairs[chosen, 1])[:3]
+            weights[chosen] = class_information(counts, sums, squares)
+        return weights
 
     def intervals(self, pairs: Ints, confidence: Confidence) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of some pairs."""
         low, high = np.zeros(len(pairs)), np.zeros(len(pairs))
         for c in np.unique(pairs[:, 0]).tolist():
-            own = pairs[:, 0] == c
+            chosen = pairs[:, 0] == c
             first, last = self._schema.cells[c : c + 2].tolist()
-            low[own], high[own] = sampled_classes(
-                self.n_records, self._of(c, pairs[own, 1]), self._whole[first:last], confidence
+            low[chosen], high[chosen] = sampled_classes(
+                self.n_records, self._of(c, pairs[chosen, 1]), self._whole[first:last], confidence
             )
         return low, high
 

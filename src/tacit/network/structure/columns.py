@@ -125,8 +125,8 @@ class Columns:
             raise InputError(f"names: {len(names)} names for {X.shape[1]} columns")
         _check_size(X.shape[0], len(names))
         n = len(names)
-        own = _check_weights(weights, X.shape[0])
-        return cls(names, np.ones(n, np.bool_), np.arange(n), X.shape[0], X, None, own)
+        checked = _check_weights(weights, X.shape[0])
+        return cls(names, np.ones(n, np.bool_), np.arange(n), X.shape[0], X, None, checked)
 
     @classmethod
     def from_table(cls, table: Table) -> Columns:
@@ -134,8 +134,10 @@ class Columns:
         n = table.n_columns
         _check_size(table.n_records, n)
         names = list(table.schema.names)
-        own = table.weights
-        return cls(names, np.zeros(n, np.bool_), np.arange(n), table.n_records, None, table, own)
+        weights = table.weights
+        return cls(
+            names, np.zeros(n, np.bool_), np.arange(n), table.n_records, None, table, weights
+        )
 
     @classmethod
     def from_partitions(cls, parts: PartitionedTable) -> Columns:
@@ -242,7 +244,9 @@ def check_finite(
     row, column = divmod(int(np.argmax(wrong)), wrong.shape[1])
     value = block[row, column]
     what = "is missing (NaN)" if np.isnan(value) else "is infinite"
-    hint = "; missing='ignore' with method='exact' leaves such values out" * bool(np.isnan(value))
+    hint = "; missing='ignore' with algorithm='exact' leaves such values out" * bool(
+        np.isnan(value)
+    )
     raise InputError(f"X: the value of column {names[column]!r} in row {first + row} {what}{hint}")
 
 
@@ -265,9 +269,9 @@ def _check_size(n_records: int, n_columns: int) -> None:
 def _check_weights(weights: Any, n_records: int) -> NDArray[np.float64] | None:
     if weights is None:
         return None
-    own = np.asarray(weights, np.float64)
-    if own.shape != (n_records,):
-        raise InputError(f"weights must be {n_records} numbers, got shape {own.shape}")
-    if not np.isfinite(own).all() or (own < 0).any() or own.sum() <= 0:
+    checked = np.asarray(weights, np.float64)
+    if checked.shape != (n_records,):
+        raise InputError(f"weights must be {n_records} numbers, got shape {checked.shape}")
+    if not np.isfinite(checked).all() or (checked < 0).any() or checked.sum() <= 0:
         raise InputError("weights must be finite, not negative, and not all zero")
-    return own
+    return checked

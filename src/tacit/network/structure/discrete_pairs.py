@@ -114,8 +114,8 @@ class TableSource:
 def sampled_square(table: Table, rows: Ints, n_jobs: int) -> tuple[Ints, Ints]:
     """Return the counts of stored values in some records, and those of all pairs of them."""
     singles = counts.one_way(table, rows, n_jobs)
-    found = counts.pairs(table, rows, singles, n_jobs, "dense")
-    return singles.stored.astype(np.int64), np.array(found.stored, np.int64)
+    pairs = counts.pairs(table, rows, singles, n_jobs, "dense")
+    return singles.stored.astype(np.int64), np.array(pairs.stored, np.int64)
 
 
 def sampled_cells(
@@ -173,7 +173,7 @@ class DiscretePairs(Generic[Sample]):
         check_fits(
             24 * schema.n_values**2 + 8 * len(schema) ** 2,
             f"all pairs of {schema.n_values:,} stored values",
-            "select fewer columns, or use method='exact'",
+            "select fewer columns, or use algorithm='exact'",
         )
         self.n_columns, self.n_records = len(schema), source.n_records
         self._source, self._bounded = source, bounded
@@ -218,14 +218,14 @@ class DiscretePairs(Generic[Sample]):
         for v, w, new in self._source.cells(sample, pairs):
             self._cells[v, w] += new
 
-    # What was found
+    # What was read
 
     def weights(self, pairs: Ints) -> Floats:
         """Return the mutual information of some pairs in the records read for them."""
-        found = np.zeros(len(pairs))
+        weights = np.zeros(len(pairs))
         for which in self._groups(pairs):
-            found[which] = table_information(self._tables(pairs[which]))
-        return found
+            weights[which] = table_information(self._tables(pairs[which]))
+        return weights
 
     def intervals(self, pairs: Ints, confidence: Confidence) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of some pairs of the present level."""
@@ -263,8 +263,8 @@ class DiscretePairs(Generic[Sample]):
         stored = self._whole if level == -1 else self._singles[level]
         n = self.n_records if level == -1 else self._sizes[level]
         width = int(self._schema.arities[columns[0]]) - 1
-        own = stored[self._schema.offsets[columns][:, None] + np.arange(width)]
-        return np.concatenate([own, n - own.sum(axis=1, keepdims=True)], axis=1).astype(float)
+        counts = stored[self._schema.offsets[columns][:, None] + np.arange(width)]
+        return np.concatenate([counts, n - counts.sum(axis=1, keepdims=True)], axis=1).astype(float)
 
     def _tables(self, pairs: Ints) -> Floats:
         """Return two-way counts of pairs of equal shape; the default is last on each axis."""
@@ -276,13 +276,13 @@ class DiscretePairs(Generic[Sample]):
         tables = np.zeros((len(pairs), r, s))
         tables[:, : r - 1, : s - 1] = self._cells[rows, columns]
         level = self._level[a, b]
-        for own in np.unique(level).tolist():
-            which = level == own
+        for sample in np.unique(level).tolist():
+            which = level == sample
             part = tables[which]
-            part[:, : r - 1, s - 1] = self._margins(a[which], own)[:, : r - 1] - part[
+            part[:, : r - 1, s - 1] = self._margins(a[which], sample)[:, : r - 1] - part[
                 :, : r - 1
             ].sum(axis=2)
-            part[:, r - 1] = self._margins(b[which], own) - part[:, : r - 1].sum(axis=1)
+            part[:, r - 1] = self._margins(b[which], sample) - part[:, : r - 1].sum(axis=1)
             tables[which] = part
         return tables
 

@@ -97,13 +97,13 @@ class ExactPairs:
 
 def unknown_cells(schema: Schema) -> NDArray[np.int64]:
     """Return the cells of missing values, numbered as in one-way counts."""
-    found = [
+    pairs = [
         int(schema.cells[c]) + k
         for c, labels in enumerate(schema.labels)
         for k, label in enumerate(labels)
         if label is None
     ]
-    return np.array(found, np.int64)
+    return np.array(pairs, np.int64)
 
 
 def node_counts(table: Table, column: int, missing: Missing) -> Floats:

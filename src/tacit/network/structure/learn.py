@@ -41,9 +41,9 @@ __all__ = [
 ]
 
 _CHOICES = {
-    "method": ("mist", "exact"),
+    "algorithm": ("mist", "exact"),
     "interval": ("clt", "hoeffding"),
-    "share": ("tree", "decision"),
+    "guarantee": ("tree", "decision"),
     "tree_edges": ("interval", "exact"),
     "missing": ("state", "ignore"),
 }
@@ -55,17 +55,17 @@ class Settings:
 
     Attributes
     ----------
-    method : {"exact", "mist"}
+    algorithm : {"exact", "mist"}
         Read all records for all pairs, or only as many as decisions need.
     delta : float
         Probability of a wrong tree that is put up with ("mist" only).
     epsilon : float
         How much is trimmed off the upper ends of intervals, in nats ("mist" only).
-    sample : int
+    initial_sample : int
         Records that are read first.
     interval : {"clt", "hoeffding"}
         What intervals rest on: the central limit theorem, or Hoeffding's inequality.
-    share : {"tree", "decision"}
+    guarantee : {"tree", "decision"}
         Whether `delta` is for the tree as a whole or for each decision, as in the paper.
     tree_edges : {"interval", "exact"}
         Whether edges of the tree have intervals, too, or are read in full, as in the paper.
@@ -75,12 +75,12 @@ class Settings:
         As everywhere.
     """
 
-    method: Literal["mist", "exact"] = "exact"
+    algorithm: Literal["mist", "exact"] = "exact"
     delta: float = 1e-3
     epsilon: float = 0.0
-    sample: int = 5000
+    initial_sample: int = 5000
     interval: Literal["clt", "hoeffding"] = "clt"
-    share: Literal["tree", "decision"] = "tree"
+    guarantee: Literal["tree", "decision"] = "tree"
     tree_edges: Literal["interval", "exact"] = "interval"
     missing: Literal["state", "ignore"] = "state"
     random_state: Any = None
@@ -96,10 +96,10 @@ class Settings:
             raise InputError(f"delta must be a number between 0 and 1, got {self.delta!r}")
         if not _is_number(self.epsilon) or not 0 <= self.epsilon < np.inf:
             raise InputError(f"epsilon must be a number of at least 0, got {self.epsilon!r}")
-        check_int(self.sample, "sample", 2)
+        check_int(self.initial_sample, "initial_sample", 2)
         count_jobs(self.n_jobs)
-        if self.method == "mist" and self.missing == "ignore":
-            raise InputError("missing='ignore' needs method='exact'")
+        if self.algorithm == "mist" and self.missing == "ignore":
+            raise InputError("missing='ignore' needs algorithm='exact'")
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Structure:
     lower, upper : float64 arrays of shape (n_columns - 1,)
         Between them the information of all records lies, as sure as `delta` says.
     edge_usage : float
-        Share of all (record, pair) combinations that was read.
+        Fraction of all (record, pair) combinations that was read.
     n_read : int
         Records read for the pair that needed most.
     rounds : list of dict
@@ -157,8 +157,8 @@ def learn(columns: Columns, settings: Settings) -> Structure:
     [[0, 1], [1, 2]]
     """
     settings.check()
-    whole_table = columns.n_records <= settings.sample or columns.n_columns < 2
-    if settings.method == "exact" or whole_table:
+    whole_table = columns.n_records <= settings.initial_sample or columns.n_columns < 2
+    if settings.algorithm == "exact" or whole_table:
         return _learn_exact(columns, settings)
     return _learn_mist(columns, settings)
 
@@ -167,14 +167,14 @@ def _learn_exact(columns: Columns, settings: Settings) -> Structure:
     discrete = columns.table if columns.parts is None else columns.parts
     if discrete is not None and not columns.numeric.any():
         tree = chow_liu.learn(discrete, settings.missing, count_jobs(settings.n_jobs))
-        if columns.weighted and not any(own.any() for own in tree.nodes):
+        if columns.weighted and not any(counts.any() for counts in tree.nodes):
             raise InputError("X: all weights are zero")
         return exact_structure(tree.edges, tree.weights, columns.n_records, tree.nodes, tree.pairs)
-    found = ExactPairs(columns, settings.missing, count_jobs(settings.n_jobs))
-    edges = maximum_spanning_tree(settle(found.weights))
-    weights = found.weights[edges[:, 0], edges[:, 1]]
-    nodes = [found.node(c) for c in range(columns.n_columns)]
-    pairs = [found.pair(a, b) for a, b in edges.tolist()]
+    reader = ExactPairs(columns, settings.missing, count_jobs(settings.n_jobs))
+    edges = maximum_spanning_tree(settle(reader.weights))
+    weights = reader.weights[edges[:, 0], edges[:, 1]]
+    nodes = [reader.node(c) for c in range(columns.n_columns)]
+    pairs = [reader.pair(a, b) for a, b in edges.tolist()]
     return exact_structure(edges, weights, columns.n_records, nodes, pairs)
 
 
@@ -196,26 +196,26 @@ def exact_structure(
 
 def _learn_mist(columns: Columns, settings: Settings) -> Structure:
     if columns.weighted:
-        raise InputError("method='mist' takes no weights of records; use method='exact'")
+        raise InputError("algorithm='mist' takes no weights of records; use algorithm='exact'")
     reader = _make_reader(columns, settings)
-    found = find_tree(
+    tree = find_tree(
         reader,
-        sample=settings.sample,
+        sample=settings.initial_sample,
         delta=settings.delta,
-        share=settings.share == "tree",
+        share=settings.guarantee == "tree",
         epsilon=settings.epsilon,
         exact_edges=settings.tree_edges == "exact",
     )
     return Structure(
-        found.edges,
-        found.weights,
-        found.lower,
-        found.upper,
-        found.edge_usage,
-        found.n_read,
-        found.rounds,
+        tree.edges,
+        tree.weights,
+        tree.lower,
+        tree.upper,
+        tree.edge_usage,
+        tree.n_read,
+        tree.rounds,
         [reader.node(c) for c in range(columns.n_columns)],
-        [reader.pair(a, b) for a, b in found.edges.tolist()],
+        [reader.pair(a, b) for a, b in tree.edges.tolist()],
     )
 
 

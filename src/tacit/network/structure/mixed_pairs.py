@@ -52,35 +52,35 @@ class MixedPairs:
     def read(self, pairs: Ints, n_total: int) -> int:
         """Draw records up to `n_total` and read the new ones for some pairs; return how many."""
         rows = self._draw.more(n_total - self._draw.n_drawn)
-        for reader, _, own in self._parts(pairs):
+        for reader, _, positions in self._parts(pairs):
             if isinstance(reader, DiscretePairs):
-                reader.read_sample(own, rows, len(rows))
+                reader.read_sample(positions, rows, len(rows))
             else:
-                reader.read_rows(own, rows)
+                reader.read_rows(positions, rows)
         return len(rows)
 
     def finish(self, pairs: Ints) -> int:
         """Read all records that were not drawn for some pairs, and return how many."""
         rows = self._draw.rest()
-        for reader, _, own in self._parts(pairs):
+        for reader, _, positions in self._parts(pairs):
             if isinstance(reader, ClassPairs):
-                reader.read_rows(own, rows)
+                reader.read_rows(positions, rows)
             else:
-                reader.finish(own)
+                reader.finish(positions)
         return len(rows)
 
     def weights(self, pairs: Ints) -> Floats:
         """Return the information of some pairs in the records read for them."""
-        found = np.zeros(len(pairs))
-        for reader, which, own in self._parts(pairs):
-            found[which] = reader.weights(own)
-        return found
+        weights = np.zeros(len(pairs))
+        for reader, which, positions in self._parts(pairs):
+            weights[which] = reader.weights(positions)
+        return weights
 
     def intervals(self, pairs: Ints, confidence: Confidence) -> tuple[Floats, Floats]:
         """Return the ends of the intervals of some pairs."""
         low, high = np.zeros(len(pairs)), np.zeros(len(pairs))
-        for reader, which, own in self._parts(pairs):
-            low[which], high[which] = reader.intervals(own, confidence)
+        for reader, which, positions in self._parts(pairs):
+            low[which], high[which] = reader.intervals(positions, confidence)
         return low, high
 
     def _parts(self, pairs: Ints) -> list[Part]:
@@ -91,14 +91,14 @@ class MixedPairs:
         mixed = np.where(numeric[:, :1], places[:, ::-1], places)  # the discrete one first
         n_numeric = numeric.sum(axis=1)
         parts: list[Part] = []
-        for reader, kind, own in (
+        for reader, kind, positions in (
             (self._numeric, 2, alike),
             (self._discrete, 0, alike),
             (self._classes, 1, mixed),
         ):
             which = n_numeric == kind
             if which.any():
-                parts.append((reader, which, np.ascontiguousarray(own[which])))
+                parts.append((reader, which, np.ascontiguousarray(positions[which])))
         return parts
 
     def node(self, c: int) -> NodeStatistic:
@@ -112,17 +112,17 @@ class MixedPairs:
 
     def pair(self, a: int, b: int) -> EdgeStatistic:
         """Return the statistic of two columns over the records read for them."""
-        [(reader, _, own)] = self._parts(np.array([[a, b]]))
-        found: EdgeStatistic = reader.pair(*own[0].tolist())
-        if isinstance(reader, ClassPairs) or own[0, 0] == self._columns.place[a]:
-            return found
-        return _turned(found)
+        [(reader, _, positions)] = self._parts(np.array([[a, b]]))
+        statistic: EdgeStatistic = reader.pair(*positions[0].tolist())
+        if isinstance(reader, ClassPairs) or positions[0, 0] == self._columns.place[a]:
+            return statistic
+        return _turned(statistic)
 
 
-def _turned(found: EdgeStatistic) -> EdgeStatistic:
+def _turned(statistic: EdgeStatistic) -> EdgeStatistic:
     """Return the statistic of two columns of one kind with the second one first."""
-    if isinstance(found, PairMoments):
-        f = found
+    if isinstance(statistic, PairMoments):
+        f = statistic
         return PairMoments(f.n, f.mean_b, f.mean_a, f.var_b, f.var_a, f.cov)
-    assert isinstance(found, np.ndarray)
-    return np.ascontiguousarray(found.T)
+    assert isinstance(statistic, np.ndarray)
+    return np.ascontiguousarray(statistic.T)

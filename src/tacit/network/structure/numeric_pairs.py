@@ -86,9 +86,9 @@ class NumericPairs:
 
     def read_rows(self, pairs: Ints, rows: Ints) -> None:
         """Read drawn records for some pairs: all pairs the first time, fewer of them later."""
-        columns, own = _columns_of(pairs)
+        columns, block_pairs = _columns_of(pairs)
         sums = self._sums[-1].copy()
-        sums[:, columns] += self._add(rows, pairs, columns, own)
+        sums[:, columns] += self._add(rows, pairs, columns, block_pairs)
         self._sums.append(sums)
         self._sizes.append(self._sizes[-1] + len(rows))
         self._set_level(pairs, columns, len(self._sizes) - 1)
@@ -96,8 +96,8 @@ class NumericPairs:
     def finish(self, pairs: Ints) -> int:
         """Read all records that were not drawn for some pairs, and return how many."""
         rows = self._numbers.rest()
-        columns, own = _columns_of(pairs)
-        rest = self._add(rows, pairs, columns, own)
+        columns, block_pairs = _columns_of(pairs)
+        rest = self._add(rows, pairs, columns, block_pairs)
         self._all[:, columns] = self._sums[-1][:, columns] + rest
         self._set_level(pairs, columns, -1)
         return len(rows)
@@ -107,8 +107,8 @@ class NumericPairs:
         known = self._column_level[columns] == -1  # all records are known already
         self._column_level[columns[~known]] = level
 
-    def _add(self, rows: Ints, pairs: Ints, columns: Ints, own: Ints) -> Floats:
-        """Add products of some rows; return the column sums. `own` are pairs of block rows."""
+    def _add(self, rows: Ints, pairs: Ints, columns: Ints, block_pairs: Ints) -> Floats:
+        """Add products of some rows; return the column sums. `block_pairs` are rows of blocks."""
         sums = np.zeros((4, len(columns)))
         c = len(columns)
         dense = len(pairs) > _DENSE * c * (c - 1) / 2
@@ -118,7 +118,7 @@ class NumericPairs:
             z = self._standardise(block, numbers, columns)
             sums += _power_sums(z)
             if not dense:
-                _core.pair_products(z, own, few, self._n_jobs)
+                _core.pair_products(z, block_pairs, few, self._n_jobs)
                 continue
             single = z.astype(np.float32)
             square = single * single
@@ -129,7 +129,7 @@ class NumericPairs:
                 for target, part in zip(targets, parts, strict=True):
                     target += part
                 continue
-            i, j = own[:, 0], own[:, 1]
+            i, j = block_pairs[:, 0], block_pairs[:, 1]
             for target, part in zip(targets, parts, strict=True):
                 target[a, b] += part[i, j]
         if not dense:
@@ -170,7 +170,7 @@ class NumericPairs:
         self._shift = np.where(high > low, self._shift, low)
         return np.stack([low - self._shift, high - self._shift]) / self._scale
 
-    # What was found
+    # What was read
 
     def weights(self, pairs: Ints) -> Floats:
         """Return the mutual information of some pairs in the records read for them."""
@@ -251,8 +251,8 @@ class NumericPairs:
 
 def _columns_of(pairs: Ints) -> tuple[Ints, Ints]:
     """Return the columns that occur in pairs, and the pairs in terms of those."""
-    columns, own = np.unique(pairs, return_inverse=True)
-    return columns, np.ascontiguousarray(own.reshape(pairs.shape), np.int64)
+    columns, block_pairs = np.unique(pairs, return_inverse=True)
+    return columns, np.ascontiguousarray(block_pairs.reshape(pairs.shape), np.int64)
 
 
 def _power_sums(z: Floats) -> Floats:

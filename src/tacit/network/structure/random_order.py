@@ -66,10 +66,10 @@ class RandomOrder:
         They ascend. The work is that of the shorter of the two stretches.
         """
         if stop - start < last - first:
-            found = self.numbers(start, stop)
-            found = found[(found >= first) & (found < last)]
-            found.sort()
-            return found
+            rows = self.numbers(start, stop)
+            rows = rows[(rows >= first) & (rows < last)]
+            rows.sort()
+            return rows
         places = self.places(np.arange(first, last))
         return first + np.flatnonzero((places >= start) & (places < stop))
 

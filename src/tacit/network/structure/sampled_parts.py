@@ -88,14 +88,14 @@ class PairSamples(Statistic["list[Ints]"]):
 
     def partial(self, part: Partition) -> list[Ints]:
         """Count the records of a part."""
-        found = []
+        counted = []
         for stretch in self.stretches:
             rows = _rows(self.order, part, stretch)
             singles = counts.one_way(part.records, rows, part.n_jobs).stored.astype(np.int64)
             each = sampled_cells(part.records, rows, self.pairs, part.n_jobs)
             cells = [new for _, _, new in each]
-            found += [singles, np.concatenate(cells) if cells else np.zeros(0, np.int64)]
-        return found
+            counted += [singles, np.concatenate(cells) if cells else np.zeros(0, np.int64)]
+        return counted
 
     def merge(self, one: list[Ints], other: list[Ints]) -> list[Ints]:
         """Add up."""
@@ -109,15 +109,15 @@ class PairSamples(Statistic["list[Ints]"]):
 class _Ahead:
     """What a pass found: counts of some pairs, for one sample after another."""
 
-    def __init__(self, statistic: PairSamples, schema: Schema, found: list[Ints]) -> None:
+    def __init__(self, statistic: PairSamples, schema: Schema, counted: list[Ints]) -> None:
         pairs, n = statistic.pairs, len(schema)
         self._schema = schema
         self._place = np.full((n, n), -1, np.int32)  # of each pair among those counted
         self._place[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
         self._sizes = (schema.arities[pairs] - 1).prod(axis=1)
         self._starts = np.cumsum(self._sizes) - self._sizes
-        self._singles = dict(zip(statistic.stretches, found[::2], strict=True))
-        self._cells = dict(zip(statistic.stretches, found[1::2], strict=True))
+        self._singles = dict(zip(statistic.stretches, counted[::2], strict=True))
+        self._cells = dict(zip(statistic.stretches, counted[1::2], strict=True))
 
     def singles(self, sample: Stretch) -> Ints | None:
         """Return counts of stored values, if the sample is among those counted."""
@@ -129,13 +129,13 @@ class _Ahead:
 
     def cells(self, sample: Stretch, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Yield pairs of stored values of some pairs that were counted, and their counts."""
-        own = self._place[pairs[:, 0], pairs[:, 1]]
-        sizes = self._sizes[own]
-        shifts = self._starts[own] - (np.cumsum(sizes) - sizes)
-        found = self._cells[sample][np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))]
+        cells = self._place[pairs[:, 0], pairs[:, 1]]
+        sizes = self._sizes[cells]
+        shifts = self._starts[cells] - (np.cumsum(sizes) - sizes)
+        stored = self._cells[sample][np.repeat(shifts, sizes) + np.arange(int(sizes.sum()))]
         done = 0
         for v, w in value_pairs(self._schema, pairs):
-            yield v, w, found[done : done + len(v)]
+            yield v, w, stored[done : done + len(v)]
             done += len(v)
 
 
@@ -188,19 +188,19 @@ class PartSource:
 
     def singles(self, sample: Stretch) -> Ints:
         """Return the counts of stored values in a sample of which cells were asked for."""
-        return next(x for own in self._ahead if (x := own.singles(sample)) is not None)
+        return next(x for counts in self._ahead if (x := counts.singles(sample)) is not None)
 
     def cells(self, sample: Stretch, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Yield pairs of stored values of pairs of columns, and their counts in a sample."""
-        for own in self._ahead:
-            if own.covers(sample, pairs):
-                return own.cells(sample, pairs)
+        for ahead in self._ahead:
+            if ahead.covers(sample, pairs):
+                return ahead.cells(sample, pairs)
         n_cells = int((self.schema.arities[pairs] - 1).prod(axis=1).sum())
         stretches = tuple(self._read_ahead(sample, len(pairs), n_cells))
         statistic = PairSamples(self._order, stretches, pairs, n_cells, self.schema.n_values)
-        found = self._parts.reduce(statistic, only=self._holding(stretches), n_jobs=self._n_jobs)
-        ahead = _Ahead(statistic, self.schema, found)
-        self._ahead = [own for own in self._ahead if own.singles(sample) is None] + [ahead]
+        counted = self._parts.reduce(statistic, only=self._holding(stretches), n_jobs=self._n_jobs)
+        ahead = _Ahead(statistic, self.schema, counted)
+        self._ahead = [counts for counts in self._ahead if counts.singles(sample) is None] + [ahead]
         return ahead.cells(sample, pairs)
 
     def _read_ahead(self, sample: Stretch, n_pairs: int, n_cells: int) -> Iterator[Stretch]:
@@ -223,6 +223,6 @@ class PartSource:
         sizes = self._parts.partition_sizes
         if last - first > _LISTED:
             return None
-        found = np.searchsorted(np.cumsum(sizes), self._order.numbers(first, last), "right")
-        held: list[int] = np.unique(found).tolist()
+        holding = np.searchsorted(np.cumsum(sizes), self._order.numbers(first, last), "right")
+        held: list[int] = np.unique(holding).tolist()
         return held

@@ -3,95 +3,146 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from tacit.errors import InputError
 from tacit.machine import count_jobs
-from tacit.parameters import make_generator
+from tacit.parameters import check_choice, make_generator
+from tacit.rules.base import RuleModel
 from tacit.rules.boosted.explanation import Explanation
 from tacit.rules.boosted.growth import Growth
+from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.boosted.rule_set import RuleSet
-from tacit.rules.boosted.settings import check_parameters, choose_loss
-from tacit.rules.checks import kept_on_failure
-from tacit.rules.columns.features import RuleFeatures
-from tacit.rules.sample import one_record, take_sample, without_target
+from tacit.rules.boosted.settings import LOSSES, check_parameters, choose_loss
+from tacit.rules.sample import one_record
 
 if TYPE_CHECKING:
-    import os
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from tacit.listing import Listing
     from tacit.rules.boosted.growth import Grown
-    from tacit.rules.boosted.outputs import Kind, Targets
-    from tacit.rules.columns.features import NewColumns
+    from tacit.rules.targets import Targets
+    from tacit.store import State
 
 __all__ = ["BoostedRules"]
 
 
-class BoostedRules(BaseEstimator):  # type: ignore[misc]
+class BoostedRules(RuleModel):
     """Rules that are added up; subclasses say what they predict."""
 
-    _features: RuleFeatures
-    _kind: Kind
+    rules_: RuleSet
+    _target_type: str
+    _target_types: ClassVar[tuple[str, ...]]
     _loss: str
-    _target_name: str | None
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        return tags
+    def __init__(
+        self,
+        n_rules: int = 500,
+        *,
+        heads: Literal["single", "partial", "complete"] = "single",
+        head_size: int | None = None,
+        learning_rate: float = 0.3,
+        max_conditions: int | None = 4,
+        min_support: float = 1,
+        l1: float = 0.0,
+        l2: float = 1.0,
+        algorithm: Literal["exact", "histogram"] = "exact",
+        n_bins: int = 32,
+        binning: Literal["frequency", "width"] = "frequency",
+        defaults: Any = "auto",
+        nominal: Sequence[str | int] | None = None,
+        sample: Literal["none", "bagging", "subsample"] = "none",
+        sample_fraction: float | None = None,
+        feature_fraction: str | float | None = None,
+        prune: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        default_rule: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_rules = n_rules
+        self.heads = heads
+        self.head_size = head_size
+        self.learning_rate = learning_rate
+        self.max_conditions = max_conditions
+        self.min_support = min_support
+        self.l1 = l1
+        self.l2 = l2
+        self.algorithm = algorithm
+        self.n_bins = n_bins
+        self.binning = binning
+        self.defaults = defaults
+        self.nominal = nominal
+        self.sample = sample
+        self.sample_fraction = sample_fraction
+        self.feature_fraction = feature_fraction
+        self.prune = prune
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.default_rule = default_rule
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     # Steps of fit
 
-    @abstractmethod
-    def _read_target(self, y: Any, n_records: int) -> Targets:
-        """Return the target as rows of outputs."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn rules.
+
+        Parameters
+        ----------
+        X : Table, frame, mapping of columns, array or sparse array
+            Numbers are compared as float64: whole ones above 2**53 may become the same.
+        y : array-like of shape (n_records,) or (n_records, n_outputs), or str
+            For a classifier, the class of each record, or labels that are 0 or 1: an array, a
+            sparse array or a frame. For a regressor, numbers; rules name outputs as columns of a
+            frame or a Series are. Or the name of a column of X that holds classes or numbers.
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for. Records of the weight zero say nothing, and
+            weights of less than about a millionth of the largest are rounded away.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        bins = (self.binning, self.n_bins) if self.algorithm == "histogram" else None
+        training = self._read_training(X, y, sample_weight, bins)
+        targets = training.targets
+        self._loss = choose_loss(getattr(self, "loss", "squared"), targets)
+        generator = make_generator(self.random_state)
+        growth = Growth(self, training.columns, targets, training.weights, self._loss, generator)
+        grown = growth.rules()
+        self._target_type = targets.type
+        self._keep(targets)
+        self._features = self._features.with_digits(
+            training.columns, grown.rules.columns, grown.rules.thresholds
+        )
+        self._set_rules(grown.rules)
+        self.validation_losses_ = grown.losses
+        self._finish(training.X, growth, grown)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(self)
+
+    def _set_rules(self, rules: RuleArrays) -> None:
+        self.rules_ = RuleSet(rules, self._features, self._labels())
+        self.n_rules_ = len(rules)
 
     @abstractmethod
     def _keep(self, targets: Targets) -> None:
         """Note what predictions are made of, besides rules."""
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        with kept_on_failure(self):
-            return self._learn(X, y, sample_weight)
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> Any:
-        check_parameters(self)
-        sample = take_sample(self, X, y, sample_weight)
-        params: Any = self
-        self._features, coded = RuleFeatures.fit(
-            sample.data,
-            self,
-            predominant=params.predominant,
-            bins=(params.binning, params.n_bins) if params.search == "histogram" else None,
-            nominal=params.nominal,
-            n_jobs=count_jobs(params.n_jobs),
-        )
-        kept = sample.kept
-        targets = self._read_target(sample.y, coded.n_records if kept is None else len(kept))
-        targets = targets if kept is None else targets.take(kept)
-        self._loss = choose_loss(getattr(self, "loss", "squared"), targets)
-        generator = make_generator(params.random_state)
-        growth = Growth(self, coded, targets, sample.weights, self._loss, generator)
-        grown = growth.rules()
-        self._kind, self._target_name = targets.kind, sample.target_name
-        self._keep(targets)
-        shown = grown.rules.columns, grown.rules.thresholds
-        self._features = self._features.telling(coded, *shown)
-        self.rules_ = RuleSet(grown.rules, self._features, self._labels())
-        self.n_rules_ = len(grown.rules)
-        self.validation_losses_ = grown.losses
-        self._finish(sample.data, growth, grown)
-        return self
 
     def _finish(self, X: Any, growth: Growth, grown: Grown) -> None:
         """Learn what depends on the scores of the rules."""
@@ -102,27 +153,22 @@ class BoostedRules(BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """What each column's rules gain, as shares of all gains; columns of a rule share alike."""
-        check_is_fitted(self, "rules_")
+        """The fraction of all gains by each column's rules; columns of a rule count alike."""
+        check_is_fitted(self)
         rules, n_columns = self.rules_.arrays, int(self.n_features_in_)
         owner = np.repeat(np.arange(len(rules)), np.diff(rules.rule_conditions))
         cells = np.unique(owner * n_columns + rules.columns)  # a column counts once in a rule
         numbers, columns = np.divmod(cells, n_columns)
         each = rules.gain / np.maximum(np.bincount(numbers, minlength=len(rules)), 1)
         gains = np.bincount(columns, each[numbers], n_columns)
-        shares: NDArray[np.float64] = gains / (gains.sum() or 1.0)
-        return shares
+        return np.asarray(gains / (gains.sum() or 1.0), np.float64)
 
     # What it says of records
 
-    def _new(self, X: Any) -> NewColumns:
-        check_is_fitted(self, "rules_")
-        return self._features.transform(without_target(X, self._target_name), self)
-
     def _decide(self, X: Any) -> NDArray[np.float64]:
         """Return the scores of all outputs."""
-        new = self._new(X)
-        return self.rules_.arrays.score(new, count_jobs(self.n_jobs))
+        columns = self._read_columns(X)
+        return self.rules_.arrays.score(columns, count_jobs(self.n_jobs))
 
     @abstractmethod
     def _predicted(self, decisions: NDArray[np.float64]) -> list[Any]:
@@ -139,8 +185,8 @@ class BoostedRules(BaseEstimator):  # type: ignore[misc]
         -------
         csr_array of bool of shape (n_records, n_rules)
         """
-        new = self._new(X)
-        indptr, rules = self.rules_.arrays.cover(new, count_jobs(self.n_jobs))
+        columns = self._read_columns(X)
+        indptr, rules = self.rules_.arrays.cover(columns, count_jobs(self.n_jobs))
         shape = (len(indptr) - 1, self.n_rules_)
         return sparse.csr_array((np.ones(len(rules), np.bool_), rules, indptr), shape=shape)
 
@@ -156,10 +202,10 @@ class BoostedRules(BaseEstimator):  # type: ignore[misc]
         -------
         Explanation
         """
-        check_is_fitted(self, "rules_")
-        new, n_jobs = self._new(one_record(X)), count_jobs(self.n_jobs)
-        decisions = self.rules_.arrays.score(new, n_jobs)
-        _, covering = self.rules_.arrays.cover(new, n_jobs)
+        check_is_fitted(self)
+        columns, n_jobs = self._read_columns(one_record(X)), count_jobs(self.n_jobs)
+        decisions = self.rules_.arrays.score(columns, n_jobs)
+        _, covering = self.rules_.arrays.cover(columns, n_jobs)
         scores = zip(self._labels(), decisions[0].tolist(), strict=True)
         return Explanation(
             self._predicted(decisions)[0],
@@ -178,7 +224,7 @@ class BoostedRules(BaseEstimator):  # type: ignore[misc]
         top : int, optional
             How many rules; None for all. Rules with the same conditions are one.
         """
-        check_is_fitted(self, "rules_")
+        check_is_fitted(self)
         rules = self.rules_.merged()
         columns = len(np.unique(rules.arrays.columns))
         used = f"{columns:,} of {self.n_features_in_:,} columns"
@@ -190,20 +236,30 @@ class BoostedRules(BaseEstimator):  # type: ignore[misc]
         )
         return f"{head}\n{rules.to_text(top)}"
 
+    def _listing(self, top: int | None) -> Listing:
+        check_is_fitted(self)
+        return self.rules_.merged()._listing(top)
+
     @abstractmethod
     def _headline(self) -> str:
         """Return what is predicted, in words."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
+    # Files
 
-        Parameters that JSON cannot hold, such as a generator of random numbers, are not kept.
+    def _learnt(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts = {"kind": self._target_type, "loss": self._loss}
+        return facts, {"validation_losses": self.validation_losses_}
 
-        Parameters
-        ----------
-        path : path-like
-        """
-        from tacit.rules.boosted.saving import write_boosted
+    def _restore(self, facts: dict[str, Any], state: State) -> None:
+        self._target_type = check_choice(facts["kind"], "kind", self._target_types)
+        self._loss = check_choice(facts["loss"], "loss", LOSSES)
+        self._restore_outputs(facts, state)
+        self._set_rules(RuleArrays.checked(state, len(self._features.names), len(self._labels())))
+        losses = state["validation_losses"]
+        if losses.dtype != np.float64 or losses.shape not in ((0,), (self.n_rules_,)):
+            raise InputError("'validation_losses' are not one for each rule")
+        self.validation_losses_ = losses
 
-        check_is_fitted(self, "rules_")
-        write_boosted(path, self)
+    @abstractmethod
+    def _restore_outputs(self, facts: dict[str, Any], state: State) -> None:
+        """Take what predictions are made of, besides rules, from a file."""

@@ -14,6 +14,8 @@ from tacit.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.store import State
+
 __all__ = ["Isotonic", "plain_probabilities"]
 
 _LEAST = 1e-3  # probability by losses that have no tails
@@ -22,9 +24,9 @@ _LEAST = 1e-3  # probability by losses that have no tails
 def plain_probabilities(decisions: NDArray[np.float64], loss: str) -> NDArray[np.float64]:
     """Return what a loss takes scores for, output by output.
 
-    The logistic losses estimate log-odds and softmax estimates logarithms of shares. The squared
-    losses estimate the label itself (less one half) and say little of how sure it is, so that
-    scores are cut to [0.001, 0.999].
+    The logistic losses estimate log-odds and softmax estimates logarithms of probabilities. The
+    squared losses estimate the label itself (less one half) and say little of how sure it is, so
+    that scores are cut to [0.001, 0.999].
 
     >>> plain_probabilities(np.array([[0.0, 0.25, 3.0]]), "squared")
     array([[0.5  , 0.75 , 0.999]])
@@ -44,13 +46,13 @@ class Isotonic:
     ----------
     starts : ndarray of int64 of shape (n_outputs + 1,)
         Where each output's points begin.
-    scores, shares : ndarrays of float64
+    scores, probabilities : ndarrays of float64
         The points; between them the curve is straight, and beyond them it is level.
     """
 
     starts: NDArray[np.int64]
     scores: NDArray[np.float64]
-    shares: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
 
     @staticmethod
     def fit(
@@ -73,46 +75,48 @@ class Isotonic:
         for scores, labels in zip(decisions.T, targets, strict=True):
             curve = IsotonicRegression(y_min=least, y_max=1.0 - least).fit(scores, labels, weights)
             points.append((curve.X_thresholds_, curve.y_thresholds_))
-        lengths = [len(own[0]) for own in points]
+        lengths = [len(scores) for scores, _ in points]
         return Isotonic(
             np.concatenate(([0], np.cumsum(lengths))).astype(np.int64),
-            np.concatenate([own[0] for own in points]),
-            np.concatenate([own[1] for own in points]),
+            np.concatenate([scores for scores, _ in points]),
+            np.concatenate([probabilities for _, probabilities in points]),
         )
 
     def apply(self, decisions: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the probabilities of scores, output by output."""
-        shares = np.empty_like(decisions)
+        result = np.empty_like(decisions)
         for output in range(decisions.shape[1]):
-            own = slice(*self.starts[output : output + 2].tolist())
-            shares[:, output] = np.interp(decisions[:, output], self.scores[own], self.shares[own])
-        return shares
+            curve = slice(*self.starts[output : output + 2].tolist())
+            result[:, output] = np.interp(
+                decisions[:, output], self.scores[curve], self.probabilities[curve]
+            )
+        return result
 
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return the arrays under the names that files have for them."""
         return {
             "curve_starts": self.starts,
             "curve_scores": self.scores,
-            "curve_shares": self.shares,
+            "curve_shares": self.probabilities,
         }
 
     @staticmethod
-    def checked(arrays: dict[str, NDArray[Any]], n_outputs: int) -> Isotonic | None:
+    def checked(arrays: State, n_outputs: int) -> Isotonic | None:
         """Return the curves of a file, if it has any, after checking them."""
         if "curve_starts" not in arrays:
             return None
-        starts, scores, shares = (
+        starts, scores, probabilities = (
             arrays[f"curve_{name}"] for name in ("starts", "scores", "shares")
         )
         fine = starts.dtype == np.int64 and starts.shape == (n_outputs + 1,)
         if not fine or starts[0] != 0 or (np.diff(starts) < 1).any():
             raise InputError("'curve_starts' does not ascend from 0, one step for each output")
-        for array in (scores, shares):
+        for array in (scores, probabilities):
             if array.dtype != np.float64 or array.shape != (int(starts[-1]),):
                 raise InputError("'curve_scores' or 'curve_shares' has a wrong type or length")
-        if not np.isfinite(scores).all() or not ((shares >= 0) & (shares <= 1)).all():
+        if not np.isfinite(scores).all() or not ((probabilities >= 0) & (probabilities <= 1)).all():
             raise InputError("'curve_scores' or 'curve_shares' has numbers that cannot be")
         inside = np.delete(np.arange(len(scores)), starts[:-1])  # all but each output's first
         if (scores[inside] < scores[inside - 1]).any():
             raise InputError("'curve_scores' do not ascend")
-        return Isotonic(starts, scores, shares)
+        return Isotonic(starts, scores, probabilities)

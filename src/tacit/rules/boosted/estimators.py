@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
+from tacit.errors import InputError
 from tacit.rules.boosted.base import BoostedRules
-from tacit.rules.boosted.binarise import best_sets, label_sets
 from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
-from tacit.rules.boosted.outputs import read_classes, read_numbers
-from tacit.scale import over_parts
+from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
+from tacit.rules.targets import read_classes, read_numbers
+from tacit.table.targets import pack_classes, unpack_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.rules.boosted.growth import Grown, Growth
-    from tacit.rules.boosted.outputs import Targets
+    from tacit.rules.targets import Targets
+    from tacit.store import State
 
 __all__ = ["BoostedRulesClassifier", "BoostedRulesRegressor"]
 
@@ -30,7 +32,7 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
     A rule is a few conditions, such as ``age > 30.5 and town = Ulm``, and what it adds to the
     scores of some outputs if they all hold. Rules are learnt one after the other, each to lower the
     loss of all before it as much as it can (gradient boosting). Only values that differ from their
-    column's predominant value are ever read, and the rules do not depend on which one that is.
+    column's default are ever read, and the rules do not depend on which one that is.
 
     Parameters
     ----------
@@ -49,36 +51,36 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
     max_conditions : int, optional
         The most conditions of a rule; None for 255. The default of 4 gives rules to be read.
     min_support : float, default 1
-        The least number of records that a rule covers; below 1, a share of them.
+        The least number of records that a rule covers; below 1, a fraction of them.
     l1, l2 : float, default 0.0 and 1.0
         Penalties of scores: S(−Σg, l1) / (Σh + l2), with the soft threshold S, the gradients g
         and the second derivatives h of the records that are covered.
-    search : {"exact", "histogram"}
+    algorithm : {"exact", "histogram"}
         Try every threshold between two values that occur, or those between `n_bins` bins.
     n_bins : int, default 32
     binning : {"frequency", "width"}
         Bins of about equally many different values, or equally wide ones.
-    predominant : {"auto", "zero", "none"}, mapping or sequence
+    defaults : {"auto", "zero", "none"}, mapping or sequence
         The values that are not visited, one for each column: the most common one, zero, none at
         all, or those given. Time depends on it, the result does not.
     nominal : sequence of str or int, optional
         Columns of numbers that are names: conditions ask whether they are equal.
     sample : {"none", "bagging", "subsample"}
         Whether each rule is learnt of all records, of some drawn with replacement, or without.
-    sample_share : float, optional
-        How many are drawn; by default all for bagging and two thirds for subsamples.
+    sample_fraction : float, optional
+        The fraction of records drawn; by default all for bagging and two thirds for subsamples.
     stratify : bool, default True
         Draw from (and hold out of) each class alike; of labels, from each set of them.
-    feature_share : {"sqrt", "log2"}, float or int, optional
+    feature_fraction : {"sqrt", "log2"}, float or int, optional
         How many columns are tried for each condition, drawn anew; by default all.
     prune : bool, default False
         Drop the last conditions of a rule while that is better for the records not drawn (IREP).
     early_stopping : bool, default False
-        Hold out some records, stop when their loss has not fallen for `patience` rules, and keep
-        the rules up to the lowest: none at all if no rule lowers it.
-    validation_share : float, default 0.1
-        How many records to hold out.
-    patience : int, default 50
+        Hold out some records, stop when their loss has not fallen for `n_iter_no_change` rules,
+        and keep the rules up to the lowest: none at all if no rule lowers it.
+    validation_fraction : float, default 0.1
+        The fraction of records to hold out.
+    n_iter_no_change : int, default 50
         0 learns all rules before the best are kept.
     calibration : {"isotonic"}, optional
         Make probabilities of scores by isotonic regression, for each output alone: of the records
@@ -130,6 +132,9 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
     ['no', 'yes']
     """
 
+    _kind = "boosted_rules_classifier"
+    _target_types = ("binary", "multiclass", "multilabel")
+
     classes_: NDArray[Any]
     _curves: Isotonic | None
     _sets: NDArray[np.uint8] | None
@@ -146,19 +151,19 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         min_support: float = 1,
         l1: float = 0.0,
         l2: float = 1.0,
-        search: Literal["exact", "histogram"] = "exact",
+        algorithm: Literal["exact", "histogram"] = "exact",
         n_bins: int = 32,
         binning: Literal["frequency", "width"] = "frequency",
-        predominant: Any = "auto",
+        defaults: Any = "auto",
         nominal: Sequence[str | int] | None = None,
         sample: Literal["none", "bagging", "subsample"] = "none",
-        sample_share: float | None = None,
+        sample_fraction: float | None = None,
         stratify: bool = True,
-        feature_share: str | float | None = None,
+        feature_fraction: str | float | None = None,
         prune: bool = False,
         early_stopping: bool = False,
-        validation_share: float = 0.1,
-        patience: int = 50,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
         calibration: Literal["isotonic"] | None = None,
         prediction: Literal["hamming", "subset"] = "hamming",
         default_rule: bool = True,
@@ -166,34 +171,19 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_rules = n_rules
-        self.heads = heads
-        self.head_size = head_size
+        super().__init__(
+            n_rules, heads=heads, head_size=head_size, learning_rate=learning_rate,
+            max_conditions=max_conditions, min_support=min_support, l1=l1, l2=l2,
+            algorithm=algorithm, n_bins=n_bins, binning=binning, defaults=defaults,
+            nominal=nominal, sample=sample, sample_fraction=sample_fraction,
+            feature_fraction=feature_fraction, prune=prune, early_stopping=early_stopping,
+            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change,
+            default_rule=default_rule, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
+        )  # fmt: skip
         self.loss = loss
-        self.learning_rate = learning_rate
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.l1 = l1
-        self.l2 = l2
-        self.search = search
-        self.n_bins = n_bins
-        self.binning = binning
-        self.predominant = predominant
-        self.nominal = nominal
-        self.sample = sample
-        self.sample_share = sample_share
         self.stratify = stratify
-        self.feature_share = feature_share
-        self.prune = prune
-        self.early_stopping = early_stopping
-        self.validation_share = validation_share
-        self.patience = patience
         self.calibration = calibration
         self.prediction = prediction
-        self.default_rule = default_rule
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
@@ -201,34 +191,13 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BoostedRulesClassifier:
-        """Learn rules.
-
-        Parameters
-        ----------
-        X : Table, frame, mapping of columns, array or sparse array
-            Numbers are compared as float64: whole ones above 2**53 may become the same.
-        y : array-like of shape (n_records,) or (n_records, n_labels), or str
-            The class of each record; or labels that are 0 or 1, an array, a sparse array or a
-            frame; or the name of a column of X that holds the classes.
-        sample_weight : array-like of shape (n_records,), optional
-            How many records each one stands for. Records of the weight zero say nothing, and
-            weights of less than about a millionth of the largest are rounded away.
-
-        Returns
-        -------
-        self
-        """
-        fitted: BoostedRulesClassifier = self._fit(X, y, sample_weight)
-        return fitted
-
     def _read_target(self, y: Any, n_records: int) -> Targets:
         return read_classes(y, n_records)
 
     def _keep(self, targets: Targets) -> None:
         self.classes_ = targets.labels
         self._curves = None
-        subsets = self.prediction == "subset" and targets.kind == "multilabel"
+        subsets = self.prediction == "subset" and targets.type == "multilabel"
         self._sets = label_sets(targets.values) if subsets else None
 
     def _finish(self, X: Any, growth: Growth, grown: Grown) -> None:
@@ -236,7 +205,7 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
             return
         values, weights, held = growth.targets.values, growth.weights, grown.held
         if held is None:
-            decisions = growth.cross_decisions(self._new(X))
+            decisions = growth.cross_decisions(self._read_columns(X))
         else:
             decisions, values = self._decide(X)[held], values[:, held]
             weights = None if weights is None else weights[held]
@@ -244,9 +213,8 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
 
     def _labels(self) -> list[Any]:
         labels: list[Any] = self.classes_.tolist()
-        return labels[1:] if self._kind == "binary" else labels
+        return labels[1:] if self._target_type == "binary" else labels
 
-    @over_parts
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the scores: what the default rule and all rules that cover a record add up to.
 
@@ -262,9 +230,8 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         ndarray of shape (n_records,) for two classes, else (n_records, n_classes or n_labels)
         """
         decisions = self._decide(X)
-        return decisions[:, 0] if self._kind == "binary" else decisions
+        return decisions[:, 0] if self._target_type == "binary" else decisions
 
-    @over_parts
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the probability of each class or label for each record.
 
@@ -281,16 +248,13 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
 
     def _probabilities(self, decisions: NDArray[np.float64]) -> NDArray[np.float64]:
         if self._curves is None:
-            shares = plain_probabilities(decisions, self._loss)
+            each = plain_probabilities(decisions, self._loss)
         else:
-            shares = self._curves.apply(decisions)
-        if self._kind == "binary":
-            return np.column_stack((1.0 - shares[:, 0], shares[:, 0]))
-        if self._kind == "multiclass":
-            shares = shares / shares.sum(axis=1, keepdims=True)
-        return shares
+            each = self._curves.apply(decisions)
+        if self._target_type == "binary":
+            return np.column_stack((1.0 - each[:, 0], each[:, 0]))
+        return each / each.sum(axis=1, keepdims=True) if self._target_type == "multiclass" else each
 
-    @over_parts
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithm of each class's or label's probability for each record.
 
@@ -302,7 +266,6 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
             logs: NDArray[np.float64] = np.log(self.predict_proba(X))
         return logs
 
-    @over_parts
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class, or the labels, of each record.
 
@@ -317,12 +280,12 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         return self._decided(self._decide(X))
 
     def _decided(self, decisions: NDArray[np.float64]) -> NDArray[Any]:
-        if self._kind == "multilabel":
+        if self._target_type == "multilabel":
             if self._sets is not None:
                 return best_sets(self._probabilities(decisions), self._sets).astype(np.int64)
             chosen = self._curves.apply(decisions) > 0.5 if self._curves else decisions > 0
             return chosen.astype(np.int64)
-        if self._kind == "binary":
+        if self._target_type == "binary":
             above = self._curves.apply(decisions) > 0.5 if self._curves else decisions > 0
             return self.classes_[above[:, 0].astype(np.int64)]
         ranked = self._probabilities(decisions) if self._curves else decisions
@@ -330,17 +293,32 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         return best
 
     def _predicted(self, decisions: NDArray[np.float64]) -> list[Any]:
-        found = self._decided(decisions)
-        if self._kind != "multilabel":
-            said: list[Any] = found.tolist()
-            return said
-        return [tuple(self.classes_[row == 1].tolist()) for row in found]
+        decided = self._decided(decisions)
+        if self._target_type != "multilabel":
+            return list(decided.tolist())
+        return [tuple(self.classes_[row == 1].tolist()) for row in decided]
 
     def _headline(self) -> str:
         shown = [str(label) for label in self.classes_[:6].tolist()]
         listed = ", ".join(shown) + (", …" if len(self.classes_) > 6 else "")
-        kind = "labels" if self._kind == "multilabel" else "classes"
+        kind = "labels" if self._target_type == "multilabel" else "classes"
         return f"{len(self.classes_):,} {kind}: {listed}"
+
+    def _learnt(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super()._learnt()
+        if self._curves is not None:
+            arrays |= self._curves.to_dict()
+        if self._sets is not None:
+            arrays["label_sets"] = self._sets
+        return facts | pack_classes(self.classes_), arrays
+
+    def _restore_outputs(self, facts: dict[str, Any], state: State) -> None:
+        self.classes_, target_type = unpack_classes(facts), self._target_type
+        if (len(self.classes_) == 2) != (target_type == "binary") and target_type != "multilabel":
+            raise InputError(f"it has {len(self.classes_)} classes, and is {target_type}")
+        n_outputs = len(self._labels())
+        self._curves = Isotonic.checked(state, n_outputs)
+        self._sets = check_sets(state, n_outputs)
 
 
 class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
@@ -355,11 +333,11 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_rules, heads, head_size, learning_rate, max_conditions, min_support, l1, l2, search
+    n_rules, heads, head_size, learning_rate, max_conditions, min_support, l1, l2, algorithm
         As for :class:`BoostedRulesClassifier`.
-    n_bins, binning, predominant, nominal, sample, sample_share, feature_share, prune
+    n_bins, binning, defaults, nominal, sample, sample_fraction, feature_fraction, prune
         Likewise.
-    early_stopping, validation_share, patience, random_state, n_jobs, verbose
+    early_stopping, validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
         Likewise.
     default_rule : bool, default True
         Whether all records start with the mean; else with zero.
@@ -385,60 +363,10 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     array([ 1., 12.])
     """
 
-    _names: list[str]
+    _kind = "boosted_rules_regressor"
+    _target_types = ("number", "numbers")
 
-    def __init__(
-        self,
-        n_rules: int = 500,
-        *,
-        heads: Literal["single", "partial", "complete"] = "single",
-        head_size: int | None = None,
-        learning_rate: float = 0.3,
-        max_conditions: int | None = 4,
-        min_support: float = 1,
-        l1: float = 0.0,
-        l2: float = 1.0,
-        search: Literal["exact", "histogram"] = "exact",
-        n_bins: int = 32,
-        binning: Literal["frequency", "width"] = "frequency",
-        predominant: Any = "auto",
-        nominal: Sequence[str | int] | None = None,
-        sample: Literal["none", "bagging", "subsample"] = "none",
-        sample_share: float | None = None,
-        feature_share: str | float | None = None,
-        prune: bool = False,
-        early_stopping: bool = False,
-        validation_share: float = 0.1,
-        patience: int = 50,
-        default_rule: bool = True,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_rules = n_rules
-        self.heads = heads
-        self.head_size = head_size
-        self.learning_rate = learning_rate
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.l1 = l1
-        self.l2 = l2
-        self.search = search
-        self.n_bins = n_bins
-        self.binning = binning
-        self.predominant = predominant
-        self.nominal = nominal
-        self.sample = sample
-        self.sample_share = sample_share
-        self.feature_share = feature_share
-        self.prune = prune
-        self.early_stopping = early_stopping
-        self.validation_share = validation_share
-        self.patience = patience
-        self.default_rule = default_rule
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _names: list[str]
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
@@ -446,40 +374,18 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BoostedRulesRegressor:
-        """Learn rules.
-
-        Parameters
-        ----------
-        X : Table, frame, mapping of columns, array or sparse array
-            Numbers are compared as float64: whole ones above 2**53 may become the same.
-        y : array-like of shape (n_records,) or (n_records, n_outputs), or str
-            Numbers, or the name of a column of X that holds them. Rules name outputs as columns
-            of a frame or a Series are.
-        sample_weight : array-like of shape (n_records,), optional
-            How many records each one stands for. Records of the weight zero say nothing, and
-            weights of less than about a millionth of the largest are rounded away.
-
-        Returns
-        -------
-        self
-        """
-        fitted: BoostedRulesRegressor = self._fit(X, y, sample_weight)
-        return fitted
-
     def _read_target(self, y: Any, n_records: int) -> Targets:
         return read_numbers(y, n_records)
 
     def _keep(self, targets: Targets) -> None:
         self._names = targets.labels.tolist()
-        if targets.kind == "number" and self._target_name is not None:
+        if targets.type == "number" and self._target_name is not None:
             self._names = [self._target_name]
         self.n_outputs_ = len(self._names)
 
     def _labels(self) -> list[Any]:
         return list(self._names)
 
-    @over_parts
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the number, or the numbers, of each record.
 
@@ -492,14 +398,25 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
         ndarray of shape (n_records,), or (n_records, n_outputs) if y had two dimensions
         """
         decisions = self._decide(X)
-        return decisions[:, 0] if self._kind == "number" else decisions
+        return decisions[:, 0] if self._target_type == "number" else decisions
 
     def _predicted(self, decisions: NDArray[np.float64]) -> list[Any]:
-        if self._kind == "number":
-            said: list[Any] = decisions[:, 0].tolist()
-            return said
+        if self._target_type == "number":
+            return list(decisions[:, 0].tolist())
         return [tuple(row) for row in decisions.tolist()]
 
     def _headline(self) -> str:
         shown = ", ".join(self._names[:6]) + (", …" if len(self._names) > 6 else "")
         return f"numbers: {shown}"
+
+    def _learnt(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts, arrays = super()._learnt()
+        return facts | {"names": self._names}, arrays
+
+    def _restore_outputs(self, facts: dict[str, Any], state: State) -> None:
+        names = facts["names"]
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InputError("its outputs have no names")
+        if not names or (self._target_type == "number" and len(names) != 1):
+            raise InputError(f"it has {len(names)} outputs")
+        self._names, self.n_outputs_ = names, len(names)

@@ -10,10 +10,12 @@ import polars as pl
 
 from tacit.errors import InputError
 from tacit.machine import check_int
-from tacit.rules.boosted.rule_set import BoostedRule, Condition, score_text
+from tacit.rules.boosted.rule_set import BoostedRule, score_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tacit.rules.conditions import Condition
 
 __all__ = ["Explanation"]
 
@@ -55,8 +57,8 @@ class Explanation:
                 key = frozenset(rule.conditions)
                 texts.setdefault(key, rule.condition)
                 total[key] = total.get(key, 0.0) + rule.head[output]
-        held = [(texts[key], score) for key, score in total.items()]
-        return sorted(held, key=lambda own: -abs(own[1]))
+        pairs = [(texts[key], score) for key, score in total.items()]
+        return sorted(pairs, key=lambda pair: -abs(pair[1]))
 
     def _output(self, output: Any) -> Any:
         if output is None:
@@ -77,13 +79,13 @@ class Explanation:
             As for :meth:`contributions`.
         """
         top, output = check_int(top, "top", 0), self._output(output)
-        held = self.contributions(output)
+        pairs = self.contributions(output)
         lines = [
             f"{self._said()}; score of {output}: {score_text(self.decision[output])}",
             f"  {score_text(self.default[output])} always",
         ]
-        lines += [f"  {score_text(score)} {text}" for text, score in held[:top]]
-        rest = held[top:]
+        lines += [f"  {score_text(score)} {text}" for text, score in pairs[:top]]
+        rest = pairs[top:]
         if rest:
             total = sum(score for _, score in rest)
             lines.append(f"  {score_text(total)} {len(rest):,} more")
@@ -92,7 +94,7 @@ class Explanation:
     def _said(self) -> str:
         if not isinstance(self.prediction, tuple):
             return f"prediction {self.prediction}"
-        return "prediction " + (", ".join(str(own) for own in self.prediction) or "no label")
+        return "prediction " + (", ".join(map(str, self.prediction)) or "no label")
 
     def to_frame(self) -> pl.DataFrame:
         """Return what covering rules add as a Polars frame: rule, conditions, output and score.
@@ -146,8 +148,18 @@ class Explanation:
 
         return scene_svg(explanation_scene(self, check_int(top, "top", 1), output))
 
+    def to_html(self, top: int = 10, output: Any = None) -> str:
+        """Return the explanation as HTML.
+
+        Parameters
+        ----------
+        top, output
+            As for :meth:`to_text`.
+        """
+        return f"<pre>{html.escape(self.to_text(top, output))}</pre>"
+
     def __str__(self) -> str:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.to_text())}</pre>"
+        return self.to_html()

@@ -30,10 +30,10 @@ def explanation_scene(explanation: Explanation, top: int, output: Any = None) ->
         By default the only one, or the one with the highest score.
     """
     output = explanation._output(output)
-    held = explanation.contributions(output)
+    pairs = explanation.contributions(output)
     rows = [("always", explanation.default[output])]
-    rows += held[:top]
-    rest = held[top:]
+    rows += pairs[:top]
+    rest = pairs[top:]
     if rest:
         rows.append((f"{len(rest):,} more", sum(score for _, score in rest)))
     total = explanation.decision[output]
@@ -44,9 +44,9 @@ def explanation_scene(explanation: Explanation, top: int, output: Any = None) ->
     title = f"{output}: {score_text(total)}"
     scene = Scene(_TEXT + _BARS + 2 * _SCORE, _ROW * (len(rows) + 2) + 16, title)
     scene.items.append(Words(8, _ROW, title, 13, INK, bold=True))
-    for place, (text, score) in enumerate([*rows, ("sum", total)], start=1):
-        colour = _SUM if place > len(rows) else _FOR if score > 0 else _AGAINST
-        _add_row(scene, text, score, _ROW * place + 12, zero, scale, colour)
+    for line, (text, score) in enumerate([*rows, ("sum", total)], start=1):
+        colour = _SUM if line > len(rows) else _FOR if score > 0 else _AGAINST
+        _add_row(scene, text, score, _ROW * line + 12, zero, scale, colour)
     scene.items.append(Box(zero - 0.5, _ROW + 10, 1.0, _ROW * (len(rows) + 1), INK))
     return scene
 

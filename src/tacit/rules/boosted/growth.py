@@ -10,16 +10,16 @@ import numpy as np
 from tacit import _core
 from tacit.machine import count_jobs
 from tacit.progress import show_progress
-from tacit.rules.boosted.holding_out import folds, hold_out
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.boosted.settings import count_weights, kernel_settings
+from tacit.rules.boosted.validation import folds, hold_out
 from tacit.rules.sample import exponent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.rules.boosted.outputs import Targets
-    from tacit.rules.columns.features import CodedColumns, NewColumns
+    from tacit.rules.columns.features import CodedColumns, NumberColumns
+    from tacit.rules.targets import Targets
 
 __all__ = ["Grown", "Growth"]
 
@@ -65,28 +65,28 @@ class Growth:
         """Grow the rules of the estimator; some records are held out if it stops early."""
         if not self.model.early_stopping:
             return self._grow(None, "rules")
-        share, n_records = self.model.validation_share, self.targets.n_records
-        return self._grow(hold_out(share, n_records, self._strata(), self.generator), "rules")
+        fraction, n_records = self.model.validation_fraction, self.targets.n_records
+        return self._grow(hold_out(fraction, n_records, self._strata(), self.generator), "rules")
 
-    def cross_decisions(self, new: NewColumns, n_folds: int = 5) -> NDArray[np.float64]:
+    def cross_decisions(self, new: NumberColumns, n_folds: int = 5) -> NDArray[np.float64]:
         """Return scores of each record by rules that were grown without it and others.
 
         Parameters
         ----------
-        new : NewColumns
+        new : NumberColumns
             The same records, as predictions take them.
         n_folds : int
-            How often rules are grown, each time without another part of the records.
+            How often rules are grown, each time without another fold of the records.
 
         Returns
         -------
         ndarray of shape (n_records, n_outputs)
         """
-        part = folds(n_folds, self.targets.n_records, self._strata(), self.generator)
+        fold_of = folds(n_folds, self.targets.n_records, self._strata(), self.generator)
         decisions = np.empty(self.targets.values.shape[::-1])
-        for fold in range(int(part.max()) + 1):
-            held = part == fold
-            grown = self._grow(held, f"rules to calibrate by, part {fold + 1}")
+        for fold in range(int(fold_of.max()) + 1):
+            held = fold_of == fold
+            grown = self._grow(held, f"rules to calibrate by, fold {fold + 1}")
             decisions[held] = grown.rules.score(new, count_jobs(self.model.n_jobs))[held]
         return decisions
 
@@ -101,16 +101,16 @@ class Growth:
         # A penalty of sizes is one for all outputs, so that all of them must have one unit.
         scaled = _Scaled.of(values, used, self.loss, default_rule, one_unit=self.model.l1 > 0)
         grown = self._run(scaled, held, used, what)
-        found = scaled.unscaled(grown)
-        default_scores[varied] = found["default_scores"] + scaled.centre
-        rules = RuleArrays.grown(found, self.coded, outputs=varied, default_scores=default_scores)
+        arrays = scaled.unscaled(grown)
+        default_scores[varied] = arrays["default_scores"] + scaled.centre
+        rules = RuleArrays.grown(arrays, self.coded, outputs=varied, default_scores=default_scores)
         if held is None or not self.model.early_stopping:
             return Grown(rules, np.zeros(0), held)
         # The least loss is sought before it is unscaled: that of tiny numbers may become zero.
         kept = int(np.argmin(np.concatenate((grown["start_loss"], grown["losses"]))))
         weights = self._held_weights(held)
         total = float(held.sum() if weights is None else weights.sum())
-        return Grown(rules.first(kept), found["losses"][:kept] / total, held)
+        return Grown(rules.first(kept), arrays["losses"][:kept] / total, held)
 
     def _strata(self) -> NDArray[np.int32] | None:
         return self.targets.strata() if getattr(self.model, "stratify", False) else None
@@ -140,15 +140,15 @@ class Growth:
     def _run(
         self, scaled: _Scaled, held: NDArray[np.bool_] | None, used: NDArray[np.float64], what: str
     ) -> dict[str, NDArray[Any]]:
-        """Run the kernel, in parts if progress is to be shown."""
-        model, kernels = self.model, _core
+        """Run the kernel, some rules at a time if progress is to be shown."""
+        model = self.model
         units, weights = count_weights(self.weights, held, len(used))
         n_counted = float(used.sum() if weights is None else np.count_nonzero(used))
         settings = kernel_settings(
             model, self.targets, len(scaled.values), self.loss, len(self.coded.kinds), n_counted
         )
-        booster = kernels.RuleBooster(
-            kernels.RuleColumns(*self.coded.arguments),
+        booster = _core.RuleBooster(
+            _core.RuleColumns(*self.coded.arguments),
             scaled.values,
             **settings | {"l1": scaled.penalty(settings["l1"])},
             units=units,
@@ -158,20 +158,20 @@ class Growth:
             held_weights=self._held_weights(held),
         )
         n_jobs, n_rules = count_jobs(model.n_jobs), int(model.n_rules)
-        patience = int(model.patience) if model.early_stopping else 0
+        n_iter_no_change = int(model.n_iter_no_change) if model.early_stopping else 0
         step = max(1, n_rules // _CHUNKS) if model.verbose else n_rules
         with show_progress(what, n_rules, bool(model.verbose)) as report:
             left = n_rules
             while left > 0:
                 asked = min(left, step)
-                added = booster.grow(asked, patience, n_jobs)
+                added = booster.grow(asked, n_iter_no_change, n_jobs)
                 report(added)
                 left = left - added if added == asked else 0
         return booster.rules()
 
 
 class _Scaled(NamedTuple):
-    """Targets as the kernel takes them: scores are its own divided by 2**shift, plus `centre`.
+    """Targets as the kernel takes them: scores are the kernel's divided by 2**shift, plus `centre`.
 
     The squared losses estimate labels as 0 and 1, and a decision is above zero for a label. Sums of
     numbers are finest around zero, where the default rule is the mean itself; and whether they are
@@ -208,16 +208,16 @@ class _Scaled(NamedTuple):
         with np.errstate(over="ignore"):
             return float(np.minimum(np.ldexp(l1, self.shift.min()), _MOST_PENALTY)) if l1 else 0.0
 
-    def unscaled(self, found: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    def unscaled(self, rules: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Return rules in the scale of the numbers themselves; default scores lack the centre.
 
-        Gains and losses add up outputs, and are in the unit of the widest. Only shares of gains
+        Gains and losses add up outputs, and are in the unit of the widest. Only fractions of gains
         matter: those of tiny numbers stay in a larger unit, where their squares are not zero.
         """
         unit = int(self.shift.min())
-        return found | {
-            "scores": np.ldexp(found["scores"], -self.shift[found["outputs"]]),
-            "default_scores": np.ldexp(found["default_scores"], -self.shift),
-            "gain": np.ldexp(found["gain"], -2 * min(unit, _MOST_SHIFT)),
-            "losses": np.ldexp(found["losses"], -2 * unit),
+        return rules | {
+            "scores": np.ldexp(rules["scores"], -self.shift[rules["outputs"]]),
+            "default_scores": np.ldexp(rules["default_scores"], -self.shift),
+            "gain": np.ldexp(rules["gain"], -2 * min(unit, _MOST_SHIFT)),
+            "losses": np.ldexp(rules["losses"], -2 * unit),
         }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.rules.boosted.rule_arrays import RuleArrays, tightest
+from tacit.rules.boosted.rule_arrays import RuleArrays
+from tacit.rules.conditions import tightest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,9 +21,9 @@ _Body = tuple[tuple[int, int, float], ...]
 def merge_rules(rules: RuleArrays) -> RuleArrays:
     """Return rules with the same conditions (in any order) as one, where the first of them was."""
     bodies = _bodies(rules)
-    place: dict[_Body, int] = {}
-    owner = np.array([place.setdefault(tuple(sorted(body)), len(place)) for body in bodies], int)
-    n = len(place)
+    index: dict[_Body, int] = {}
+    owner = np.array([index.setdefault(tuple(sorted(body)), len(index)) for body in bodies], int)
+    n = len(index)
     first = np.unique(owner, return_index=True)[1].tolist()
     bodies = [bodies[number] for number in first]  # in the order in which they were learnt
     heads: list[dict[int, float]] = [{} for _ in range(n)]
@@ -52,8 +53,8 @@ def merge_rules(rules: RuleArrays) -> RuleArrays:
 def _bodies(rules: RuleArrays) -> list[_Body]:
     columns, ops = rules.columns.tolist(), rules.ops.tolist()
     thresholds, ends = rules.thresholds.tolist(), rules.rule_conditions.tolist()
-    parts = [slice(first, last) for first, last in pairwise(ends)]
-    return [tuple(tightest(columns[p], ops[p], thresholds[p])) for p in parts]
+    bodies = [slice(first, last) for first, last in pairwise(ends)]
+    return [tuple(tightest(columns[b], ops[b], thresholds[b])) for b in bodies]
 
 
 def _ends(sizes: Iterable[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

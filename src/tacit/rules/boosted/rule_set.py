@@ -2,65 +2,28 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from tacit.listing import Listing
 from tacit.machine import check_int
-from tacit.rules.boosted.rule_arrays import OPERATORS, RuleArrays, tightest
-from tacit.rules.checks import check_choice
+from tacit.parameters import check_choice
+from tacit.rules.conditions import RuleSequence, join_conditions, show_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import RuleFeatures
+    from tacit.rules.boosted.rule_arrays import RuleArrays
+    from tacit.rules.conditions import Condition
 
-__all__ = ["BoostedRule", "Condition", "RuleSet", "read_conditions", "score_text"]
+__all__ = ["BoostedRule", "RuleSet", "score_text"]
 
 Order: TypeAlias = Literal["contribution", "gain", "learnt"]
 _ORDERS = ("contribution", "gain", "learnt")
 _MOST_OUTPUTS = 6  # that one line lists
-_MOST_LINES = 100  # of HTML
-
-
-class Condition(NamedTuple):
-    """One test of one column.
-
-    Attributes
-    ----------
-    column : str
-    operator : {"≤", ">", "=", "≠"}
-        Missing values satisfy none of them.
-    threshold : float
-        What numbers are compared with; of a column of labels, the label's code.
-    text : str
-        The condition as people read it.
-    """
-
-    column: str
-    operator: str
-    threshold: float
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def read_conditions(
-    features: RuleFeatures, columns: NDArray[Any], ops: NDArray[Any], thresholds: NDArray[Any]
-) -> tuple[Condition, ...]:
-    """Return conditions as people read them, without those that another one implies."""
-    tests = tightest(columns.tolist(), ops.tolist(), thresholds.tolist())
-    return tuple(
-        Condition(
-            features.names[column], OPERATORS[op], threshold, features.text(column, op, threshold)
-        )
-        for column, op, threshold in tests
-    )
 
 
 @dataclass(frozen=True)
@@ -70,7 +33,7 @@ class BoostedRule:
     Attributes
     ----------
     number : int
-        Its place in the order in which rules were learnt.
+        Its position in the order in which rules were learnt.
     conditions : tuple of Condition
         Those that say nothing beyond another of the same column are left out.
     head : dict
@@ -95,14 +58,14 @@ class BoostedRule:
     @property
     def condition(self) -> str:
         """The conditions as one line."""
-        return " and ".join(own.text for own in self.conditions) or "always"
+        return join_conditions(self.conditions)
 
     def __str__(self) -> str:
         holds = f"if {self.condition}" if self.conditions else "always"
-        return f"{holds} then {head_text(self.head)} (covers {_count(self.support)})"
+        return f"{holds} then {head_text(self.head)} (covers {show_count(self.support)})"
 
 
-class RuleSet(Sequence[BoostedRule]):
+class RuleSet(RuleSequence[BoostedRule]):
     """The rules of a boosted model, in the order in which they were learnt.
 
     A record's score is that of the default rule plus what all rules that cover it add.
@@ -124,10 +87,7 @@ class RuleSet(Sequence[BoostedRule]):
     gain ≤ 3500
     """
 
-    def __init__(self, arrays: RuleArrays, features: RuleFeatures, labels: Sequence[Any]) -> None:
-        self.arrays = arrays
-        self._features = features
-        self._labels = list(labels)
+    arrays: RuleArrays
 
     @property
     def default(self) -> dict[Any, float]:
@@ -137,35 +97,16 @@ class RuleSet(Sequence[BoostedRule]):
     def __len__(self) -> int:
         return len(self.arrays)
 
-    @overload
-    def __getitem__(self, place: int) -> BoostedRule: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[BoostedRule]: ...
-    def __getitem__(self, place: int | slice) -> BoostedRule | list[BoostedRule]:
-        if isinstance(place, slice):
-            return [self._rule(number) for number in range(*place.indices(len(self)))]
-        number = place + len(self) if place < 0 else place
-        if not 0 <= number < len(self):
-            raise IndexError(f"there are {len(self):,} rules; {place} is not one of them")
-        return self._rule(number)
-
     def _rule(self, number: int) -> BoostedRule:
         rules = self.arrays
-        body = slice(*rules.rule_conditions[number : number + 2].tolist())
         head = slice(*rules.rule_heads[number : number + 2].tolist())
         scores = zip(rules.outputs[head].tolist(), rules.scores[head].tolist(), strict=True)
         return BoostedRule(
             number,
-            self._conditions(body),
+            self._conditions(number),
             {self._labels[output]: score for output, score in scores},
             float(rules.support[number]),
             float(rules.gain[number]),
-        )
-
-    def _conditions(self, body: slice) -> tuple[Condition, ...]:
-        rules = self.arrays
-        return read_conditions(
-            self._features, rules.columns[body], rules.ops[body], rules.thresholds[body]
         )
 
     def contributions(self) -> NDArray[np.float64]:
@@ -173,8 +114,7 @@ class RuleSet(Sequence[BoostedRule]):
         rules = self.arrays
         owner = np.repeat(np.arange(len(rules)), np.diff(rules.rule_heads))
         sizes = np.bincount(owner, np.abs(rules.scores), len(rules))
-        found: NDArray[np.float64] = rules.support * sizes
-        return found
+        return np.asarray(rules.support * sizes, np.float64)
 
     def ranked(self, order: Order = "contribution") -> list[int]:
         """Return the numbers of the rules in an order, the most important first.
@@ -246,16 +186,19 @@ class RuleSet(Sequence[BoostedRule]):
         conditions = len(self.arrays.columns) / max(len(self), 1)
         return f"RuleSet of {len(self):,} rules, {conditions:.1f} conditions each"
 
-    def _repr_html_(self) -> str:
-        ranks = self.ranked()[:_MOST_LINES]
-        head = "".join(f"<th>{word}</th>" for word in ("rule", "if", "then", "covers"))
-        lines = [f"<tr><td></td><td>always</td><td>{_escaped(self.default)}</td><td></td></tr>"]
-        for rule in (self[number] for number in ranks):
-            cells = f"<td>{rule.number}</td><td>{html.escape(rule.condition)}</td>"
-            cells += f"<td>{_escaped(rule.head)}</td><td>{_count(rule.support)}</td>"
-            lines.append(f"<tr>{cells}</tr>")
-        title = html.escape(repr(self))
-        return f"<div>{title}</div><table><tr>{head}</tr>{''.join(lines)}</table>"
+    def _listing(self, top: int | None) -> Listing:
+        rules = [self[number] for number in self.ranked()[:top]]
+        rows = [
+            (rule.condition, head_text(rule.head), show_count(rule.support), str(rule.number))
+            for rule in rules
+        ]
+        return Listing(
+            repr(self),
+            ("if", "then", "covers", "rule"),
+            [("always", head_text(self.default), "", ""), *rows],
+            [(rule.condition, rule.contribution, head_text(rule.head)) for rule in rules],
+            "support × |score|",
+        )
 
 
 def score_text(score: float) -> str:
@@ -269,14 +212,6 @@ def score_text(score: float) -> str:
 
 def head_text(head: dict[Any, float]) -> str:
     """Return a head in words; of many outputs, those with the largest scores."""
-    ranked = sorted(head.items(), key=lambda own: -abs(own[1]))
+    ranked = sorted(head.items(), key=lambda item: -abs(item[1]))
     text = ", ".join(f"{label} {score_text(score)}" for label, score in ranked[:_MOST_OUTPUTS])
     return f"{text}, …" if len(ranked) > _MOST_OUTPUTS else text
-
-
-def _escaped(head: dict[Any, float]) -> str:
-    return html.escape(head_text(head))
-
-
-def _count(support: float) -> str:
-    return f"{int(support):,}" if support == int(support) else f"{support:,.6g}"

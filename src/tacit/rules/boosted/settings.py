@@ -10,16 +10,16 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
-from tacit.rules.checks import check_choice, check_flag, check_number, is_number
+from tacit.parameters import check_choice, check_flag, check_number, is_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.rules.boosted.outputs import Targets
+    from tacit.rules.targets import Targets
 
-__all__ = ["check_parameters", "choose_loss", "count_weights", "kernel_settings"]
+__all__ = ["LOSSES", "check_parameters", "choose_loss", "count_weights", "kernel_settings"]
 
-CLASS_LOSSES = ("auto", "logistic", "squared", "squared_hinge", "example_logistic", "softmax")
+LOSSES = ("logistic", "squared", "squared_hinge", "example_logistic", "softmax")
 MOST_CONDITIONS = 255
 _MOST_RULES = 2**31 - 1
 _MOST_UNITS = 16  # the kernel counts records up to so many times
@@ -43,13 +43,13 @@ def check_parameters(model: Any) -> None:
     check_number(model.min_support, "min_support", 0.0, above=True)
     check_number(model.l1, "l1", 0.0)
     check_number(model.l2, "l2", 0.0)
-    check_choice(model.search, "search", ("exact", "histogram"))
+    check_choice(model.algorithm, "algorithm", ("exact", "histogram"))
     check_int(model.n_bins, "n_bins", 2)
     check_choice(model.binning, "binning", ("frequency", "width"))
     check_choice(model.sample, "sample", ("none", "bagging", "subsample"))
-    if model.sample_share is not None:
-        check_number(model.sample_share, "sample_share", 0.0, 1.0, above=True)
-    _check_feature_share(model.feature_share)
+    if model.sample_fraction is not None:
+        check_number(model.sample_fraction, "sample_fraction", 0.0, 1.0, above=True)
+    _check_feature_fraction(model.feature_fraction)
     for name in ("stratify", "prune", "early_stopping", "default_rule"):
         if hasattr(model, name):
             check_flag(getattr(model, name), name)
@@ -57,37 +57,37 @@ def check_parameters(model: Any) -> None:
         raise InputError(
             "prune=True needs records that were not drawn: choose sample='bagging' or 'subsample'"
         )
-    check_number(model.validation_share, "validation_share", 0.0, 1.0, above=True, below=True)
-    check_int(model.patience, "patience", 0)
+    check_number(model.validation_fraction, "validation_fraction", 0.0, 1.0, above=True, below=True)
+    check_int(model.n_iter_no_change, "n_iter_no_change", 0)
     if hasattr(model, "loss"):
-        check_choice(model.loss, "loss", CLASS_LOSSES)
+        check_choice(model.loss, "loss", ("auto", *LOSSES))
         check_choice(model.prediction, "prediction", ("hamming", "subset"))
         if model.calibration is not None:
             check_choice(model.calibration, "calibration", ("isotonic",))
     count_jobs(model.n_jobs)
 
 
-def _check_feature_share(share: Any) -> None:
-    if share is None or (isinstance(share, str) and share in ("sqrt", "log2")):
+def _check_feature_fraction(fraction: Any) -> None:
+    if fraction is None or (isinstance(fraction, str) and fraction in ("sqrt", "log2")):
         return
-    most = math.inf if isinstance(share, Integral) else 1.0
-    if is_number(share) and 0 < share <= most:
+    most = math.inf if isinstance(fraction, Integral) else 1.0
+    if is_number(fraction) and 0 < fraction <= most:
         return
     raise InputError(
-        "feature_share must be 'sqrt', 'log2', a share above 0 and at most 1, a whole number of "
-        f"columns or None, got {share!r}"
+        "feature_fraction must be 'sqrt', 'log2', a fraction above 0 and at most 1, a whole number "
+        f"of columns or None, got {fraction!r}"
     )
 
 
 def choose_loss(loss: str, targets: Targets) -> str:
     """Return the loss that "auto" stands for; of two classes, softmax is the logistic loss."""
-    if targets.kind in ("number", "numbers"):
+    if targets.type in ("number", "numbers"):
         return "squared"
-    if loss == "softmax" and targets.kind == "multilabel":
+    if loss == "softmax" and targets.type == "multilabel":
         raise InputError("loss='softmax' is for one class a record; y has labels, 0 or 1 each")
-    if targets.kind == "multiclass" and loss == "auto":
+    if targets.type == "multiclass" and loss == "auto":
         return "softmax"
-    return "logistic" if loss in ("auto", "softmax") and targets.kind != "multiclass" else loss
+    return "logistic" if loss in ("auto", "softmax") and targets.type != "multiclass" else loss
 
 
 def kernel_settings(
@@ -117,10 +117,10 @@ def kernel_settings(
         "min_support": _support(model.min_support, n_counted),
         "default_rule": bool(model.default_rule),
         "sample": model.sample,
-        "sample_fraction": _sample_share(model),
-        "n_features": _n_features(model.feature_share, n_columns),
+        "sample_fraction": _sample_fraction(model),
+        "n_features": _n_features(model.feature_fraction, n_columns),
         "prune": bool(model.prune),
-        "search": model.search,
+        "search": model.algorithm,
     }
 
 
@@ -129,32 +129,33 @@ def _head_size(model: Any, targets: Targets, n_outputs: int) -> int:
     if model.head_size is not None:
         return min(int(model.head_size), n_outputs)
     held = 0.0
-    if targets.kind == "multilabel":
+    if targets.type == "multilabel":
         held = float(targets.values.sum()) / max(targets.n_records, 1)
     return min(max(2, math.ceil(held)), n_outputs)
 
 
 def _support(least: float, n_counted: float) -> float:
-    """Return the least support: a number of records, or below one a share of them."""
+    """Return the least support: a number of records, or below one a fraction of them."""
     return float(least) if least >= 1 else max(1.0, float(least) * n_counted)
 
 
-def _sample_share(model: Any) -> float:
-    if model.sample_share is not None:
-        return float(model.sample_share)
+def _sample_fraction(model: Any) -> float:
+    if model.sample_fraction is not None:
+        return float(model.sample_fraction)
     return 2 / 3 if model.sample == "subsample" else 1.0
 
 
-def _n_features(share: Any, n_columns: int) -> int:
+def _n_features(fraction: Any, n_columns: int) -> int:
     """Return how many columns each condition is sought among; 0 for all of them."""
-    if share is None:
+    if fraction is None:
         return 0
-    if share == "sqrt":
+    if fraction == "sqrt":
         n = int(math.sqrt(n_columns))
-    elif share == "log2":
+    elif fraction == "log2":
         n = int(math.log2(n_columns)) + 1
     else:
-        n = int(share) if isinstance(share, Integral) else math.ceil(float(share) * n_columns)
+        whole = isinstance(fraction, Integral)
+        n = int(fraction) if whole else math.ceil(float(fraction) * n_columns)
     n = max(n, 1)
     return 0 if n >= n_columns else n
 

@@ -1,4 +1,4 @@
-"""Columns of numbers as the search for rules takes them: ranked, and without predominant values."""
+"""Columns of numbers as the search for rules takes them: ranked, and without defaults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tacit.rules.columns.features import RuleFeatures
-    from tacit.rules.columns.input import NewColumns
+    from tacit.rules.columns.input import NumberColumns
 
 __all__ = ["CodedColumns", "code_columns"]
 
@@ -35,7 +35,7 @@ class CodedColumns:
     n_records : int
     kinds : ndarray of uint8
         0 for ordinal columns, 1 for nominal ones.
-    predominant : ndarray of int32
+    defaults : ndarray of int32
         The code of each column that is not stored.
     column_runs : ndarray of int64
         The first run of each column, and one past the last.
@@ -53,7 +53,7 @@ class CodedColumns:
 
     n_records: int
     kinds: NDArray[np.uint8]
-    predominant: NDArray[np.int32]
+    defaults: NDArray[np.int32]
     column_runs: NDArray[np.int64]
     run_codes: NDArray[np.int32]
     run_start: NDArray[np.int64]
@@ -68,7 +68,7 @@ class CodedColumns:
         return (
             self.n_records,
             self.kinds,
-            self.predominant,
+            self.defaults,
             self.column_runs,
             self.run_codes,
             self.run_start,
@@ -92,9 +92,9 @@ class CodedColumns:
         columns, ops, low, high : array-like of int
             Conditions as the search returns them.
         """
-        own = self.code_start[np.asarray(columns, np.int64)]
-        below = self.upper[own + np.asarray(low, np.int64)]
-        above = self.lower[own + np.asarray(high, np.int64)]
+        first = self.code_start[np.asarray(columns, np.int64)]
+        below = self.upper[first + np.asarray(low, np.int64)]
+        above = self.lower[first + np.asarray(high, np.int64)]
         ordered = np.isin(np.asarray(ops), (_AT_MOST, _ABOVE))
         return np.where(ordered, _half_way(below, above), below)
 
@@ -106,9 +106,9 @@ class CodedColumns:
         if self.kinds[column]:
             return shown == threshold
         begin, end = int(self.code_start[column]), int(self.code_start[column + 1])
-        place = begin + int(self.lower[begin:end].searchsorted(threshold, "right"))
-        return (place == begin or bool(self.upper[place - 1] <= shown)) and (
-            place == end or bool(self.lower[place] > shown)
+        code = begin + int(self.lower[begin:end].searchsorted(threshold, "right"))
+        return (code == begin or bool(self.upper[code - 1] <= shown)) and (
+            code == end or bool(self.lower[code] > shown)
         )
 
 
@@ -121,20 +121,20 @@ def _half_way(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray
 
 
 def code_columns(
-    features: RuleFeatures, new: NewColumns, predominant: Any, bins: Any, n_jobs: int
+    features: RuleFeatures, new: NumberColumns, defaults: Any, bins: Any, n_jobs: int
 ) -> CodedColumns:
-    """Rank the numbers of each column and lay out what is not predominant.
+    """Rank the numbers of each column and lay out what is not the default.
 
     Parameters
     ----------
     features : RuleFeatures
-    new : NewColumns
+    new : NumberColumns
         The X of fit.
-    predominant, bins
+    defaults, bins
         As :meth:`RuleFeatures.fit` takes them.
     n_jobs : int
     """
-    wanted, choose = _wanted(features, new, predominant)
+    wanted, choose = _wanted(features, new, defaults)
     by_frequency, n_bins = _binning(bins)
     numeric = features.kinds == 0
     numeric[list(features.labels)] = False
@@ -148,65 +148,64 @@ def _binning(bins: Any) -> tuple[bool, int]:
     if bins is None:
         return True, 2
     try:
-        how, number = bins
+        spacing, number = bins
     except (TypeError, ValueError):
-        raise InputError(f"bins must be a pair of how and how many, got {bins!r}") from None
-    if how not in ("width", "frequency"):
-        raise InputError(f"bins must be by 'width' or 'frequency', got {how!r}")
-    return how == "frequency", check_int(number, "n_bins", 2)
+        raise InputError(f"bins must be a pair of a kind and a number, got {bins!r}") from None
+    if spacing not in ("width", "frequency"):
+        raise InputError(f"bins must be by 'width' or 'frequency', got {spacing!r}")
+    return spacing == "frequency", check_int(number, "n_bins", 2)
 
 
-def _wanted(features: RuleFeatures, new: NewColumns, predominant: Any) -> tuple[Any, Any]:
-    """Return the number that is predominant in each column, and in which columns to choose it."""
+def _wanted(features: RuleFeatures, new: NumberColumns, defaults: Any) -> tuple[Any, Any]:
+    """Return the default number of each column, and in which columns to choose it."""
     n = len(features.names)
     choose = np.full(n, features.kind != "table")
     wanted = new.unlisted.copy()
-    if isinstance(predominant, str):
-        if predominant == "zero":
+    if isinstance(defaults, str):
+        if defaults == "zero":
             numbers = np.ones(n, bool)
             numbers[list(features.labels)] = False
             wanted[numbers], choose[numbers] = 0.0, False
-        elif predominant == "none":  # nothing but what is missing, which is always tacit
+        elif defaults == "none":  # nothing but what is missing, which is always tacit
             wanted[:], choose[:] = np.nan, False
-        elif predominant != "auto":
+        elif defaults != "auto":
             raise InputError(
-                "predominant must be 'auto', 'zero', 'none' or values of columns, got "
-                f"{predominant!r}"
+                f"defaults must be 'auto', 'zero', 'none' or values of columns, got {defaults!r}"
             )
         return wanted, choose
-    for place, value in _named(features, predominant):
-        wanted[place], choose[place] = _number(features, place, value), False
+    for column, value in _named(features, defaults):
+        wanted[column], choose[column] = _number(features, column, value), False
     return wanted, choose
 
 
-def _named(features: RuleFeatures, predominant: Any) -> Any:
-    if isinstance(predominant, Mapping):
-        items = predominant.items()
-        return [(features.position(column, "predominant"), value) for column, value in items]
+def _named(features: RuleFeatures, defaults: Any) -> Any:
+    if isinstance(defaults, Mapping):
+        items = defaults.items()
+        return [(features.position(column, "defaults"), value) for column, value in items]
     try:
-        values = list(predominant)
+        values = list(defaults)
     except TypeError:
         raise InputError(
-            f"predominant must be 'auto', 'zero', 'none' or values of columns, got {predominant!r}"
+            f"defaults must be 'auto', 'zero', 'none' or values of columns, got {defaults!r}"
         ) from None
     if len(values) != len(features.names):
         raise InputError(
-            f"predominant must have {len(features.names)} values, one for each column; got "
+            f"defaults must have {len(features.names)} values, one for each column; got "
             f"{len(values)}"
         )
     return enumerate(values)
 
 
-def _number(features: RuleFeatures, place: int, value: Any) -> float:
+def _number(features: RuleFeatures, column: int, value: Any) -> float:
     """Return the number that stands for a value of a column."""
-    name = features.names[place]
+    name = features.names[column]
     number = float(value) if isinstance(value, (Real, np.bool_)) else None
     if value is None or (number is not None and np.isnan(number)):
         return float("nan")
-    if place in features.labels:
-        if value not in features.labels[place]:
-            raise InputError(f"predominant: column {name!r} has no label {value!r}")
-        return float(features.labels[place].index(value))
+    if column in features.labels:
+        if value not in features.labels[column]:
+            raise InputError(f"defaults: column {name!r} has no label {value!r}")
+        return float(features.labels[column].index(value))
     if number is None or np.isinf(number):
-        raise InputError(f"predominant: column {name!r} holds numbers, got {value!r}")
+        raise InputError(f"defaults: column {name!r} holds numbers, got {value!r}")
     return number

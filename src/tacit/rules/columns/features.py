@@ -2,7 +2,7 @@
 
 In short::
 
-    features, coded = RuleFeatures.fit(X, estimator, predominant="auto", bins=None, nominal=None)
+    features, coded = RuleFeatures.fit(X, estimator, defaults="auto", bins=None, nominal=None)
     _core.RuleColumns(*coded.arguments)                        # what the search scans
     coded.thresholds(columns, ops, low, high)                  # float64: codes become numbers
     new = features.transform(X, estimator)
@@ -13,10 +13,10 @@ In short::
     features.to_json(), RuleFeatures.from_json(data), features.note(estimator)
 
 Every column becomes numbers, whatever X is (see :mod:`tacit.rules.columns.input`). Ordinal columns
-are compared with thresholds: numbers, moments, enumerations, ordered categories and bins. Nominal
-ones are compared with one value: strings, other categories, booleans, and what `nominal` names.
-Missing values (null, NaN) satisfy no condition. Nor does a label that was not there in fit, but for
-"is not": of ordinal columns not even that.
+are compared with thresholds: numbers, timestamps, enumerations, ordered categories and bins.
+Nominal ones are compared with one value: strings, other categories, booleans, and what `nominal`
+names. Missing values (null, NaN) satisfy no condition. Nor does a label that was not there in fit,
+but for "is not": of ordinal columns not even that.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import polars as pl
 
 from tacit.errors import InputError
 from tacit.rules.columns.coding import CodedColumns, code_columns
-from tacit.rules.columns.input import ColumnKinds, NewColumns, read_columns, survey_columns
+from tacit.rules.columns.input import ColumnKinds, NumberColumns, fit_columns, read_columns
 from tacit.schema.types import is_temporal, parse_type
 from tacit.table.features import array_names, note_names
 from tacit.table.schema_json import write_json
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["CodedColumns", "NewColumns", "RuleFeatures"]
+__all__ = ["CodedColumns", "NumberColumns", "RuleFeatures"]
 
 _KINDS = ("array", "frame", "table")
 _SIGNS = ("≤", ">", "=", "≠")
@@ -66,7 +66,7 @@ class RuleFeatures(ColumnKinds):
     >>> features, coded = RuleFeatures.fit(X, BaseEstimator())
     >>> features.names, features.kinds.tolist()
     (('age', 'town'), [0, 1])
-    >>> coded.predominant.tolist()  # 58 and Ulm
+    >>> coded.defaults.tolist()  # 58 and Ulm
     [2, 1]
     >>> coded.thresholds([0, 1], [0, 2], [0, 0], [1, 0]).tolist()
     [37.5, 0.0]
@@ -82,7 +82,7 @@ class RuleFeatures(ColumnKinds):
         X: Any,
         estimator: Any,
         *,
-        predominant: Any = "auto",
+        defaults: Any = "auto",
         bins: tuple[str, int] | None = None,
         nominal: Sequence[str | int] | None = None,
         n_jobs: int = 1,
@@ -97,7 +97,7 @@ class RuleFeatures(ColumnKinds):
             NaN and null are missing; infinity is refused. Sparse arrays stay sparse: zeros that
             are written out are zeros, indices may be unsorted, duplicates are refused.
         estimator : scikit-learn estimator
-        predominant : {"auto", "zero", "none"}, mapping or sequence
+        defaults : {"auto", "zero", "none"}, mapping or sequence
             The value of each column that is not stored. It changes how long the search takes, and
             nothing else. "auto" is the most common one (a Table's default), "zero" is 0 for columns
             of numbers, "none" stores all values. A mapping names values of some columns, a sequence
@@ -109,17 +109,17 @@ class RuleFeatures(ColumnKinds):
         n_jobs : int
             Threads; the result does not depend on it.
         """
-        known, new = survey_columns(X, estimator, nominal)
+        known, new = fit_columns(X, estimator, nominal)
         features = cls(known.kind, known.names, known.nominal, known.labels, known.types)
-        return features, code_columns(features, new, predominant, bins, n_jobs)
+        return features, code_columns(features, new, defaults, bins, n_jobs)
 
-    def transform(self, X: Any, estimator: Any) -> NewColumns:
+    def transform(self, X: Any, estimator: Any) -> NumberColumns:
         """Return other data as the kernels of prediction take it.
 
         Parameters
         ----------
         X : like the X of fit
-            The columns of frames are the same in the same order, those of Tables are found by name.
+            The columns of frames are the same in the same order, those of Tables go by name.
         estimator : scikit-learn estimator
             The one that the columns of X were noted on.
         """
@@ -153,12 +153,12 @@ class RuleFeatures(ColumnKinds):
         if kind == "Boolean":
             return "True" if number >= 0.5 else "False"
         if kind is not None:
-            moment = pl.Series([int(np.floor(number))]).cast(parse_type(kind))
-            return str(moment[0])
+            timestamp = pl.Series([int(np.floor(number))]).cast(parse_type(kind))
+            return str(timestamp[0])
         digits = self.digits.get(column, {}).get(number) or _usual_digits(number)
         return f"{number:.{digits}g}"
 
-    def telling(
+    def with_digits(
         self, coded: CodedColumns, columns: NDArray[np.int32], thresholds: NDArray[np.float64]
     ) -> RuleFeatures:
         """Return the same, with enough digits to show thresholds by.
@@ -186,7 +186,7 @@ class RuleFeatures(ColumnKinds):
         return replace(self, digits=digits)
 
     def check_numbers(self, columns: NDArray[np.int32], thresholds: NDArray[np.float64]) -> None:
-        """Refuse thresholds of a file that stand for no label or moment of their column."""
+        """Refuse thresholds of a file that stand for no label or timestamp of their column."""
         stand_for = np.isin(columns, [*self.labels, *self.types])
         pairs = zip(columns[stand_for].tolist(), thresholds[stand_for].tolist(), strict=True)
         for column, number in set(pairs):
@@ -212,9 +212,9 @@ class RuleFeatures(ColumnKinds):
                 "kind": self.kind,
                 "names": len(self.names) if self.kind == "array" else self.names,
                 "nominal": sorted(self.nominal),
-                "labels": {str(place): own for place, own in self.labels.items()},
-                "types": {str(place): own for place, own in self.types.items()},
-                "digits": {str(p): sorted(own.items()) for p, own in sorted(self.digits.items())},
+                "labels": {str(k): labels for k, labels in self.labels.items()},
+                "types": {str(k): dtype for k, dtype in self.types.items()},
+                "digits": {str(k): sorted(x.items()) for k, x in sorted(self.digits.items())},
             }
         )
 
@@ -235,9 +235,9 @@ class RuleFeatures(ColumnKinds):
             if kind == "array":
                 names = array_names(_count(names))
             nominal = frozenset(content["nominal"])
-            labels = {int(place): tuple(own) for place, own in content["labels"].items()}
-            types = {int(place): str(own) for place, own in content["types"].items()}
-            digits = {int(place): dict(own) for place, own in content.get("digits", {}).items()}
+            labels = {int(k): tuple(items) for k, items in content["labels"].items()}
+            types = {int(k): str(dtype) for k, dtype in content["types"].items()}
+            digits = {int(k): dict(pairs) for k, pairs in content.get("digits", {}).items()}
             _check(names, nominal, labels, types)
             _check_digits(names, digits)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -259,22 +259,21 @@ def _check(names: Any, nominal: Any, labels: Any, types: Any) -> None:
     """Check what was read from a file."""
     if not all(isinstance(name, str) for name in names) or not 0 < len(set(names)) == len(names):
         raise ValueError("names must be distinct strings")
-    places = range(len(names))
-    if not all(type(p) is int and p in places for p in (*nominal, *labels, *types)):
+    indices = range(len(names))
+    if not all(type(k) is int and k in indices for k in (*nominal, *labels, *types)):
         raise ValueError("a column is not among those that have names")
-    for own in labels.values():
-        if not own or len(set(own)) < len(own) or not all(isinstance(x, str) for x in own):
+    for items in labels.values():
+        if not items or len(set(items)) < len(items) or not all(isinstance(x, str) for x in items):
             raise ValueError("labels must be distinct strings")
     if not all(
-        own == "Boolean" or (is_temporal(own) and parse_type(own)) for own in types.values()
+        dtype == "Boolean" or (is_temporal(dtype) and parse_type(dtype)) for dtype in types.values()
     ):
         raise ValueError("a column has a type that is not known")
 
 
 def _check_digits(names: Any, digits: dict[int, dict[Any, Any]]) -> None:
-    places = range(len(names))
-    if not all(place in places for place in digits):
+    if not all(k in range(len(names)) for k in digits):
         raise ValueError("a column with digits is not among those that have names")
-    pairs = [pair for own in digits.values() for pair in own.items()]
+    pairs = [pair for thresholds in digits.values() for pair in thresholds.items()]
     if not all(type(x) is float and type(n) is int and 0 < n <= _ALL_DIGITS for x, n in pairs):
         raise ValueError("thresholds have digits that cannot be")

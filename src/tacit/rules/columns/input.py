@@ -1,7 +1,7 @@
 """Whatever X is, as columns of numbers.
 
-Numbers stay what they are, booleans are 0 and 1, moments the numbers that Polars holds for them. A
-label is its place among those that fit found; `UNSEEN` where it is not among them.
+Numbers stay what they are, booleans are 0 and 1, timestamps the numbers that Polars holds for them.
+A label is its index among those of fit; `UNSEEN` where it is not among them.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
     from tacit.schema import Labels
 
-__all__ = ["NewColumns", "ColumnKinds", "read_columns", "survey_columns"]
+__all__ = ["NumberColumns", "ColumnKinds", "read_columns", "fit_columns"]
 
 UNSEEN = -2.0  # equal to no label's number
 _TEXT = (pl.String, pl.Categorical, pl.Enum)
 
 
 @dataclass(frozen=True)
-class NewColumns:
+class NumberColumns:
     """Columns of numbers: those that are listed, and what all others are.
 
     Attributes
@@ -60,7 +60,15 @@ class NewColumns:
     unlisted: NDArray[np.float64]
 
     @property
-    def arguments(self) -> tuple[Any, ...]:
+    def arguments(
+        self,
+    ) -> tuple[
+        int,
+        NDArray[np.int64],
+        NDArray[np.int32] | None,
+        NDArray[np.float64],
+        NDArray[np.float64],
+    ]:
         """What kernels take, in their order."""
         return self.n_records, self.indptr, self.records, self.values, self.unlisted
 
@@ -76,11 +84,11 @@ class ColumnKinds:
     names : tuple of str
         The columns; x0, x1, … for arrays.
     nominal : frozenset of int
-        The places of columns whose values have no order.
+        The indices of columns whose values have no order.
     labels : dict of int to tuple of str
-        Those of columns that do not hold numbers, by place; a label's number is its place here.
+        Those of columns that do not hold numbers, by index; a label's number is its index here.
     types : dict of int to str
-        The types of columns whose numbers stand for something else: booleans and moments.
+        The types of columns whose numbers stand for something else: booleans and timestamps.
     """
 
     kind: Literal["array", "frame", "table"]
@@ -90,26 +98,26 @@ class ColumnKinds:
     types: dict[int, str]
 
     def position(self, column: Any, argument: str) -> int:
-        """Return the place of a column given by name or place."""
+        """Return the index of a column given by name or index."""
         n = len(self.names)
         if isinstance(column, str):
-            if column in self._places:
-                return self._places[column]
+            if column in self._indices:
+                return self._indices[column]
             raise InputError(f"{argument}: there is no column {column!r}")
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
             if -n <= column < n:
                 return int(column) % n
             raise InputError(f"{argument}: column {column} is not among the {n} columns")
-        raise InputError(f"{argument} must be names or places of columns, got {column!r}")
+        raise InputError(f"{argument} must be names or indices of columns, got {column!r}")
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+    def _indices(self) -> dict[str, int]:
+        return {name: k for k, name in enumerate(self.names)}
 
 
-def survey_columns(
+def fit_columns(
     X: Any, estimator: Any, nominal: Sequence[str | int] | None
-) -> tuple[ColumnKinds, NewColumns]:
+) -> tuple[ColumnKinds, NumberColumns]:
     """Return what to remember of the X of fit, and its columns.
 
     Parameters
@@ -122,7 +130,7 @@ def survey_columns(
     if isinstance(X, Table):
         names = X.schema.names
         note_names(estimator, names)
-        kinds = _with_nominal(_survey_table(X), nominal)
+        kinds = _with_nominal(_table_kinds(X), nominal)
         return kinds, _table_columns(X, range(len(names)), kinds)
     orders = _declared_orders(X)
     kind, given = take_columns(estimator, X, reset=True)
@@ -133,11 +141,11 @@ def survey_columns(
         kinds = _with_nominal(ColumnKinds("array", names, frozenset(), {}, {}), nominal)
         return kinds, _array_columns(given)
     check_size(given.height, given.width)
-    kinds = _with_nominal(_survey_frame(given, kind, orders), nominal)
+    kinds = _with_nominal(_frame_kinds(given, kind, orders), nominal)
     return kinds, _frame_columns(given, kinds)
 
 
-def read_columns(known: ColumnKinds, X: Any, estimator: Any) -> NewColumns:
+def read_columns(known: ColumnKinds, X: Any, estimator: Any) -> NumberColumns:
     """Return the columns of other data, as numbers that mean what they meant in fit."""
     if isinstance(X, Table):
         return _table_columns(X, [X.schema.position(name, "X") for name in known.names], known)
@@ -181,8 +189,8 @@ def _object_series(name: str, values: NDArray[Any]) -> pl.Series:
     try:
         if not any(isinstance(item, str) for item in items):
             return pl.Series(name, values.astype(np.float64))
-        lost = [item is None or item != item for item in items]  # NaN among strings, as in pandas
-        items = [None if is_lost else item for item, is_lost in zip(items, lost, strict=True)]
+        # NaN among strings is missing, as in pandas.
+        items = [None if item is None or item != item else item for item in items]
         return pl.Series(name, items, dtype=pl.String, strict=True)
     except TypeError as error:
         if any(isinstance(item, str) for item in items):
@@ -190,7 +198,7 @@ def _object_series(name: str, values: NDArray[Any]) -> pl.Series:
         raise  # what NumPy says of objects that are no numbers, which scikit-learn expects
 
 
-def _array_columns(given: Any) -> NewColumns:
+def _array_columns(given: Any) -> NumberColumns:
     m, n = given.shape
     check_size(m, n)
     if is_sparse(given):
@@ -205,13 +213,13 @@ def _array_columns(given: Any) -> NewColumns:
     return _full_columns(values)
 
 
-def _full_columns(values: NDArray[np.float64]) -> NewColumns:
+def _full_columns(values: NDArray[np.float64]) -> NumberColumns:
     n, m = values.shape
     starts = np.arange(n + 1, dtype=np.int64) * m
-    return NewColumns(m, starts, None, values.reshape(-1), np.zeros(n))
+    return NumberColumns(m, starts, None, values.reshape(-1), np.zeros(n))
 
 
-def _sparse_columns(given: Any) -> NewColumns:
+def _sparse_columns(given: Any) -> NumberColumns:
     try:
         columns = sorted_columns(given)
     except InputError as error:
@@ -222,13 +230,13 @@ def _sparse_columns(given: Any) -> NewColumns:
     values = columns.data.astype(np.float64, copy=False)
     infinite = np.isinf(values)
     if infinite.any():
-        place = int(infinite.argmax())
-        column = int(np.searchsorted(indptr, place, side="right")) - 1
+        k = int(infinite.argmax())
+        column = int(np.searchsorted(indptr, k, side="right")) - 1
         raise InputError(
-            f"X contains infinity: {values[place]} at row {columns.indices[place]}, column {column}"
+            f"X contains infinity: {values[k]} at row {columns.indices[k]}, column {column}"
         )
     records = columns.indices.astype(np.int32, copy=False)
-    return NewColumns(given.shape[0], indptr, records, values, np.zeros(given.shape[1]))
+    return NumberColumns(given.shape[0], indptr, records, values, np.zeros(given.shape[1]))
 
 
 # Frames
@@ -238,63 +246,64 @@ def _declared_orders(X: Any) -> dict[str, tuple[str, ...]]:
     """Return the order of categories that a pandas or Arrow frame declares, by column."""
     orders: dict[str, tuple[str, ...]] = {}
     if nw.dependencies.is_pandas_dataframe(X):
-        for place, kind in enumerate(X.dtypes):
+        for name, kind in zip(X.columns, X.dtypes, strict=True):
             if getattr(kind, "ordered", False):
-                orders[X.columns[place]] = tuple(kind.categories)
+                orders[name] = tuple(kind.categories)
     elif nw.dependencies.is_pyarrow_table(X):
         for field in X.schema:
             if getattr(field.type, "ordered", False):
-                whole = X.column(field.name).unify_dictionaries()
-                chunks = whole.chunks
+                chunks = X.column(field.name).unify_dictionaries().chunks
                 if chunks:
                     orders[field.name] = tuple(chunks[0].dictionary.to_pylist())
-    return {n: own for n, own in orders.items() if all(isinstance(x, str) for x in own) and own}
+    return {
+        name: order
+        for name, order in orders.items()
+        if order and all(isinstance(label, str) for label in order)
+    }
 
 
-def _survey_frame(
-    frame: pl.DataFrame, kind: Any, orders: dict[str, tuple[str, ...]]
-) -> ColumnKinds:
+def _frame_kinds(frame: pl.DataFrame, kind: Any, orders: dict[str, tuple[str, ...]]) -> ColumnKinds:
     nominal, labels, types = set(), {}, {}
-    for place, series in enumerate(frame.iter_columns()):
-        own = series.dtype
-        if own in _TEXT:
+    for column, series in enumerate(frame.iter_columns()):
+        dtype = series.dtype
+        if dtype in _TEXT:
             declared = orders.get(series.name)
-            if isinstance(own, pl.Enum):
-                declared = tuple(own.categories.to_list())
+            if isinstance(dtype, pl.Enum):
+                declared = tuple(dtype.categories.to_list())
             if declared is None:
-                nominal.add(place)
+                nominal.add(column)
                 declared = tuple(series.cast(pl.String).drop_nulls().unique().sort().to_list())
-            labels[place] = declared or ("",)  # a column with nothing in it
-        elif own == pl.Boolean:
-            nominal.add(place)
-            types[place] = "Boolean"
-        elif own.is_temporal():
-            types[place] = str(own)
-        elif not (own.is_numeric() or own == pl.Null):
-            raise InputError(f"X: column {series.name!r} holds {own}, which has no conditions")
+            labels[column] = declared or ("",)  # a column with nothing in it
+        elif dtype == pl.Boolean:
+            nominal.add(column)
+            types[column] = "Boolean"
+        elif dtype.is_temporal():
+            types[column] = str(dtype)
+        elif not (dtype.is_numeric() or dtype == pl.Null):
+            raise InputError(f"X: column {series.name!r} holds {dtype}, which has no conditions")
     return ColumnKinds(kind, tuple(frame.columns), frozenset(nominal), labels, types)
 
 
-def _frame_columns(frame: pl.DataFrame, known: ColumnKinds) -> NewColumns:
+def _frame_columns(frame: pl.DataFrame, known: ColumnKinds) -> NumberColumns:
     check_size(frame.height, frame.width)
     values = np.empty((frame.width, frame.height))
-    for place, series in enumerate(frame.iter_columns()):
-        values[place] = _series_numbers(series, place, known)
+    for column, series in enumerate(frame.iter_columns()):
+        values[column] = _series_numbers(series, column, known)
     return _full_columns(values)
 
 
-def _series_numbers(series: pl.Series, place: int, known: ColumnKinds) -> NDArray[np.float64]:
+def _series_numbers(series: pl.Series, column: int, known: ColumnKinds) -> NDArray[np.float64]:
     """Return a column of a frame as numbers."""
-    name, held = known.names[place], series.dtype
+    name, held = known.names[column], series.dtype
     if held == pl.Null:
         return np.full(len(series), np.nan)
-    kind = known.types.get(place)
-    if place in known.labels:
+    kind = known.types.get(column)
+    if column in known.labels:
         if held not in _TEXT:
             raise InputError(f"X: column {name!r} holds {held}, but in fit labels")
-        return _label_numbers(series, known.labels[place], ordered=place not in known.nominal)
+        return _label_numbers(series, known.labels[column], ordered=column not in known.nominal)
     if kind is not None and is_temporal(kind):
-        return _moments(series, name, kind)
+        return _timestamps(series, name, kind)
     if not (held.is_numeric() or held == pl.Boolean):
         raise InputError(f"X: column {name!r} holds {held}, but in fit numbers")
     numbers = series.cast(pl.Float64).to_numpy()
@@ -316,7 +325,7 @@ def _label_numbers(
     return numbers
 
 
-def _moments(series: pl.Series, name: str, kind: str) -> NDArray[np.float64]:
+def _timestamps(series: pl.Series, name: str, kind: str) -> NDArray[np.float64]:
     wanted = parse_type(kind)
     if type(series.dtype) is not type(wanted) and series.dtype != wanted:
         raise InputError(f"X: column {name!r} holds {series.dtype}, but in fit {kind}")
@@ -326,18 +335,18 @@ def _moments(series: pl.Series, name: str, kind: str) -> NDArray[np.float64]:
 # Tables
 
 
-def _survey_table(table: Table) -> ColumnKinds:
+def _table_kinds(table: Table) -> ColumnKinds:
     schema, nominal, labels, types = table.schema, set(), {}, {}
-    for place, own in enumerate(schema.labels):
-        if own.dtype == "Boolean":
-            nominal.add(place)
-            types[place] = own.dtype
-        elif is_temporal(own.dtype):
-            types[place] = own.dtype
-        elif not _is_numeric(own):
-            labels[place] = tuple(str(label) for label in own.items[: own.missing]) or ("",)
-            if own.dtype != "Enum" and bin_edges(own) is None:
-                nominal.add(place)
+    for column, known in enumerate(schema.labels):
+        if known.dtype == "Boolean":
+            nominal.add(column)
+            types[column] = known.dtype
+        elif is_temporal(known.dtype):
+            types[column] = known.dtype
+        elif not _is_numeric(known):
+            labels[column] = tuple(str(label) for label in known.items[: known.missing]) or ("",)
+            if known.dtype != "Enum" and bin_edges(known) is None:
+                nominal.add(column)
     return ColumnKinds("table", schema.names, frozenset(nominal), labels, types)
 
 
@@ -346,28 +355,28 @@ def _is_numeric(labels: Labels) -> bool:
     return bool(kind == pl.Null or kind.is_numeric()) and not isinstance(labels[0], str)
 
 
-def _table_columns(table: Table, places: Sequence[int], known: ColumnKinds) -> NewColumns:
+def _table_columns(table: Table, indices: Sequence[int], known: ColumnKinds) -> NumberColumns:
     """Return columns of a Table, in the order that fit knows them; defaults are not listed."""
-    schema, n = table.schema, len(places)
+    schema, n = table.schema, len(indices)
     numbers = np.empty(int(schema.cells[-1]))  # what each label of each column stands for
     shared: dict[Any, NDArray[np.float64]] = {}
-    for place, own in enumerate(places):
-        labels = schema.labels[own]
-        meaning = known.labels.get(place), known.types.get(place), place in known.nominal
+    for column, index in enumerate(indices):
+        labels = schema.labels[index]
+        meaning = known.labels.get(column), known.types.get(column), column in known.nominal
         key = id(labels), meaning
         if key not in shared:
-            shared[key] = _cell_numbers(labels, known.names[place], *meaning)
-        numbers[schema.cells[own] : schema.cells[own + 1]] = shared[key]
+            shared[key] = _cell_numbers(labels, known.names[column], *meaning)
+        numbers[schema.cells[index] : schema.cells[index + 1]] = shared[key]
     rank = np.full(len(schema), -1, np.int32)
-    rank[list(places)] = np.arange(n, dtype=np.int32)
+    rank[list(indices)] = np.arange(n, dtype=np.int32)
     stored = numbers[schema.value_cells[table.values]]
     columns = rank[schema.value_columns[table.values]]
     rows = sparse.csr_array((stored, columns, table.indptr), (table.n_records, n))
     if (rank < 0).any():
         rows = _without_others(rows, columns)
     by_column = rows.tocsc()
-    unlisted = numbers[schema.default_cells[list(places)]]
-    return NewColumns(
+    unlisted = numbers[schema.default_cells[list(indices)]]
+    return NumberColumns(
         table.n_records,
         by_column.indptr.astype(np.int64),
         by_column.indices.astype(np.int32, copy=False),
@@ -392,14 +401,13 @@ def _cell_numbers(
             raise InputError(f"X: column {name!r} holds {labels.dtype}, but in fit labels")
         codes = {label: float(code) for code, label in enumerate(known)}
         unseen = UNSEEN if nominal else np.nan
-        own = [np.nan if x is None else codes.get(str(x), unseen) for x in labels]
-        return np.array(own)
+        return np.array([np.nan if x is None else codes.get(str(x), unseen) for x in labels])
     if labels.dtype == "Null":
         return np.full(len(labels), np.nan)
     if is_temporal(labels.dtype):
         if kind is None or not is_temporal(kind):
             raise InputError(f"X: column {name!r} holds {labels.dtype}, but in fit numbers")
-        return _moments(label_series(labels), name, kind)
+        return _timestamps(label_series(labels), name, kind)
     if not (_is_numeric(labels) or labels.dtype == "Boolean") or (kind and is_temporal(kind)):
         raise InputError(f"X: column {name!r} holds {labels.dtype}, but in fit {kind or 'numbers'}")
     return np.array([np.nan if x is None else float(x) for x in labels])  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "HEURISTICS",
+    "CRITERIA",
     "CoveringSettings",
     "ListedRules",
     "RuleBody",
@@ -25,7 +25,7 @@ __all__ = [
     "scale_power",
 ]
 
-HEURISTICS = ("precision", "laplace", "m_estimate", "f_measure", "kulczynski")
+CRITERIA = ("precision", "laplace", "m_estimate", "f_measure", "kulczynski")
 _MOST = 1e300  # more than any sum of weights
 _GRID_BITS = 20  # weights keep so many binary digits: sums of them are exact in any order
 
@@ -65,10 +65,10 @@ class ListedRules(NamedTuple):
 class CoveringSettings:
     """How rules are learnt; see :class:`tacit.CoveringRulesClassifier`."""
 
-    heuristic: str
+    criterion: str
     parameter: float
-    prune_share: float  # 0: rules are not pruned
-    patience: int
+    prune_fraction: float  # 0: rules are not pruned
+    n_iter_no_change: int
     max_conditions: int
     min_support: float
     max_rules: int | None
@@ -78,7 +78,7 @@ class CoveringSettings:
     def scaled(self, power: int) -> CoveringSettings:
         """Return settings for weights that were divided by 2**power."""
         parameter = self.parameter
-        if self.heuristic == "m_estimate":
+        if self.criterion == "m_estimate":
             parameter = _divided(parameter, power)
         support, record = _divided(self.min_support, power), _divided(self.record, power)
         return replace(self, parameter=parameter, min_support=support, record=record)
@@ -89,17 +89,17 @@ def _divided(number: float, power: int) -> float:
         return float(np.minimum(np.ldexp(number, -power), _MOST))
 
 
-def scale_power(weights: NDArray[np.float64], heuristic: str) -> int:
+def scale_power(weights: NDArray[np.float64], criterion: str) -> int:
     """Return which power of two to divide weights by, so that float32 can hold them.
 
-    Rules stay the same. Laplace's heuristic adds one record in the kernel itself, so that weights
+    Rules stay the same. Laplace's criterion adds one record in the kernel itself, so that weights
     are left alone for it unless that record is next to nothing, or to everything, anyway.
 
     >>> scale_power(np.array([3.0]), "precision"), scale_power(np.array([3.0]), "laplace")
     (2, 0)
     """
     power = exponent(weights)
-    return power - min(max(power, -20), 60) if heuristic == "laplace" else power
+    return power - min(max(power, -20), 60) if criterion == "laplace" else power
 
 
 def on_a_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -186,16 +186,16 @@ class _Learner:
         """Learn rules for a class; what they cover is set aside."""
         most = self.settings.max_rules
         n, failed = n_before, 0
-        while failed < self.settings.patience and (most is None or n < most):
-            found = self._next_rule(target)
-            if found is None and not self.settings.prune_share:
+        while failed < self.settings.n_iter_no_change and (most is None or n < most):
+            rule = self._next_rule(target)
+            if rule is None and not self.settings.prune_fraction:
                 return  # nothing is drawn: it would be the same again
-            if found is None:
+            if rule is None:
                 failed += 1
                 continue
             n, failed = n + 1, 0
-            self.left &= ~found[1]
-            yield found
+            self.left &= ~rule[1]
+            yield rule
 
     def _next_rule(self, target: int) -> tuple[RuleBody, NDArray[np.bool_]] | None:
         """Return a rule for a class and the records it covers, if one is worth having."""
@@ -209,7 +209,7 @@ class _Learner:
         length = self._best_length(depth, hits, held, len(body.columns))
         covered = self.left & (depth >= length)
         # By what was held out alone, a rule may be worth having by chance.
-        worth = all(self._mostly(hits, covered & part) for part in (held, self.left) if part.any())
+        worth = all(self._mostly(hits, covered & some) for some in (held, self.left) if some.any())
         return (body.first(length), covered) if worth else None
 
     def _mostly(self, hits: NDArray[np.bool_], records: NDArray[np.bool_]) -> bool:
@@ -217,27 +217,28 @@ class _Learner:
         return bool(2 * self.weights[records & hits].sum() > self.weights[records].sum())
 
     def _held_out(self, hits: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Draw a share of those of the class and of the others, to prune on; none if too few."""
+        """Draw a fraction of those of the class and of the others, to prune on; none if too few."""
         held = np.zeros(len(hits), np.bool_)
-        parts = [np.flatnonzero(hits), np.flatnonzero(self.left & ~hits)]
-        sizes = [int(self.settings.prune_share * len(part)) for part in parts]
+        groups = [np.flatnonzero(hits), np.flatnonzero(self.left & ~hits)]
+        sizes = [int(self.settings.prune_fraction * len(group)) for group in groups]
         if sizes[0] == 0:
             return held
-        for part, size in zip(parts, sizes, strict=True):
-            held[self.random.permutation(part)[:size]] = True
+        for group, size in zip(groups, sizes, strict=True):
+            held[self.random.permutation(group)[:size]] = True
         return held
 
     def _grow(
         self, hits: NDArray[np.bool_], misses: NDArray[np.bool_]
     ) -> tuple[RuleBody, NDArray[np.uint8]]:
         """Return a rule, and how many of its leading conditions each record satisfies."""
-        own = self.settings
+        settings = self.settings
         counts = np.zeros((len(hits), 2), np.float32)
         counts[hits, 0] = self.weights[hits]
         counts[misses, 1] = self.weights[misses]
         columns, ops, low, high, depth = self.grower.grow(
-            counts, own.heuristic, own.parameter, own.max_conditions, own.min_support, own.n_jobs
-        )
+            counts, settings.criterion, settings.parameter, settings.max_conditions,
+            settings.min_support, settings.n_jobs,
+        )  # fmt: skip
         return RuleBody(columns, ops, low, high), depth
 
     def _best_length(
@@ -250,7 +251,7 @@ class _Learner:
         """
         if not held.any():
             return n
-        p, q = (self._by_depth(depth, part, n) for part in (hits & held, held & ~hits))
+        p, q = (self._by_depth(depth, some, n) for some in (hits & held, held & ~hits))
         one = self.settings.record
         return int(np.argmax((p + one) / (p + q + 2 * one))) + 1
 

@@ -26,11 +26,11 @@ class Rule:
     confidence : float
         Hits divided by support.
     lift : float
-        Confidence divided by the share of hits among all records.
+        Confidence divided by the fraction of hits among all records.
     leverage : float
         Hits beyond those expected if the conditions made no difference.
     score : float
-        The measure by which rules were ranked.
+        The criterion by which rules were ranked.
     """
 
     conditions: dict[str, Label]

@@ -10,12 +10,14 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import polars as pl
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
-from tacit.errors import InputError, refuse_partitions
+from tacit.errors import InputError
+from tacit.estimator import Estimator
+from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
+from tacit.parameters import check_choice
 from tacit.rules.finder.rule import Rule, show_conditions
 from tacit.table import Table, as_table
 from tacit.table.features import note_names
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RuleFinder"]
 
-_MEASURES = ("confidence", "lift", "leverage", "wilson")
+_CRITERIA = ("confidence", "lift", "leverage", "wilson")
 
 
 class _Search(NamedTuple):
@@ -38,10 +40,10 @@ class _Search(NamedTuple):
     min_support: float
 
 
-class RuleFinder(BaseEstimator):  # type: ignore[misc]
+class RuleFinder(Listed, Estimator):
     """Find the conditions under which a column has a value.
 
-    Looks at every conjunction of `n_conditions` conditions ``column = label`` on different columns
+    Tries every conjunction of `n_conditions` conditions ``column = label`` on different columns
     that at least `min_support` records match, and keeps the best. Nothing is sampled or guessed:
     the answer is that of trying them all, and branches are left out only if they cannot hold a
     rule that is good enough. Columns of one value take no part.
@@ -62,17 +64,17 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
     n_conditions : int or (int, int), default 2
         Number of conditions, or the least and the greatest number.
     min_support : int or float, default 30
-        Records that must match the conditions, as a number and not as a share; with weights, the
+        Records that must match the conditions, as a number and not as a fraction; with weights, the
         sum of their weights.
     n_rules : int, default 20
         How many rules to keep.
-    measure : {"confidence", "lift", "leverage", "wilson"}
-        What makes a rule good: the share of hits among the records that match; the same relative
+    criterion : {"confidence", "lift", "leverage", "wilson"}
+        What makes a rule good: the fraction of hits among the records that match; the same relative
         to all records; hits beyond those expected of independence; or the lower end of Wilson's
-        confidence interval for the share, which trusts small numbers less.
+        confidence interval for the fraction, which trusts small numbers less.
     level : float, default 0.95
         The confidence level of that (two-sided) interval.
-    defaults : bool, default True
+    default_conditions : bool, default True
         Whether a condition may ask for a column's default. Without those, rules speak of what is
         there and not of what is absent, and wide sparse tables are searched quickly.
     n_jobs : int, optional
@@ -112,9 +114,9 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         n_conditions: int | tuple[int, int] = 2,
         min_support: float = 30,
         n_rules: int = 20,
-        measure: Literal["confidence", "lift", "leverage", "wilson"] = "confidence",
+        criterion: Literal["confidence", "lift", "leverage", "wilson"] = "confidence",
         level: float = 0.95,
-        defaults: bool = True,
+        default_conditions: bool = True,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -123,9 +125,9 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         self.n_conditions = n_conditions
         self.min_support = min_support
         self.n_rules = n_rules
-        self.measure = measure
+        self.criterion = criterion
         self.level = level
-        self.defaults = defaults
+        self.default_conditions = default_conditions
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -141,7 +143,6 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
         """
         if y is not None:
             raise InputError("y: the target is a column of the table; give its name as target")
-        refuse_partitions(X, type(self).__name__)
         given = as_table(X)
         target = given.schema.names[given.schema.position(self.target, "target")]
         table = _varied(given, target)
@@ -151,7 +152,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             print(self._headline(table, search), file=sys.stderr)
         start, rows = table.postings
         schema = table.schema
-        found, total, hits = _core.find_rules(
+        best, total, hits = _core.find_rules(
             start,
             rows,
             schema.offsets,
@@ -163,16 +164,16 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             search.lengths,
             search.min_support,
             min(int(self.n_rules), 2**62),
-            self.measure,
+            self.criterion,
             NormalDist().inv_cdf((1 + self.level) / 2),
-            bool(self.defaults),
+            bool(self.default_conditions),
             "auto",
             count_jobs(self.n_jobs),
         )
         if self.verbose:
             seconds = time.perf_counter() - started
-            print(f"found {len(found)} rules in {seconds:.2f} s", file=sys.stderr)
-        self.rules_ = [_rule(schema, *parts, rate=hits / total) for parts in found]
+            print(f"{len(best)} rules in {seconds:.2f} s", file=sys.stderr)
+        self.rules_ = [_rule(schema, *rule, rate=hits / total) for rule in best]
         self.n_records_ = total
         self.n_hits_ = hits
         note_names(self, given.schema.names)
@@ -195,8 +196,7 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             )
         min_support = _check_support(self.min_support, table.weights is not None)
         check_int(self.n_rules, "n_rules", 1)
-        if self.measure not in _MEASURES:
-            raise InputError(f"measure must be one of {', '.join(_MEASURES)}, got {self.measure!r}")
+        check_choice(self.criterion, "criterion", _CRITERIA)
         level: Any = self.level
         if not isinstance(level, Real) or not 0 < float(level) <= 1 - 1e-12:
             raise InputError(f"level must be between 0 and 1, got {level!r}")
@@ -240,17 +240,43 @@ class RuleFinder(BaseEstimator):  # type: ignore[misc]
             },
         )
 
-    def to_text(self) -> str:
-        """Return one line for each rule, below one that says what they lead to."""
+    def to_text(self, top: int | None = None) -> str:
+        """Return one line for each rule, below one that says what they lead to.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many rules; all unless given.
+        """
         check_is_fitted(self)
-        share = self.n_hits_ / self.n_records_
-        lines = [f"{show_conditions({self._target: self.value})}, {share:.1%} of all records, if"]
-        return "\n".join([*lines, *(f"  {rule}" for rule in self.rules_)])
+        rules = self.rules_ if top is None else self.rules_[: check_int(top, "top", 0)]
+        return "\n".join([self._title(), *(f"  {rule}" for rule in rules)])
+
+    def _title(self) -> str:
+        rate = self.n_hits_ / self.n_records_
+        return f"{show_conditions({self._target: self.value})}, {rate:.1%} of all records, if"
+
+    def _listing(self, top: int | None) -> Listing:
+        check_is_fitted(self)
+        rows, bars = [], []
+        for rule in self.rules_[:top]:
+            conditions = show_conditions(rule.conditions)
+            hits = f"{rule.hits:,.6g} of {rule.support:,.6g}"
+            rows.append((conditions, f"{rule.confidence:.1%}", hits, f"{rule.lift:.4g}"))
+            bars.append((conditions, rule.score, hits))
+        return Listing(
+            self._title(),
+            ("conditions", "confidence", "records", "lift"),
+            rows,
+            bars,
+            f"{self.criterion} of {show_conditions({self._target: self.value})}",
+            percent=self.criterion in ("confidence", "wilson"),
+        )
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "rules_"):
             return f"<pre>{html.escape(repr(self))}</pre>"
-        return f"<pre>{html.escape(self.to_text())}</pre>"
+        return self.to_html()
 
 
 def _rule(
@@ -305,6 +331,7 @@ def _check_support(min_support: Any, weighted: bool) -> float:
         raise InputError(f"min_support must be positive and finite, got {min_support!r}")
     if not weighted and not 1 <= value < float("inf"):
         raise InputError(
-            f"min_support is a number of records, not a share, and at least 1; got {min_support!r}"
+            "min_support is a number of records, not a fraction, and at least 1; got "
+            f"{min_support!r}"
         )
     return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
-from tacit.similarity.base import SimilarityClassifier
-from tacit.similarity.cuts.labelling import UNKNOWN, cut_labels, neighbour_shares, surroundings
+from tacit.similarity.base import SimilarityClassifier, check_positive
+from tacit.similarity.cuts.labelling import UNKNOWN, cut_labels, labelled_graph, neighbor_fractions
 from tacit.similarity.cuts.minimum_cut import check_balance
 from tacit.similarity.graph import near_graph
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.scale import PartitionedTable
     from tacit.similarity.base import Objects
 
 __all__ = ["NormalizedCutClassifier"]
@@ -29,7 +30,7 @@ NODE_WEIGHTS = ("degree", "neighbours")
 
 
 class NormalizedCutClassifier(SimilarityClassifier):
-    """Classify objects together, by the cut that parts the fewest similar ones.
+    """Classify objects together, by the cut that separates the fewest similar ones.
 
     After Hochbaum's supervised normalised cut. New objects and training objects are the nodes of a
     graph, similarities of near ones its edges. With two classes, S is to hold the training objects
@@ -40,7 +41,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
     the similarity between S and the rest against that within S. This is solved exactly, by a
     minimum cut; of several solutions it is the one with the fewest members. More than two classes
     are one cut for each against all others; an object that several claim, or none, goes to the
-    class with the largest share of its similarity to training objects.
+    class with the largest fraction of its similarity to training objects.
 
     What is predicted for an object depends on the other objects that are predicted with it.
 
@@ -51,24 +52,20 @@ class NormalizedCutClassifier(SimilarityClassifier):
     balance : float, default 0.001
         λ of the objective: the larger, the more objects go to the second class.
     node_weights : {"degree", "neighbours"}
-        "degree" is the objective above (SNC). "neighbours" (KSNC) sums node weights over S in place
-        of C(S, S): the share of the class among the `n_neighbors` most similar training objects.
+        "degree" is the objective above (SNC). "neighbours" (KSNC) sums node weights over S instead
+        of C(S, S): the fraction of the class among the `n_neighbors` most similar training objects.
     n_neighbors : int, default 3
         For node weights by neighbours.
     kind : {"exponential", "rbf", "cosine"} or callable
         The similarity: exp(-ε‖x-y‖), exp(-ε‖x-y‖²), the cosine, or a function of two arrays of
         rows that returns one number, not negative, for each pair of rows.
-    resolution : int, sequence of int, or "auto"
-        Intervals of the grid in each dimension; objects are near if their blocks touch.
-    dimensions : int from 1 to 4, or "auto"
-        Dimensions of the projection.
-    projection : str, default "randomised_svd"
-        How objects are projected: see :class:`SparseComputation`.
-    normalise : bool, default False
+    resolution, n_dimensions, projection
+        Of the grid: see :class:`SparseComputation`.
+    normalize : bool, default False
         Whether similarities are measured between columns scaled to [0, 1].
-    delta : float, optional
-        Objects of the same class that are closer than `delta` times a block's width, in each
-        dimension of the projection, are grouped: one stands for all. None: no grouping.
+    group_width : float from 0 to 1, optional
+        Objects of a class that are within this fraction of a block's width, in each dimension of
+        the projection, are replaced by one that counts as often. By default, none are.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads; the result does not depend on it.
@@ -98,6 +95,8 @@ class NormalizedCutClassifier(SimilarityClassifier):
     True
     """
 
+    _kind: ClassVar[str] = "normalized_cut_classifier"
+
     def __init__(
         self,
         scale: float = 5.0,
@@ -107,10 +106,10 @@ class NormalizedCutClassifier(SimilarityClassifier):
         n_neighbors: int = 3,
         kind: str | Callable[[Any, Any], Any] = "exponential",
         resolution: int | Sequence[int] | Literal["auto"] = "auto",
-        dimensions: int | Literal["auto"] = "auto",
-        projection: str = "randomised_svd",
-        normalise: bool = False,
-        delta: float | None = None,
+        n_dimensions: int | Literal["auto"] = "auto",
+        projection: str = "randomized_svd",
+        normalize: bool = False,
+        group_width: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -119,35 +118,9 @@ class NormalizedCutClassifier(SimilarityClassifier):
         self.node_weights = node_weights
         self.n_neighbors = n_neighbors
         self.kind = kind
-        self.resolution = resolution
-        self.dimensions = dimensions
-        self.projection = projection
-        self.normalise = normalise
-        self.delta = delta
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def fit(self, X: Any, y: Any) -> NormalizedCutClassifier:
-        """Project the training objects, and keep them.
-
-        Parameters
-        ----------
-        X : array, sparse array, frame, Table or PartitionedTable
-            Arrays are not copied: do not change them while the model is in use. A PartitionedTable
-            takes `delta`: what is kept are groups of records.
-        y : array-like of shape (n_objects,) or str
-            Their classes; or the column of a Table or PartitionedTable that holds them.
-
-        Returns
-        -------
-        NormalizedCutClassifier
-            Itself.
-        """
-        self._check_parameters()
-        with self._kept_on_failure():
-            self._labelled = self._fit_objects(X, y)
-        self.n_fallback_ = 0
-        return self
+        super().__init__(
+            resolution, n_dimensions, projection, normalize, group_width, random_state, n_jobs
+        )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each object.
@@ -156,20 +129,20 @@ class NormalizedCutClassifier(SimilarityClassifier):
         ----------
         X : like the one that was fitted, or a PartitionedTable
             All objects are classified together; those of a PartitionedTable by groups, so that it
-            takes `delta`.
+            takes `group_width`.
 
         Returns
         -------
         ndarray of shape (n_objects,)
         """
-        found: NDArray[Any] = self.predict_path(X, [self.balance])[0]
-        return found
+        classes: NDArray[Any] = self.predict_path(X, [self.balance])[0]
+        return classes
 
     def predict_path(self, X: Any, balances: Any) -> NDArray[Any]:
         """Return the classes of objects for several balances.
 
         Takes little longer than one: the graph is made once, and sets of members grow with the
-        balance, so that most of what one cut decides need not be looked at again.
+        balance, so that most of what one cut decides need not be decided again.
 
         Parameters
         ----------
@@ -188,19 +161,22 @@ class NormalizedCutClassifier(SimilarityClassifier):
         new = self._new_objects(X)
         codes = self._cut(new, values)
         unknown = codes == UNKNOWN
-        lost = np.flatnonzero(unknown.any(axis=0))
-        self.n_fallback_ = new.count(unknown.any(axis=0))
-        if len(lost):
-            # Near objects are found in the projection, so that is where nearness has a meaning.
-            nearest = cKDTree(self._labelled.coords).query(new.coords[lost])[1]
-            fallback = np.where(unknown[:, lost], self._labelled.codes[nearest], codes[:, lost])
-            codes[:, lost] = fallback
-        found: NDArray[Any] = self.classes_[new.spread(np.ascontiguousarray(codes.T)).T]
-        return found
+        isolated = np.flatnonzero(unknown.any(axis=0))
+        self._set_fallback(new.count(unknown.any(axis=0)))
+        if len(isolated):
+            # What is near is defined by the projection, so that is where nearness has a meaning.
+            nearest = cKDTree(self._training.coords).query(new.coords[isolated])[1]
+            codes[:, isolated] = np.where(
+                unknown[:, isolated], self._training.codes[nearest], codes[:, isolated]
+            )
+        classes: NDArray[Any] = self.classes_[new.expand(np.ascontiguousarray(codes.T)).T]
+        return classes
 
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether there are training objects."""
-        return hasattr(self, "_labelled")
+    def _answer_partitions(
+        self, method: Callable[..., Any], X: PartitionedTable, options: dict[str, Any]
+    ) -> NDArray[Any]:
+        classes: NDArray[Any] = method(self, X, **options)  # all objects are classified together
+        return classes
 
     def _facts(self) -> list[tuple[str, str]]:
         kind = getattr(self.kind, "__name__", self.kind)
@@ -212,22 +188,23 @@ class NormalizedCutClassifier(SimilarityClassifier):
 
     def _cut(self, new: Objects, balances: NDArray[np.float64]) -> NDArray[np.int32]:
         """Return codes of classes for each balance; -1 where the graph says nothing."""
-        labelled, n_classes = self._labelled, len(self.classes_)
-        grid, jobs = self.computation_.grid_, self.n_jobs
-        how: dict[str, Any] = {"kind": self.kind, "scale": float(self.scale), "n_jobs": jobs}
-        graph = near_graph(grid, new.coords, new.numbers, **how)
-        others = (labelled.coords, labelled.numbers)
-        links = near_graph(grid, new.coords, new.numbers, others=others, **how)
+        training = self._training
+        grid, classes = self.computation_.grid_, (training.codes, len(self.classes_))
+        measure: dict[str, Any] = {
+            "kind": self.kind, "scale": float(self.scale), "n_jobs": self.n_jobs
+        }  # fmt: skip
+        graph = near_graph(grid, new.coords, new.numbers, **measure)
+        others = (training.coords, training.numbers)
+        links = near_graph(grid, new.coords, new.numbers, others=others, **measure)
         for similarities in (graph, links):
             _check_similarities(similarities.data)
-        classes = labelled.codes, n_classes
-        near = surroundings(graph, links, *classes, new.weights, labelled.weights)
+        problem = labelled_graph(graph, links, *classes, new.weights, training.weights)
         weights = None
         if self.node_weights == "neighbours":
             k = int(self.n_neighbors)
-            weights = neighbour_shares(links, *classes, labelled.weights, k, n_jobs=jobs)
+            weights = neighbor_fractions(links, *classes, training.weights, k, n_jobs=self.n_jobs)
             weights *= new.weights[:, None]
-        return cut_labels(near, balances, node_weights=weights, n_jobs=jobs)
+        return cut_labels(problem, balances, node_weights=weights, n_jobs=self.n_jobs)
 
     def _check_parameters(self) -> None:
         check_balance(self.balance)
@@ -239,15 +216,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
             )
         if not callable(self.kind) and self.kind not in KINDS:
             raise InputError(f"kind must be one of {KINDS} or callable, got {self.kind!r}")
-        if not _is_positive(self.scale):
-            raise InputError(f"scale must be a number above 0, got {self.scale!r}")
-
-
-def _is_positive(value: Any) -> bool:
-    try:
-        return bool(0 < float(value) < np.inf)
-    except (TypeError, ValueError):
-        return False
+        check_positive(self.scale, "scale")
 
 
 def _check_similarities(values: NDArray[np.float64]) -> None:

@@ -10,20 +10,20 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit import _core
 from tacit.machine import count_jobs
-from tacit.similarity.cuts.minimum_cut import NodeTerms, cut_firsts, degree_rate
+from tacit.similarity.cuts.minimum_cut import NodeTerms, degree_rate, first_indices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy import sparse
 
-__all__ = ["UNKNOWN", "Surroundings", "cut_labels", "neighbour_shares", "surroundings"]
+__all__ = ["UNKNOWN", "LabelledGraph", "cut_labels", "neighbor_fractions", "labelled_graph"]
 
 UNKNOWN = -1  # the code of objects that the graph says nothing about
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What unlabelled objects are near to.
+class LabelledGraph:
+    """Unlabelled objects, and how similar they are to labelled ones.
 
     Attributes
     ----------
@@ -42,26 +42,26 @@ class Surroundings:
         return np.asarray(self.graph.sum(axis=1) + self.affinity.sum(axis=1))
 
     def connected(self) -> NDArray[np.bool_]:
-        """Return which objects are connected with a labelled one, however long the way."""
+        """Return which objects are connected with a labelled one, over however many others."""
         edges = self.graph
         if (edges.data == 0).any():  # similarities too small for a number are none
             edges = edges.copy()
             edges.eliminate_zeros()
-        n_parts, part = connected_components(edges, directed=False)
-        linked = np.zeros(n_parts, np.bool_)
-        linked[part[self.affinity.any(axis=1)]] = True
-        return linked[part]
+        n_components, component = connected_components(edges, directed=False)
+        linked = np.zeros(n_components, np.bool_)
+        linked[component[self.affinity.any(axis=1)]] = True
+        return linked[component]
 
 
-def surroundings(
+def labelled_graph(
     graph: sparse.csr_array,
     links: sparse.csr_array,
     codes: NDArray[np.int32],
     n_classes: int,
     weights: NDArray[np.float64],
     labelled_weights: NDArray[np.float64],
-) -> Surroundings:
-    """Return what unlabelled objects are near to.
+) -> LabelledGraph:
+    """Return unlabelled objects, and how similar they are to each class.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def surroundings(
         Classes of labelled objects.
     n_classes : int
     weights, labelled_weights : ndarray
-        How many objects each of them stands for: similarities count that often.
+        How many objects each of them represents: similarities count that often.
     """
     classes = np.zeros((len(codes), n_classes))
     classes[np.arange(len(codes)), codes] = labelled_weights
@@ -81,10 +81,10 @@ def surroundings(
     if (weights != 1).any():
         graph = graph.copy()
         graph.data *= np.repeat(weights, np.diff(graph.indptr)) * weights[graph.indices]
-    return Surroundings(graph, affinity)
+    return LabelledGraph(graph, affinity)
 
 
-def neighbour_shares(
+def neighbor_fractions(
     links: sparse.csr_array,
     codes: NDArray[np.int32],
     n_classes: int,
@@ -93,15 +93,15 @@ def neighbour_shares(
     *,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Return the share of each class among the labelled objects most similar to each object.
+    """Return the fraction of each class among the labelled objects most similar to each object.
 
     Of as many as there are where fewer than `n_neighbors` are near; all 0 where none is. An object
-    that stands for several counts as that many neighbours.
+    that represents several counts as that many neighbours.
 
     >>> from scipy import sparse
     >>> links = sparse.csr_array([[0.5, 0.9, 0.7, 0.1], [0.0, 0.2, 0.0, 0.0]])
     >>> codes, ones = np.array([1, 0, 1, 0]), np.ones(4)
-    >>> neighbour_shares(links, codes, 2, ones, 3).round(2)
+    >>> neighbor_fractions(links, codes, 2, ones, 3).round(2)
     array([[0.33, 0.67],
            [1.  , 0.  ]])
     """
@@ -111,21 +111,21 @@ def neighbour_shares(
         np.ascontiguousarray(links.data, np.float64),
     )
     nearest = _core.strongest_links(*arrays, n_neighbors, count_jobs(n_jobs))
-    shares = np.zeros((links.shape[0], n_classes))
+    fractions = np.zeros((links.shape[0], n_classes))
     left = np.full(links.shape[0], float(n_neighbors))
     rows = np.arange(links.shape[0])
     for column in nearest.T:
         there = column >= 0
         taken = np.where(there, np.minimum(labelled_weights[column], left), 0.0)
         left -= taken
-        shares[rows[there], codes[column[there]]] += taken[there]
-    total = shares.sum(axis=1, keepdims=True)
-    shares /= np.where(total > 0, total, 1.0)
-    return shares
+        fractions[rows[there], codes[column[there]]] += taken[there]
+    total = fractions.sum(axis=1, keepdims=True)
+    fractions /= np.where(total > 0, total, 1.0)
+    return fractions
 
 
 def cut_labels(
-    near: Surroundings,
+    problem: LabelledGraph,
     balances: NDArray[np.float64],
     *,
     node_weights: NDArray[np.float64] | None = None,
@@ -134,12 +134,12 @@ def cut_labels(
     """Return the class of each object for each of several balances.
 
     Two classes are one cut: members are of class 1. More are one cut for each, against all others;
-    an object that several claim, or none, goes to the class with the largest share of its
+    an object that several claim, or none, goes to the class with the largest fraction of its
     similarity to labelled objects.
 
     Parameters
     ----------
-    near : Surroundings
+    problem : LabelledGraph
     balances : ndarray of shape (n_balances,)
     node_weights : ndarray of shape (n, n_classes), optional
         Weights of objects for the cut of each class; by default their degrees, for all classes.
@@ -151,36 +151,38 @@ def cut_labels(
         Codes of classes; -1 for objects that are connected with no labelled one, and for those
         that are to be decided by similarity to labelled objects and have none.
     """
-    n, n_classes = near.affinity.shape
+    n, n_classes = problem.affinity.shape
     if n_classes == 1:
         codes = np.zeros((len(balances), n), np.int32)
     else:
         order = np.argsort(balances, kind="stable")
         chosen = [1] if n_classes == 2 else range(n_classes)
-        firsts = [_firsts(near, code, balances[order], node_weights, n_jobs) for code in chosen]
+        firsts = [
+            _first_claims(problem, code, balances[order], node_weights, n_jobs) for code in chosen
+        ]
         codes = np.empty((len(balances), n), np.int32)
-        for rank, place in enumerate(order):
+        for rank, index in enumerate(order):
             claims = np.stack([first <= rank for first in firsts], axis=1)
-            codes[place] = claims[:, 0] if n_classes == 2 else _settle(claims, near.affinity)
-    codes[:, ~near.connected()] = UNKNOWN
+            codes[index] = claims[:, 0] if n_classes == 2 else _settle(claims, problem.affinity)
+    codes[:, ~problem.connected()] = UNKNOWN
     return codes
 
 
-def _firsts(
-    near: Surroundings,
+def _first_claims(
+    problem: LabelledGraph,
     code: int,
     balances: NDArray[np.float64],
     node_weights: NDArray[np.float64] | None,
     n_jobs: int | None,
 ) -> NDArray[np.int32]:
-    """Return for each object the place of the first balance at which a class claims it."""
-    others = np.delete(near.affinity, code, axis=1)
-    base = others.sum(axis=1) - near.affinity[:, code]
+    """Return for each object the index of the first balance at which a class claims it."""
+    others = np.delete(problem.affinity, code, axis=1)
+    base = others.sum(axis=1) - problem.affinity[:, code]
     if node_weights is None:
-        terms, lambdas = NodeTerms(base, near.degrees), degree_rate(balances)
+        terms, lambdas = NodeTerms(base, problem.degrees), degree_rate(balances)
     else:
         terms, lambdas = NodeTerms(base, np.ascontiguousarray(node_weights[:, code])), balances
-    return cut_firsts(near.graph, terms, lambdas, n_jobs=n_jobs)
+    return first_indices(problem.graph, terms, lambdas, n_jobs=n_jobs)
 
 
 def _settle(claims: NDArray[np.bool_], affinity: NDArray[np.float64]) -> NDArray[np.int32]:

@@ -11,92 +11,19 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import count_jobs
+from tacit.similarity.cuts.result import Cut, CutPath, MinimumCut
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "Cut",
-    "CutPath",
-    "MinimumCut",
     "NodeTerms",
-    "cut_firsts",
+    "first_indices",
     "degree_rate",
     "minimum_cut",
     "normalized_cut",
     "normalized_cut_path",
 ]
-
-
-@dataclass(frozen=True)
-class MinimumCut:
-    """A minimum cut between a source and a sink.
-
-    Attributes
-    ----------
-    members : ndarray of bool, shape (n_nodes,)
-        Nodes on the source's side; the fewest possible.
-    value : float
-        The capacity of the cut.
-    """
-
-    members: NDArray[np.bool_]
-    value: float
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A set of nodes that are similar to each other and not to the rest.
-
-    Attributes
-    ----------
-    members : ndarray of bool, shape (n_nodes,)
-    between : float
-        Similarity between members and the rest, C(S, S̄).
-    within : float
-        Similarity among members, C(S, S), each pair once; or the sum of their node weights.
-    balance : float
-        The λ of the objective. For the best ratio, that ratio.
-    """
-
-    members: NDArray[np.bool_]
-    between: float
-    within: float
-    balance: float
-
-    @property
-    def value(self) -> float:
-        """The objective: between - balance · within."""
-        return self.between - self.balance * self.within
-
-    @property
-    def ratio(self) -> float:
-        """Similarity to the rest, divided by that among members."""
-        return self.between / self.within if self.within > 0 else np.inf
-
-
-@dataclass(frozen=True)
-class CutPath:
-    """The cuts of a graph for all balances.
-
-    Attributes
-    ----------
-    enters : ndarray of shape (n_nodes,)
-        The balance beyond which each node is a member: -inf for nodes that always are, inf for
-        those that never are.
-    """
-
-    enters: NDArray[np.float64]
-
-    @property
-    def breakpoints(self) -> NDArray[np.float64]:
-        """Balances at which the set of members changes, in ascending order."""
-        found = np.unique(self.enters)
-        return found[np.isfinite(found)]
-
-    def members(self, balance: float) -> NDArray[np.bool_]:
-        """Return which nodes are members at a balance: the fewest that are optimal."""
-        return self.enters < balance
 
 
 def minimum_cut(graph: Any, source: Any, sink: Any, *, n_jobs: int | None = None) -> MinimumCut:
@@ -131,7 +58,7 @@ def minimum_cut(graph: Any, source: Any, sink: Any, *, n_jobs: int | None = None
     edges = check_graph(graph)
     n = edges.shape[0]
     out, into = _capacities(source, "source", n), _capacities(sink, "sink", n)
-    first = cut_firsts(edges, NodeTerms(into - out, np.zeros(n)), np.zeros(1), n_jobs=n_jobs)
+    first = first_indices(edges, NodeTerms(into - out, np.zeros(n)), np.zeros(1), n_jobs=n_jobs)
     members = first == 0
     value = _between(edges, first, 1)[0] + out[~members].sum() + into[members].sum()
     return MinimumCut(members, float(value))
@@ -160,7 +87,7 @@ def normalized_cut(
     balance : float, default 0.1
         What similarity within is worth. At 0 it is a plain minimum cut.
     node_weights : "degree" or array-like of shape (n_nodes,)
-        What is summed over members in place of C(S, S): weights of nodes, not negative. "degree"
+        What is summed over members instead of C(S, S): weights of nodes, not negative. "degree"
         stands for C(S, S) itself.
     ratio : bool, default False
         Find the set with the least C(S, S̄) / C(S, S) instead, whatever `balance` is. At least one
@@ -211,8 +138,8 @@ def normalized_cut_path(
     graph, seeds, node_weights, n_jobs
         As for :func:`normalized_cut`.
     low, high : float
-        The range of balances; by default all. At most `low`, and beyond `high`, nothing is told
-        apart.
+        The range of balances; by default all. At most `low`, and beyond `high`, nothing is
+        distinguished.
 
     Returns
     -------
@@ -246,14 +173,14 @@ class NodeTerms:
     rate: NDArray[np.float64]
 
 
-def cut_firsts(
+def first_indices(
     edges: sparse.csr_array,
     terms: NodeTerms,
     lambdas: NDArray[np.float64],
     *,
     n_jobs: int | None = None,
 ) -> NDArray[np.int32]:
-    """Return for each node the place of the first of ascending λs at which it is a member.
+    """Return for each node the index of the first of ascending λs at which it is a member.
 
     Members minimise C(S, S̄) + Σ_S (base - λ · rate). The graph is trusted: symmetric, sorted, no
     diagonal, nothing negative.
@@ -346,21 +273,21 @@ class _SeededGraph:
 
     def members(self, rate: float, n_jobs: int | None) -> NDArray[np.bool_]:
         """Return the smallest optimal set for a λ of node weights."""
-        found: NDArray[np.bool_] = self.seeds == 1
+        members: NDArray[np.bool_] = self.seeds == 1
         lambdas = np.array([rate])
-        found[self.open] = cut_firsts(self.inner, self.terms, lambdas, n_jobs=n_jobs) == 0
-        return found
+        members[self.open] = first_indices(self.inner, self.terms, lambdas, n_jobs=n_jobs) == 0
+        return members
 
     def enters(self, low: float, high: float | None, n_jobs: int | None) -> NDArray[np.float64]:
         """Return the balance beyond which each node is a member."""
-        found = np.where(self.seeds == 1, -np.inf, np.inf)
+        enters = np.where(self.seeds == 1, -np.inf, np.inf)
         ends = self.rate_of(low), self._highest() if high is None else self.rate_of(high)
         terms = self.terms.base, self.terms.rate
         rates = _core.cut_breakpoints(*_arrays(self.inner), *terms, *ends, count_jobs(n_jobs))
         finite = np.isfinite(rates)
         rates[finite] = self.balance_of(rates[finite])
-        found[self.open] = rates
-        return found
+        enters[self.open] = rates
+        return enters
 
     def _highest(self) -> float:
         """Return a λ beyond all breakpoints: those are ratios of sums of capacities and weights."""
@@ -388,19 +315,19 @@ class _SeededGraph:
         members = self.seeds != 0
         if not self.weights[members].sum() > 0:
             raise InputError("node_weights: all nodes that may be members weigh nothing")
-        best = self._share(members)
+        best = self._ratio(members)
         while True:
-            found = self.members(best, n_jobs)
-            share = self._share(found)
-            if share <= best:
-                members = found
-            if not share < best:
+            candidate = self.members(best, n_jobs)
+            ratio = self._ratio(candidate)
+            if ratio <= best:
+                members = candidate
+            if not ratio < best:
                 break
-            best = share
+            best = ratio
         between, within = self.measure(members)
         return Cut(members, between, within, float(self.balance_of(best)))
 
-    def _share(self, members: NDArray[np.bool_]) -> float:
+    def _ratio(self, members: NDArray[np.bool_]) -> float:
         """Return the similarity to the rest for each unit of node weight."""
         between, _ = self.measure(members)
         total = float(self.weights[members].sum())

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
     Floats: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Blocks", "Near", "near_blocks", "split_blocks"]
+__all__ = ["Blocks", "NearRanges", "near_blocks", "split_blocks"]
 
-_MOST_BITS = 62  # of a block's number and the place within the block
-_MOST_CUTS = 12
+_MAX_BITS = 62  # of a block's number and the position within the block
+_MAX_CUTS = 12
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Blocks:
     order : ndarray of shape (n_objects,)
         Objects by block; within a block as they are numbered.
     levels : ndarray of shape (n_blocks,) or None
-        How often the block was cut into halves, where crowded blocks are split. Parts of a block
-        have the number of the whole.
+        How often the block was cut into halves, where crowded blocks are split. Divisions of a
+        block have its number.
     """
 
     keys: Ints
@@ -60,7 +60,7 @@ class Blocks:
 
 
 @dataclass(frozen=True)
-class Near:
+class NearRanges:
     """Which objects are near the objects of each block.
 
     Near the objects of block ``b`` of `rows` are ``columns.order[first[r]:last[r]]`` for each ``r``
@@ -83,8 +83,8 @@ class Near:
     def counts(self) -> Ints:
         """How many objects are near each block of `rows`."""
         of_range = np.append(0, np.cumsum(self.last - self.first))
-        counted: Ints = of_range[self.pointer[1:]] - of_range[self.pointer[:-1]]
-        return counted
+        counts: Ints = of_range[self.pointer[1:]] - of_range[self.pointer[:-1]]
+        return counts
 
     @property
     def n_entries(self) -> int:
@@ -92,16 +92,16 @@ class Near:
         return int(self.rows.sizes @ self.counts)
 
 
-def near_blocks(rows: Blocks, columns: Blocks, grid: Grid) -> Near:
+def near_blocks(rows: Blocks, columns: Blocks, grid: Grid) -> NearRanges:
     """Find the objects of `columns` in the same block as those of `rows`, or next to it."""
     resolution = np.asarray(grid.resolution, np.int64)
-    return Near(
+    return NearRanges(
         rows, columns, *_core.near_ranges(rows.keys, columns.keys, columns.starts, resolution)
     )
 
 
-def split_blocks(grid: Grid, coords: Floats, crowded: int) -> Near:
-    """Sort objects by block, and cut blocks with more than `crowded` objects until none is left.
+def split_blocks(grid: Grid, coords: Floats, max_objects: int) -> NearRanges:
+    """Sort objects by block, and cut blocks with more than `max_objects` until none is left.
 
     Blocks of any size are near if they touch. So every pair of the plain grid stays whose
     projections are closer, in each dimension, than the smaller of their blocks is wide.
@@ -109,7 +109,7 @@ def split_blocks(grid: Grid, coords: Floats, crowded: int) -> Near:
     cells = 1
     for one in grid.resolution:
         cells *= one + 2
-    depth = min(_MOST_CUTS, (_MOST_BITS - cells.bit_length()) // grid.n_dimensions)
-    keys, starts, order, levels, *ranges = _core.split_blocks(*grid.box(coords), crowded, depth)
+    depth = min(_MAX_CUTS, (_MAX_BITS - cells.bit_length()) // grid.n_dimensions)
+    keys, starts, order, levels, *ranges = _core.split_blocks(*grid.box(coords), max_objects, depth)
     blocks = Blocks(keys, starts, order, levels)
-    return Near(blocks, blocks, *ranges)
+    return NearRanges(blocks, blocks, *ranges)

@@ -8,15 +8,15 @@ import numpy as np
 
 from tacit.machine import human_bytes
 
-__all__ = ["Forecast", "choose_dimensions", "choose_resolution"]
+__all__ = ["Forecast", "choose_n_dimensions", "choose_resolution"]
 
 _MANY = 500_000  # objects, from which on two dimensions are enough
 
 
-def choose_dimensions(n_objects: int) -> int:
+def choose_n_dimensions(n_objects: int) -> int:
     """Return the number of dimensions that Hochbaum and Baumann recommend.
 
-    >>> choose_dimensions(20_000), choose_dimensions(581_012)
+    >>> choose_n_dimensions(20_000), choose_n_dimensions(581_012)
     (3, 2)
     """
     return 3 if n_objects <= _MANY else 2
@@ -47,7 +47,7 @@ class Forecast:
     n_pairs : int
         Pairs of near objects, each counted once.
     density : float
-        Share of all pairs that are near.
+        Fraction of all pairs that are near.
     n_bytes : int
         Memory of the graph with both triangles and 64-bit similarities.
     """

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Ints: TypeAlias = NDArray[np.int64]
 
-__all__ = ["MOST_DIMENSIONS", "Grid"]
+__all__ = ["MAX_DIMENSIONS", "Grid"]
 
-MOST_DIMENSIONS = 4
-_MOST_CELLS = 2**62  # the number of a block is a 64-bit integer
-_MOST_INTERVALS = 2**31 - 3  # that of an interval, and of those beside it, a 32-bit one
+MAX_DIMENSIONS = 4
+_MAX_CELLS = 2**62  # the number of a block is a 64-bit integer
+_MAX_INTERVALS = 2**31 - 3  # that of an interval, and of those beside it, a 32-bit one
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Grid:
         resolution : int, or one for each dimension
         """
         n_dimensions = coords.shape[1]
-        if not 1 <= n_dimensions <= MOST_DIMENSIONS:
-            raise InputError(f"dimensions must be from 1 to {MOST_DIMENSIONS}, got {n_dimensions}")
+        if not 1 <= n_dimensions <= MAX_DIMENSIONS:
+            raise InputError(f"n_dimensions must be from 1 to {MAX_DIMENSIONS}, got {n_dimensions}")
         each = (resolution,) * n_dimensions if np.ndim(resolution) == 0 else tuple(resolution)  # type: ignore[arg-type]
         if len(each) != n_dimensions:
             raise InputError(
@@ -66,15 +66,14 @@ class Grid:
                 f"got {len(each)}"
             )
         checked = tuple(check_int(one, "resolution", 1) for one in each)
-        if max(checked) > _MOST_INTERVALS:
+        if max(checked) > _MAX_INTERVALS:
             raise InputError(
-                f"resolution must be at most {_MOST_INTERVALS} in each dimension, "
-                f"got {max(checked)}"
+                f"resolution must be at most {_MAX_INTERVALS} in each dimension, got {max(checked)}"
             )
         cells = 1
         for one in checked:
             cells *= one + 2
-        if cells >= _MOST_CELLS:
+        if cells >= _MAX_CELLS:
             raise InputError(f"resolution: a grid of {' x '.join(map(str, checked))} is too fine")
         return cls(coords.min(axis=0), coords.max(axis=0), checked)
 

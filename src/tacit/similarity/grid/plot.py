@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_grid"]
 
 _COLOURS = ("#0b7a75", "#d1495b", "#edae49", "#30638e", "#7b5ea7", "#6b705c", "#c97b84", "#2e294e")
-_MOST_BOXES = 400  # of three dimensions: more would hide the objects
+_MAX_BOXES = 400  # of three dimensions: more would hide the objects
 _SPACE = 3
 
 
@@ -37,12 +37,12 @@ def plot_grid(coords: NDArray[np.float64], grid: Grid, y: Any, ax: Any, max_obje
         _draw_boxes(ax, corner + blocks * width, width)
     else:
         _draw_squares(ax, corner + blocks * width, width)
-    places = coords[:, :shown] if shown > 1 else np.column_stack([coords, np.zeros(n)])
+    points = coords[:, :shown] if shown > 1 else np.column_stack([coords, np.zeros(n)])
     classes = np.unique(labels)
     for k, label in enumerate(classes):
-        own = drawn[labels[drawn] == label]
+        of_class = drawn[labels[drawn] == label]
         ax.scatter(
-            *places[own].T,
+            *points[of_class].T,
             s=9,
             color=_COLOURS[k % len(_COLOURS)],
             alpha=0.7,
@@ -113,7 +113,7 @@ def _draw_boxes(ax: Any, corners: NDArray[np.float64], width: NDArray[np.float64
 
     ends = np.array(list(product((0, 1), repeat=_SPACE)))
     edges = [(a, b) for a in ends for b in ends if np.sum(b - a) == 1 and np.all(b >= a)]
-    if len(corners) > _MOST_BOXES:
-        corners = corners[_sample(len(corners), _MOST_BOXES)]
+    if len(corners) > _MAX_BOXES:
+        corners = corners[_sample(len(corners), _MAX_BOXES)]
     lines = [(corner + a * width, corner + b * width) for corner in corners for a, b in edges]
     ax.add_collection3d(Line3DCollection(lines, colors="#b9b7ac", linewidths=0.3, alpha=0.6))

@@ -1,8 +1,8 @@
 """Groups of objects that are all but identical: one representative for each.
 
 In data with millions of objects, many are so close together that it does not matter which of them
-is compared. Objects of the same type in the same part of a block become one, at their centre of
-gravity, that counts for all of them.
+is compared. Objects of the same type in the same cell of a block become one, at their centroid,
+that counts for all of them.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
     from tacit.similarity.grid.grid import Grid
 
-__all__ = ["Cells", "Groups", "check_delta", "find_cells", "group"]
+__all__ = ["Cells", "Groups", "check_group_width", "find_cells", "group"]
 
-_MOST_KEYS = 2**62
-_MOST_PARTS = 2**31 - 1  # of a block in one dimension; finer parts are not told apart
-_MOST_PLACES = 2.0**48  # of parts beside the grid, counted from its border
+_MAX_KEY = 2**62
+_MAX_DIVISIONS = 2**31 - 1  # of a block in one dimension; finer ones are not distinguished
+_MAX_POSITION = 2.0**48  # of divisions beside the grid, counted from its border
 
 
 @dataclass(frozen=True)
 class Groups:
-    """Representatives, ordered by block, part of the block and type.
+    """Representatives, ordered by block, cell of the block and type.
 
     Attributes
     ----------
     labels : int32 array of shape (n,) or None
         The representative of each object; None for objects in partitions, which may be too many.
     X : array or csr_array of shape (n_groups, d)
-        Centres of gravity.
+        Centroids.
     coords : float64 array of shape (n_groups, p)
-        Where these are in the projection.
+        Their coordinates in the projection.
     types : int32 array of shape (n_groups,)
     weights : float64 array of shape (n_groups,)
         How many objects each represents.
@@ -64,23 +64,23 @@ def group(
     coords: NDArray[np.float64],
     X: Any,
     types: NDArray[Any],
-    delta: float,
+    group_width: float,
     n_jobs: int | None = None,
 ) -> Groups:
-    """Return representatives of objects that are of the same type and in the same part of a block.
+    """Return representatives of objects that are of the same type and in the same cell of a block.
 
     Parameters
     ----------
     grid : Grid
     coords : float64 array of shape (n, p)
-        Where objects are in the grid.
+        Coordinates of objects in the projection that the grid is over.
     X : float array or CSR array of shape (n, d)
     types : integer array of shape (n,)
         Only objects of the same type are grouped: their class, or -1 if it is not known.
-    delta : float
-        From 0 to 1: blocks are cut, from their lower corner on, into parts that are `delta` times
-        as wide. 1 leaves them whole, so that a block has one representative of each type. With 0,
-        only objects with the same coordinates are grouped.
+    group_width : float
+        From 0 to 1: blocks are divided, from their lower corner on, into cells that are
+        `group_width` times as wide. 1 leaves them undivided, so that a block has one representative
+        of each type. With 0, only objects with the same coordinates are grouped.
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
@@ -88,7 +88,7 @@ def group(
     --------
     >>> from tacit.similarity.grid.grid import Grid
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [9.0, 5.0], [0.5, 1.0]])
-    >>> groups = group(Grid.over(X, 2), X, X, np.array([0, 0, 0, 1]), delta=1.0)
+    >>> groups = group(Grid.over(X, 2), X, X, np.array([0, 0, 0, 1]), group_width=1.0)
     >>> groups.labels.tolist(), groups.weights.tolist()
     ([0, 0, 2, 1], [2.0, 1.0, 1.0])
     >>> groups.X.tolist(), groups.types.tolist()
@@ -96,10 +96,10 @@ def group(
     """
     coords = np.ascontiguousarray(coords, np.float64)
     jobs = count_jobs(n_jobs)
-    cells = find_cells(grid, coords, types, check_delta(delta), jobs)
+    cells = find_cells(grid, coords, types, check_group_width(group_width), jobs)
     return Groups(
         cells.labels,
-        _centres(X, cells, jobs),
+        _centroids(X, cells, jobs),
         _core.group_means(coords, cells.order, cells.starts, jobs),
         cells.types,
         cells.sizes.astype(np.float64),
@@ -108,7 +108,7 @@ def group(
 
 @dataclass(frozen=True)
 class Cells:
-    """Objects sorted by block, part of the block and type.
+    """Objects sorted by block, division of the block and type.
 
     Attributes
     ----------
@@ -153,47 +153,55 @@ def find_cells(
     grid: Grid,
     coords: NDArray[np.float64],
     types: NDArray[Any],
-    delta: float,
+    group_width: float,
     n_jobs: int,
     *,
-    lasting: bool = False,
+    with_digits: bool = False,
 ) -> Cells:
-    """Sort objects into parts of blocks; see :func:`group`.
+    """Sort objects into cells of blocks; see :func:`group`.
 
     Parameters
     ----------
     grid : Grid
     coords : contiguous float64 array of shape (n, p)
     types : integer array of shape (n,)
-    delta : float
+    group_width : float
     n_jobs : int
-    lasting : bool
+    with_digits : bool
         Whether to say what tells cells apart, for those of other objects to be compared.
     """
     blocks = grid.keys(coords, n_jobs)
     outside = (coords < grid.lower) | (coords > grid.upper)
-    parts = _parts(grid, coords, delta, outside)
+    divisions = _divisions(grid, coords, group_width, outside)
     kinds = np.asarray(types, np.int64)
     lowest = int(kinds.min(initial=0))
     keys = _Keys(blocks)
-    for part in parts:
-        for digit, n_digits in part.digits():
+    for division in divisions:
+        for digit, n_digits in division.digits():
             keys.append(digit, n_digits)
     keys.append(kinds - lowest, int(kinds.max(initial=0)) - lowest + 1)
     _, starts, order = _core.sort_blocks(keys.now)
     first = order[starts[:-1]]
-    found: list[NDArray[np.uint64]] = []
-    if lasting:
-        own = [blocks, *(digit for part in parts for digit in part.lasting()), kinds + 1]
-        found = [digit[first].astype(np.uint64) for digit in own]
-    return Cells(starts, order, kinds[first].astype(np.int32), found)
+    digits: list[NDArray[np.uint64]] = []
+    if with_digits:
+        each = [
+            blocks,
+            *(digit for division in divisions for digit in division.global_digits()),
+            kinds + 1,
+        ]
+        digits = [digit[first].astype(np.uint64) for digit in each]
+    return Cells(starts, order, kinds[first].astype(np.int32), digits)
 
 
-def check_delta(delta: Any) -> float:
-    """Return a number from 0 to 1, or say that `delta` must be one."""
-    if isinstance(delta, bool) or not isinstance(delta, Real) or not 0 <= float(delta) <= 1:
-        raise InputError(f"delta must be a number from 0 to 1, got {delta!r}")
-    return float(delta)
+def check_group_width(group_width: Any) -> float:
+    """Return a number from 0 to 1, or say that `group_width` must be one."""
+    if (
+        isinstance(group_width, bool)
+        or not isinstance(group_width, Real)
+        or not 0 <= float(group_width) <= 1
+    ):
+        raise InputError(f"group_width must be a number from 0 to 1, got {group_width!r}")
+    return float(group_width)
 
 
 class _Keys:
@@ -205,7 +213,7 @@ class _Keys:
 
     def append(self, digits: NDArray[np.int64], base: int) -> None:
         """Append a digit from 0 to ``base - 1`` to each number."""
-        if self.size * base >= _MOST_KEYS:
+        if self.size * base >= _MAX_KEY:
             # Only their order matters, and there are no more of them than objects.
             self.now, self.size = _ranks(self.now)
         self.now = self.now * base + digits
@@ -213,7 +221,7 @@ class _Keys:
 
 
 def _ranks(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Return the places of numbers among those that occur, and how many these are."""
+    """Return the ranks of numbers among those that occur, and how many these are."""
     _, starts, order = _core.sort_blocks(keys)
     sizes = np.diff(starts)
     ranks = np.empty(len(order), np.int64)
@@ -222,75 +230,75 @@ def _ranks(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 
 @dataclass(frozen=True)
-class _Part:
+class _Division:
     """Where objects are within their blocks, in one dimension.
 
     Attributes
     ----------
-    places : array of shape (n,)
-        The same for objects of the same part: numbers, or (int64) the bits of numbers.
+    positions : array of shape (n,)
+        The same for objects of the same division: numbers, or (int64) the bits of numbers.
     far : bool array of shape (n,)
-        Objects so far from the grid that rounding would make parts wider there: only the same
+        Objects so far from the grid that rounding would make divisions wider there: only the same
         coordinates are together.
     n : int or None
-        Places are whole numbers below this one, if it is given.
+        Positions are whole numbers below this one, if it is given.
     """
 
-    places: NDArray[Any]
+    positions: NDArray[Any]
     far: NDArray[np.bool_]
     n: int | None
 
     def digits(self) -> list[tuple[NDArray[np.int64], int]]:
-        """Return numbers that tell these parts apart, and how many values each of them has."""
+        """Return numbers that distinguish divisions, and how many values each of them has."""
         if self.n is not None:
-            return [(self.places.astype(np.int64), self.n)] if self.n > 1 else []
-        found = [(self.far.astype(np.int64), 2)] if self.far.any() else []
-        return [*found, _ranks(self.lasting()[1].view(np.int64))]
+            return [(self.positions.astype(np.int64), self.n)] if self.n > 1 else []
+        far = [(self.far.astype(np.int64), 2)] if self.far.any() else []
+        return [*far, _ranks(self.global_digits()[1].view(np.int64))]
 
-    def lasting(self) -> list[NDArray[np.uint64]]:
-        """Return numbers that tell these parts from those of other objects, too."""
-        if self.n is None and self.places.dtype == np.int64:
-            places = self.places.view(np.uint64)
+    def global_digits(self) -> list[NDArray[np.uint64]]:
+        """Return numbers that distinguish divisions from those of other objects, too."""
+        if self.n is None and self.positions.dtype == np.int64:
+            positions = self.positions.view(np.uint64)
         else:
-            bits = (self.places.astype(np.float64) + 0.0).view(np.uint64)
+            bits = (self.positions.astype(np.float64) + 0.0).view(np.uint64)
             sign = np.uint64(1 << 63)
-            places = np.where(bits & sign, ~bits, bits | sign)  # in the order of the numbers
-        return [self.far.astype(np.uint64), places]
+            positions = np.where(bits & sign, ~bits, bits | sign)  # in the order of the numbers
+        return [self.far.astype(np.uint64), positions]
 
 
-def _parts(
-    grid: Grid, coords: NDArray[np.float64], delta: float, outside: NDArray[np.bool_]
-) -> list[_Part]:
-    """Say which part of its block each object is in, dimension by dimension.
+def _divisions(
+    grid: Grid, coords: NDArray[np.float64], group_width: float, outside: NDArray[np.bool_]
+) -> list[_Division]:
+    """Return which division of its block each object is in, dimension by dimension.
 
-    Objects outside the grid belong to the blocks at its border, however far these are: parts of
-    the same width go on there.
+    Objects outside the grid belong to the blocks at its border, however far these are:
+    divisions of the same width go on there.
     """
     never = np.zeros(len(coords), np.bool_)
-    if delta * _MOST_PARTS < 1.0:
+    if group_width * _MAX_DIVISIONS < 1.0:
         # The bits of numbers tell them apart, once there is only one zero.
-        return [_Part((column + 0.0).view(np.int64), never, None) for column in coords.T]
-    if delta == 1.0 and not outside.any():
-        return [_Part(np.zeros(len(coords), np.int64), never, 1)] * grid.n_dimensions
-    n_parts = int(np.ceil(1.0 / delta - 1e-9))
-    cells, found = grid.cells(coords), []
+        return [_Division((column + 0.0).view(np.int64), never, None) for column in coords.T]
+    if group_width == 1.0 and not outside.any():
+        return [_Division(np.zeros(len(coords), np.int64), never, 1)] * grid.n_dimensions
+    n_divisions = int(np.ceil(1.0 / group_width - 1e-9))
+    cells, divisions = grid.cells(coords), []
     for j, resolution in enumerate(grid.resolution):
         span = grid.upper[j] - grid.lower[j]
         out = outside[:, j]
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             within = (coords[:, j] - grid.lower[j]) / (span if span > 0 else 1.0) * resolution
-            place = np.floor((within - cells[:, j]) / delta)
-        own = np.clip(place, 0, n_parts - 1)
+            unbounded = np.floor((within - cells[:, j]) / group_width)
+        position = np.clip(unbounded, 0, n_divisions - 1)
         if not out.any():
-            found.append(_Part(own, never, n_parts))
+            divisions.append(_Division(position, never, n_divisions))
             continue
-        far = out & ((span == 0) | ~(np.abs(place) < _MOST_PLACES))
-        own = np.where(far, coords[:, j], np.where(out, place, own))
-        found.append(_Part(own, far, None))
-    return found
+        far = out & ((span == 0) | ~(np.abs(unbounded) < _MAX_POSITION))
+        position = np.where(far, coords[:, j], np.where(out, unbounded, position))
+        divisions.append(_Division(position, far, None))
+    return divisions
 
 
-def _centres(X: Any, cells: Cells, n_jobs: int) -> Any:
+def _centroids(X: Any, cells: Cells, n_jobs: int) -> Any:
     if is_sparse(X):
         if len(cells.types) == len(cells.order):
             return X[cells.order]

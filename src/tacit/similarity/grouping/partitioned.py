@@ -1,7 +1,8 @@
 """Groups of records in partitions: all that is known of a group is a sum over its members.
 
-Records are put into cells that have the same names in all partitions. Columns are 0 or 1, so that
-sums are whole numbers: the groups are the same to the last bit, however records are partitioned.
+Records are sorted into cells that have the same names in all partitions. Columns are 0 or 1, so
+that sums are whole numbers: the groups are the same to the last bit, however records are
+partitioned.
 """
 
 from __future__ import annotations
@@ -30,32 +31,32 @@ if TYPE_CHECKING:
     from tacit.similarity.grid.grid import Grid
     from tacit.similarity.grouping.groups import Cells
     from tacit.similarity.projection.encoding import Encoder
-    from tacit.similarity.projection.partitioned import Survey
+    from tacit.similarity.projection.partitioned import FirstPass
     from tacit.table import Table
 
     Floats = NDArray[np.float64]
 
 __all__ = [
     "CellSums",
-    "Finder",
-    "PartGroups",
-    "Place",
-    "Sorter",
-    "SumCells",
+    "GroupLookup",
+    "PartitionedGroups",
+    "Projector",
+    "CellSorter",
+    "CellStatistic",
     "TypeColumn",
     "check_column",
     "coordinate_range",
     "find_groups",
-    "spread_over",
+    "look_up",
     "type_column",
 ]
 
 
-# Where objects are
+# Coordinates
 
 
 @dataclass(frozen=True)
-class Place:
+class Projector:
     """Turns records into numbers and these into coordinates."""
 
     encoder: Encoder
@@ -63,24 +64,24 @@ class Place:
     mean: Floats
 
     def numbers(self, table: Table) -> tuple[Any, Floats]:
-        """Return records as numbers, and where they are in the projection."""
+        """Return records as numbers, and their coordinates in the projection."""
         numbers = self.encoder.transform(table)
         return numbers, coordinates(numbers, self.components, self.mean)
 
-    def __call__(self, part: Partition) -> Floats:
-        """Return where the records of a part are."""
-        return self.numbers(part.records)[1]
+    def __call__(self, partition: Partition) -> Floats:
+        """Return the coordinates of the records of a partition."""
+        return self.numbers(partition.records)[1]
 
 
 @dataclass(frozen=True)
 class CoordinateRange(Statistic["Floats"]):
     """The least and the largest coordinate in each dimension."""
 
-    place: Place
+    projector: Projector
 
-    def partial(self, part: Partition) -> Floats:
-        """Find those of a part."""
-        coords = self.place(part)
+    def partial(self, partition: Partition) -> Floats:
+        """Find those of a partition."""
+        coords = self.projector(partition)
         return np.stack([coords.min(axis=0), coords.max(axis=0)])
 
     def merge(self, one: Floats, other: Floats) -> Floats:
@@ -88,12 +89,14 @@ class CoordinateRange(Statistic["Floats"]):
         return np.stack([np.minimum(one[0], other[0]), np.maximum(one[1], other[1])])
 
 
-def coordinate_range(parts: PartitionedTable, place: Place, n_jobs: int | None) -> Floats:
+def coordinate_range(
+    partitions: PartitionedTable, projector: Projector, n_jobs: int | None
+) -> Floats:
     """Return the least and the largest coordinate in each dimension: one pass."""
-    return parts.reduce(CoordinateRange(place), what="grid: partitions", n_jobs=n_jobs)
+    return partitions.reduce(CoordinateRange(projector), what="grid: partitions", n_jobs=n_jobs)
 
 
-# Cells: blocks, or parts of them, by type
+# Cells: blocks, or divisions of them, by type
 
 
 @dataclass(frozen=True)
@@ -122,30 +125,32 @@ class TypeColumn:
         return self.codes[table.codes(self.name)]
 
 
-def type_column(found: Survey, y: Any, number: Callable[[list[Any]], NDArray[Any]]) -> TypeColumn:
+def type_column(
+    columns: FirstPass, y: Any, number: Callable[[list[Any]], NDArray[Any]]
+) -> TypeColumn:
     """Return what tells types apart by what records hold in a column.
 
     Parameters
     ----------
-    found : Survey
+    columns : FirstPass
     y : str
         The column.
     number : callable
         Returns the types of labels; it is given those that occur.
     """
-    schema = found.parts.schema
-    place = check_column(schema, y)
-    labels, held = schema.labels[place], found.singles.array(place)
-    if labels.missing is not None and held[labels.missing]:
-        raise InputError(f"y: column {y!r} has {int(held[labels.missing]):,} missing values")
-    there = np.flatnonzero(held)
+    schema = columns.partitions.schema
+    position = check_column(schema, y)
+    labels, counts = schema.labels[position], columns.counts.array(position)
+    if labels.missing is not None and counts[labels.missing]:
+        raise InputError(f"y: column {y!r} has {int(counts[labels.missing]):,} missing values")
+    present = np.flatnonzero(counts)
     codes = np.full(len(labels), -1, np.int64)
-    codes[there] = number([labels[code] for code in there.tolist()])
+    codes[present] = number([labels[code] for code in present.tolist()])
     return TypeColumn(y, codes)
 
 
 def check_column(schema: Schema, y: Any) -> int:
-    """Return the place of the column that says of what type records are."""
+    """Return the position of the column that says of what type records are."""
     if not isinstance(y, str):
         raise InputError(
             f"y must be the name of a column, as X is in partitions; got {type(y).__name__}"
@@ -154,32 +159,32 @@ def check_column(schema: Schema, y: Any) -> int:
 
 
 @dataclass(frozen=True)
-class Sorter:
+class CellSorter:
     """Sorts records into cells that have the same names in all partitions.
 
     Attributes
     ----------
-    place : Place
+    projector : Projector
     grid : Grid
-    delta : float
+    group_width : float
     types : TypeColumn
     within : bool
         Whether no record is outside the grid, as those are not that it was laid over.
     """
 
-    place: Place
+    projector: Projector
     grid: Grid
-    delta: float
+    group_width: float
     types: TypeColumn
     within: bool = False
 
     def sort(self, table: Table, n_jobs: int) -> tuple[Any, Cells, NDArray[np.bytes_]]:
         """Return records as numbers, their cells and the names of these, ascending."""
-        numbers, coords = self.place.numbers(table)
+        numbers, coords = self.projector.numbers(table)
         kinds = self.types.of(table)
-        cells = find_cells(self.grid, coords, kinds, self.delta, n_jobs, lasting=True)
+        cells = find_cells(self.grid, coords, kinds, self.group_width, n_jobs, with_digits=True)
         digits = cells.digits
-        if self.within and self.delta == 1.0:  # blocks are not cut
+        if self.within and self.group_width == 1.0:  # blocks are not cut
             digits = [digits[0], digits[-1]]
         # Of bytes, most significant first, the order is that of the numbers.
         named = np.stack(digits, axis=1).astype(">u8")
@@ -207,31 +212,31 @@ class CellSums:
     counts: NDArray[np.int64]
     sums: Any = None
 
-    def centres(self) -> Any:
-        """Return centres of gravity."""
+    def centroids(self) -> Any:
+        """Return the centroids of cells."""
         if not is_sparse(self.sums):
             return self.sums / self.counts[:, None]
-        centres = self.sums.copy()
-        centres.data /= np.repeat(self.counts, np.diff(centres.indptr))
-        return centres
+        centroids = self.sums.copy()
+        centroids.data /= np.repeat(self.counts, np.diff(centroids.indptr))
+        return centroids
 
-    def in_blocks(self) -> Blocks:
-        """Return the blocks that hold a record; which of them it is, is not known."""
+    def to_blocks(self) -> Blocks:
+        """Return the blocks that hold a record, and how many; not which records."""
         keys, first = np.unique(self.blocks, return_index=True)
         sizes = np.add.reduceat(self.counts, first)
         return Blocks(keys, np.append(0, np.cumsum(sizes)), np.zeros(0, np.int32))
 
 
 @dataclass(frozen=True)
-class SumCells(Statistic["CellSums"]):
+class CellStatistic(Statistic["CellSums"]):
     """The statistic that :class:`CellSums` are."""
 
-    sorter: Sorter
+    sorter: CellSorter
     sums: bool = True
 
-    def partial(self, part: Partition) -> CellSums:
-        """Sort and sum up the records of a part."""
-        numbers, cells, names = self.sorter.sort(part.records, part.n_jobs)
+    def partial(self, partition: Partition) -> CellSums:
+        """Sort and sum up the records of a partition."""
+        numbers, cells, names = self.sorter.sort(partition.records, partition.n_jobs)
         blocks = cells.digits[0].astype(np.int64)
         sums = cells.sum(numbers) if self.sums else None
         return CellSums(names, blocks, cells.types, cells.sizes, sums)
@@ -263,52 +268,52 @@ class SumCells(Statistic["CellSums"]):
 
 
 @dataclass(frozen=True)
-class Finder:
-    """Finds the cell of a record among those of a pass.
+class GroupLookup:
+    """Looks up the cell of a record among those of a pass.
 
     Attributes
     ----------
-    sorter : Sorter
+    sorter : CellSorter
     names : bytes array
         Of cells, ascending.
     values : array of shape (n_cells, …) or None
-        What to say of the records of each cell; by default its place.
+        What to return for the records of each cell; by default its index.
     """
 
-    sorter: Sorter
+    sorter: CellSorter
     names: NDArray[np.bytes_]
     values: NDArray[Any] | None = None
 
     def labels(self, table: Table, n_jobs: int) -> NDArray[np.int32]:
         """Return the cell of each record; -1 where it is in none of them."""
         _, cells, names = self.sorter.sort(table, n_jobs)
-        place = np.minimum(np.searchsorted(self.names, names), len(self.names) - 1)
-        known = np.where(self.names[place] == names, place, -1).astype(np.int32)
+        index = np.minimum(np.searchsorted(self.names, names), len(self.names) - 1)
+        known = np.where(self.names[index] == names, index, -1).astype(np.int32)
         return known[cells.labels]
 
-    def __call__(self, part: Partition) -> NDArray[Any]:
-        """Return the cell of each record of a part, or what is to be said of it."""
-        labels = self.labels(part.records, part.n_jobs)
+    def __call__(self, partition: Partition) -> NDArray[Any]:
+        """Return the cell of each record of a partition, or the value of that cell."""
+        labels = self.labels(partition.records, partition.n_jobs)
         return labels if self.values is None else self.values[labels]
 
 
-def spread_over(parts: PartitionedTable, finder: Finder, n_jobs: int | None) -> NDArray[Any]:
-    """Return what a finder says of each record: one pass."""
-    found = parts.map(finder, what="groups: partitions", n_jobs=n_jobs)
-    return gather(found, parts.n_records, "groups", "take them by partition: X.map(groups.finder)")
+def look_up(X: PartitionedTable | Table, lookup: GroupLookup, n_jobs: int | None) -> NDArray[Any]:
+    """Return the group of each record, or the value of that group: one pass."""
+    each = X.map(lookup, what="groups: partitions", n_jobs=n_jobs)
+    return gather(each, X.n_records, "groups", "take them by partition: X.map(groups.lookup)")
 
 
 @dataclass(frozen=True)
-class PartGroups(Groups):
+class PartitionedGroups(Groups):
     """Representatives of records in partitions.
 
     Attributes
     ----------
-    finder : Finder
+    lookup : GroupLookup
         Says which group records are in, for :meth:`PartitionedTable.map`.
     """
 
-    finder: Finder
+    lookup: GroupLookup
 
     def assign(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Return which group each record is in; -1 for none, which no record of fit is.
@@ -320,25 +325,21 @@ class PartGroups(Groups):
         n_jobs : int, optional
             Threads; the result does not depend on it.
         """
-        parts = as_partitioned(X)
-        if parts is None:
-            return self.finder.labels(X, 1)
-        return spread_over(parts, self.finder, n_jobs)
+        return look_up(as_partitioned(X) or X, self.lookup, n_jobs)
 
 
 def find_groups(
-    parts: PartitionedTable, sorter: Sorter, n_jobs: int | None
-) -> tuple[PartGroups, CellSums]:
-    """Return representatives of records, and what they were made of: one pass."""
-    found = parts.reduce(SumCells(sorter), what="groups: partitions", n_jobs=n_jobs)
-    centres = found.centres()
-    place = sorter.place
-    groups = PartGroups(
+    partitions: PartitionedTable, sorter: CellSorter, n_jobs: int | None
+) -> tuple[PartitionedGroups, CellSums]:
+    """Return representatives of records, and the cells they were made of: one pass."""
+    cells = partitions.reduce(CellStatistic(sorter), what="groups: partitions", n_jobs=n_jobs)
+    centroids, projector = cells.centroids(), sorter.projector
+    groups = PartitionedGroups(
         None,
-        centres,
-        coordinates(centres, place.components, place.mean),
-        found.types,
-        found.counts.astype(np.float64),
-        Finder(sorter, found.names),
+        centroids,
+        coordinates(centroids, projector.components, projector.mean),
+        cells.types,
+        cells.counts.astype(np.float64),
+        GroupLookup(sorter, cells.names),
     )
-    return groups, found
+    return groups, cells

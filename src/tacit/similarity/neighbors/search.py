@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from tacit.similarity.grid.grid import Grid
 
-__all__ = ["Found", "Neighbours", "check_reach"]
+__all__ = ["Nearest", "NeighborIndex", "check_reach"]
 
 _BOUNDS = 6  # coordinates that rule objects out; more of them cost more than they spare
 _SAMPLE = 20_000  # objects that say which coordinates do so best
-_PROBES = 256  # objects whose neighbours say how far they are in the projection
-_KEPT = 0.995  # share of their neighbours that are to be within reach
+_N_PROBES = 256  # objects whose neighbours say how far they are in the projection
+_REACHED = 0.995  # fraction of their neighbours that are to be within reach
 
 
 @dataclass(frozen=True)
-class Found:
+class Nearest:
     """The nearest objects of each query, nearest first; of equally near ones, the first.
 
     Attributes
@@ -36,19 +36,19 @@ class Found:
     distances : ndarray of shape (n_queries, k)
     objects : ndarray of shape (n_queries, k)
         Numbers of the objects.
-    turns : ndarray of shape (n_queries,)
-        How often the search looked farther than at blocks that touch.
-    lonely : ndarray of bool of shape (n_queries,)
+    n_widened : ndarray of shape (n_queries,)
+        How often the search went farther than blocks that touch.
+    isolated : ndarray of bool of shape (n_queries,)
         Whether no object at all was near at first.
     """
 
     distances: NDArray[np.float64]
     objects: NDArray[np.int32]
-    turns: NDArray[np.int32]
-    lonely: NDArray[np.bool_]
+    n_widened: NDArray[np.int32]
+    isolated: NDArray[np.bool_]
 
 
-class Neighbours:
+class NeighborIndex:
     """Objects among which the nearest are to be found.
 
     Without a grid, they are the nearest of all objects. Objects are kept in small boxes of their
@@ -58,8 +58,8 @@ class Neighbours:
     and in double precision where that might matter.
 
     With a grid, they are the nearest of those in the query's block and in blocks that touch it.
-    Where these are fewer than k, the search looks at twice as many blocks in each direction, again
-    and again. Once there are k, it looks at everything that is, in each dimension of the
+    Where these are fewer than k, the search widens to twice as many blocks in each direction, again
+    and again. Once there are k, it compares everything that is, in each dimension of the
     projection, within `reach` times the k-th distance. So a grid that is too fine costs a little
     time, and no neighbours.
 
@@ -69,7 +69,7 @@ class Neighbours:
         Finite; sorted indices. They are kept, and single-precision copies of dense ones.
     grid : Grid, optional
     coords : ndarray of shape (n_objects, n_dimensions), optional
-        Where objects are on the grid.
+        Coordinates of objects in the projection that the grid is over.
     components : ndarray of shape (n_dimensions, n_columns), optional
         What made these coordinates of the numbers.
     reach : float or "auto"
@@ -82,8 +82,8 @@ class Neighbours:
     Examples
     --------
     >>> X = np.array([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0], [0.0, 1.0]])
-    >>> found = Neighbours(X).search(np.array([[0.0, 0.0]]), 3)
-    >>> found.objects.tolist(), found.distances.tolist()
+    >>> nearest = NeighborIndex(X).search(np.array([[0.0, 0.0]]), 3)
+    >>> nearest.objects.tolist(), nearest.distances.tolist()
     ([[0, 3, 1]], [[0.0, 1.0, 5.0]])
     """
 
@@ -119,7 +119,9 @@ class Neighbours:
         # Boxes that are small on the grid hold objects of few blocks.
         n_split = bounds.shape[1] if cells is None else min(cells.shape[1], bounds.shape[1])
         width = self.numbers.shape[1]
-        return _core.NearNeighbours(_parts(self.numbers), width, bounds, n_split, cells, self._jobs)
+        return _core.NearNeighbours(
+            _kernel_arrays(self.numbers), width, bounds, n_split, cells, self._jobs
+        )
 
     def search(
         self,
@@ -128,7 +130,7 @@ class Neighbours:
         coords: NDArray[np.float64] | None = None,
         *,
         n_jobs: int | None = None,
-    ) -> Found:
+    ) -> Nearest:
         """Return the k nearest objects of each query.
 
         Parameters
@@ -138,7 +140,7 @@ class Neighbours:
         k : int
             At most as many as there are objects.
         coords : ndarray of shape (n_queries, n_dimensions), optional
-            Where queries are on the grid, if there is one.
+            Coordinates of queries, if there is a grid.
         n_jobs : int, optional
         """
         k = check_int(k, "k", 1)
@@ -158,32 +160,32 @@ class Neighbours:
 
     def _measure_reach(self, k: int) -> float:
         assert self.coords is not None
-        drawn = np.linspace(0, len(self) - 1, min(_PROBES, len(self))).astype(np.int64)
-        found = self._search(self.numbers[drawn], min(k + 1, len(self)), None, 0.0, self._jobs)
-        own = found.objects == drawn[:, None]
-        gaps = np.abs(self.coords[found.objects] - self.coords[drawn][:, None]).max(axis=2)
-        farthest = found.distances[:, -1:]
-        ratios = np.divide(gaps, farthest, out=np.zeros_like(gaps), where=farthest > 0)[~own]
-        return float(np.quantile(ratios, _KEPT)) if ratios.size else 0.0
+        probes = np.linspace(0, len(self) - 1, min(_N_PROBES, len(self))).astype(np.int64)
+        nearest = self._search(self.numbers[probes], min(k + 1, len(self)), None, 0.0, self._jobs)
+        itself = nearest.objects == probes[:, None]
+        gaps = np.abs(self.coords[nearest.objects] - self.coords[probes][:, None]).max(axis=2)
+        farthest = nearest.distances[:, -1:]
+        ratios = np.divide(gaps, farthest, out=np.zeros_like(gaps), where=farthest > 0)[~itself]
+        return float(np.quantile(ratios, _REACHED)) if ratios.size else 0.0
 
     def _search(
         self, numbers: Any, k: int, coords: NDArray[np.float64] | None, reach: float, jobs: int
-    ) -> Found:
+    ) -> Nearest:
         bounds = _coords(numbers, self._basis)
-        seen: tuple[Any, Any, Any, Any] = (None, None, None, None)
+        on_grid: tuple[Any, Any, Any, Any] = (None, None, None, None)
         if coords is not None and self.grid is not None:
             widths = self.grid.widths
-            places = (coords - self.grid.lower) / np.where(widths > 0, widths, 1.0)
-            seen = (
+            positions = (coords - self.grid.lower) / np.where(widths > 0, widths, 1.0)
+            on_grid = (
                 self.grid.cells(coords),
-                np.ascontiguousarray(places),
+                np.ascontiguousarray(positions),
                 np.asarray(self.grid.resolution, np.int32),
                 widths,
             )
-        distances, objects, turns, lonely = self._index.search(
-            _parts(numbers), bounds, k, *seen, reach, jobs
+        distances, objects, n_widened, isolated = self._index.search(
+            _kernel_arrays(numbers), bounds, k, *on_grid, reach, jobs
         )
-        return Found(distances, objects, turns, lonely.astype(bool))
+        return Nearest(distances, objects, n_widened, isolated.astype(bool))
 
 
 def check_reach(reach: Any) -> float | Literal["auto"]:
@@ -195,7 +197,7 @@ def check_reach(reach: Any) -> float | Literal["auto"]:
     return float(reach)
 
 
-def _parts(numbers: Any) -> Any:
+def _kernel_arrays(numbers: Any) -> Any:
     """Return what the kernel takes of numbers."""
     if not is_sparse(numbers):
         return np.ascontiguousarray(numbers)
@@ -212,7 +214,7 @@ def _bounding_basis(numbers: Any, first: NDArray[np.float64] | None) -> NDArray[
         basis = np.eye(d)
     else:
         sample = numbers[:: -(-n // _SAMPLE)]
-        basis = project(sample, _BOUNDS, normalise=False, random_state=0).components
+        basis = project(sample, _BOUNDS, normalize=False, random_state=0).components
     if first is not None:
         basis = np.vstack((first, basis))
     return np.linalg.qr(basis.T)[0].T[:_BOUNDS]

@@ -24,15 +24,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Centred",
-    "Drawing",
+    "RowSampling",
     "Image",
     "Moments",
     "binary_moments",
     "centred_products",
     "column_moments",
     "column_products",
+    "column_ranges",
     "is_binary",
     "pick",
+    "scale_columns",
 ]
 
 _CELLS = 2**20  # numbers written out at once
@@ -90,8 +92,8 @@ def is_binary(X: Any) -> bool:
     numbers = X.data if is_sparse(X) else X
     step = max(1, _CELLS // max(1, int(np.prod(numbers.shape[1:]))))
     return all(
-        bool(((part == 0) | (part == 1)).all())
-        for part in (numbers[first : first + step] for first in range(0, len(numbers), step))
+        bool(((rows == 0) | (rows == 1)).all())
+        for rows in (numbers[first : first + step] for first in range(0, len(numbers), step))
     )
 
 
@@ -109,9 +111,9 @@ def binary_moments(sums: NDArray[Any], n: int) -> Moments:
 def _dense_moments(X: NDArray[Any]) -> Moments:
     mean = X.mean(axis=0, dtype=np.float64)
     variance = np.zeros(X.shape[1])
-    for part in _parts(X):
-        rest = part - mean
-        variance += np.einsum("ij,ij->j", rest, rest)
+    for rows in _row_chunks(X):
+        centred = rows - mean
+        variance += np.einsum("ij,ij->j", centred, centred)
     lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
     variance[lower == upper] = 0.0  # rounding of the mean is no variance
     return Moments(mean, variance / len(X), lower, upper)
@@ -133,20 +135,20 @@ def _stored(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]
     )
 
 
-def _parts(X: Any) -> Iterator[NDArray[np.float64]]:
+def _row_chunks(X: Any) -> Iterator[NDArray[np.float64]]:
     """Yield rows of X written out as float64, some at a time."""
     step = max(1, _CELLS // max(1, X.shape[1]))
     for first in range(0, X.shape[0], step):
-        part = X[first : first + step]
-        dense = part.toarray() if is_sparse(part) else part
+        rows = X[first : first + step]
+        dense = rows.toarray() if is_sparse(rows) else rows
         yield dense.astype(np.float64, copy=False)
 
 
 def column_products(X: Any) -> NDArray[np.float64]:
-    """Return the (d, d) products of columns, neither centred nor scaled, by parts of the rows."""
+    """Return the (d, d) products of columns, neither centred nor scaled, some rows at a time."""
     product = np.zeros((X.shape[1], X.shape[1]))
-    for part in _parts(X):
-        product += part.T @ part
+    for rows in _row_chunks(X):
+        product += rows.T @ rows
     return product
 
 
@@ -155,8 +157,8 @@ def centred_products(
 ) -> NDArray[np.float64]:
     """Return products of columns of 0 and 1 once these are centred and scaled.
 
-    The products are whole numbers, and exact: so is this but for one rounding, whoever added
-    them up.
+    The products are whole numbers, and exact: so is this but for one rounding, in
+    whatever order they were added up.
     """
     sums = np.diag(products)
     centred = products - np.outer(sums, sums) / n
@@ -167,54 +169,54 @@ def centred_products(
 
 @dataclass(frozen=True)
 class Image:
-    """What a centred matrix A makes of some directions D.
+    """Products of a centred matrix A and some directions D.
 
     Attributes
     ----------
     products : float64 array of shape (l, l)
         ``(A D)' (A D)``.
-    turned : array
+    product : array
         ``A D`` itself, or ``A' A D``, whichever is at hand.
-    whole : Centred or None
-        The matrix, if `turned` has to go back through it.
+    matrix : Centred or None
+        A, if `product` is to be multiplied by its transpose.
     """
 
     products: NDArray[np.float64]
-    turned: NDArray[np.float64]
-    whole: Centred | None = None
+    product: NDArray[np.float64]
+    matrix: Centred | None = None
 
     def back(self, combinations: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return ``A' A D``, or that of combinations of the directions: a (d, l) matrix."""
-        turned = self.turned if combinations is None else self.turned @ combinations
-        return turned if self.whole is None else self.whole.transposed_times(turned)
+        product = self.product if combinations is None else self.product @ combinations
+        return product if self.matrix is None else self.matrix.transposed_times(product)
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """How rows are drawn: in proportion to their squared lengths, with replacement.
+class RowSampling:
+    """How rows are sampled: in proportion to their squared lengths, with replacement.
 
     Attributes
     ----------
-    origin, emphasis : float64 arrays of shape (d,)
-        The squared length of a row x is ``(x - origin)**2 @ emphasis``.
-    kept : int64 array
-        Columns that drawn rows are to have.
-    weight : float64 array
+    origin, column_weights : float64 arrays of shape (d,)
+        The squared length of a row x is ``(x - origin)**2 @ column_weights``.
+    columns : int64 array
+        Columns that sampled rows are to have.
+    factors : float64 array
         What each of these is multiplied by.
-    size : int
+    n_rows : int
         How many are drawn.
     """
 
     origin: NDArray[np.float64]
-    emphasis: NDArray[np.float64]
-    kept: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    size: int
+    column_weights: NDArray[np.float64]
+    columns: NDArray[np.int64]
+    factors: NDArray[np.float64]
+    n_rows: int
 
     @property
-    def many(self) -> bool:
-        """Whether drawn rows are summed up as products of their columns, which are fewer."""
-        return self.size > len(self.kept)
+    def as_products(self) -> bool:
+        """Whether the sample is summed up as products of its columns, which are fewer."""
+        return self.n_rows > len(self.columns)
 
     def take(
         self,
@@ -223,7 +225,7 @@ class Drawing:
         targets: NDArray[np.float64],
         total: float,
     ) -> NDArray[np.float64]:
-        """Return what is drawn of some rows: itself, or products of its columns.
+        """Return the sample of some rows: itself, or products of its columns.
 
         What is drawn is divided by the root of its probability: squares are then right on average.
 
@@ -237,15 +239,14 @@ class Drawing:
         total : float
             The sum of the squared lengths of all rows there are.
         """
-        places = pick(lengths, targets)
-        picked, times = np.unique(places, return_counts=True)
-        stress = np.sqrt(times * total / (self.size * lengths[picked]))
-        some = (rows.rows(picked, self.kept) * self.weight) * stress[:, None]
-        return some.T @ some if self.many else some
+        indices, times = np.unique(pick(lengths, targets), return_counts=True)
+        factors = np.sqrt(times * total / (self.n_rows * lengths[indices]))
+        sample = (rows.rows(indices, self.columns) * self.factors) * factors[:, None]
+        return sample.T @ sample if self.as_products else sample
 
 
 def pick(lengths: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return which of several stretches, one behind the other, each point falls on.
+    """Return which of several consecutive intervals each point falls on.
 
     >>> pick(np.array([2.0, 0.0, 3.0]), np.array([1.5, 2.0, 5.0])).tolist()
     [0, 2, 2]
@@ -255,7 +256,7 @@ def pick(lengths: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[
 
 
 class Centred:
-    """The matrix (X - mean) · diag(scale), never written out as a whole.
+    """The matrix (X - mean) · diag(scale), never written out.
 
     Parameters
     ----------
@@ -292,7 +293,7 @@ class Centred:
         return product
 
     def image(self, directions: NDArray[np.float64], *, back: bool = True) -> Image:
-        """Return what becomes of directions, the columns of a (d, l) matrix.
+        """Return the image of directions, the columns of a (d, l) matrix.
 
         Parameters
         ----------
@@ -303,43 +304,45 @@ class Centred:
         image = self.times(directions)
         return Image(image.T @ image, image, self)
 
-    def sample(self, drawing: Drawing, rng: np.random.Generator) -> NDArray[np.float64] | None:
-        """Return what is drawn of the rows; None if none of them has a length."""
-        lengths = self.row_squares(drawing.origin, drawing.emphasis)
+    def sample(self, sampling: RowSampling, rng: np.random.Generator) -> NDArray[np.float64] | None:
+        """Return a sample of the rows; None if all of them have length 0."""
+        lengths = self.row_squares(sampling.origin, sampling.column_weights)
         total = float(np.cumsum(lengths)[-1])
         if total == 0:
             return None
-        return drawing.take(self, lengths, rng.random(drawing.size) * total, total)
+        return sampling.take(self, lengths, rng.random(sampling.n_rows) * total, total)
 
-    def rows(self, picked: NDArray[np.int64], kept: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rows(self, indices: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return some rows and columns, written out."""
-        part = self.X[picked][:, kept]
-        dense = part.toarray() if is_sparse(part) else part
-        rest: NDArray[np.float64] = (dense - self.mean[kept]) * self.scale[kept]
-        return rest
+        rows = self.X[indices][:, columns]
+        dense = rows.toarray() if is_sparse(rows) else rows
+        centred: NDArray[np.float64] = (dense - self.mean[columns]) * self.scale[columns]
+        return centred
 
     def row_squares(
-        self, origin: NDArray[np.float64], emphasis: NDArray[np.float64]
+        self, origin: NDArray[np.float64], column_weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return ``((X - origin)**2 @ emphasis)``, neither centred nor scaled."""
+        """Return ``((X - origin)**2 @ column_weights)``, neither centred nor scaled."""
         if is_sparse(self.X):
             squares = sparse.csr_array(
                 (self.X.data.astype(np.float64) ** 2, self.X.indices, self.X.indptr), self.shape
             )
-            shifted = squares @ emphasis + emphasis @ origin**2
+            shifted = squares @ column_weights + column_weights @ origin**2
             if origin.any():
-                shifted -= 2 * (self.X @ (emphasis * origin))
+                shifted -= 2 * (self.X @ (column_weights * origin))
             return np.maximum(shifted, 0.0)
-        return np.concatenate([(part - origin) ** 2 @ emphasis for part in _parts(self.X)])
+        return np.concatenate(
+            [(rows - origin) ** 2 @ column_weights for rows in _row_chunks(self.X)]
+        )
 
     def gram(self) -> NDArray[np.float64]:
-        """Return the (d, d) product of the transposed matrix with itself, by parts of the rows."""
+        """Return the (d, d) product of the transposed matrix with itself, some rows at a time."""
         if is_binary(self.X):
             return centred_products(column_products(self.X), self.shape[0], self.scale)
         product = np.zeros((self.shape[1], self.shape[1]))
-        for part in _parts(self.X):
-            own = (part - self.mean) * self.scale
-            product += own.T @ own
+        for rows in _row_chunks(self.X):
+            centred = (rows - self.mean) * self.scale
+            product += centred.T @ centred
         return product
 
     def row_gram(self) -> NDArray[np.float64]:
@@ -348,11 +351,11 @@ class Centred:
         step = max(1, _CELLS // self.shape[0])
         by_column = self.X.tocsc() if is_sparse(self.X) else self.X
         for first in range(0, self.shape[1], step):
-            own = slice(first, first + step)
-            part = by_column[:, own]
-            dense = part.toarray() if is_sparse(part) else part
-            rest = (dense - self.mean[own]) * self.scale[own]
-            product += rest @ rest.T
+            chunk = slice(first, first + step)
+            columns = by_column[:, chunk]
+            dense = columns.toarray() if is_sparse(columns) else columns
+            centred = (dense - self.mean[chunk]) * self.scale[chunk]
+            product += centred @ centred.T
         return product
 
     def _product(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -360,9 +363,9 @@ class Centred:
             return _core.sparse_product(*self._rows, right, False, self.n_jobs)
         product = np.empty((self.shape[0], right.shape[1]))
         first = 0
-        for part in _parts(self.X):
-            np.matmul(part, right, out=product[first : first + len(part)])
-            first += len(part)
+        for rows in _row_chunks(self.X):
+            np.matmul(rows, right, out=product[first : first + len(rows)])
+            first += len(rows)
         return product
 
     def _transposed_product(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -370,11 +373,34 @@ class Centred:
             return _core.sparse_product(*self._rows, right, True, self.n_jobs)
         product = np.zeros((self.shape[1], right.shape[1]))
         first = 0
-        for part in _parts(self.X):
-            product += part.T @ right[first : first + len(part)]
-            first += len(part)
+        for rows in _row_chunks(self.X):
+            product += rows.T @ right[first : first + len(rows)]
+            first += len(rows)
         return product
 
     @cached_property
     def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], int]:
         return *_stored(self.X), self.shape[1]
+
+
+def column_ranges(numbers: Any) -> NDArray[np.float64]:
+    """Return the length of the range of each column; 1 for constant columns."""
+    ends = numbers.max(axis=0), numbers.min(axis=0)
+    if sparse.issparse(numbers):
+        ends = ends[0].toarray(), ends[1].toarray()
+    ranges = np.subtract(*ends, dtype=np.float64).reshape(-1)
+    return np.where(ranges > 0, ranges, 1.0)
+
+
+def scale_columns(numbers: Any, ranges: NDArray[np.float64] | None) -> Any:
+    """Return numbers divided by the ranges of their columns.
+
+    Where a range begins has no bearing on distances, so that zeros may stay zeros.
+    """
+    if ranges is None:
+        return numbers
+    if sparse.issparse(numbers):
+        matrix: Any = numbers  # sorted indices stay sorted
+        data = matrix.data / ranges[matrix.indices].astype(matrix.dtype, copy=False)
+        return sparse.csr_array((data, matrix.indices, matrix.indptr), matrix.shape)
+    return numbers / ranges

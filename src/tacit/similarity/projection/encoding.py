@@ -98,7 +98,7 @@ class Encoder:
         ----------
         X : array, sparse array, frame, mapping of columns or Table
             Finite numbers in arrays and in numeric columns. Booleans are 0 and 1. Missing values
-            of other columns are a label of their own.
+            of other columns are a further label.
         estimator : scikit-learn estimator, optional
             Notes `n_features_in_` and, where columns have names, `feature_names_in_`.
 
@@ -112,7 +112,7 @@ class Encoder:
         if isinstance(X, Table):
             note_names(estimator, X.schema.names)
             encoder = cls("table", tuple(X.schema.names), X.schema, True)
-            return encoder._built(list(encoder._shown(X, "zero")), X.n_records)
+            return encoder._fit_form(list(encoder._of_table(X, "zero")), X.n_records)
         if not _has_columns(X):
             numbers = _array(estimator, X, reset=True)
             names = tuple(array_names(numbers.shape[1]))
@@ -121,26 +121,26 @@ class Encoder:
         others = [s.name for s in frame.iter_columns() if not _is_number(s)]
         table = Table(frame.select(others)) if others else None
         encoder = cls("frame", tuple(frame.columns), table.schema if table else None, True)
-        return encoder._built(list(encoder._of_frame(frame, table, "zero")), frame.height)
+        return encoder._fit_form(list(encoder._of_frame(frame, table, "zero")), frame.height)
 
     @classmethod
     def of_schema(cls, schema: Schema, names: Sequence[str]) -> Encoder:
         """Return the encoder of some columns of Tables under a schema, in sparse form."""
-        places = [schema.position(name) for name in names]
-        labels = Schema(names, [schema.labels[p] for p in places], schema.defaults[places])
+        columns = [schema.position(name) for name in names]
+        labels = Schema(names, [schema.labels[k] for k in columns], schema.defaults[columns])
         return cls("table", tuple(names), labels, True)
 
     def ones(self, singles: OneWay) -> NDArray[np.int64]:
         """Return how often each column of numbers is 1, from counts of the values of Tables."""
-        found = []
+        ones = []
         for name, labels in self._labels_of.items():
             counts = singles.array(name)
-            found.append(counts[1:] if labels.items in _AS_NUMBERS else counts)
-        return np.concatenate(found).astype(np.int64)
+            ones.append(counts[1:] if labels.items in _AS_NUMBERS else counts)
+        return np.concatenate(ones).astype(np.int64)
 
-    def formed(self, held: int, n: int) -> Encoder:
+    def in_form(self, nonzero: int, n: int) -> Encoder:
         """Return this encoder with the form that suits n rows with so many numbers but 0."""
-        return replace(self, sparse=held < _SPARSE_BELOW * n * len(self.names))
+        return replace(self, sparse=nonzero < _SPARSE_BELOW * n * len(self.names))
 
     def transform(
         self, X: Any, estimator: Any = None, *, unseen: Literal["zero", "error"] = "zero"
@@ -150,7 +150,7 @@ class Encoder:
         Parameters
         ----------
         X : like the X of fit
-            The columns of frames are the same in the same order. Those of Tables are found by name.
+            The columns of frames are the same in the same order. Those of Tables are taken by name.
         estimator : scikit-learn estimator, optional
             The one that the columns of X were noted on.
         unseen : {"zero", "error"}
@@ -166,22 +166,22 @@ class Encoder:
         if isinstance(X, Table) or self.kind == "table":
             if self.kind != "table":
                 raise InputError(f"X is a Table, but in fit it was an {self.kind} with numbers")
-            whole = as_table(X)
+            records = as_table(X)
             if self.sparse and unseen == "zero":
-                return self._stored(whole)
-            return self._put_together(list(self._shown(whole, unseen)), whole.n_records)
+                return self._stored(records)
+            return self._assemble(list(self._of_table(records, unseen)), records.n_records)
         if not _has_columns(X):
             numbers = _array(estimator, X, reset=False)
             if self.labels is not None:
                 raise InputError(
                     f"X is an array, but column {self.labels.names[0]!r} is not of numbers"
                 )
-            return self._formed(numbers)
+            return self._in_form(numbers)
         frame = _frame(estimator, X, reset=False)
         names = [] if self.labels is None else self.labels.names
         frame.columns = list(self.inputs)  # which may be those of an array
         table = Table(frame.select(names)) if names else None
-        return self._put_together(list(self._of_frame(frame, table, unseen)), frame.height)
+        return self._assemble(list(self._of_frame(frame, table, unseen)), frame.height)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -220,31 +220,31 @@ class Encoder:
             content = json.loads(data)
             kind, inputs, packed = content["kind"], tuple(content["inputs"]), content["labels"]
             is_csr = content["sparse"]
-            fine = all(isinstance(name, str) for name in inputs) and isinstance(is_csr, bool)
-            fine = fine and len(set(inputs)) == len(inputs) > 0
+            valid = all(isinstance(name, str) for name in inputs) and isinstance(is_csr, bool)
+            valid = valid and len(set(inputs)) == len(inputs) > 0
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(f"its columns cannot be read ({error})") from None
         schema = None if packed is None else unpack_schema(packed)
-        held = () if schema is None else tuple(schema.names)
-        if not fine or kind not in _KINDS:
+        labelled = () if schema is None else tuple(schema.names)
+        if not valid or kind not in _KINDS:
             raise InputError("its columns are of a kind that cannot be")
-        wrong = (kind == "array" and (held or inputs != tuple(array_names(len(inputs))))) or (
-            kind == "table" and held != inputs
+        wrong = (kind == "array" and (labelled or inputs != tuple(array_names(len(inputs))))) or (
+            kind == "table" and labelled != inputs
         )
-        if wrong or not set(held) <= set(inputs):
+        if wrong or not set(labelled) <= set(inputs):
             raise InputError("its columns and their labels do not go together")
         return cls(kind, inputs, schema, is_csr)
 
-    def _built(self, columns: list[_Column], n: int) -> tuple[Encoder, Any]:
+    def _fit_form(self, columns: list[_Column], n: int) -> tuple[Encoder, Any]:
         """Return this encoder with the form that suits the numbers, and the numbers."""
-        held = sum(
+        nonzero = sum(
             int(np.count_nonzero(numbers)) if numbers is not None else len(_rows(rows))
             for numbers, rows in columns
         )
-        encoder = self.formed(held, n)
-        return encoder, encoder._put_together(columns, n)
+        encoder = self.in_form(nonzero, n)
+        return encoder, encoder._assemble(columns, n)
 
-    def _formed(self, numbers: Any) -> Any:
+    def _in_form(self, numbers: Any) -> Any:
         """Return an array as a dense one or as CSR, whichever was fitted."""
         if is_sparse(numbers) == self.sparse:
             return numbers
@@ -256,20 +256,20 @@ class Encoder:
         )
         return numbers.toarray()
 
-    def _put_together(self, columns: list[_Column], n: int) -> Any:
+    def _assemble(self, columns: list[_Column], n: int) -> Any:
         if not self.sparse:
             dense = np.zeros((n, len(columns)))
-            for place, (numbers, rows) in enumerate(columns):
+            for index, (numbers, rows) in enumerate(columns):
                 if numbers is not None:
-                    dense[:, place] = numbers
+                    dense[:, index] = numbers
                 else:
-                    dense[_rows(rows), place] = 1.0
+                    dense[_rows(rows), index] = 1.0
             return dense
         at, data = [], []
         for numbers, rows in columns:
-            held = np.flatnonzero(numbers) if numbers is not None else _rows(rows)
-            at.append(held)
-            data.append(np.ones(len(held)) if numbers is None else numbers[held])
+            nonzero = np.flatnonzero(numbers) if numbers is not None else _rows(rows)
+            at.append(nonzero)
+            data.append(np.ones(len(nonzero)) if numbers is None else numbers[nonzero])
         ends = np.cumsum([0, *map(len, at)])
         by_column = sparse.csc_array(
             (np.concatenate(data), np.concatenate(at), ends), (n, len(columns))
@@ -286,36 +286,36 @@ class Encoder:
                 yield _numbers(frame.get_column(name)), None
 
     def _stored(self, table: Table) -> Any:
-        """Return a Table's numbers as it stores them; only defaults are looked for by column."""
-        schema, place = table.schema, 0
+        """Return a Table's numbers as it stores them; only defaults are sought by column."""
+        schema, index = table.schema, 0
         columns = np.full(schema.n_values, -1, np.int32)
         defaults: dict[int, NDArray[Any]] = {}
         for name, labels in self._labels_of.items():
             column = schema.position(name, "X")
-            own = schema.labels[column]
+            of_table = schema.labels[column]
             for label in labels.items[1:] if labels.items in _AS_NUMBERS else labels.items:
-                code = own.find(label)
+                code = of_table.find(label)
                 value = None if code < 0 else schema.value_id(column, code)
                 if value is not None:
-                    columns[value] = place
+                    columns[value] = index
                 elif code >= 0:
-                    defaults[place] = _holders(table, name, code)
-                place += 1
+                    defaults[index] = _records_with(table, name, code)
+                index += 1
         at, ends = columns[table.values], table.indptr
         if (columns < 0).any():
-            kept = at >= 0
-            at, ends = at[kept], np.append(0, np.cumsum(kept))[ends]
-        rows = sparse.csr_array((np.ones(len(at)), at, ends), (table.n_records, place))
+            known = at >= 0
+            at, ends = at[known], np.append(0, np.cumsum(known))[ends]
+        rows = sparse.csr_array((np.ones(len(at)), at, ends), (table.n_records, index))
         rows.sort_indices()
         if defaults:
-            held = [defaults.get(k, ()) for k in range(place)]
-            starts = np.append(0, np.cumsum([len(own) for own in held]))
+            sizes = [len(defaults.get(k, ())) for k in range(index)]
+            starts = np.append(0, np.cumsum(sizes))
             records = np.concatenate([defaults[k] for k in sorted(defaults)])
             rest = sparse.csc_array((np.ones(len(records)), records, starts), rows.shape)
             rows = sparse.csr_array(rows + rest.tocsr())
         return rows
 
-    def _shown(self, table: Table, unseen: str) -> Iterator[_Column]:
+    def _of_table(self, table: Table, unseen: str) -> Iterator[_Column]:
         for name, labels in self._labels_of.items():
             yield from _of_labels(table, name, labels, unseen)
 
@@ -386,21 +386,21 @@ def _numbers(series: pl.Series) -> NDArray[np.float64]:
 
 def _of_labels(table: Table, name: str, known: Labels, unseen: str) -> Iterator[_Column]:
     """Yield for each label that is to be shown the rows of a Table that hold it."""
-    own = table.schema.labels[table.schema.position(name, "X")]
+    labels = table.schema.labels[table.schema.position(name, "X")]
     if unseen == "error":
-        _refuse_unseen(table, name, own, known)
+        _refuse_unseen(table, name, labels, known)
     for label in known.items[1:] if known.items in _AS_NUMBERS else known.items:
-        code = own.find(label)
-        yield None, None if code < 0 else _holders(table, name, code)
+        code = labels.find(label)
+        yield None, None if code < 0 else _records_with(table, name, code)
 
 
-def _refuse_unseen(table: Table, name: str, own: Labels, known: Labels) -> None:
-    for code, label in enumerate(own.items):
-        if known.find(label) < 0 and len(_holders(table, name, code)):
+def _refuse_unseen(table: Table, name: str, labels: Labels, known: Labels) -> None:
+    for code, label in enumerate(labels.items):
+        if known.find(label) < 0 and len(_records_with(table, name, code)):
             raise InputError(f"X: column {name!r} holds {label!r}, which it did not in fit")
 
 
-def _holders(table: Table, name: str, code: int) -> NDArray[Any]:
+def _records_with(table: Table, name: str, code: int) -> NDArray[Any]:
     """Return the records that hold a label; those of the default hold nothing else."""
     schema, (start, rows) = table.schema, table.postings
     column = schema.position(name)

@@ -1,4 +1,4 @@
-"""The projection of records in partitions: every look at them is one pass.
+"""The projection of records in partitions: every product with them is one pass.
 
 Columns are 0 or 1, so that what is added up are whole numbers. Means and products of columns are
 the same to the last bit, however records are partitioned.
@@ -30,45 +30,45 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.scale import Partition, PartitionedTable
-    from tacit.similarity.projection.centred import Drawing, Moments
+    from tacit.similarity.projection.centred import Moments, RowSampling
     from tacit.similarity.projection.linear import Plan
 
     Floats = NDArray[np.float64]
 
-__all__ = ["PartSight", "Survey", "check_plan", "survey"]
+__all__ = ["PartitionedMatrix", "FirstPass", "check_plan", "first_pass"]
 
 
 # Columns: what they are, how often each is 1
 
 
 @dataclass(frozen=True)
-class Survey:
-    """What the first pass finds.
+class FirstPass:
+    """The columns of records in partitions, as the first pass finds them.
 
     Attributes
     ----------
-    parts : PartitionedTable
+    partitions : PartitionedTable
     encoder : Encoder
         How records become numbers.
-    singles : OneWay
+    counts : OneWay
         How many records hold each value: as many as there are, whatever they weigh.
     products : float64 array of shape (d, d) or None
         How many records are 1 in both of two columns.
     """
 
-    parts: PartitionedTable
+    partitions: PartitionedTable
     encoder: Encoder
-    singles: OneWay
+    counts: OneWay
     products: Floats | None
 
     @property
     def shape(self) -> tuple[int, int]:
         """Records, and columns of numbers."""
-        return self.parts.n_records, len(self.encoder.names)
+        return self.partitions.n_records, len(self.encoder.names)
 
     def moments(self) -> Moments:
         """Return mean, variance and extremes of each column."""
-        return binary_moments(self.encoder.ones(self.singles), self.parts.n_records)
+        return binary_moments(self.encoder.ones(self.counts), self.partitions.n_records)
 
 
 @dataclass(frozen=True)
@@ -82,9 +82,9 @@ class ValueCounts(Statistic["list[Any]"]):
         """What a partial takes in memory."""
         return 0 if self.encoder is None else 8 * len(self.encoder.names) ** 2
 
-    def partial(self, part: Partition) -> list[Any]:
-        """Count the records of a part."""
-        table = part.records
+    def partial(self, partition: Partition) -> list[Any]:
+        """Count the records of a partition."""
+        table = partition.records
         stored = np.bincount(table.values, minlength=table.schema.n_values)
         if self.encoder is None:
             return [stored]
@@ -95,33 +95,33 @@ class ValueCounts(Statistic["list[Any]"]):
         return [a + b for a, b in zip(one, other, strict=True)]
 
 
-def survey(
-    parts: PartitionedTable,
-    but: str | None,
+def first_pass(
+    partitions: PartitionedTable,
+    target: str | None,
     products: Callable[[tuple[int, int]], bool],
     n_jobs: int | None,
-) -> Survey:
+) -> FirstPass:
     """Take the first pass.
 
     Parameters
     ----------
-    parts : PartitionedTable
-    but : str, optional
-        A column that says nothing about objects but their type.
+    partitions : PartitionedTable
+    target : str, optional
+        A column that holds types of objects, and is not projected.
     products : callable
         Says for a number of records and of columns whether products of these are wanted.
     n_jobs : int, optional
     """
-    schema, n = parts.schema, parts.n_records
-    names = [name for name in schema.names if name != but]
+    schema, n = partitions.schema, partitions.n_records
+    names = [name for name in schema.names if name != target]
     if not names:
-        raise InputError(f"X has no columns besides {but!r}")
+        raise InputError(f"X has no columns besides {target!r}")
     encoder = Encoder.of_schema(schema, names)
     wanted = products((n, len(encoder.names)))
-    stored, *more = parts.reduce(ValueCounts(encoder if wanted else None), n_jobs=n_jobs)
-    singles = OneWay(schema, stored, n)
-    encoder = encoder.formed(int(encoder.ones(singles).sum()), n)
-    return Survey(parts, encoder, singles, more[0] if more else None)
+    stored, *more = partitions.reduce(ValueCounts(encoder if wanted else None), n_jobs=n_jobs)
+    counts = OneWay(schema, stored, n)
+    encoder = encoder.in_form(int(encoder.ones(counts).sum()), n)
+    return FirstPass(partitions, encoder, counts, more[0] if more else None)
 
 
 # The projection
@@ -131,24 +131,24 @@ def check_plan(plan: Plan, d: int) -> None:
     """Refuse a projection that takes all rows at once."""
     if plan.method == "exact_pca" and not plan.takes_products(d):
         raise InputError(
-            f"projection: exact_pca of {d:,} columns takes all records at once, but X is in "
+            f"projection: exact_pca of {d:,} columns takes all records at once, target X is in "
             f"partitions; up to {SMALL:,} columns it can be done in a pass, and so can "
-            "randomised_svd, randomised_pca, approximate_pca and gaussian of any number"
+            "randomized_svd, randomized_pca, approximate_pca and gaussian of any number"
         )
 
 
 @dataclass(frozen=True)
-class PartSight:
-    """The centred matrix of records in partitions: every look at it is a pass.
+class PartitionedMatrix:
+    """The centred matrix of records in partitions: every product with it is a pass.
 
     Attributes
     ----------
-    found : Survey
+    columns : FirstPass
     mean, scale : float64 arrays of shape (d,)
     n_jobs : int, optional
     """
 
-    found: Survey
+    columns: FirstPass
     mean: Floats
     scale: Floats
     n_jobs: int | None = None
@@ -156,59 +156,63 @@ class PartSight:
     @property
     def shape(self) -> tuple[int, int]:
         """Records, and columns of numbers."""
-        return self.found.shape
+        return self.columns.shape
 
     def gram(self) -> Floats:
         """Return the (d, d) product of the transposed matrix with itself."""
-        products = self.found.products
+        products = self.columns.products
         if products is None:
-            products = self._reduce(ValueCounts(self.found.encoder))[1]
+            products = self._reduce(ValueCounts(self.columns.encoder))[1]
         return centred_products(products, self.shape[0], self.scale)
 
     def image(self, directions: Floats, *, back: bool = True) -> Image:
-        """Return what becomes of directions: one pass."""
-        found = self._reduce(Turned(self._view, directions, back))
-        return Image(directions.T @ found if back else found, found)
+        """Return the image of directions: one pass."""
+        product = self._reduce(GramProduct(self._encoder, directions, back))
+        return Image(directions.T @ product if back else product, product)
 
-    def sample(self, drawing: Drawing, rng: np.random.Generator) -> Floats | None:
-        """Return what is drawn of the rows: one pass to measure them, one to draw."""
-        lengths = self._reduce(Lengths(self._view, drawing))
+    def sample(self, sampling: RowSampling, rng: np.random.Generator) -> Floats | None:
+        """Return a sample of the rows: one pass for their lengths, one to draw."""
+        lengths = self._reduce(SquaredNorms(self._encoder, sampling))
         before, total = {}, 0.0
         for index in sorted(lengths):
             before[index] = total
             total += lengths[index]
         if total == 0:
             return None
-        targets = np.sort(rng.random(drawing.size) * total)
-        drawn: Floats = self._reduce(Drawn(self._view, drawing, targets, before, total))
-        return drawn
+        targets = np.sort(rng.random(sampling.n_rows) * total)
+        sample: Floats = self._reduce(SampledRows(self._encoder, sampling, targets, before, total))
+        return sample
 
     @property
-    def _view(self) -> View:
-        return View(self.found.encoder, self.mean, self.scale)
+    def _encoder(self) -> CentredEncoder:
+        return CentredEncoder(self.columns.encoder, self.mean, self.scale)
 
     def _reduce(self, statistic: Any) -> Any:
-        return self.found.parts.reduce(statistic, what="projection: partitions", n_jobs=self.n_jobs)
+        return self.columns.partitions.reduce(
+            statistic, what="projection: partitions", n_jobs=self.n_jobs
+        )
 
 
 @dataclass(frozen=True)
-class View:
-    """The rows of the centred matrix that are in a part."""
+class CentredEncoder:
+    """The rows of the centred matrix that are in a partition."""
 
     encoder: Encoder
     mean: Floats
     scale: Floats
 
-    def of(self, part: Partition) -> Centred:
+    def of(self, partition: Partition) -> Centred:
         """Return them."""
-        return Centred(self.encoder.transform(part.records), self.mean, self.scale, part.n_jobs)
+        return Centred(
+            self.encoder.transform(partition.records), self.mean, self.scale, partition.n_jobs
+        )
 
 
 @dataclass(frozen=True)
-class Turned(Statistic["Floats"]):
-    """What the centred matrix A makes of directions D: ``A' A D``, or ``(A D)' (A D)``."""
+class GramProduct(Statistic["Floats"]):
+    """Products of the centred matrix A and directions D: ``A' A D``, or ``(A D)' (A D)``."""
 
-    view: View
+    encoder: CentredEncoder
     directions: Floats
     back: bool
 
@@ -218,9 +222,9 @@ class Turned(Statistic["Floats"]):
         n_columns, wide = self.directions.shape
         return 8 * int(wide) * int(n_columns if self.back else wide)
 
-    def partial(self, part: Partition) -> Floats:
-        """Return that of the rows of a part."""
-        rows = self.view.of(part)
+    def partial(self, partition: Partition) -> Floats:
+        """Return that of the rows of a partition."""
+        rows = self.encoder.of(partition)
         image = rows.times(self.directions)
         return rows.transposed_times(image) if self.back else image.T @ image
 
@@ -230,16 +234,18 @@ class Turned(Statistic["Floats"]):
 
 
 @dataclass(frozen=True)
-class Lengths(Statistic["dict[int, float]"]):
+class SquaredNorms(Statistic["dict[int, float]"]):
     """The sum of the squared lengths of rows, by partition."""
 
-    view: View
-    drawing: Drawing
+    encoder: CentredEncoder
+    sampling: RowSampling
 
-    def partial(self, part: Partition) -> dict[int, float]:
-        """Sum up those of a part."""
-        lengths = self.view.of(part).row_squares(self.drawing.origin, self.drawing.emphasis)
-        return {part.index: float(np.cumsum(lengths)[-1])}
+    def partial(self, partition: Partition) -> dict[int, float]:
+        """Sum up those of a partition."""
+        lengths = self.encoder.of(partition).row_squares(
+            self.sampling.origin, self.sampling.column_weights
+        )
+        return {partition.index: float(np.cumsum(lengths)[-1])}
 
     def merge(self, one: dict[int, float], other: dict[int, float]) -> dict[int, float]:
         """Keep them apart."""
@@ -247,13 +253,13 @@ class Lengths(Statistic["dict[int, float]"]):
 
 
 @dataclass(frozen=True)
-class Drawn(Statistic["Floats"]):
-    """What is drawn of all rows.
+class SampledRows(Statistic["Floats"]):
+    """The sample of all rows.
 
     Attributes
     ----------
-    view : View
-    drawing : Drawing
+    encoder : CentredEncoder
+    sampling : RowSampling
     targets : float64 array
         Points on the line that all squared lengths make, ascending.
     before : dict of int to float
@@ -262,29 +268,29 @@ class Drawn(Statistic["Floats"]):
         Where the line ends.
     """
 
-    view: View
-    drawing: Drawing
+    encoder: CentredEncoder
+    sampling: RowSampling
     targets: Floats
     before: dict[int, float]
     total: float
 
-    def partial(self, part: Partition) -> Floats:
-        """Return what is drawn of a part."""
-        wide = len(self.drawing.kept)
-        nothing = np.zeros((wide if self.drawing.many else 0, wide))
-        begin = self.before[part.index]
+    def partial(self, partition: Partition) -> Floats:
+        """Return the sampled rows of a partition, or products of their columns."""
+        wide = len(self.sampling.columns)
+        nothing = np.zeros((wide if self.sampling.as_products else 0, wide))
+        begin = self.before[partition.index]
         ends = [start for start in self.before.values() if start > begin]
         low = np.searchsorted(self.targets, begin)
         high = np.searchsorted(self.targets, min(ends)) if ends else len(self.targets)
-        own = self.targets[low:high] - begin
-        if not len(own):
+        targets = self.targets[low:high] - begin
+        if not len(targets):
             return nothing
-        rows = self.view.of(part)
-        lengths = rows.row_squares(self.drawing.origin, self.drawing.emphasis)
-        if not lengths.any():  # the point belongs to a partition that begins at the same place
+        rows = self.encoder.of(partition)
+        lengths = rows.row_squares(self.sampling.origin, self.sampling.column_weights)
+        if not lengths.any():  # the point belongs to a partition that begins at the same point
             return nothing
-        return self.drawing.take(rows, lengths, own, self.total)
+        return self.sampling.take(rows, lengths, targets, self.total)
 
     def merge(self, one: Floats, other: Floats) -> Floats:
         """Add up products; put later rows behind earlier ones."""
-        return one + other if self.drawing.many else np.concatenate([one, other])
+        return one + other if self.sampling.as_products else np.concatenate([one, other])

@@ -1,29 +1,28 @@
-"""A classifier by similarity as a page: one file to send to somebody.
+"""Pages about classifiers by similarity and their tuning: one file to send to somebody.
 
-Colours are those of whoever looks: text and paper come from the browser, light or dark.
+Colours are those of the reader: text and background come from the browser, light or dark.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
+import numpy as np
 
 from tacit.similarity.report.svg import COLOURS, grid_map, score_curves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
-    from tacit.similarity.tuning.tune import Tuning
+    from tacit.similarity.tuning.result import Tuning
 
-__all__ = ["page"]
+__all__ = ["Confusion", "page", "tuning_page"]
 
-_MOST_CLASSES = 40  # that a confusion is drawn for
-_MEASURES = ("accuracy", "f1")
+_MAX_CLASSES = 40  # that a confusion matrix is drawn for
 _STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 0; font: 15px/1.45 system-ui, -apple-system, "Segoe UI", sans-serif;
@@ -45,46 +44,86 @@ svg { max-width: 100%; height: auto; }
 """
 
 
+@dataclass(frozen=True)
+class Confusion:
+    """A confusion matrix.
+
+    Attributes
+    ----------
+    labels : list
+        Classes; those of the model first.
+    counts : ndarray of shape (n_labels, n_labels)
+        How many objects of each class, by row, were predicted to be of each, by column.
+    """
+
+    labels: list[Any]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, classes: NDArray[Any], truth: NDArray[Any], predicted: NDArray[Any]) -> Confusion:
+        """Count predictions by class; the truth may have classes that the model does not know."""
+        labels = list(dict.fromkeys([*classes.tolist(), *truth.tolist()]))
+        index = {label: k for k, label in enumerate(labels)}
+        counts = np.zeros((len(labels), len(labels)), np.int64)
+        pairs = zip(truth.tolist(), predicted.tolist(), strict=True)
+        np.add.at(counts, tuple(zip(*((index[t], index[p]) for t, p in pairs), strict=True)), 1)
+        return cls(labels, counts)
+
+    @property
+    def accuracy(self) -> float:
+        """The fraction of objects whose class was predicted."""
+        return float(np.trace(self.counts) / max(1, self.counts.sum()))
+
+
 def page(
     title: str,
     facts: Sequence[tuple[str, str]],
-    confusion: NDArray[np.int64],
-    names: Sequence[str],
     model: Any,
-    training: tuple[NDArray[np.float64], NDArray[np.int32]],
+    confusion: Confusion | None = None,
     tuning: Tuning | None = None,
 ) -> str:
-    """Return the whole page.
+    """Return a page about a classifier.
 
     Parameters
     ----------
     title : str
     facts : pairs of str
-    confusion : ndarray of shape (n_names, n_names)
-        How many objects of each class, by row, were taken for each, by column.
-    names : sequence of str
-        Of classes; those of the model first.
     model : classifier
         A fitted one.
-    training : coordinates and numbers of classes
-        Of the training objects.
+    confusion : Confusion, optional
     tuning : Tuning, optional
     """
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
     known = [str(label) for label in model.classes_.tolist()]
-    drawing = grid_map(*training, model.computation_.grid_, known)
+    coords, codes = model._training_classes()
+    drawing = grid_map(coords, codes, model.computation_.grid_, known)
+    sections = [
+        "" if confusion is None else f"<h2>Confusion matrix</h2>\n{_confusion(confusion)}\n",
+        "" if tuning is None else f"<h2>Tuning</h2>\n{_tuning(tuning)}\n",
+        '<h2>The grid</h2>\n<p class="note">Training objects in the first two dimensions of the '
+        "projection. The colour of a block is that of its most common class, the stronger the more "
+        "objects it holds and the fewer of them are of another class. Objects are compared if they "
+        f"are in the same block or in blocks that touch.</p>\n{_key(known)}\n"
+        f"<figure>{drawing}</figure>\n",
+    ]
+    return _document(title, facts, "".join(sections))
+
+
+def tuning_page(title: str, tuning: Tuning) -> str:
+    """Return a page about tuning alone."""
+    facts = [(name, str(value)) for name, value in tuning.best_params.items()]
+    facts.append((f"{tuning.scoring}, validated", f"{tuning.best_score:.4f}"))
+    if tuning.test_score is not None:
+        facts.append((f"{tuning.scoring}, tested", f"{tuning.test_score:.4f}"))
+    return _document(title, facts, f"{_tuning(tuning)}\n{tuning.to_frame(20)._repr_html_()}\n")
+
+
+def _document(title: str, facts: Sequence[tuple[str, str]], body: str) -> str:
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{escape(title)}</h1>\n<dl>{rows}</dl>\n"
-        f"<h2>What was taken for what</h2>\n{_confusion(confusion, names)}\n"
-        f"{'' if tuning is None else _tuning(tuning)}"
-        '<h2>The grid</h2>\n<p class="note">Training objects in the first two dimensions of the '
-        "projection. The colour of a block is that of its commonest class, the stronger the more "
-        "objects it holds and the fewer of them are of another class. Objects are compared if they "
-        f"are in the same block or in blocks that touch.</p>\n{_key(known)}\n"
-        f"<figure>{drawing}</figure>\n</main>\n</body>\n</html>\n"
+        f"<h1>{escape(title)}</h1>\n<dl>{rows}</dl>\n{body}</main>\n</body>\n</html>\n"
     )
 
 
@@ -92,58 +131,50 @@ def _key(names: Sequence[str]) -> str:
     keys = "".join(
         f'<span class="key"><span style="color:{COLOURS[k % len(COLOURS)]}">■</span> '
         f"{escape(name)}</span>"
-        for k, name in enumerate(names[:_MOST_CLASSES])
+        for k, name in enumerate(names[:_MAX_CLASSES])
     )
     return f"<p>{keys}</p>"
 
 
-def _confusion(counts: NDArray[np.int64], names: Sequence[str]) -> str:
-    """Return a table with a row for each class; the stronger the colour, the larger the share."""
-    if len(names) > _MOST_CLASSES:
+def _confusion(confusion: Confusion) -> str:
+    """Return a table with a row for each class; colours are as strong as fractions of it."""
+    names = [escape(str(label)) for label in confusion.labels]
+    if len(names) > _MAX_CLASSES:
         return f"<p>There are {len(names):,} classes, too many to show.</p>"
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
+    head = "".join(f"<th>{name}</th>" for name in names)
     rows = []
     for k, name in enumerate(names):
-        total = max(1, int(counts[k].sum()))
+        counts = confusion.counts[k]
+        total = max(1, int(counts.sum()))
         cells = "".join(
             f'<td style="background:{_tint(COLOURS[0 if j == k else 1], count / total)}">'
             f"{count:,}</td>"
-            for j, count in enumerate(counts[k].tolist())
+            for j, count in enumerate(counts.tolist())
         )
-        rows.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
+        rows.append(f"<tr><th>{name}</th>{cells}</tr>")
     return (
-        f"<figure><table><thead><tr><th>is \\ taken for</th>{head}</tr></thead>"
+        f"<figure><table><thead><tr><th>true \\ predicted</th>{head}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></figure>"
     )
 
 
-def _tint(colour: str, share: float) -> str:
+def _tint(colour: str, strength: float) -> str:
     red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{0.75 * share:.3f})"
+    return f"rgba({red},{green},{blue},{0.75 * strength:.3f})"
 
 
 def _tuning(tuning: Tuning) -> str:
     """Return curves of the score by each parameter that was tuned."""
-    frame, score = tuning.frame, tuning.score
-    named = [name for name in frame.columns if name not in _MEASURES]
-    numeric = [
-        name for name in named if frame[name].dtype.is_numeric() and frame[name].n_unique() > 1
-    ]
-    drawings = []
-    for name in numeric:
-        best = frame.group_by("normalise", name).agg(pl.col(score).max())
-        curves: dict[str, list[tuple[float, float]]] = {}
-        for way, value, height in best.sort("normalise", name).iter_rows():
-            label = "scaled to [0, 1]" if way else "as they are"
-            curves.setdefault(label, []).append((float(value), float(height)))
-        chosen = float(tuning.best_params[name])
+    scoring, drawings = tuning.scoring, []
+    for name in tuning.numeric_parameters:
+        curves = tuning.curves(name)
         keys = _key([f"columns {label}" for label in curves])
-        drawings.append(f"{keys}<figure>{score_curves(curves, name, score, chosen)}</figure>")
-    chosen_text = ", ".join(f"{name} = {value}" for name, value in tuning.best_params.items())
+        drawing = score_curves(curves, name, scoring, tuning.best_params[name])
+        drawings.append(f"{keys}<figure>{drawing}</figure>")
+    chosen = ", ".join(f"{name} = {value}" for name, value in tuning.best_params.items())
     return (
-        "<h2>Tuning</h2>\n"
-        f'<p class="note">{frame.height:,} combinations, fitted to {tuning.sizes[0]:,} objects and '
-        f"scored on {tuning.sizes[1]:,} others. Each point is the best {escape(score)} over all "
-        f"other parameters. Chosen: {escape(chosen_text)}; {escape(score)} "
-        f"{tuning.best_score:.4f}.</p>\n{''.join(drawings)}\n"
+        f'<p class="note">{tuning.frame.height:,} combinations, fitted to {tuning.sizes[0]:,} '
+        f"objects and scored on {tuning.sizes[1]:,} others. Each point is the best "
+        f"{escape(scoring)} over all other parameters. Chosen: {escape(chosen)}; "
+        f"{escape(scoring)} {tuning.best_score:.4f}.</p>\n{''.join(drawings)}"
     )

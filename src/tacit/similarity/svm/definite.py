@@ -1,7 +1,7 @@
 """The smallest eigenvalue of a sparse kernel matrix.
 
-A kernel such as exp(-γ‖x - y‖²) is positive definite as long as all pairs are there. Without the
-far ones it need not be: the fewer pairs and the wider the kernel, the more it is indefinite.
+A kernel such as exp(-γ‖x - y‖²) is positive definite as long as all pairs are there. Without those
+of far objects it need not be: the fewer pairs and the wider the kernel, the more it is indefinite.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["smallest_eigenvalue"]
 
-_FEW = 64  # objects, up to which the whole matrix is taken
-_MOST_STEPS = 300
-_LOOK_EVERY = 10
+_FEW = 64  # objects, up to which the dense matrix is taken
+_MAX_STEPS = 300
+_CHECK_EVERY = 10
 
 
 def smallest_eigenvalue(
@@ -37,7 +37,7 @@ def smallest_eigenvalue(
     ----------
     kernel : KernelMatrix
     precision : float
-        The residual that is good enough, as a share of a negative estimate.
+        The residual that is good enough, as a fraction of a negative estimate.
     least : float
         The residual that is good enough in any case.
 
@@ -54,9 +54,9 @@ def smallest_eigenvalue(
     if discs >= 0:
         return discs
     if n <= _FEW:
-        whole = kernel.graph.toarray().astype(np.float64)
-        np.fill_diagonal(whole, kernel.diagonal)
-        return float(np.linalg.eigvalsh(whole)[0])
+        matrix = kernel.graph.toarray().astype(np.float64)
+        np.fill_diagonal(matrix, kernel.diagonal)
+        return float(np.linalg.eigvalsh(matrix)[0])
     return _lanczos(kernel, precision, least)
 
 
@@ -67,13 +67,13 @@ def _lanczos(kernel: KernelMatrix, precision: float, least: float) -> float:
     main: list[float] = []
     beside: list[float] = [0.0]
     estimate, residual = 0.0, np.inf
-    for step in range(1, min(n, _MOST_STEPS) + 1):
+    for step in range(1, min(n, _MAX_STEPS) + 1):
         image = kernel @ vector - beside[-1] * before
         main.append(_dot(vector, image))
         image -= main[-1] * vector
         beside.append(math.sqrt(_dot(image, image)))
         exhausted = beside[-1] < 1e-12 * max(map(abs, main))
-        if exhausted or step % _LOOK_EVERY == 0 or step == min(n, _MOST_STEPS):
+        if exhausted or step % _CHECK_EVERY == 0 or step == min(n, _MAX_STEPS):
             estimate, residual = _lowest(np.array(main), np.array(beside[1:]))
             if exhausted or residual <= max(least, -precision * estimate):
                 break

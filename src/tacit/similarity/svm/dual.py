@@ -92,7 +92,8 @@ def solve(
     kernel : KernelMatrix
     signs : ndarray of shape (n_problems, n)
     limits : ndarray of shape (n,) or (n_problems, n)
-        The most that an object may count. One with the limit 0 takes no part, but is decided upon.
+        The upper limit of coefficients. An object with the limit 0 is not learned from, but decided
+        upon.
     tol : float
     max_iter : int
         -1 is no limit that could matter.

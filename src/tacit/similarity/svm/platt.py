@@ -18,8 +18,8 @@ _RIDGE = 1e-12  # keeps the curvature positive
 
 def sigmoid(decisions: NDArray[np.float64], slope: float, offset: float) -> NDArray[np.float64]:
     """Return 1 / (1 + exp(slope · decision + offset))."""
-    shares: NDArray[np.float64] = expit(-(slope * decisions + offset))
-    return shares
+    probabilities: NDArray[np.float64] = expit(-(slope * decisions + offset))
+    return probabilities
 
 
 def fit_sigmoid(
@@ -30,23 +30,23 @@ def fit_sigmoid(
     Parameters
     ----------
     decisions : ndarray of shape (n,)
-        Of objects that had no part in what decides.
+        Of objects that the decision function was not fitted to.
     signs : ndarray of shape (n,)
-        1 or -1. Shares of 1 and 0 are not aimed at but those with one more object on either side.
+        1 or -1. Targets are not 1 and 0, but the fractions with one more object on either side.
     weights : ndarray of shape (n,)
     """
     above, below = float(weights[signs > 0].sum()), float(weights[signs < 0].sum())
-    aims = np.where(signs > 0, (above + 1) / (above + 2), 1 / (below + 2))
+    targets = np.where(signs > 0, (above + 1) / (above + 2), 1 / (below + 2))
     slope, offset = 0.0, float(np.log((below + 1) / (above + 1)))
 
     def loss(a: float, b: float) -> float:
         z = a * decisions + b
-        return float(weights @ (np.logaddexp(0, -z) + aims * z))
+        return float(weights @ (np.logaddexp(0, -z) + targets * z))
 
     now = loss(slope, offset)
     for _ in range(_STEPS):
         p = sigmoid(decisions, slope, offset)
-        error, spread = weights * (aims - p), weights * p * (1 - p)
+        error, spread = weights * (targets - p), weights * p * (1 - p)
         gradient = np.array([error @ decisions, error.sum()])
         if np.abs(gradient).max() < 1e-5:
             break

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -15,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.errors import InputError
 from tacit.machine import check_int
 from tacit.parameters import make_generator
-from tacit.scale import as_partitioned
-from tacit.similarity.base import Objects, SimilarityClassifier, each_record
+from tacit.similarity import state as files
+from tacit.similarity.base import Objects, SimilarityClassifier, check_positive
 from tacit.similarity.graph import near_graph
 from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.svm.definite import smallest_eigenvalue
@@ -28,16 +27,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit import store
+
     Floats = NDArray[np.float64]
 
 __all__ = ["SparseSVC"]
 
-_GUARDS = ("shift", "warn", "ignore")
+_INDEFINITE = ("shift", "warn", "ignore")
 _FOLDS = 5  # that probabilities are made from
-_TOLERATED = 1e-6  # an eigenvalue this little below 0 is rounding
+_TOLERANCE = 1e-6  # an eigenvalue this little below 0 is rounding
 
 
-def _asked_for_probabilities(model: SparseSVC) -> bool:
+def _has_probabilities(model: SparseSVC) -> bool:
     if not model.probability:
         raise AttributeError("predict_proba is there only if probability=True in fit")
     return True
@@ -52,22 +53,22 @@ class SparseSVC(SimilarityClassifier):
     with the square of the number of objects. The solver is sequential minimal optimisation by
     second order; the decision function is that of LIBSVM for the same matrix.
 
-    Without the far pairs the kernel matrix may have negative eigenvalues: the more so, the smaller
-    `scale` and the finer the grid. The problem is then not convex, and what is found can be poor.
-    `indefinite` says what is to be done about it. Where the shift would be large, a larger `scale`
-    or a coarser grid is better: tune both together.
+    Without pairs that are too far apart the kernel matrix may have negative eigenvalues: the more
+    so, the smaller `scale` and the finer the grid. The problem is then not convex, and the solution
+    can be poor. `indefinite` says what is to be done about it. Where the shift would be large, a
+    larger `scale` or a coarser grid is better: tune both together.
 
-    Several classes are told apart each from the rest.
+    With several classes, each is separated from the rest.
 
     Parameters
     ----------
     scale : float, default 0.5
         The greater, the faster similarity falls with distance. Often called gamma.
     C : float, default 1.0
-        The most that an object may count; the smaller, the smoother.
+        The upper limit of coefficients; the smaller, the smoother.
     indefinite : {"shift", "warn", "ignore"}
         What to do if the smallest eigenvalue is negative: add its size to the diagonal, which makes
-        the problem convex; warn; or do not look at all.
+        the problem convex; warn; or do not compute it at all.
     class_weight : "balanced", mapping or None
         Factors of C by class.
     probability : bool, default False
@@ -76,14 +77,14 @@ class SparseSVC(SimilarityClassifier):
         By how much the conditions of optimality may be missed.
     max_iter : int, default -1
         The most iterations; -1 for no limit.
-    resolution, dimensions, projection
+    resolution, n_dimensions, projection
         Of the grid: see :class:`SparseComputation`.
-    normalise : bool, default False
+    normalize : bool, default False
         Whether distances are measured between columns scaled to [0, 1]. The projection always is
         made of scaled columns.
-    delta : float from 0 to 1, optional
-        Replace objects of a class that are within so much of a block's width by one that stands for
-        them and counts as often.
+    group_width : float from 0 to 1, optional
+        Objects of a class that are within this fraction of a block's width, in each dimension of
+        the projection, are replaced by one that counts as often. By default, none are.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Threads; the result does not depend on it.
@@ -92,14 +93,13 @@ class SparseSVC(SimilarityClassifier):
     ----------
     classes_ : ndarray
     support_ : ndarray of shape (n_support,)
-        Numbers of the support vectors among the training objects, or among those that stand for
-        them.
+        Numbers of the support vectors among the training objects, or among their representatives.
     dual_coef_ : ndarray of shape (n_problems, n_support)
         One problem for two classes, else one for each class.
     intercept_ : ndarray of shape (n_problems,)
     n_iter_ : ndarray of shape (n_problems,)
     smallest_eigenvalue_ : float or None
-        A lower bound, and a close one if it is negative; None if nobody looked.
+        A lower bound, and a close one if it is negative; None if it was not computed.
     shift_ : float
         What was added to the diagonal.
     computation_ : SparseComputation
@@ -117,6 +117,8 @@ class SparseSVC(SimilarityClassifier):
     True
     """
 
+    _kind: ClassVar[str] = "sparse_svc"
+
     def __init__(
         self,
         scale: float = 0.5,
@@ -128,10 +130,10 @@ class SparseSVC(SimilarityClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         resolution: int | Sequence[int] | Literal["auto"] = "auto",
-        dimensions: int | Literal["auto"] = "auto",
-        projection: str = "randomised_svd",
-        normalise: bool = False,
-        delta: float | None = None,
+        n_dimensions: int | Literal["auto"] = "auto",
+        projection: str = "randomized_svd",
+        normalize: bool = False,
+        group_width: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -142,26 +144,23 @@ class SparseSVC(SimilarityClassifier):
         self.probability = probability
         self.tol = tol
         self.max_iter = max_iter
-        self.resolution = resolution
-        self.dimensions = dimensions
-        self.projection = projection
-        self.normalise = normalise
-        self.delta = delta
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        super().__init__(
+            resolution, n_dimensions, projection, normalize, group_width, random_state, n_jobs
+        )
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SparseSVC:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the support vectors.
 
         Parameters
         ----------
         X : array-like, sparse array, frame, Table or PartitionedTable
             Of shape (n_objects, n_columns). Arrays are not copied: do not change them while the
-            model is in use. A PartitionedTable takes `delta`: similarities are those of groups.
+            model is in use. A PartitionedTable takes `group_width`: what is learned from are
+            groups of records.
         y : array-like of shape (n_objects,) or str
             Their classes; or the column of a Table or PartitionedTable that holds them.
         sample_weight : array-like of shape (n_objects,), optional
-            Factors of C. An object with weight 0 takes no part, but for the projection.
+            Factors of C. An object with weight 0 is used for the projection alone.
 
         Returns
         -------
@@ -169,13 +168,15 @@ class SparseSVC(SimilarityClassifier):
             Itself.
         """
         self._check_parameters()
-        with self._kept_on_failure():
-            self._fit(X, y, sample_weight)
+        self._learn(self._training_objects(X, y), sample_weight)
         return self
 
-    @each_record
+    def _check_partitions(self, sample_weight: Any = None, **options: Any) -> None:
+        if sample_weight is not None:
+            raise InputError("sample_weight cannot be given for X in partitions")
+
     def decision_function(self, X: Any) -> Floats:
-        """Return on which side objects are, and how far from the border.
+        """Return on which side of the decision boundary objects are, and how far from it.
 
         Parameters
         ----------
@@ -187,7 +188,7 @@ class SparseSVC(SimilarityClassifier):
             Positive for the second of two classes; else greatest for the class that is predicted.
         """
         objects = self._new_objects(X)
-        decisions = objects.spread(self._decide(objects))
+        decisions = objects.expand(self._decide(objects))
         return decisions[:, 0] if len(self.classes_) == 2 else decisions
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -197,11 +198,10 @@ class SparseSVC(SimilarityClassifier):
         ----------
         X : like the one that was fitted, or a PartitionedTable
         """
-        decisions = self.decision_function(X)
-        codes = (decisions > 0).astype(int) if decisions.ndim == 1 else decisions.argmax(axis=1)
+        codes = self._codes(self.decision_function(X))
         return np.asarray(self.classes_[codes])
 
-    @available_if(_asked_for_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, by Platt's method.
 
@@ -222,32 +222,16 @@ class SparseSVC(SimilarityClassifier):
         if decisions.ndim == 1:
             above = sigmoid(decisions, *self._sigmoids[0])
             return np.column_stack((1 - above, above))
-        shares = np.column_stack(
+        each = np.column_stack(
             [sigmoid(decisions[:, k], *line) for k, line in enumerate(self._sigmoids)]
         )
-        total = shares.sum(axis=1, keepdims=True)
+        total = each.sum(axis=1, keepdims=True)
         even = 1 / len(self.classes_)
-        return np.where(total > 0, shares / np.where(total > 0, total, 1.0), even)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Return whether there are support vectors."""
-        return hasattr(self, "dual_coef_")
-
-    def _facts(self) -> list[tuple[str, str]]:
-        lowest = self.smallest_eigenvalue_
-        looked = "unknown" if lowest is None else f"{lowest:.4g}"
-        return [
-            ("kernel", f"exp(-{self.scale:g} · distance²), C = {self.C:g}"),
-            ("smallest eigenvalue", f"{looked}; the diagonal is shifted by {self.shift_:.4g}"),
-            ("support vectors", f"{len(self.support_):,} of {len(self._training[0]):,} objects"),
-        ]
+        return np.where(total > 0, each / np.where(total > 0, total, 1.0), even)
 
     # Steps of fit
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        if sample_weight is not None and as_partitioned(X) is not None:
-            raise InputError("sample_weight cannot be given for X in partitions")
-        objects = self._fit_objects(X, y)
+    def _learn(self, objects: Objects, sample_weight: Any = None) -> None:
         if len(self.classes_) < 2:
             only = self.classes_.tolist()[0]
             raise InputError(f"y has one class only, {only!r}; two are needed")
@@ -257,30 +241,29 @@ class SparseSVC(SimilarityClassifier):
         coords, numbers, limits = objects.coords[order], objects.numbers[order], limits[order]
         grid, scale = self.computation_.grid_, float(self.scale)
         graph = near_graph(grid, coords, numbers, kind="rbf", scale=scale, n_jobs=self.n_jobs)
-        kernel = self._guarded(KernelMatrix(graph, np.ones(len(order))))
+        kernel = self._make_convex(KernelMatrix(graph, np.ones(len(order))))
         signs = signs_of(objects.codes[order], len(self.classes_))
-        self._keep(self._solve(kernel, signs, limits), coords, numbers, order)
+        self._keep_support(self._solve(kernel, signs, limits), coords, numbers, order)
         self._sigmoids = self._fit_sigmoids(kernel, signs, limits) if self.probability else None
-        self.n_fallback_ = 0
+        self._set_fallback(0)
 
     def _check_parameters(self) -> None:
-        positive(self.scale, "scale")
-        positive(self.C, "C")
-        positive(self.tol, "tol")
-        if self.indefinite not in _GUARDS:
-            raise InputError(f"indefinite must be one of {_GUARDS}, got {self.indefinite!r}")
+        check_positive(self.scale, "scale")
+        check_positive(self.C, "C")
+        check_positive(self.tol, "tol")
+        if self.indefinite not in _INDEFINITE:
+            raise InputError(f"indefinite must be one of {_INDEFINITE}, got {self.indefinite!r}")
         if self.max_iter != -1:
             check_int(self.max_iter, "max_iter", 1)
 
     def _limits(self, objects: Objects, sample_weight: Any) -> Floats:
-        """Return the most that each object may count."""
+        """Return the upper limit of each object's coefficient."""
         weights = objects.weights
         if sample_weight is not None:
-            groups = objects.members if isinstance(objects.members, np.ndarray) else None
-            given = _check_weights(sample_weight, len(objects), groups)
-            weights = given
+            groups = objects.groups if isinstance(objects.groups, np.ndarray) else None
+            weights = _check_weights(sample_weight, len(objects), groups)
             if groups is not None:
-                weights = np.bincount(groups, given, len(objects)).astype(np.float64)
+                weights = np.bincount(groups, weights, len(objects)).astype(np.float64)
         factors = np.ones(len(self.classes_))
         if self.class_weight is not None:
             try:
@@ -290,21 +273,21 @@ class SparseSVC(SimilarityClassifier):
             except ValueError as error:
                 raise InputError(f"class_weight: {error}") from None
             if isinstance(self.class_weight, str):  # balanced: all objects count, grouped or not
-                held = np.bincount(objects.codes, objects.weights, len(self.classes_))
-                factors = held.sum() / (len(self.classes_) * held)
+                counts = np.bincount(objects.codes, objects.weights, len(self.classes_))
+                factors = counts.sum() / (len(self.classes_) * counts)
         limits: Floats = float(self.C) * weights * factors[objects.codes]
         if len(np.unique(objects.codes[limits > 0])) < 2:
             raise InputError("sample_weight or class_weight leaves objects of one class only")
         return limits
 
-    def _guarded(self, kernel: KernelMatrix) -> KernelMatrix:
+    def _make_convex(self, kernel: KernelMatrix) -> KernelMatrix:
         """Return the matrix, its diagonal shifted where that is needed and wanted."""
         self.smallest_eigenvalue_: float | None = None
         self.shift_ = 0.0
         if self.indefinite == "ignore":
             return kernel
         self.smallest_eigenvalue_ = smallest_eigenvalue(kernel)
-        if self.smallest_eigenvalue_ >= -_TOLERATED:
+        if self.smallest_eigenvalue_ >= -_TOLERANCE:
             return kernel
         if self.indefinite == "warn":
             warnings.warn(
@@ -324,18 +307,20 @@ class SparseSVC(SimilarityClassifier):
             kernel, signs, limits, tol=float(self.tol), max_iter=max_iter, n_jobs=self.n_jobs
         )
 
-    def _keep(self, dual: Dual, coords: Floats, numbers: Any, order: NDArray[np.int32]) -> None:
-        """Keep the support vectors, and of all objects where they are and on which side."""
-        counts = np.flatnonzero(dual.coefficients.any(axis=0))
-        self.support_ = order[counts].astype(np.int64)
-        self.dual_coef_ = np.ascontiguousarray(dual.coefficients[:, counts])
+    def _keep_support(
+        self, dual: Dual, coords: Floats, numbers: Any, order: NDArray[np.int32]
+    ) -> None:
+        """Keep the support vectors, and the coordinates and decisions of all objects."""
+        support = np.flatnonzero(dual.coefficients.any(axis=0))
+        self.support_ = order[support].astype(np.int64)
+        self.dual_coef_ = np.ascontiguousarray(dual.coefficients[:, support])
         self.intercept_ = dual.intercepts
         self.n_iter_ = dual.n_iter
-        self._support = coords[counts], numbers[counts]
-        self._training = coords, np.ascontiguousarray(dual.decisions.T)
+        self._support = coords[support], numbers[support]
+        self._decided = coords, np.ascontiguousarray(dual.decisions.T)
 
     def _fit_sigmoids(self, kernel: KernelMatrix, signs: Floats, limits: Floats) -> Floats:
-        """Return slope and offset of each problem, from objects that took no part in a fold."""
+        """Return slope and offset of each problem, from objects held out."""
         folds = _make_folds(signs, make_generator(self.random_state))
         held_out = np.empty_like(signs)
         for fold in range(_FOLDS):
@@ -355,25 +340,80 @@ class SparseSVC(SimilarityClassifier):
             n_jobs=self.n_jobs,
         )  # fmt: skip
         decisions: Floats = graph @ self.dual_coef_.T + self.intercept_
-        lonely = np.diff(graph.indptr) == 0
-        self.n_fallback_ = objects.count(lonely)
-        if lonely.any():
-            alone = np.flatnonzero(lonely)
-            coords, known = self._training
-            _, nearest = cKDTree(coords).query(objects.coords[alone])
-            decisions[alone] = known[nearest]
+        isolated = np.diff(graph.indptr) == 0
+        self._set_fallback(objects.count(isolated))
+        if isolated.any():
+            coords, known = self._decided
+            _, nearest = cKDTree(coords).query(objects.coords[isolated])
+            decisions[isolated] = known[nearest]
         return decisions
 
+    def _codes(self, decisions: Floats) -> NDArray[np.int32]:
+        """Return the classes that decisions stand for."""
+        columns = decisions.reshape(len(decisions), -1)
+        codes = columns.argmax(axis=1) if columns.shape[1] > 1 else columns[:, 0] > 0
+        return codes.astype(np.int32)
 
-def positive(value: Any, argument: str) -> float:
-    """Return a number above 0, or say that the argument must be one."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0 < number < math.inf:
-        raise InputError(f"{argument} must be a number above 0, got {value!r}")
-    return number
+    # Showing and saving
+
+    def _facts(self) -> list[tuple[str, str]]:
+        smallest = self.smallest_eigenvalue_
+        known = "unknown" if smallest is None else f"{smallest:.4g}"
+        return [
+            ("kernel", f"exp(-{self.scale:g} · distance²), C = {self.C:g}"),
+            ("smallest eigenvalue", f"{known}; the diagonal is shifted by {self.shift_:.4g}"),
+            ("support vectors", f"{len(self.support_):,} of {len(self._decided[0]):,} objects"),
+        ]
+
+    def _training_classes(self) -> tuple[Floats, NDArray[np.int32]]:
+        """Return the coordinates of training objects, and the classes that are decided on."""
+        coords, decisions = self._decided
+        return coords, self._codes(decisions)
+
+    def _learned_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        coords, numbers = self._support
+        arrays = {
+            "support": self.support_,
+            "dual_coef": self.dual_coef_,
+            "intercept": self.intercept_,
+            "n_iter": self.n_iter_,
+            "coords": coords,
+            "training_coords": self._decided[0],
+            "training_decisions": self._decided[1],
+        }
+        if self._sigmoids is not None:
+            arrays["sigmoids"] = self._sigmoids
+        facts = {"shift": self.shift_, "smallest": self.smallest_eigenvalue_}
+        return facts, arrays | files.numbers_arrays(numbers)
+
+    def _restore(
+        self, facts: dict[str, Any], state: store.State, coords: Floats, numbers: Any
+    ) -> None:
+        n, n_classes = len(coords), len(self.classes_)
+        n_problems = 1 if n_classes == 2 else n_classes
+        if n_classes < 2:
+            raise InputError("it has one class only")
+        self._support = coords, numbers
+        self.support_ = state["support"]
+        if self.support_.shape != (n,) or self.support_.dtype != np.int64:
+            raise InputError("'support' is not as long as 'coords'")
+        self.dual_coef_ = files.read_floats(state, "dual_coef", (n_problems, n))
+        self.intercept_ = files.read_floats(state, "intercept", (n_problems,))
+        self.n_iter_ = state["n_iter"]
+        m = len(state["training_coords"])
+        self._decided = (
+            files.read_floats(state, "training_coords", (m, coords.shape[1])),
+            files.read_floats(state, "training_decisions", (m, n_problems)),
+        )
+        if m == 0:
+            raise InputError("it has no training objects")
+        self._sigmoids = None
+        if "sigmoids" in state:
+            self._sigmoids = files.read_floats(state, "sigmoids", (n_problems, 2))
+        self._set_fallback(0)
+        self.shift_ = float(facts["shift"])
+        smallest = facts["smallest"]
+        self.smallest_eigenvalue_ = None if smallest is None else float(smallest)
 
 
 def _check_weights(given: Any, n: int, groups: NDArray[np.int32] | None) -> Floats:
@@ -395,7 +435,7 @@ def _check_weights(given: Any, n: int, groups: NDArray[np.int32] | None) -> Floa
 
 
 def _make_folds(signs: Floats, random: np.random.Generator) -> NDArray[np.int64]:
-    """Return a fold for each object; each fold has its share of each class."""
+    """Return a fold for each object, stratified by class."""
     n = signs.shape[1]
     shuffled = random.permutation(n)
     by_class = shuffled[np.lexsort(signs[:, shuffled])]

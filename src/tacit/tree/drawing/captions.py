@@ -42,17 +42,15 @@ def short_count(n: float) -> str:
     return f"{n:,.0f}" if n == round(n) or n >= 1000 else f"{n:.3g}"
 
 
-def _percent(share: float) -> str:
-    """Write a share; only what is all or nothing is 100% or 0%.
+def _percent(fraction: float) -> str:
+    """Write a fraction; only what is all or nothing is 100% or 0%.
 
     >>> _percent(0.256), _percent(0.9996), _percent(1.0), _percent(0.004)
     ('26%', '99.9%', '100%', '0.4%')
     """
-    if share in (0.0, 1.0):
-        return f"{share:.0%}"
-    if 0.01 <= share <= 0.99:
-        return f"{share:.0%}"
-    return f"{min(max(share, 0.001), 0.999):.1%}"
+    if fraction in (0.0, 1.0) or 0.01 <= fraction <= 0.99:
+        return f"{fraction:.0%}"
+    return f"{min(max(fraction, 0.001), 0.999):.1%}"
 
 
 class Captions:
@@ -77,7 +75,7 @@ class Captions:
         """Return title, note and colour of a leaf: what it predicts, and how probable it is."""
         raise NotImplementedError
 
-    def told(self, node: int) -> str:
+    def details(self, node: int) -> str:
         """Return all that there is to say."""
         raise NotImplementedError
 
@@ -96,18 +94,18 @@ def captions_of(model: Any) -> Captions:
 
 
 class _Classes(Captions):
-    """What nodes say about classes: the largest one's share, and a bar of all shares."""
+    """What nodes say about classes: the most probable one, and a bar of their fractions."""
 
     def __init__(self, model: Any) -> None:
         self.counts = model.nodes_.counts
-        self.shares = model._fitted().shares
+        self.probabilities = model._fitted().probabilities
         super().__init__(model, self.counts.sum(axis=1))
         self.classes = [str(x) for x in model.classes_]
         n = len(self.classes)
         palette = _COLOURS if n <= len(_COLOURS) else _COLOURS + _PALER
         leaves = self.counts[self.nodes.leaves]
-        told = np.bincount(leaves.argmax(axis=1), leaves.max(axis=1), minlength=n)
-        order = np.lexsort((-self.counts[0], -told))  # what leaves predict, then what is common
+        predicted = np.bincount(leaves.argmax(axis=1), leaves.max(axis=1), minlength=n)
+        order = np.lexsort((-self.counts[0], -predicted))  # then by what is common
         self.coloured = sorted(order[: len(palette)].tolist())
         self.colour = [_OTHER] * n
         for colour, k in zip(palette, self.coloured, strict=False):
@@ -116,10 +114,10 @@ class _Classes(Captions):
     def leaf(self, node: int) -> tuple[str, str, str]:
         if self.weights[node] == 0:
             return "no records", "", _OTHER
-        k = int(np.argmax(self.shares[node]))
-        return self.classes[k], _percent(float(self.shares[node, k])), self.colour[k]
+        k = int(np.argmax(self.probabilities[node]))
+        return self.classes[k], _percent(float(self.probabilities[node, k])), self.colour[k]
 
-    def told(self, node: int) -> str:
+    def details(self, node: int) -> str:
         """Return all that there is to say."""
         row, n = self.counts[node], float(self.weights[node])
         order = np.argsort(-row, kind="stable")[:12]
@@ -131,18 +129,18 @@ class _Classes(Captions):
         return "; ".join(lines) or "no records"
 
     def bar(self, node: int, x: float, y: float, width: float) -> list[Box]:
-        """Return the shares of the classes, side by side."""
+        """Return the fractions of the classes, side by side."""
         n = float(self.weights[node])
-        items: list[Box] = [Box(x, y, width, BAR, _EMPTY, title=self.told(node))]
+        items: list[Box] = [Box(x, y, width, BAR, _EMPTY, title=self.details(node))]
         if n == 0:
             return items
         row = self.counts[node] / n
-        parts = [(self.colour[k], float(row[k])) for k in self.coloured]
-        parts.append((_OTHER, max(0.0, 1.0 - sum(share for _, share in parts))))
-        for colour, share in parts:
-            if share * width >= 0.05:
-                items.append(Box(x, y, share * width, BAR, colour, title=self.told(node)))
-            x += share * width
+        fractions = [(self.colour[k], float(row[k])) for k in self.coloured]
+        fractions.append((_OTHER, max(0.0, 1.0 - sum(fraction for _, fraction in fractions))))
+        for colour, fraction in fractions:
+            if fraction * width >= 0.05:
+                items.append(Box(x, y, fraction * width, BAR, colour, title=self.details(node)))
+            x += fraction * width
         return items
 
     def legend(self) -> list[tuple[str, str]]:
@@ -153,7 +151,7 @@ class _Classes(Captions):
 
 
 class _Numbers(Captions):
-    """What nodes say about a number: its mean, and a mark on the axis that all nodes share."""
+    """What nodes say about a number: its mean, and a mark on one axis for all nodes."""
 
     def __init__(self, model: Any) -> None:
         w, d, d2 = (model.nodes_.counts[:, k] for k in range(3))
@@ -172,7 +170,7 @@ class _Numbers(Captions):
             return "no records", "", _OTHER
         return f"{self.mean[node]:,.4g}", f"± {self.deviation[node]:.3g}", _COLOURS[0]
 
-    def told(self, node: int) -> str:
+    def details(self, node: int) -> str:
         """Return all that there is to say."""
         if self.weights[node] == 0:
             return "no records"
@@ -180,7 +178,7 @@ class _Numbers(Captions):
 
     def bar(self, node: int, x: float, y: float, width: float) -> list[Box]:
         """Return the mean, and a standard deviation to each side."""
-        items: list[Box] = [Box(x, y, width, BAR, _EMPTY, title=self.told(node))]
+        items: list[Box] = [Box(x, y, width, BAR, _EMPTY, title=self.details(node))]
         if self.weights[node] == 0:
             return items
         mean, spread = float(self.mean[node]), float(self.deviation[node])

@@ -108,17 +108,17 @@ class Conditions:
 def _range_text(name: str, labels: Any, edges: Any, allowed: NDArray[np.bool_]) -> str | None:
     """Return a condition on a range of ordered labels, or None where it is none."""
     n = len(labels) if labels.missing is None else labels.missing
-    known, lost = np.flatnonzero(allowed[:n]), bool(allowed[n:].any())
+    known, missing = np.flatnonzero(allowed[:n]), bool(allowed[n:].any())
     if len(known) == 0:
         return f"{name} is missing"
     begin, end = int(known[0]), int(known[-1]) + 1
     if end - begin != len(known):
         return None
     if (begin, end) == (0, n):
-        return f"{name} is anything" if lost or n == len(labels) else f"{name} is known"
+        return f"{name} is anything" if missing or n == len(labels) else f"{name} is known"
     between = _bins_text if edges is not None else _labels_text
     text = between(name, edges.edges if edges is not None else labels, begin, end, n)
-    return f"{text} or missing" if lost else text
+    return f"{text} or missing" if missing else text
 
 
 def _bins_text(name: str, edges: Any, begin: int, end: int, n: int) -> str:

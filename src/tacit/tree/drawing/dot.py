@@ -6,19 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.tree.drawing.captions import captions_of
 from tacit.tree.drawing.conditions import Conditions
-from tacit.tree.drawing.flows import edge_flows
+from tacit.tree.drawing.edge_counts import edge_counts
 
 if TYPE_CHECKING:
     from tacit.tree.nodes import Nodes
 
-__all__ = ["tree_dot"]
+__all__ = ["dot_escape", "tree_dot"]
 
 
 def tree_dot(model: Any) -> str:
     """Return a fitted tree or graph in the language of Graphviz.
 
-    Each node is drawn once, so that leaves that branches of a graph share are shared in the
-    picture, too.
+    Each node is drawn once, even where several branches of a graph lead to it.
 
     Parameters
     ----------
@@ -34,14 +33,14 @@ def tree_dot(model: Any) -> str:
         '  edge [fontname="Helvetica", fontsize=10, color="#8a8f98"];',
     ]
     total = float(captions.weights[0]) or 1.0
-    flows, _ = edge_flows(nodes, captions.weights)
+    counts, _ = edge_counts(nodes, captions.weights)
     for node in range(nodes.n_nodes):
         title, note, _ = captions.box(node)
         texts = [title + (f" ({note})" if note else ""), f"{captions.count(node)} records"]
         colour = f', color="{captions.leaf(node)[2]}"' if nodes.column[node] < 0 else ""
-        label = r"\n".join(map(_escape, texts))
+        label = r"\n".join(map(dot_escape, texts))
         lines.append(
-            f'  n{node} [label="{label}", tooltip="{_escape(captions.told(node))}"{colour}];'
+            f'  n{node} [label="{label}", tooltip="{dot_escape(captions.details(node))}"{colour}];'
         )
     for node in range(nodes.n_nodes):
         if nodes.column[node] < 0:
@@ -49,15 +48,17 @@ def tree_dot(model: Any) -> str:
         below = nodes.children_of(node).tolist()
         texts = conditions.short_branches(node)
         for k, (child, text) in enumerate(zip(below, texts, strict=True)):
-            width = 1 + 5 * flows[node, k] / total
-            lines.append(f'  n{node} -> n{child} [label="{_escape(text)}", penwidth={width:.2f}];')
+            width = 1 + 5 * counts[node, k] / total
+            lines.append(
+                f'  n{node} -> n{child} [label="{dot_escape(text)}", penwidth={width:.2f}];'
+            )
     return "\n".join([*lines, "}", ""])
 
 
-def _escape(text: str) -> str:
+def dot_escape(text: str) -> str:
     r"""Escape what means something between double quotes; a label is on one line.
 
-    >>> print(_escape('a "b" \\n c'))
+    >>> print(dot_escape('a "b" \\n c'))
     a \"b\" \\n c
     """
     line = " ".join(text.split())

@@ -1,7 +1,7 @@
 """Where the nodes of a tree or graph are drawn: levels side by side, nodes of a level in rows.
 
 Leaves of a tree are evenly spaced and parents stand in the middle of their children. In a graph,
-where edges may cross and pass levels, each edge has a lane of its own in every gap between levels;
+where edges may cross and pass levels, each edge has a lane in every gap between levels;
 nodes and lanes are ordered so that few edges cross, and moved towards their neighbours.
 """
 
@@ -94,7 +94,7 @@ def _tree_rows(children: Sequence[Sequence[int]]) -> NDArray[np.float64]:
 class _Layers:
     """A graph whose edges go from one layer to the next: even layers hold nodes, odd ones gaps.
 
-    Items are the nodes, then the places through which edges go.
+    Items are the nodes, then the points through which edges go.
     """
 
     layers: list[list[int]]
@@ -106,7 +106,7 @@ class _Layers:
 def _graph_layout(children: Sequence[Sequence[int]], level: NDArray[np.int64]) -> Layout:
     graph, ways = _layered(children, level)
     _order(graph)
-    row = _place(graph)
+    row = _rows(graph)
     row -= row[: len(children)].min()
     lanes = {edge: [float(row[item]) for item in way] for edge, way in ways.items()}
     return Layout(level, row[: len(children)], lanes)
@@ -115,7 +115,7 @@ def _graph_layout(children: Sequence[Sequence[int]], level: NDArray[np.int64]) -
 def _layered(
     children: Sequence[Sequence[int]], level: NDArray[np.int64]
 ) -> tuple[_Layers, dict[Edge, list[int]]]:
-    """Cut edges into pieces from layer to layer; items of a layer in the order of a first walk."""
+    """Cut edges into segments from layer to layer; items in the order of a first walk."""
     n = len(children)
     graph = _Layers(
         [[] for _ in range(2 * int(level.max()) + 1)],
@@ -149,39 +149,39 @@ def _layered(
 
 
 def _order(graph: _Layers) -> None:
-    """Sort each layer by the mean place of its neighbours, up and down; keep the best seen."""
+    """Sort each layer by the mean position of its neighbours, up and down; keep the best seen."""
     best, fewest = [list(layer) for layer in graph.layers], _crossings(graph)
     for turn in range(_ROUNDS):
-        place = {item: k for layer in graph.layers for k, item in enumerate(layer)}
+        position = {item: k for layer in graph.layers for k, item in enumerate(layer)}
         down = turn % 2 == 0
         for layer in graph.layers if down else reversed(graph.layers):
             near = graph.above if down else graph.below
             keys = {
-                item: float(np.mean([place[x] for x in near[item]]))
+                item: float(np.mean([position[x] for x in near[item]]))
                 if near[item]
-                else float(place[item])
+                else float(position[item])
                 for item in layer
             }
             layer.sort(key=keys.__getitem__)
-            place.update((item, k) for k, item in enumerate(layer))
+            position.update((item, k) for k, item in enumerate(layer))
         if (crossings := _crossings(graph)) < fewest:
             best, fewest = [list(layer) for layer in graph.layers], crossings
     graph.layers = best
 
 
 def _crossings(graph: _Layers) -> int:
-    """Count pairs of pieces of edges that cross."""
+    """Count pairs of segments of edges that cross."""
     total = 0
     for upper, lower in zip(graph.layers, graph.layers[1:], strict=False):
-        place = {item: k for k, item in enumerate(lower)}
-        pairs = [(k, place[x]) for k, item in enumerate(upper) for x in graph.below[item]]
+        position = {item: k for k, item in enumerate(lower)}
+        pairs = [(k, position[x]) for k, item in enumerate(upper) for x in graph.below[item]]
         starts, ends = np.array(pairs).T
         later = starts[:, None] < starts
         total += int(np.count_nonzero(later & (ends[:, None] > ends)))
     return total
 
 
-def _place(graph: _Layers) -> NDArray[np.float64]:
+def _rows(graph: _Layers) -> NDArray[np.float64]:
     """Give items rows in their order: as near to their neighbours as the items' heights allow."""
     row = np.zeros(len(graph.heights))
     weight = np.array([1.0 if h == 1 else _STIFF for h in graph.heights])

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.plot import Box, Curve, Scene, Words, fit, text_width
 from tacit.tree.drawing.captions import FAINT, INK, LINE, Captions, captions_of, short_count
 from tacit.tree.drawing.conditions import Conditions
-from tacit.tree.drawing.flows import edge_flows
+from tacit.tree.drawing.edge_counts import edge_counts
 from tacit.tree.drawing.layout import Layout, arrange
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class _Stroke:
 
 
 class _Composer:
-    """Puts boxes, bars, edges and words in their places."""
+    """Composes boxes, bars, edges and words."""
 
     def __init__(self, model: Any, shown: _Shown, captions: Captions) -> None:
         self.shown, self.captions = shown, captions
@@ -164,7 +164,7 @@ class _Composer:
         self.width, self.gap, self.count, self.begin = width, gap, count, begin
 
     def scene(self) -> Scene:
-        """Return the whole."""
+        """Return the picture."""
         right = float(self.begin[-1] + self.width[-1] + _MARGIN)
         legend, right, top = self._legend(right)
         self.top = top
@@ -214,13 +214,13 @@ class _Composer:
         leaf, cut = self.nodes.column[node] < 0, node in self.shown.hidden
         room = width - 2 * _PAD - (text_width(note, _NOTE) + 8 if note else 0)
         n = self.captions.count(node)
-        told = f"{title}: {n} records; {self.captions.told(node)}"
-        frame = Box(x, y, width, _HEIGHT, "#ffffff", border, 1.6 if leaf else 1.0, 5, cut, told)
+        details = f"{title}: {n} records; {self.captions.details(node)}"
+        frame = Box(x, y, width, _HEIGHT, "#ffffff", border, 1.6 if leaf else 1.0, 5, cut, details)
         right = x + width - _PAD
         return [
             frame,
             Words(x + _PAD, y + 16, fit(title, room, _TITLE, bold=True), _TITLE,
-                  FAINT if cut else INK, bold=not cut, title=told),
+                  FAINT if cut else INK, bold=not cut, title=details),
             Words(right, y + 16, note, _NOTE, INK, "end"),
             Words(right, y + 30.5, n, _NOTE, FAINT, "end"),
             *self.captions.bar(node, x + _PAD, y + 23, width - 2 * _PAD - float(self.count[level])),
@@ -228,22 +228,22 @@ class _Composer:
 
     def _edges(self) -> list[tuple[Curve, Words]]:
         """Return edges and their labels. They leave and meet beside, not upon, each other."""
-        flows, certain = edge_flows(self.nodes, self.captions.weights)
-        whole = {(u, k): self._edge_of_model(u, k) for u, k in self.layout.lanes}
-        thick = {e: max(1.0, _WIDEST * flows[own] / self.total) for e, own in whole.items()}
-        leaving = _stacked(thick, lambda e: e[0], lambda e: self.layout.lanes[e][0])
-        meeting = _stacked(thick, self._child, lambda e: self.layout.lanes[e][-1])
+        counts, certain = edge_counts(self.nodes, self.captions.weights)
+        in_model = {(u, k): self._edge_of_model(u, k) for u, k in self.layout.lanes}
+        widths = {e: max(1.0, _WIDEST * counts[m] / self.total) for e, m in in_model.items()}
+        leaving = _stacked(widths, lambda e: e[0], lambda e: self.layout.lanes[e][0])
+        meeting = _stacked(widths, self._child, lambda e: self.layout.lanes[e][-1])
         return [
             self._edge(
                 edge,
-                _Stroke(thick[edge], leaving[edge], meeting[edge]),
-                flows[whole[edge]] if whole[edge] in certain else None,
+                _Stroke(widths[edge], leaving[edge], meeting[edge]),
+                counts[in_model[edge]] if in_model[edge] in certain else None,
             )
-            for edge in sorted(thick, key=lambda e: (-thick[e], e))
+            for edge in sorted(widths, key=lambda e: (-widths[e], e))
         ]
 
-    def _edge_of_model(self, parent: int, place: int) -> tuple[int, int]:
-        return self.shown.nodes[parent], self.shown.branches[parent][place]
+    def _edge_of_model(self, parent: int, k: int) -> tuple[int, int]:
+        return self.shown.nodes[parent], self.shown.branches[parent][k]
 
     def _child(self, edge: tuple[int, int]) -> int:
         return self.shown.children[edge[0]][edge[1]]
@@ -258,11 +258,12 @@ class _Composer:
         node = self.shown.nodes[parent]
         text = self.labels[node][k]
         column = self.schema.names[int(self.nodes.column[node])]
-        told = f"{column} {text}" + ("" if records is None else f": {short_count(records)} records")
+        title = f"{column} {text}"
+        title += "" if records is None else f": {short_count(records)} records"
         label = fit(text, _LABEL_ROOM, _NOTE)
         top = y - stroke.width / 2 - 3
-        words = Words(x + 3, top, label, _NOTE, INK, halo=self.graph, title=told)
-        return Curve(tuple(points), stroke.width, _EDGE, told), words
+        words = Words(x + 3, top, label, _NOTE, INK, halo=self.graph, title=title)
+        return Curve(tuple(points), stroke.width, _EDGE, title), words
 
     def _way(self, edge: tuple[int, int], stroke: _Stroke) -> list[tuple[float, float]]:
         """Return the points that an edge goes through, level at each of them."""
@@ -285,20 +286,20 @@ class _Composer:
 
 
 def _stacked(
-    thick: dict[tuple[int, int], float],
-    place: Callable[[tuple[int, int]], int],
+    widths: dict[tuple[int, int], float],
+    node: Callable[[tuple[int, int]], int],
     order: Callable[[tuple[int, int]], float],
 ) -> dict[tuple[int, int], float]:
-    """Return how far each edge is from the middle of the side of the box that edges share."""
+    """Return how far each edge is from the middle of its side of a node's box."""
     sides: dict[int, list[tuple[int, int]]] = {}
-    for edge in thick:
-        sides.setdefault(place(edge), []).append(edge)
+    for edge in widths:
+        sides.setdefault(node(edge), []).append(edge)
     shift = {}
     for edges in sides.values():
-        whole = sum(thick[e] for e in edges)
-        shrink = min(1.0, (_HEIGHT - 10) / whole)
-        at = -whole * shrink / 2
+        total = sum(widths[e] for e in edges)
+        shrink = min(1.0, (_HEIGHT - 10) / total)
+        at = -total * shrink / 2
         for edge in sorted(edges, key=lambda e: (order(e), e)):
-            shift[edge] = at + thick[edge] * shrink / 2
-            at += thick[edge] * shrink
+            shift[edge] = at + widths[edge] * shrink / 2
+            at += widths[edge] * shrink
     return shift

@@ -41,8 +41,8 @@ class LeafRule:
     target : str
     prediction
         The most probable class, or the mean.
-    share : float or None
-        The probability of the class.
+    probability : float or None
+        That of the class; None for a mean.
     records : float
         The (weighted) number of training records.
     """
@@ -51,7 +51,7 @@ class LeafRule:
     conditions: tuple[tuple[str, ...], ...]
     target: str
     prediction: Any
-    share: float | None
+    probability: float | None
     records: float
 
     @property
@@ -63,22 +63,22 @@ class LeafRule:
         return " or ".join(f"({way})" if " and " in way else way for way in ways)
 
     def __str__(self) -> str:
-        found = f"{self.target} = {_value(self.prediction)} ({_records(self.records)}"
-        found += ")" if self.share is None else f", {percent(self.share)})"
-        return f"if {self.condition} then {found}" if self.condition else found
+        then = f"{self.target} = {_value(self.prediction)} ({_records(self.records)}"
+        then += ")" if self.probability is None else f", {percent(self.probability)})"
+        return f"if {self.condition} then {then}" if self.condition else then
 
 
-def percent(share: float) -> str:
-    """Return a share in per cent; only what is sure is 100 %.
+def percent(probability: float) -> str:
+    """Return a probability in per cent; only what is sure is 100 %.
 
     >>> percent(0.914), percent(0.999), percent(1.0), percent(0.0004)
     ('91 %', '> 99 %', '100 %', '< 1 %')
     """
-    if 0.995 <= share < 1:
+    if 0.995 <= probability < 1:
         return "> 99 %"
-    if 0 < share < 0.005:
+    if 0 < probability < 0.005:
         return "< 1 %"
-    return f"{100 * share:.0f} %"
+    return f"{100 * probability:.0f} %"
 
 
 def _records(weight: float) -> str:
@@ -90,7 +90,7 @@ def _value(prediction: Any) -> str:
     return f"{prediction:.6g}" if isinstance(prediction, float) else str(prediction)
 
 
-class _Leaves:
+class _NodeTexts:
     """What the nodes of a model say, whatever it predicts."""
 
     def __init__(self, model: TreeEstimator) -> None:
@@ -100,33 +100,33 @@ class _Leaves:
         self.target = fitted.target_name or ("class" if self.is_class else "y")
         if self.is_class:
             self.records = self.nodes.counts.sum(axis=1)
-            self.shares = fitted.shares
+            self.probabilities = fitted.probabilities
             self.classes = model.classes_
-            self.best = self.shares.argmax(axis=1)
+            self.best = self.probabilities.argmax(axis=1)
         else:
             self.records = self.nodes.counts[:, 0]
             self.means = fitted.means
 
     def prediction(self, node: int) -> Any:
         if self.is_class:
-            found = self.classes[self.best[node]]
-            return found.item() if isinstance(found, np.generic) else found
+            label = self.classes[self.best[node]]
+            return label.item() if isinstance(label, np.generic) else label
         return float(self.means[node])
 
-    def share(self, node: int) -> float | None:
-        return float(self.shares[node, self.best[node]]) if self.is_class else None
+    def probability(self, node: int) -> float | None:
+        return float(self.probabilities[node, self.best[node]]) if self.is_class else None
 
     def line(self, node: int) -> str:
-        share = self.share(node)
-        sure = "" if share is None else f" {percent(share)}"
+        probability = self.probability(node)
+        sure = "" if probability is None else f" {percent(probability)}"
         return f"{_value(self.prediction(node))}{sure} ({_records(self.records[node])})"
 
     def headline(self) -> str:
         if not self.is_class:
             return f"{self.target}: {self.line(0)}"
-        plain = self.nodes.counts[0] / self.records[0]
-        order = np.argsort(-plain, kind="stable")
-        shown = [f"{self.classes[k]} {percent(plain[k])}" for k in order[:_MOST_CLASSES]]
+        frequencies = self.nodes.counts[0] / self.records[0]
+        order = np.argsort(-frequencies, kind="stable")
+        shown = [f"{self.classes[k]} {percent(frequencies[k])}" for k in order[:_MOST_CLASSES]]
         more = f", … ({len(order)} classes)" if len(order) > _MOST_CLASSES else ""
         return f"{self.target}: {', '.join(shown)}{more} ({_records(self.records[0])})"
 
@@ -140,10 +140,10 @@ def tree_text(model: TreeEstimator, max_depth: int | None = None) -> str:
     max_depth : int, optional
     """
     limit = None if max_depth is None else check_int(max_depth, "max_depth", 1)
-    said = _Leaves(model)
-    nodes, conditions = said.nodes, Conditions(said.nodes, model.schema_)
+    texts = _NodeTexts(model)
+    nodes, conditions = texts.nodes, Conditions(texts.nodes, model.schema_)
     shared = np.bincount(nodes.children, minlength=nodes.n_nodes) > 1
-    lines, seen = [said.headline()], set()
+    lines, seen = [texts.headline()], set()
     stack = _below(conditions, 0, 0)
     while stack:
         node, depth, condition = stack.pop()
@@ -157,9 +157,9 @@ def tree_text(model: TreeEstimator, max_depth: int | None = None) -> str:
             seen.add(node)
             text = f"{text}: {name}"
         if is_leaf:
-            lines.append(f"{text}: {said.line(node)}")
+            lines.append(f"{text}: {texts.line(node)}")
         elif limit is not None and depth + 1 >= limit:
-            lines.append(f"{text}: … {said.line(node)}")
+            lines.append(f"{text}: … {texts.line(node)}")
         else:
             lines.append(text)
             stack += _below(conditions, node, depth + 1)
@@ -171,26 +171,26 @@ def _below(conditions: Conditions, node: int, depth: int) -> list[tuple[int, int
     nodes = conditions.nodes
     if nodes.column[node] < 0:
         return []
-    children, texts = nodes.children_of(node).tolist(), conditions.branches(node)
-    return [(children[k], depth, texts[k]) for k in reversed(conditions.order(node))]
+    children, branches = nodes.children_of(node).tolist(), conditions.branches(node)
+    return [(children[k], depth, branches[k]) for k in reversed(conditions.order(node))]
 
 
 def leaf_rules(model: TreeEstimator) -> list[LeafRule]:
     """Return a rule for each leaf of a fitted tree or graph."""
-    said = _Leaves(model)
-    conditions = Conditions(said.nodes, model.schema_)
-    is_tree = len(said.nodes.children) == said.nodes.n_nodes - 1
+    texts = _NodeTexts(model)
+    conditions = Conditions(texts.nodes, model.schema_)
+    is_tree = len(texts.nodes.children) == texts.nodes.n_nodes - 1
     ways = _tree_ways(conditions) if is_tree else _graph_ways(conditions)
     return [
         LeafRule(
             leaf,
             ways[leaf],
-            said.target,
-            said.prediction(leaf),
-            said.share(leaf),
-            float(said.records[leaf]),
+            texts.target,
+            texts.prediction(leaf),
+            texts.probability(leaf),
+            float(texts.records[leaf]),
         )
-        for leaf in np.flatnonzero(said.nodes.leaves).tolist()
+        for leaf in np.flatnonzero(texts.nodes.leaves).tolist()
     ]
 
 
@@ -237,14 +237,14 @@ def _parents(nodes: Nodes) -> list[list[tuple[int, int]]]:
     """Return for each node its parents, and which of their children it is."""
     parents: list[list[tuple[int, int]]] = [[] for _ in range(nodes.n_nodes)]
     for node in np.flatnonzero(nodes.column >= 0).tolist():
-        for place, child in enumerate(nodes.children_of(node).tolist()):
-            parents[child].append((node, place))
+        for branch, child in enumerate(nodes.children_of(node).tolist()):
+            parents[child].append((node, branch))
     return parents
 
 
 def _ways(parents: list[list[tuple[int, int]]], leaf: int) -> Iterator[list[tuple[int, int]]]:
     """Yield the ways from the root to a node: nodes, and which of their children is next."""
-    stack: list[tuple[int, Any]] = [(leaf, None)]  # the way is a linked list, so that tails share
+    stack: list[tuple[int, Any]] = [(leaf, None)]  # the way is a linked list, with common tails
     while stack:
         node, way = stack.pop()
         if node == 0:
@@ -254,16 +254,16 @@ def _ways(parents: list[list[tuple[int, int]]], leaf: int) -> Iterator[list[tupl
                 steps.append(step)
             yield steps
             continue
-        for parent, place in reversed(parents[node]):
-            stack.append((parent, ((parent, place), way)))
+        for parent, branch in reversed(parents[node]):
+            stack.append((parent, ((parent, branch), way)))
 
 
 def _way_text(conditions: Conditions, way: list[tuple[int, int]]) -> tuple[str, ...] | None:
     """Return the conditions on a way, one for each column; None if no record can go it."""
     allowed: Allowed = {}
-    for node, place in way:
+    for node, branch in way:
         column = int(conditions.nodes.column[node])
-        allowed = _narrowed(allowed, column, conditions.allowed(node)[place])
+        allowed = _narrowed(allowed, column, conditions.allowed(node)[branch])
         if not allowed[column].any():
             return None
     return _texts(conditions, allowed)
@@ -282,6 +282,6 @@ def rules_frame(model: TreeEstimator) -> pl.DataFrame:
         "prediction": predictions,
         "records": [rule.records for rule in rules],
     }
-    if rules[0].share is not None:
-        columns["share"] = [rule.share for rule in rules]
+    if rules[0].probability is not None:
+        columns["probability"] = [rule.probability for rule in rules]
     return pl.DataFrame(columns)

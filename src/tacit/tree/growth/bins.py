@@ -17,16 +17,26 @@ if TYPE_CHECKING:
     from tacit.tree.growth.coding import Coding, Columns
     from tacit.tree.nodes import Nodes
 
-__all__ = ["in_bins", "without_column"]
+__all__ = ["features_without", "in_bins", "nodes_without"]
 
 
-def without_column(nodes: Nodes, schema: Schema, column: int) -> Nodes:
+def nodes_without(column: int, nodes: Nodes, schema: Schema) -> Nodes:
     """Return nodes under the schema without a column, about which none of them asks."""
     behind = nodes.column > column
     shift = behind * np.int32(schema.offsets[column + 1] - schema.offsets[column])
     return replace(
         nodes, column=nodes.column - behind, low=nodes.low - shift, high=nodes.high - shift
     )
+
+
+def features_without(column: int, features: Features) -> Features:
+    """Return features without a column. The rest of an array is a frame: positions would shift."""
+    schema = features.schema
+    names, labels = list(schema.names), list(schema.labels)
+    del names[column], labels[column]
+    cuts = {name: edges for name, edges in features.cuts.items() if name != schema.names[column]}
+    rest = Schema(names, labels, np.delete(schema.defaults, column))
+    return Features(rest, cuts, "table" if features.kind == "table" else "frame")
 
 
 def in_bins(nodes: Nodes, coding: Coding, columns: Columns) -> tuple[Nodes, Features]:
@@ -37,67 +47,66 @@ def in_bins(nodes: Nodes, coding: Coding, columns: Columns) -> tuple[Nodes, Feat
     """
     offsets, defaults = coding.offsets, coding.defaults
     n = len(columns.names)
-    is_number = np.array([own is None for own in columns.labels], np.bool_)
+    is_number = np.array([labels is None for labels in columns.labels], np.bool_)
     cuts: dict[int, NDArray[np.float64]] = {}
     codes = np.full(nodes.n_nodes, -1, np.int64)  # the last bin below each node's threshold
     for column in np.unique(nodes.column[nodes.column >= 0]).tolist():
         if is_number[column]:
-            own = np.flatnonzero(nodes.column == column)
-            cuts[column], codes[own] = _thresholds(nodes, own, columns.numbers[column])
+            at = np.flatnonzero(nodes.column == column)
+            cuts[column], codes[at] = _thresholds(nodes, at, columns.numbers[column])
     labels, new_defaults = _labels(coding, columns, cuts)
     names = columns.names
-    edges = {names[c]: Edges(tuple(own.tolist())) for c, own in cuts.items()}
-    none = Edges(())
-    every = {
-        names[c]: columns.cuts.get(names[c]) or edges.get(names[c], none)
+    edges = {names[c]: Edges(tuple(points.tolist())) for c, points in cuts.items()}
+    all_edges = {
+        names[c]: columns.cuts.get(names[c]) or edges.get(names[c], Edges(()))
         for c in range(n)
         if is_number[c] or names[c] in columns.cuts
     }
     schema = Schema(names, labels, new_defaults)
-    moved = _move(nodes, offsets, defaults, schema, is_number, codes)
-    return moved, Features(schema, every, columns.kind)
+    binned = _renumber(nodes, offsets, defaults, schema, is_number, codes)
+    return binned, Features(schema, all_edges, columns.kind)
 
 
 def _thresholds(
-    nodes: Nodes, own: NDArray[Any], numbers: NDArray[np.float64]
+    nodes: Nodes, asking: NDArray[Any], numbers: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the cuts of one column, and for each of its nodes the last bin below its threshold."""
+    """Return the cuts of one column, and for each node asking about it the last bin below."""
     known = numbers[~np.isnan(numbers)]
-    left, right = nodes.left[own], nodes.right[own]
-    at = right < len(known)  # else all numbers are below it, and missing values above
-    wanted = midpoints(known[left[at]], known[right[at]])
-    cuts = np.unique(wanted)
-    found = np.full(len(own), len(cuts), np.int64)
-    found[at] = np.searchsorted(cuts, wanted)
-    return cuts, found
+    left, right = nodes.left[asking], nodes.right[asking]
+    between = right < len(known)  # else all numbers are below it, and missing values above
+    thresholds = midpoints(known[left[between]], known[right[between]])
+    cuts = np.unique(thresholds)
+    last_below = np.full(len(asking), len(cuts), np.int64)
+    last_below[between] = np.searchsorted(cuts, thresholds)
+    return cuts, last_below
 
 
 def _labels(
     coding: Coding, columns: Columns, cuts: dict[int, NDArray[np.float64]]
 ) -> tuple[list[Labels], NDArray[np.int64]]:
     """Return the model's labels and defaults: where numbers are cut, the bin of the default."""
-    plain = {lost: Labels(["all", None] if lost else ["all"], "String") for lost in (False, True)}
+    one_bin = {some: Labels(["all", None] if some else ["all"], "String") for some in (False, True)}
     defaults = coding.defaults.copy()
     labels = []
     for column, known in enumerate(columns.labels):
         if known is not None:
             labels.append(known)
             continue
-        lost, at = columns.lost[column], 0
+        missing, default_bin = columns.missing[column], 0
         if column in cuts:
-            own = cuts[column]
-            at = int(np.searchsorted(own, columns.numbers[column][defaults[column]], "right"))
-            items = (*bin_labels(own), None) if lost else bin_labels(own)
-            labels.append(Labels(items, "String"))
+            default = columns.numbers[column][defaults[column]]
+            default_bin = int(np.searchsorted(cuts[column], default, "right"))
+            items = bin_labels(cuts[column])
+            labels.append(Labels((*items, None) if missing else items, "String"))
         else:
-            labels.append(plain[lost])
+            labels.append(one_bin[missing])
         last = coding.offsets[column + 1] - coding.offsets[column]
-        is_lost = lost and defaults[column] == last
-        defaults[column] = len(labels[-1]) - 1 if is_lost else at
+        is_missing = missing and defaults[column] == last
+        defaults[column] = len(labels[-1]) - 1 if is_missing else default_bin
     return labels, defaults
 
 
-def _move(
+def _renumber(
     nodes: Nodes,
     offsets: NDArray[np.int64],
     defaults: NDArray[np.int64],
@@ -105,7 +114,7 @@ def _move(
     is_number: NDArray[np.bool_],
     codes: NDArray[np.int64],
 ) -> Nodes:
-    """Rewrite ranges of ids; the sides of a threshold change places if the default does."""
+    """Rewrite ranges of ids; the sides of a threshold are swapped if the default changes side."""
     split = nodes.column >= 0
     column = np.where(split, nodes.column, 0)
     begin, end = schema.offsets[column], schema.offsets[column + 1]
@@ -117,8 +126,8 @@ def _move(
     low[at] = np.where(is_lower, begin, begin + codes)[at]
     high[at] = np.where(is_lower, begin + codes + 1, end)[at]
     children = nodes.children.copy()
-    turned = nodes.first[at & (was_lower != is_lower)]
-    children[turned], children[turned + 1] = nodes.children[turned + 1], nodes.children[turned]
+    first = nodes.first[at & (was_lower != is_lower)]
+    children[first], children[first + 1] = nodes.children[first + 1], nodes.children[first]
     return replace(
         nodes,
         low=np.where(split, low, 0).astype(np.int32),

@@ -75,7 +75,7 @@ def is_ordered(labels: Labels) -> bool:
     items: Any = labels.items[: labels.missing]
     try:
         return all(a < b for a, b in pairwise(items))
-    except TypeError:  # moments of which some are numbers
+    except TypeError:  # timestamps of which some are numbers
         return False
 
 
@@ -91,16 +91,16 @@ def ordered_columns(schema: Schema, ordered: Any) -> NDArray[np.uint8]:
     flags = np.zeros(len(schema), np.uint8)
     if not isinstance(ordered, str):
         try:
-            places = [schema.position(column, "ordered") for column in ordered]
+            positions = [schema.position(column, "ordered") for column in ordered]
         except TypeError:
             raise InputError(f"ordered must be 'auto' or columns, got {ordered!r}") from None
-        flags[places] = 1
+        flags[positions] = 1
         return flags
     if ordered != "auto":
         raise InputError(f"ordered must be 'auto' or a list of columns, got {ordered!r}")
     if schema.two_valued:
         return flags
-    known: dict[int, bool] = {}  # columns mostly share their labels
+    known: dict[int, bool] = {}  # most columns have labels in common
     for column in np.flatnonzero(schema.arities > 2).tolist():
         labels = schema.labels[column]
         if id(labels) not in known:
@@ -118,7 +118,7 @@ def table_coding(table: Table, ordered: Any) -> Coding:
 
 @dataclass(frozen=True)
 class _Ranked:
-    """A column of numbers: its records' raw codes, the place of each among its numbers."""
+    """A column of numbers: its records' raw codes, and the rank of each among its numbers."""
 
     codes: NDArray[np.uint32]
     ranks: NDArray[np.int64]
@@ -138,7 +138,7 @@ class Columns:
         ``None`` for a column of numbers.
     numbers : sequence of ndarray
         The distinct numbers of each column that has no labels, NaN for what is missing.
-    lost : list of bool
+    missing : list of bool
         Whether some are missing.
     cuts : dict of str to Edges
         Where columns were cut before growth.
@@ -148,7 +148,7 @@ class Columns:
     kind: Kind
     labels: Sequence[Labels | None]
     numbers: Any
-    lost: Sequence[bool]
+    missing: Sequence[bool]
     cuts: dict[str, Edges]
 
 
@@ -161,8 +161,8 @@ class _SparseNumbers:
     stored: NDArray[np.float64]
 
     def __getitem__(self, column: int) -> NDArray[np.float64]:
-        own = self.stored[self.offsets[column] : self.offsets[column + 1]]
-        return np.insert(own, self.zeros[column], 0.0)
+        stored = self.stored[self.offsets[column] : self.offsets[column + 1]]
+        return np.insert(stored, self.zeros[column], 0.0)
 
 
 def array_coding(
@@ -189,34 +189,27 @@ def array_coding(
     """
     names = given.columns if kind == "frame" else array_names(given.shape[1])
     if is_sparse(given) and discretise is None:
-        _check_names(names, ordered)
-        return _sparse_coding(given, names, n_jobs)
+        return _sparse_coding(given, names, ordered, n_jobs)
     if kind == "array" and discretise is None and given.dtype.kind in "iuf":
-        _check_names(names, ordered)
-        return _number_coding(given, names, n_jobs)
+        return _number_coding(given, names, ordered, n_jobs)
     frame = given if kind == "frame" else array_frame(given, names)
     cuts = _find_cuts(frame, discretise, classes)
     coded = _code_columns(frame, cuts, n_jobs)
     labels = [column.labels if isinstance(column, Coded) else None for column in coded]
     flags = _flags(names, labels, ordered)
     numbers = [column.numbers if isinstance(column, _Ranked) else None for column in coded]
-    lost = [own is not None and bool(np.isnan(own[-1])) for own in numbers]
-    return _lay_out(coded, flags, n_jobs), Columns(names, kind, labels, numbers, lost, cuts)
-
-
-def _check_names(names: Sequence[str], ordered: Any) -> None:
-    """Check that ordered columns are there; of numbers, all are ordered anyway."""
-    if isinstance(ordered, str) and ordered == "auto":
-        return
-    one = Labels([0], "Int64")
-    ordered_columns(Schema(names, [one] * len(names), [0] * len(names)), ordered)
+    missing = [known is not None and bool(np.isnan(known[-1])) for known in numbers]
+    return _store(coded, flags, n_jobs), Columns(names, kind, labels, numbers, missing, cuts)
 
 
 def _flags(names: Sequence[str], labels: Sequence[Labels | None], ordered: Any) -> Any:
+    """Return how columns are ordered; those of numbers, which have no labels, always are."""
     one = Labels([0], "Int64")
-    shown = Schema(names, [own or one for own in labels], [0] * len(names))
-    flags = ordered_columns(shown, ordered)
-    flags[[own is None for own in labels]] = NUMBERS
+    flags = np.zeros(len(names), np.uint8)
+    if any(labels) or not (isinstance(ordered, str) and ordered == "auto"):
+        schema = Schema(names, [known or one for known in labels], [0] * len(names))
+        flags = ordered_columns(schema, ordered)
+    flags[[known is None for known in labels]] = NUMBERS
     return flags
 
 
@@ -230,8 +223,8 @@ def _find_cuts(frame: pl.DataFrame, discretise: Any, classes: Any) -> dict[str, 
         if not series.dtype.is_numeric():
             raise InputError(f"discretise: column {name!r} holds {series.dtype}, not numbers")
         codes = classes if isinstance(spec, MDL) else None
-        found = cut_points(_floats(series), spec, target=codes, column=name)
-        cuts[name] = Edges(tuple(found.tolist()))
+        points = cut_points(_floats(series), spec, target=codes, column=name)
+        cuts[name] = Edges(tuple(points.tolist()))
     return cuts
 
 
@@ -252,8 +245,8 @@ def _floats(series: pl.Series) -> NDArray[np.float64]:
     """Return a column of numbers; NaN where one is missing, and infinity refused."""
     numbers = series.cast(pl.Float64).to_numpy()
     if np.isinf(numbers).any():
-        place = int(np.isinf(numbers).argmax())
-        raise InputError(f"X: column {series.name!r} holds {numbers[place]} at record {place}")
+        record = int(np.isinf(numbers).argmax())
+        raise InputError(f"X: column {series.name!r} holds {numbers[record]} at record {record}")
     return numbers
 
 
@@ -262,9 +255,9 @@ def _rank(columns: list[NDArray[np.float64]], n_jobs: int) -> list[_Ranked]:
     keys: list[object] = []
     for numbers in columns:
         known = ~np.isnan(numbers)
-        whole = numbers + 0.0 if known.all() else np.where(known, numbers + 0.0, 0.0)
+        filled = numbers + 0.0 if known.all() else np.where(known, numbers + 0.0, 0.0)
         valid = None if known.all() else known.astype(np.uint8)
-        keys.append((whole.view(np.int64), valid))  # the sum turned -0.0 into 0.0
+        keys.append((filled.view(np.int64), valid))  # the sum turned -0.0 into 0.0
     ranked = []
     for numbers, encoded in zip(columns, _core.encode_columns(keys, n_jobs), strict=True):
         codes, first, counts, _ = encoded
@@ -275,17 +268,17 @@ def _rank(columns: list[NDArray[np.float64]], n_jobs: int) -> list[_Ranked]:
     return ranked
 
 
-def _lay_out(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Coding:
-    """Lay codes out as stored values; each column's default is its most common one."""
+def _store(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Coding:
+    """Return codes as stored values; each column's default is its most common one."""
     arities = np.array([len(column.counts) for column in columns], np.int64)
     defaults = np.array([int(np.argmax(column.counts)) for column in columns], np.int64)
     offsets = np.concatenate(([0], np.cumsum(arities - 1)))
     dtype = value_type(int(offsets[-1]))
     ids = []
     for c, column in enumerate(columns):
-        own = offsets[c] + column.ranks - (column.ranks > defaults[c])
-        own[column.ranks == defaults[c]] = -1
-        ids.append(own.astype(np.int32))
+        value_ids = offsets[c] + column.ranks - (column.ranks > defaults[c])
+        value_ids[column.ranks == defaults[c]] = -1
+        ids.append(value_ids.astype(np.int32))
     codes = [column.codes for column in columns]
     n_records = len(codes[0])
     indptr = np.zeros(n_records + 1, np.int64)
@@ -297,28 +290,33 @@ def _lay_out(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Cod
 
 def _by_value(indptr: Any, values: Any, offsets: Any) -> tuple[Any, Any]:
     records = _core.Records(indptr, values, int(offsets[-1]))
-    held = _core.one_way(records, 1)
-    start = np.concatenate(([0], np.cumsum(held))).astype(np.int64)
+    counts = _core.one_way(records, 1)
+    start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
     return start, _core.postings(records, start)
 
 
 def _number_coding(
-    given: NDArray[Any], names: Sequence[str], n_jobs: int
+    given: NDArray[Any], names: Sequence[str], ordered: Any, n_jobs: int
 ) -> tuple[Coding, Columns]:
     """Code a dense array of numbers, without a frame in between."""
+    n = len(names)
+    flags = _flags(names, [None] * n, ordered)
     ranked = _rank(list(number_array(given).T), n_jobs)
-    coding = _lay_out(ranked, np.full(len(names), NUMBERS, np.uint8), n_jobs)
-    behind, n = [column.numbers for column in ranked], len(names)
-    return coding, Columns(names, "array", [None] * n, behind, [False] * n, {})
+    numbers = [column.numbers for column in ranked]
+    columns = Columns(names, "array", [None] * n, numbers, [False] * n, {})
+    return _store(ranked, flags, n_jobs), columns
 
 
-def _sparse_coding(given: Any, names: Sequence[str], n_jobs: int) -> tuple[Coding, Columns]:
+def _sparse_coding(
+    given: Any, names: Sequence[str], ordered: Any, n_jobs: int
+) -> tuple[Coding, Columns]:
     """Code the stored numbers of a sparse array; zero, which is not stored, is the default."""
+    n = len(names)
+    flags = _flags(names, [None] * n, ordered)
     try:
         indptr, indices, numbers = sparse_numbers(given)
     except InputError as error:
         raise InputError(f"X{str(error).removeprefix('data')}") from None
-    n = len(names)
     distinct, ranks = _distinct(numbers, n_jobs)
     pairs, ids = _distinct_pairs(indices, ranks, n, max(len(distinct), 1))
     columns, stored = pairs // max(len(distinct), 1), distinct[pairs % max(len(distinct), 1)]
@@ -326,9 +324,9 @@ def _sparse_coding(given: Any, names: Sequence[str], n_jobs: int) -> tuple[Codin
     zeros = np.bincount(columns[stored < 0], minlength=n).astype(np.int64)
     values = ids.astype(value_type(len(pairs)))
     start, rows = _by_value(indptr, values, offsets)
-    coding = Coding(indptr, values, start, rows, offsets, zeros, np.full(n, NUMBERS, np.uint8))
-    behind = _SparseNumbers(offsets, zeros, stored)
-    return coding, Columns(names, "array", [None] * n, behind, [False] * n, {})
+    coding = Coding(indptr, values, start, rows, offsets, zeros, flags)
+    by_column = _SparseNumbers(offsets, zeros, stored)
+    return coding, Columns(names, "array", [None] * n, by_column, [False] * n, {})
 
 
 def _distinct(numbers: NDArray[np.float64], n_jobs: int) -> tuple[Any, Any]:
@@ -340,7 +338,7 @@ def _distinct(numbers: NDArray[np.float64], n_jobs: int) -> tuple[Any, Any]:
 
 
 def _distinct_pairs(indices: Any, ranks: Any, n: int, n_ranks: int) -> tuple[Any, Any]:
-    """Return the distinct pairs of a column and a rank as numbers, and the place of each."""
+    """Return the distinct pairs of a column and a rank as numbers, and the index of each."""
     keys = indices.astype(np.int64) * n_ranks + ranks
     if n * n_ranks <= 4 * len(keys) + 1_000_000:
         occurs = np.zeros(n * n_ranks, np.bool_)

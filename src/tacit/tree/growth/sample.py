@@ -33,7 +33,7 @@ class Sample(NamedTuple):
     y : Any
         The target as it was given; the series, where it is a column of a frame.
     target : int or None
-        The place of the target among the columns of a Table.
+        The position of the target among the columns of a Table.
     target_name : str or None
     weights : ndarray of float64 or None
     """
@@ -44,6 +44,11 @@ class Sample(NamedTuple):
     target: int | None
     target_name: str | None
     weights: NDArray[np.float64] | None
+
+    @property
+    def schema(self) -> Schema | None:
+        """The columns of a Table, the target among them."""
+        return self.data.schema if self.kind == "table" else None
 
 
 def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
@@ -94,7 +99,7 @@ def table_sample(model: Any, X: Table, y: Any, sample_weight: Any) -> Sample:
 
 
 def note_target(model: Any, schema: Schema, y: str) -> int:
-    """Return the place of a target among columns, and note the others on the model."""
+    """Return the position of a target among columns, and note the others on the model."""
     target, names = schema.position(y, "y"), schema.name_array
     if len(names) == 1:
         raise InputError(f"X: there is no column but the target {y!r}")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import InputError
 from tacit.machine import check_int
+from tacit.parameters import check_choice, check_number
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "check_choice",
-    "check_number",
     "even_scale",
     "even_settings",
     "exact_total",
@@ -32,25 +30,6 @@ SPLITS = ("binary", "complete", "both")
 PRIORS = ("k2", "bdeu")
 MOST = 2**62  # leaves and questions: more than any table has records
 MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
-
-
-def check_choice(value: Any, argument: str, choices: tuple[str, ...]) -> Any:
-    """Return a word that is one of those there are."""
-    if isinstance(value, str) and value in choices:
-        return value
-    listed = ", ".join(repr(word) for word in choices[:-1])
-    raise InputError(f"{argument} must be {listed} or {choices[-1]!r}, got {value!r}")
-
-
-def check_number(value: Any, argument: str, least: float, *, above: bool = False) -> float:
-    """Return a finite number of at least `least`, or above it."""
-    fine = type(value) is float or (  # which is quick to say
-        isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    )
-    if fine and math.isfinite(value) and (value > least or (value == least and not above)):
-        return float(value)
-    bound = "above" if above else "of at least"
-    raise InputError(f"{argument} must be a finite number {bound} {least:g}, got {value!r}")
 
 
 def _prior_weight(value: Any, bayes: bool) -> float:
@@ -74,11 +53,8 @@ def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict
     """
     criterion = check_choice(model.criterion, "criterion", criteria)
     splits = check_choice(model.splits, "splits", SPLITS)
-    kappa = check_number(model.kappa, "kappa", 0.0, above=True)
-    if kappa > 1:
-        raise InputError(f"kappa must be at most 1, got {model.kappa!r}")
-    if model.unseen not in ("error", "default"):
-        raise InputError(f"unseen must be 'error' or 'default', got {model.unseen!r}")
+    kappa = check_number(model.kappa, "kappa", 0, 1, above=True)
+    check_choice(model.unseen, "unseen", ("error", "default"))
     depth, leaves = model.max_depth, model.max_leaf_nodes
     bayes = criterion == "bayes_factor"
     return {
@@ -101,8 +77,8 @@ def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict
 def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:
     """Return weights as whole numbers of a unit, and how many units make one.
 
-    The unit is a power of two. Whole weights are their own numbers and others are rounded to about
-    one part in 2⁵² of their sum, so that sums do not depend on the order of the records.
+    The unit is a power of two. Whole weights stay as they are and others are rounded to about one
+    part in 2⁵² of their sum, so that sums do not depend on the order of the records.
 
     Parameters
     ----------
@@ -115,19 +91,19 @@ def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:
     >>> fixed_weights(np.array([2.0, 1.0]))
     (array([2, 1]), 1.0)
     """
-    whole = bool((weights == np.floor(weights)).all())
+    integral = bool((weights == np.floor(weights)).all())
     total = float(weights.sum())
-    if not whole or total > MOST_WEIGHT:  # else it is exact, and quicker
+    if not integral or total > MOST_WEIGHT:  # else it is exact, and quicker
         total = float_total(exact_total(weights))
-    unit = weight_unit(total, whole=whole, fine=fine)
+    unit = weight_unit(total, integral=integral, fine=fine)
     return in_units(weights, unit), unit
 
 
-def weight_unit(total: float, *, whole: bool, fine: bool = False) -> float:
-    """Return how many units make one, for weights with this sum; `whole` if all of them are."""
+def weight_unit(total: float, *, integral: bool, fine: bool = False) -> float:
+    """Return how many units make one, for weights with this sum; integral if all are integers."""
     if not 1e-100 < total < 1e100:
         raise InputError(f"weights: they add up to {total:g}; scale them to what records count")
-    if whole and not fine and total <= MOST_WEIGHT:
+    if integral and not fine and total <= MOST_WEIGHT:
         return 1.0
     return float(2.0 ** (52 - math.frexp(total)[1]))
 
@@ -145,13 +121,13 @@ def exact_total(weights: Any) -> int:
     """
     total = 0
     for begin in range(0, len(weights), 2**25):  # so that no sum below reaches 2⁵³
-        parts, powers = np.frexp(weights[begin : begin + 2**25])
-        whole = np.ldexp(parts, 53).astype(np.int64)
+        mantissas, powers = np.frexp(weights[begin : begin + 2**25])
+        integers = np.ldexp(mantissas, 53).astype(np.int64)
         least = int(powers.min())
-        high = np.bincount(powers - least, whole >> 27)
-        low = np.bincount(powers - least, whole & (2**27 - 1))
-        for place, (one, other) in enumerate(zip(high.tolist(), low.tolist(), strict=True)):
-            total += (int(one) * 2**27 + int(other)) << (place + least + 1074)
+        high = np.bincount(powers - least, integers >> 27)
+        low = np.bincount(powers - least, integers & (2**27 - 1))
+        for power, (one, other) in enumerate(zip(high.tolist(), low.tolist(), strict=True)):
+            total += (int(one) * 2**27 + int(other)) << (power + least + 1074)
     return total
 
 

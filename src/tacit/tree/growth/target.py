@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit.schema import Labels
     from tacit.table import Table
 
 __all__ = [
@@ -33,19 +34,19 @@ __all__ = [
     "has_classes",
     "read_classes",
     "read_numbers",
-    "refuse_lost",
+    "refuse_missing",
 ]
 
 
 class Classes(NamedTuple):
-    """Classes of a target in order, and each record's place among them."""
+    """Classes of a target in order, and the position of each record's among them."""
 
     labels: NDArray[Any]
     codes: NDArray[np.int32]
 
 
 def class_array(items: Sequence[Any]) -> NDArray[Any]:
-    """Return labels as an array of their own type; of objects where they are of several."""
+    """Return labels as an array of their type; of objects where they are of several."""
     kinds = {type(item) for item in items}
     if len(kinds) == 1 and kinds <= {bool, int, float, str}:
         try:
@@ -66,12 +67,12 @@ def read_classes(y: Any, n_records: int) -> Classes:
         raise InputError(f"Unknown label type: {error}") from None
     [coded] = encode_columns(pl.DataFrame({"y": series}), "state", {}, None, 1)
     kept = np.flatnonzero(coded.counts > 0)  # an enumeration may have labels that do not occur
-    place = np.full(len(coded.labels) + 1, -1, np.int32)
-    place[kept] = np.arange(len(kept))
+    position = np.full(len(coded.labels) + 1, -1, np.int32)
+    position[kept] = np.arange(len(kept))
     labels = class_array([coded.labels[k] for k in kept.tolist()])
     if series.dtype.is_numeric() and labels.dtype != object:
         labels = labels.astype(np.asarray(series[:0]).dtype)
-    return Classes(labels, place[coded.ranks][coded.codes])
+    return Classes(labels, position[coded.ranks][coded.codes])
 
 
 def has_classes(table: Table, position: int) -> bool:
@@ -83,7 +84,6 @@ def column_classes(table: Table, position: int) -> Classes:
     """Return the classes that a column of a Table holds, in the order of its labels."""
     schema, (start, rows) = table.schema, table.postings
     labels = schema.labels[position]
-    lost = labels.missing
     first, last = int(schema.offsets[position]), int(schema.offsets[position + 1])
     default = int(schema.defaults[position])
     codes = np.empty(table.n_records, np.int32)
@@ -94,17 +94,15 @@ def column_classes(table: Table, position: int) -> Classes:
         code += code == default
         codes[rows[begin:end]] = code
         code, begin = code + 1, end
-    if lost is None:
-        return Classes(class_array(labels.items), codes)
-    _refuse_lost(codes == lost, schema.names[position])
-    return Classes(class_array(labels.items[:lost]), codes)
+    _check_known(codes, labels, schema.names[position])
+    return Classes(class_array(labels.items[: labels.missing]), codes)
 
 
 NO_CLASS_WEIGHTS = "class_weight: all weights are zero, or some beyond all numbers"
 
 
 def class_weights(
-    given: Any, labels: NDArray[Any], held: Callable[[], NDArray[Any]]
+    given: Any, labels: NDArray[Any], totals: Callable[[], NDArray[Any]]
 ) -> NDArray[np.float64]:
     """Return the weight of each class.
 
@@ -113,15 +111,16 @@ def class_weights(
     given : dict or "balanced"
         As estimators are given it.
     labels : ndarray
-    held : callable
-        Says what the records of each class weigh; only asked if that matters.
+    totals : callable
+        Says what the records of each class weigh; only called if that matters.
     """
     if isinstance(given, str) and given == "balanced":
-        own = held()
-        some = np.count_nonzero(own)
+        each = totals()
+        n_classes = np.count_nonzero(each)
         with np.errstate(over="ignore"):  # of classes that do not occur
-            each: NDArray[Any] = own.sum() / (some * np.maximum(own, np.finfo(np.float64).tiny))
-        return each
+            return np.asarray(
+                each.sum() / (n_classes * np.maximum(each, np.finfo(np.float64).tiny)), np.float64
+            )
     if not isinstance(given, dict):
         raise InputError(f"class_weight must be 'balanced', a dict or None, got {given!r}")
     try:
@@ -130,15 +129,15 @@ def class_weights(
         raise InputError(f"class_weight: {error}") from None
     if not (np.isfinite(each).all() and (each >= 0).all()):
         raise InputError("class_weight: weights must be finite and not negative")
-    return each
+    return np.asarray(each, np.float64)
 
 
-def _refuse_lost(lost: NDArray[np.bool_], name: str) -> None:
-    if lost.any():
-        refuse_lost(int(lost.argmax()), name)
+def _check_known(codes: NDArray[Any], labels: Labels, name: str) -> None:
+    if labels.missing is not None and (missing := codes == labels.missing).any():
+        refuse_missing(int(missing.argmax()), name)
 
 
-def refuse_lost(record: int, name: str) -> None:
+def refuse_missing(record: int, name: str) -> None:
     """Refuse a target that a record does not have."""
     raise InputError(
         f"y: column {name!r} has a missing value at record {record}; "
@@ -153,8 +152,8 @@ def read_numbers(y: Any, n_records: int) -> NDArray[np.float64]:
         raise InputError(f"y must hold numbers, got {series.dtype}; a classifier takes labels")
     numbers = series.cast(pl.Float64).to_numpy()
     if not np.isfinite(numbers).all():
-        place = int((~np.isfinite(numbers)).argmax())
-        raise InputError(f"y contains NaN or infinity: {numbers[place]} at record {place}")
+        record = int((~np.isfinite(numbers)).argmax())
+        raise InputError(f"y contains NaN or infinity: {numbers[record]} at record {record}")
     return numbers
 
 
@@ -162,8 +161,7 @@ def column_numbers(table: Table, position: int) -> NDArray[np.float64]:
     """Return the numbers that are the labels of a column of a Table."""
     name, labels = table.schema.names[position], table.schema.labels[position]
     codes = table.codes(position)
-    if labels.missing is not None:
-        _refuse_lost(codes == labels.missing, name)
+    _check_known(codes, labels, name)
     items: Any = labels.items[: labels.missing]
     if not all(isinstance(x, int | float) for x in items):
         kind = "bins" if bin_edges(labels) else "labels that are no numbers"
@@ -206,7 +204,7 @@ class Moments:
         deviations = (numbers - base) * small
         second = float((weights * deviations**2).sum())
         first = float((weights * np.abs(deviations)).sum())
-        # The kernel's own scale: sums of squares below 2⁶¹, and so are those of deviations.
+        # The kernel's scale: sums of squares below 2⁶¹, and so are those of deviations.
         more = min((60 - math.frexp(second)[1]) // 2, 60 - math.frexp(first)[1]) if second else 0
         deviations *= 2.0**more
         return Moments(

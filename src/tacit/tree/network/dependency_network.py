@@ -3,49 +3,47 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.counts.records import as_records
 from tacit.errors import InputError
+from tacit.estimator import Estimator
 from tacit.machine import check_fits, check_int, count_jobs
-from tacit.parameters import make_generator
+from tacit.parameters import make_generator, store_parameters
 from tacit.progress import show_progress
-from tacit.scale import as_partitioned, check_parts, over_parts
+from tacit.scale import as_partitioned
 from tacit.table.features import Features, fit_features, note_features, read_features
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.settings import fixed_leaf, fixed_weights, grow_settings
 from tacit.tree.network.column_tree import tree_of_column
-from tacit.tree.network.forest import Arcs, Derived, Forest
+from tacit.tree.network.forest import Arcs, DerivedFromForest, Forest
 from tacit.tree.network.growth import grow_network
 from tacit.tree.network.recommend import is_one_basket, rank_items, read_basket
 from tacit.tree.network.sampling import draw_by_gibbs
-from tacit.tree.network.saving import write_network
-from tacit.tree.network.text import arcs_frame, network_text
+from tacit.tree.network.state import network_from_state, network_to_state
+from tacit.tree.network.text import arcs_frame, network_dot, network_text
 from tacit.tree.nodes import find_leaves
-from tacit.tree.partitioned.growth import grow_parts_network, mean_score
+from tacit.tree.partitioned.growth import grow_partitioned_network, mean_score
 
 if TYPE_CHECKING:
-    import os
-
     import polars as pl
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from tacit import store
+    from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
     from tacit.tree.decision_tree import DecisionTreeClassifier
 
 __all__ = ["DependencyNetwork"]
 
-CRITERIA = ("bayes_factor", "bic", "entropy", "gini")
 
-
-class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
+class DependencyNetwork(Estimator):
     r"""Learn what predicts what: a decision tree for every column given all other columns.
 
     The trees say which columns each one depends on, and how strongly. Together they predict any
@@ -70,7 +68,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
     max_leaf_nodes : int, optional
         Bounds on each tree.
     min_gain : float, default 0.0
-        What a split has to gain at least.
+        What a split has to gain at least: nats, but for "gini" a number of records.
     ordered : "auto" or sequence of str or int
         Columns that are split at thresholds; by default those of numbers, dates or bins with three
         labels or more.
@@ -110,11 +108,14 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
     >>> web = tacit.DependencyNetwork().fit(visits)
     >>> web
     DependencyNetwork()
-    >>> web.strongest(1).select("predictor", "target").row(0)
+    >>> web.strongest(top=1).select("predictor", "target").row(0)
     ('home', 'news')
     >>> web.recommend(["home"], n=1)["item"].to_list()
     ['news']
     """
+
+    _kind = "dependency_network"
+    _criteria: ClassVar[tuple[str, ...]] = ("bayes_factor", "bic", "entropy", "gini")
 
     def __init__(
         self,
@@ -134,20 +135,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.criterion = criterion
-        self.splits = splits
-        self.prior = prior
-        self.prior_weight = prior_weight
-        self.kappa = kappa
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_leaf_nodes = max_leaf_nodes
-        self.min_gain = min_gain
-        self.ordered = ordered
-        self.discretise = discretise
-        self.unseen = unseen
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
@@ -176,16 +164,7 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         DependencyNetwork
             Itself.
         """
-        settings = grow_settings(self, CRITERIA, merge=False)
-        parts = as_partitioned(X)
-        if parts is not None:
-            check_parts(sample_weight, self.discretise)
-            features = Features(parts.schema, {}, "table")
-            _check_columns(parts.shape)
-            ordered = ordered_columns(parts.schema, self.ordered)
-            forest = grow_parts_network(parts, ordered, settings, self.n_jobs, self.verbose)
-            self._keep(features, forest)
-            return self
+        settings = grow_settings(self, self._criteria, merge=False)
         jobs = count_jobs(self.n_jobs)
         table, features = fit_features(
             copy(self), X, discretise=self.discretise, sample_weight=sample_weight,
@@ -199,11 +178,18 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             weights, settings["unit"] = fixed_weights(table.weights)
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
         ordered = ordered_columns(features.schema, self.ordered)
-        forest = grow_network(table, weights, ordered, settings, jobs, shown=bool(self.verbose))
-        self._keep(features, forest)
-        return self
+        forest = grow_network(table, weights, ordered, settings, jobs, verbose=self.verbose)
+        return self._keep(features, forest)
 
-    def _keep(self, features: Features, forest: Forest) -> None:
+    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DependencyNetwork:
+        """Grow the trees of a partitioned table, all of them level by level."""
+        settings = grow_settings(self, self._criteria, merge=False)
+        _check_columns(X.shape)
+        ordered = ordered_columns(X.schema, self.ordered)
+        forest = grow_partitioned_network(X, ordered, settings, self.n_jobs, self.verbose)
+        return self._keep(Features(X.schema, {}, "table"), forest)
+
+    def _keep(self, features: Features, forest: Forest) -> DependencyNetwork:
         """Note what was learnt, and what follows from it."""
         self._features = features
         self.forest_ = forest
@@ -216,17 +202,10 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             "kappa": float(self.kappa),
         }
         weight = self._learnt_by["prior_weight"]
-        self._derived = Derived(forest, arities, self.prior, weight)
+        self._derived = DerivedFromForest(forest, arities, self.prior, weight)
         self.n_leaves_ = forest.n_leaves
         note_features(self, features)
-
-    @property
-    def _chances(self) -> NDArray[np.float64]:
-        return self._derived.chances
-
-    @property
-    def _arcs(self) -> Arcs:
-        return self._derived.arcs
+        return self
 
     @property
     def schema_(self) -> Schema:
@@ -237,32 +216,35 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
 
     @property
     def arcs_(self) -> Arcs:
-        """Predictors and targets by their places, and gains; the strongest first."""
-        return self._arcs
+        """Predictors and targets by their positions, and gains; the strongest first."""
+        check_is_fitted(self, "forest_")
+        return self._derived.arcs
 
-    def strongest(self, n: int = 20) -> pl.DataFrame:
+    def strongest(self, top: int = 20) -> pl.DataFrame:
         """Return the strongest arcs, from predictor to target.
 
         Parameters
         ----------
-        n : int, default 20
+        top : int, default 20
+            How many.
 
         Returns
         -------
         polars.DataFrame
             predictor, target, gain and rank. The gain is what all splits on the predictor add to
-            the score of the target's tree. Of equal gains, earlier columns come first.
+            the score of the target's tree: nats, but for "gini" a number of records. Of equal
+            gains, earlier columns come first.
         """
         check_is_fitted(self, "forest_")
-        return arcs_frame(self.schema_.names, self._arcs, check_int(n, "n", 1))
+        return arcs_frame(self.schema_.names, self.arcs_, check_int(top, "top", 1))
 
     def to_frame(self) -> pl.DataFrame:
         """Return all arcs; see :meth:`strongest`."""
         check_is_fitted(self, "forest_")
-        return arcs_frame(self.schema_.names, self._arcs)
+        return arcs_frame(self.schema_.names, self.arcs_)
 
     def tree(self, column: str | int) -> DecisionTreeClassifier:
-        """Return the tree of one column, to be shown or asked on its own.
+        """Return the tree of one column, to be shown or asked alone.
 
         Parameters
         ----------
@@ -276,16 +258,16 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "forest_")
         return tree_of_column(self, self.schema_.position(column))
 
-    def to_text(self, n: int = 10) -> str:
+    def to_text(self, top: int = 10) -> str:
         """Return a summary with the strongest arcs.
 
         Parameters
         ----------
-        n : int, default 10
+        top : int, default 10
             How many arcs to list.
         """
         check_is_fitted(self, "forest_")
-        return network_text(self, check_int(n, "n", 0))
+        return network_text(self, check_int(top, "top", 0))
 
     # Predicting
 
@@ -293,14 +275,13 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "forest_")
         return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
 
-    @over_parts
     def predict_proba(self, X: Any, column: str | int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of a column's labels given each record's other values.
 
         Parameters
         ----------
         X : Table, PartitionedTable, frame, array or sparse array
-            With all columns; what it says about this one is not looked at.
+            With all columns; what it says about this one is ignored.
         column : str or int, optional
             Without it, all columns are predicted, each from the others.
 
@@ -310,31 +291,31 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
             In the order of ``schema_[column].labels``; of all columns, one after another.
         """
         check_is_fitted(self, "forest_")
-        place = None if column is None else self.schema_.position(column)
+        target = None if column is None else self.schema_.position(column)
         table = self._read(X)
-        if place is None:
+        if target is None:
             return self._predict_all(table)
-        nodes = self.forest_.tree(place)
+        nodes = self.forest_.tree(target)
         leaves = find_leaves(nodes, table, count_jobs(self.n_jobs))
-        begin, end = self.forest_.stat_start[place : place + 2]
-        return np.asarray(self._chances[begin:end].reshape(nodes.n_nodes, -1)[leaves])
+        begin, end = self.forest_.stat_start[target : target + 2]
+        in_nodes = self._derived.probabilities[begin:end].reshape(nodes.n_nodes, -1)
+        return np.asarray(in_nodes[leaves])
 
     def _predict_all(self, table: Table) -> NDArray[np.float64]:
         """Return P(label | rest of the record) of all columns; defaults have what others leave."""
         schema = self.schema_
         n_cells = int(schema.cells[-1])
         check_fits(16 * table.n_records * n_cells, "all probabilities", "give fewer records")
-        chances = np.zeros((table.n_records, n_cells))
-        chances[:, schema.value_cells] = self._predict_items(table)
-        stored = np.add.reduceat(chances, schema.cells[:-1], axis=1)
-        chances[:, schema.default_cells] = np.maximum(1.0 - stored, 0.0)
-        return chances
+        probabilities = np.zeros((table.n_records, n_cells))
+        probabilities[:, schema.value_cells] = self._predict_items(table)
+        stored = np.add.reduceat(probabilities, schema.cells[:-1], axis=1)
+        probabilities[:, schema.default_cells] = np.maximum(1.0 - stored, 0.0)
+        return probabilities
 
-    @over_parts
     def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Return the conditional log-likelihood of each record.
+        """Return the conditional log-likelihood of each record, in nats.
 
-        It is the sum over the columns of log P(own value | all other values).
+        It is the sum over the columns of log P(value | all other values of the record).
 
         Parameters
         ----------
@@ -342,12 +323,12 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         """
         table = self._read(X)
         with np.errstate(divide="ignore"):
-            numbers = np.log(self._chances)
-        forest = self.forest_.to_kernel(self.schema_, numbers)
+            logs = np.log(self._derived.probabilities)
+        forest = self.forest_.to_kernel(self.schema_, logs)
         return _core.forest_scores(as_records(table), forest, count_jobs(self.n_jobs))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean conditional log-likelihood, by the records' weights if they have any.
+        """Return the mean conditional log-likelihood in nats, by weights if records have any.
 
         Parameters
         ----------
@@ -355,17 +336,8 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         y : ignored
         """
         check_is_fitted(self, "forest_")
-        parts = as_partitioned(X)
-        if parts is not None:
-            return mean_score(self, parts)
-        table = self._read(X)
-        scores = self.score_samples(table)
-        if table.weights is None:
-            return float(scores.mean())
-        if not table.weights.any():
-            raise InputError("X: all weights are zero")
-        counted = table.weights > 0
-        return float(np.average(scores[counted], weights=table.weights[counted]))
+        partitions = as_partitioned(X)
+        return mean_score(self, self._read(X) if partitions is None else partitions)
 
     def recommend(self, basket: Any, n: int = 10) -> pl.DataFrame:
         """Rank what is not in a basket by how probable it is, given what is.
@@ -377,9 +349,9 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         basket : sequence of items, mapping, Table, frame, array or sparse array
-            One basket: columns by name or place, items as they are written in the result, or pairs
-            of a column and a label; or a mapping ``{column: label}``. Many baskets: data with all
-            columns.
+            One basket: columns by name or position, items as they are written in the result, or
+            pairs of a column and a label; or a mapping ``{column: label}``. Many baskets: data with
+            all columns.
         n : int, default 10
             How many items to return, at most.
 
@@ -392,8 +364,8 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         most = check_int(n, "n", 1)
         if as_partitioned(basket) is not None:
             raise InputError(
-                "basket: those of a partitioned table come in parts; take the recommendations of "
-                "each, from X.map(tacit.scale.Predict(model, 'recommend'))"
+                "basket: those of a partitioned table come in partitions; take the recommendations "
+                "of each, from X.map(tacit.scale.Predict(model, 'recommend'))"
             )
         one = is_one_basket(basket)
         table = read_basket(self.schema_, basket) if one else self._read(basket)
@@ -404,14 +376,14 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         check_fits(
             8 * table.n_records * self.schema_.n_values, "P(item | basket)", "give fewer baskets"
         )
-        forest = self.forest_.to_kernel(self.schema_, self._chances)
+        forest = self.forest_.to_kernel(self.schema_, self._derived.probabilities)
         return _core.forest_probabilities(as_records(table), forest, count_jobs(self.n_jobs))
 
     def sample(self, n: int = 1, *, burn_in: int = 50, random_state: Any = None) -> Table:
         """Draw records by Gibbs sampling.
 
-        Each record is the end of a chain of its own, which starts from columns drawn by
-        themselves. In a sweep, each column in order is drawn anew given all others.
+        Each record is the end of another chain, which starts from columns drawn independently. In
+        a sweep, each column in order is drawn anew given all others.
 
         Parameters
         ----------
@@ -432,59 +404,77 @@ class DependencyNetwork(BaseEstimator):  # type: ignore[misc]
         rng = make_generator(random_state)
         with show_progress("records", size, bool(self.verbose)) as report:
             return draw_by_gibbs(
-                self.schema_, self.forest_, self._chances, size, sweeps, rng,
+                self.schema_, self.forest_, self._derived.probabilities, size, sweeps, rng,
                 count_jobs(self.n_jobs), report,
             )  # fmt: skip
 
     # Showing and keeping
 
-    def plot(self, n: int = 30, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None, *, top: int = 30) -> Axes:
         """Draw the strongest arcs, as arrows from predictor to target; needs matplotlib.
 
         Parameters
         ----------
-        n : int, default 30
-            How many arcs.
         ax : matplotlib Axes, optional
+        top : int, default 30
+            How many arcs.
         """
         from tacit.tree.network.plot import plot_network
 
         check_is_fitted(self, "forest_")
-        return plot_network(self.schema_.names, self._arcs, check_int(n, "n", 1), ax)
+        return plot_network(self.schema_.names, self.arcs_, check_int(top, "top", 1), ax)
 
-    def to_html(self, title: str = "Dependency network", *, n: int = 400) -> str:
+    def to_svg(self, *, top: int = 30) -> str:
+        """Return the picture that :meth:`plot` draws, as the text of an SVG file.
+
+        Parameters
+        ----------
+        top : int, default 30
+            How many arcs.
+        """
+        from io import StringIO
+
+        from matplotlib import pyplot as plt
+
+        figure, text = self.plot(top=top).get_figure(root=True), StringIO()
+        assert figure is not None
+        figure.savefig(text, format="svg", bbox_inches="tight")
+        plt.close(figure)
+        return text.getvalue()
+
+    def to_dot(self, *, top: int = 30) -> str:
+        """Return the strongest arcs in Graphviz' language.
+
+        Parameters
+        ----------
+        top : int, default 30
+            How many arcs.
+        """
+        check_is_fitted(self, "forest_")
+        return network_dot(self, check_int(top, "top", 1))
+
+    def to_html(self, title: str = "Dependency network", *, top: int = 400) -> str:
         """Return a page with a graph to explore: one file, which needs nothing else.
 
         Parameters
         ----------
         title : str
-        n : int, default 400
+        top : int, default 400
             How many arcs the page holds at most.
         """
         from tacit.tree.network.page import network_page
 
         check_is_fitted(self, "forest_")
-        return network_page(self, title, check_int(n, "n", 1))
+        return network_page(self, title, check_int(top, "top", 1))
 
-    def save_html(
-        self, path: str | os.PathLike[str], title: str = "Dependency network", *, n: int = 400
-    ) -> None:
-        """Write :meth:`to_html` to a file.
+    def to_state(self) -> store.State:
+        """Return the arrays of a file."""
+        return network_to_state(self)
 
-        Parameters
-        ----------
-        path : path-like
-        title, n
-            As for :meth:`to_html`.
-        """
-        from tacit.tree.network.page import write_page
-
-        write_page(path, self.to_html(title, n=n))
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a file that :func:`tacit.load` reads; atomic."""
-        check_is_fitted(self, "forest_")
-        write_network(path, self)
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make a network of the arrays of a file, after checking that they go together."""
+        return network_from_state(cls, state)
 
 
 def _check_columns(shape: tuple[int, int]) -> None:

@@ -18,7 +18,15 @@ if TYPE_CHECKING:
 
     from tacit.schema import Schema
 
-__all__ = ["Arcs", "Derived", "Forest", "find_arcs", "join_forests", "node_probabilities"]
+__all__ = [
+    "Arcs",
+    "DerivedFromForest",
+    "Forest",
+    "array_names",
+    "find_arcs",
+    "join_forests",
+    "node_probabilities",
+]
 
 
 class Arcs(NamedTuple):
@@ -44,7 +52,7 @@ class Forest:
     ----------
     roots : ndarray of int64
         Where each tree's nodes begin, and where the last one's end.
-    column, low, high, complete, left, right, first, children, gain, share : ndarray
+    column, low, high, complete, left, right, first, children, gain, prior_fraction : ndarray
         As those of :class:`Nodes`.
     stats : ndarray of int64
         The summed weights of each node's codes, tree after tree and node after node.
@@ -64,7 +72,7 @@ class Forest:
     first: NDArray[np.int32]
     children: NDArray[np.int32]
     gain: NDArray[np.float64]
-    share: NDArray[np.float64]
+    prior_fraction: NDArray[np.float64]
     stats: NDArray[np.int64]
     stat_start: NDArray[np.int64]
     unit: float
@@ -75,7 +83,7 @@ class Forest:
         return len(self.roots) - 1
 
     def to_kernel(self, schema: Schema, table: NDArray[np.float64]) -> _core.Forest:
-        """Return what kernels walk, with a number for each node and code, laid out as stats."""
+        """Return what kernels take, with a number for each node and code, laid out as stats."""
         return _core.Forest(
             self.roots, self.column, self.low, self.high, self.complete, self.first, self.children,
             schema.offsets, schema.defaults, table, self.stat_start,
@@ -84,7 +92,7 @@ class Forest:
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by their names."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "unit"}
+        return {name: getattr(self, name) for name in array_names()}
 
     @property
     def n_leaves(self) -> NDArray[np.int64]:
@@ -111,44 +119,48 @@ class Forest:
         ids = self.high.astype(np.int64) - self.low
         return np.where(self.column < 0, 0, np.where(self.complete > 0, ids + 1, 2))
 
-    def tree(self, place: int) -> Nodes:
+    def tree(self, column: int) -> Nodes:
         """Return the tree of one column; its nodes are numbered from 0."""
-        begin, end = int(self.roots[place]), int(self.roots[place + 1])
-        own = slice(begin, end)
-        counts = self.stats[self.stat_start[place] : self.stat_start[place + 1]]
-        inner = self.column[own] >= 0
-        first = self.first[own].astype(np.int64)
-        behind = first + self.n_children[own]
+        begin, end = int(self.roots[column]), int(self.roots[column + 1])
+        nodes = slice(begin, end)
+        counts = self.stats[self.stat_start[column] : self.stat_start[column + 1]]
+        inner = self.column[nodes] >= 0
+        first = self.first[nodes].astype(np.int64)
+        behind = first + self.n_children[nodes]
         base = int(first[inner].min()) if inner.any() else 0
         last = int(behind[inner].max()) if inner.any() else 0
         return Nodes(
-            column=np.array(self.column[own]),
-            low=np.array(self.low[own]),
-            high=np.array(self.high[own]),
-            complete=np.array(self.complete[own]),
-            left=np.array(self.left[own]),
-            right=np.array(self.right[own]),
+            column=np.array(self.column[nodes]),
+            low=np.array(self.low[nodes]),
+            high=np.array(self.high[nodes]),
+            complete=np.array(self.complete[nodes]),
+            left=np.array(self.left[nodes]),
+            right=np.array(self.right[nodes]),
             first=np.where(inner, first - base, 0).astype(np.int32),
             children=self.children[base:last] - np.int32(begin),
-            gain=np.array(self.gain[own]),
-            share=np.array(self.share[own]),
+            gain=np.array(self.gain[nodes]),
+            prior_fraction=np.array(self.prior_fraction[nodes]),
             counts=counts.reshape(end - begin, -1) / self.unit,
         )
 
 
-def join_forests(parts: Sequence[tuple[Any, ...]], unit: float) -> Forest:
+def array_names() -> list[str]:
+    """Return the names of a forest's arrays, in the order in which kernels return them."""
+    return [field.name for field in fields(Forest) if field.name != "unit"]
+
+
+def join_forests(batches: Sequence[tuple[Any, ...]], unit: float) -> Forest:
     """Put what growth returned for some targets after another into one forest."""
-    names = [f.name for f in fields(Forest) if f.name != "unit"]
-    columns = dict(zip(names, zip(*parts, strict=True), strict=True))
-    numbers = {"roots": "column", "children": "column", "first": "children", "stat_start": "stats"}
+    columns = dict(zip(array_names(), zip(*batches, strict=True), strict=True))
+    indexed = {"roots": "column", "children": "column", "first": "children", "stat_start": "stats"}
     joined = {}
     for name, arrays in columns.items():
         dtype = arrays[0].dtype
-        if name in numbers:  # places in another array, before which others now come
-            before = np.cumsum([0, *(len(own) for own in columns[numbers[name]])])
-            arrays = tuple(own + n for own, n in zip(arrays, before.tolist(), strict=False))
+        if name in indexed:  # indices of another array, before which others now come
+            before = np.cumsum([0, *(len(array) for array in columns[indexed[name]])])
+            arrays = tuple(array + n for array, n in zip(arrays, before.tolist(), strict=False))
         if name in ("roots", "stat_start"):  # each ends where the next begins
-            arrays = (arrays[0], *(own[1:] for own in arrays[1:]))
+            arrays = (arrays[0], *(array[1:] for array in arrays[1:]))
         joined[name] = np.concatenate(arrays).astype(dtype)
     joined["first"][joined["column"] < 0] = 0
     return Forest(**joined, unit=unit)
@@ -160,39 +172,40 @@ def node_probabilities(
     """Return P(code) in every node, laid out as the forest's stats.
 
     A code with the weight c in a node of the weight N has (c + a) / (N + K a), K being the number
-    of codes: a is the prior's weight, under BDeu the node's share of it.
+    of codes: a is the prior's weight, under BDeu the node's fraction of it.
     """
     sizes = arities[forest.tree_of_node]
     begin = np.concatenate(([0], np.cumsum(sizes)))[:-1]
     counts = forest.stats / forest.unit
-    each = prior_weight * (forest.share / sizes if prior == "bdeu" else np.ones(len(sizes)))
-    totals = np.add.reduceat(counts, begin) + each * sizes
+    fraction = forest.prior_fraction / sizes if prior == "bdeu" else np.ones(len(sizes))
+    pseudocounts = prior_weight * fraction
+    totals = np.add.reduceat(counts, begin) + pseudocounts * sizes
     with np.errstate(invalid="ignore"):
-        chances = (counts + np.repeat(each, sizes)) / np.repeat(totals, sizes)
+        probabilities = (counts + np.repeat(pseudocounts, sizes)) / np.repeat(totals, sizes)
     empty = np.flatnonzero(totals <= 0)  # without records or prior: as their parents have it
     if len(empty):
         parent, child = forest.edges
         parent_of = np.zeros(len(sizes), np.int64)
         parent_of[child] = parent
         for node in empty.tolist():
-            own, above = begin[node], begin[parent_of[node]]
-            chances[own : own + sizes[node]] = chances[above : above + sizes[node]]
-    return np.asarray(chances)
+            at, above = begin[node], begin[parent_of[node]]
+            probabilities[at : at + sizes[node]] = probabilities[above : above + sizes[node]]
+    return np.asarray(probabilities)
 
 
 def find_arcs(forest: Forest) -> Arcs:
     """Add up gains by target and predictor; of equal gains, earlier columns come first."""
     asked = forest.column >= 0
     key = forest.tree_of_node[asked] * forest.n_trees + forest.column[asked]
-    pairs, place = np.unique(key, return_inverse=True)
-    gain = np.bincount(place, forest.gain[asked], minlength=len(pairs)).astype(np.float64)
+    pairs, pair = np.unique(key, return_inverse=True)
+    gain = np.bincount(pair, forest.gain[asked], minlength=len(pairs)).astype(np.float64)
     target, predictor = np.divmod(pairs, forest.n_trees)
     order = np.lexsort((target, predictor, -np.round(gain, 9)))
     return Arcs(predictor[order], target[order], gain[order])
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedFromForest:
     """What follows from a forest, made when it is asked for and then kept."""
 
     forest: Forest
@@ -201,7 +214,7 @@ class Derived:
     prior_weight: float
 
     @cached_property
-    def chances(self) -> NDArray[np.float64]:
+    def probabilities(self) -> NDArray[np.float64]:
         """The probabilities of all codes in all nodes, laid out as the forest's stats."""
         return node_probabilities(self.forest, self.arities, self.prior, self.prior_weight)
 

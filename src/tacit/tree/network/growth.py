@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["grow_network"]
 
-_MOST_PAIRS = 1_000_000_000  # bytes of pair counts that roots may share
+_MOST_PAIRS = 1_000_000_000  # bytes of pair counts that all roots use
 _BATCHES = 100  # how often progress moves
 
 
@@ -31,7 +31,7 @@ def grow_network(
     settings: dict[str, Any],
     n_jobs: int,
     *,
-    shown: bool = False,
+    verbose: int = 0,
 ) -> Forest:
     """Grow a tree for each column given all others.
 
@@ -45,8 +45,8 @@ def grow_network(
     settings : dict
         For the growth kernel.
     n_jobs : int
-    shown : bool
-        Whether to show progress on stderr.
+    verbose : int
+        1 shows progress on stderr.
     """
     schema = table.schema
     given = _core.TreeTable(
@@ -55,22 +55,22 @@ def grow_network(
     )  # fmt: skip
     pairs = _count_pairs(table, n_jobs) if weights is None else None
     n = len(schema)
-    # Ctrl-C is heard inside the kernel, too; batches are only for those who look.
-    step = max(n_jobs, -(-n // _BATCHES)) if shown else n
+    # Ctrl-C is heard inside the kernel, too; batches are only for showing progress.
+    step = max(n_jobs, -(-n // _BATCHES)) if verbose else n
     unit = settings["unit"]
     settings, factor = even_settings(settings, weights)
-    parts = []
-    with show_progress("columns", n, shown) as report:
+    batches = []
+    with show_progress("columns", n, bool(verbose)) as report:
         for begin in range(0, n, step):
             targets = np.arange(begin, min(begin + step, n), dtype=np.int64)
-            parts.append(_core.grow_forest(given, targets, pairs, settings, n_jobs))
+            batches.append(_core.grow_forest(given, targets, pairs, settings, n_jobs))
             report(len(targets))
-    forest = join_forests(parts, unit)
+    forest = join_forests(batches, unit)
     return forest if factor == 1.0 else replace(forest, gain=forest.gain * factor)
 
 
 def _count_pairs(table: Table, n_jobs: int) -> NDArray[np.int64] | None:
-    """Count pairs once for all roots, if there is room for them."""
+    """Count pairs once for all roots, if they fit in memory."""
     n_bytes = 8 * table.schema.n_values**2
     free = available_memory()
     if not 0 < n_bytes <= _MOST_PAIRS or (free is not None and n_bytes > free // 2):

@@ -1,4 +1,4 @@
-"""Where the boxes of a graph go: springs, then room for each box, then one part beside another.
+"""Where the boxes of a graph go: springs, then room for boxes, then one component beside another.
 
 Everything is deterministic. Lengths are in points, as sizes of type are.
 """
@@ -20,7 +20,7 @@ __all__ = ["lay_out"]
 _SPRING = 84.0  # the length of an arc at rest
 _WIDER = 1.6  # boxes are wider than high, and so are pages
 _GAP = (20.0, 20.0)  # between boxes, beside and above each other
-_MARGIN = 26.0  # between parts of the graph that no arc connects
+_MARGIN = 26.0  # between components, which no arc connects
 _STEPS = 150  # of springs; a third of it in large graphs
 
 
@@ -44,7 +44,7 @@ def lay_out(
     lengths : ndarray of shape (n_arcs,), optional
         How long each arc is to be, relative to others.
     aspect : float
-        Of the whole, width by height, as far as it can be had.
+        Of all of it, width by height, as far as it can be had.
 
     Returns
     -------
@@ -52,20 +52,20 @@ def lay_out(
         From 0 on; the second coordinate grows upwards.
     """
     graph = _shortest(n_nodes, arcs, np.ones(len(arcs)) if lengths is None else lengths)
-    n_parts, part = csgraph.connected_components(graph, directed=False)
-    places = np.zeros((n_nodes, 2))
-    members = [np.flatnonzero(part == k) for k in range(n_parts)]
+    n_components, component = csgraph.connected_components(graph, directed=False)
+    centres = np.zeros((n_nodes, 2))
+    members = [np.flatnonzero(component == k) for k in range(n_components)]
     boxes = []
-    for own in members:
-        local = _springs(graph, own) if len(own) > 1 else np.zeros((1, 2))
-        local = _separate(_level(local) * (_WIDER, 1.0), sizes[own])
-        low = (local - sizes[own] / 2).min(axis=0)
-        places[own] = local - low
-        boxes.append((local + sizes[own] / 2).max(axis=0) - low)
+    for nodes in members:
+        local = _springs(graph, nodes) if len(nodes) > 1 else np.zeros((1, 2))
+        local = _separate(_level(local) * (_WIDER, 1.0), sizes[nodes])
+        low = (local - sizes[nodes] / 2).min(axis=0)
+        centres[nodes] = local - low
+        boxes.append((local + sizes[nodes] / 2).max(axis=0) - low)
     corners = _pack(np.array(boxes), aspect)
-    for own, corner in zip(members, corners, strict=True):
-        places[own] += corner
-    return places
+    for nodes, corner in zip(members, corners, strict=True):
+        centres[nodes] += corner
+    return centres
 
 
 def _shortest(
@@ -82,12 +82,12 @@ def _shortest(
     return sparse.csr_array((np.tile(lengths[first], 2), both), (n_nodes, n_nodes))
 
 
-def _springs(graph: sparse.csr_array, own: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Place a connected part such that distances are as near as can be to those in the graph.
+def _springs(graph: sparse.csr_array, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Place a connected component such that distances are as near as can be to those in the graph.
 
     Stress with weights 1/d², lowered by moving each node to where its springs pull it on average.
     """
-    near = graph[own][:, own]
+    near = graph[nodes][:, nodes]
     degree = np.diff(near.indptr)
     # Around hubs there must be room for all that hangs on them.
     near.data = near.data * (1.0 + 0.1 * np.maximum(np.repeat(degree, degree) - 4, 0) ** 0.8)
@@ -98,14 +98,14 @@ def _springs(graph: sparse.csr_array, own: NDArray[np.int64]) -> NDArray[np.floa
     weight = 1.0 / wanted**2
     np.fill_diagonal(weight, 0.0)
     total = weight.sum(axis=1)
-    places = _spread(hops)
-    for _ in range(_STEPS if len(own) <= 300 else _STEPS // 3):
-        apart = places[:, None] - places[None]
+    centres = _spread(hops)
+    for _ in range(_STEPS if len(nodes) <= 300 else _STEPS // 3):
+        apart = centres[:, None] - centres[None]
         distance = np.maximum(np.hypot(apart[..., 0], apart[..., 1]), 1e-3)
         pull = weight * wanted / distance
-        aim = weight @ places + pull.sum(axis=1)[:, None] * places - pull @ places
-        places = 0.5 * places + 0.5 * aim / total[:, None]
-    return places
+        aim = weight @ centres + pull.sum(axis=1)[:, None] * centres - pull @ centres
+        centres = 0.5 * centres + 0.5 * aim / total[:, None]
+    return centres
 
 
 def _spread(hops: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -121,47 +121,47 @@ def _spread(hops: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(_SPRING * (np.round(start, 6) + shaken))
 
 
-def _level(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Turn a part such that it is widest from left to right."""
-    centred = np.asarray(places - places.mean(axis=0))
-    if len(places) < 2:
+def _level(centres: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Turn a component such that it is widest from left to right."""
+    centred = np.asarray(centres - centres.mean(axis=0))
+    if len(centres) < 2:
         return centred
     _, vectors = np.linalg.eigh(centred.T @ centred)
     turned = centred @ vectors[:, ::-1]
     return np.asarray(turned * np.sign(turned[np.abs(turned).argmax(axis=0), [0, 1]] + 1e-300))
 
 
-def _separate(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _separate(centres: NDArray[np.float64], sizes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Push boxes that overlap apart, each pair along the way that is shorter."""
-    places = places.copy()
+    centres = centres.copy()
     reach = sizes.max(axis=0) + _GAP
     for step in range(600):
         # Only boxes whose centres are near can overlap.
-        near = cKDTree(places / reach).query_pairs(1.0, p=np.inf, output_type="ndarray")
+        near = cKDTree(centres / reach).query_pairs(1.0, p=np.inf, output_type="ndarray")
         near = near[np.lexsort(near.T)]
         a, b = near.T
-        apart = places[a] - places[b]
+        apart = centres[a] - centres[b]
         overlap = (sizes[a] + sizes[b]) / 2 + _GAP - np.abs(apart)
         hit = overlap.min(axis=1) > 1e-9
         if not hit.any():
             break
         if step % 100 == 99:  # stuck in a heap: everything moves outwards a little
-            places *= 1.15
+            centres *= 1.15
             continue
         a, b, apart, overlap = a[hit], b[hit], apart[hit], overlap[hit]
         push = np.where(apart > 0, 0.52, -0.52) * overlap
         sideways = overlap[:, 0] < overlap[:, 1]
         push[sideways, 1] = 0.0
         push[~sideways, 0] = 0.0
-        moves = np.zeros_like(places)
+        moves = np.zeros_like(centres)
         np.add.at(moves, a, push)
         np.add.at(moves, b, -push)
-        places += np.clip(moves, -_SPRING, _SPRING)
-    return places
+        centres += np.clip(moves, -_SPRING, _SPRING)
+    return centres
 
 
 def _pack(boxes: NDArray[np.float64], aspect: float) -> NDArray[np.float64]:
-    """Return the lower left corners of parts in rows, the highest parts first."""
+    """Return the lower left corners of components in rows, the highest first."""
     padded = boxes + _MARGIN
     width = max(float(np.sqrt(padded.prod(axis=1).sum() * aspect)), float(padded[:, 0].max()))
     corners = np.zeros_like(boxes)

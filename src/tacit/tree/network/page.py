@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import json
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import InputError
 from tacit.tree.network.layout import lay_out
 from tacit.tree.network.page_script import SCRIPT, STYLE
 from tacit.tree.network.text import network_facts
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import NDArray
 
     from tacit.tree.network.dependency_network import DependencyNetwork
 
-__all__ = ["network_page", "write_page"]
+__all__ = ["network_page"]
 
 _FIRST = 40  # arcs that are shown at first
 _LONGEST = 36  # characters of a name in its box
 _HIGH = 24.0  # a box, in pixels
-_DEEP, _LINES = 5, 40  # how much of a tree is told
+_DEPTH, _LINES = 5, 40  # how much of a tree is shown
 _HELP = (
     "Choose a column to see what predicts it, what it predicts, and its tree. Move the slider to "
     "show more arcs or fewer. With the keyboard: Tab and arrow keys go from box to box, Enter "
@@ -34,18 +30,18 @@ _HELP = (
 )
 
 
-def network_page(network: DependencyNetwork, title: str, n: int) -> str:
+def network_page(network: DependencyNetwork, title: str, top: int) -> str:
     """Return the page.
 
     Parameters
     ----------
     network : DependencyNetwork
     title : str
-    n : int
+    top : int
         The most arcs that it holds.
     """
     total = len(network.arcs_.gain)
-    shown = min(n, total)
+    shown = min(top, total)
     data = _data(network, shown)
     n_columns = len(data["names"])
     kept = "all arcs"
@@ -65,14 +61,6 @@ def network_page(network: DependencyNetwork, title: str, n: int) -> str:
     )
 
 
-def write_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page to a file."""
-    try:
-        Path(path).write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"path: cannot write {str(path)!r}: {error.strerror}") from None
-
-
 def _controls(shown: int) -> str:
     first = min(_FIRST, shown)
     return (
@@ -82,7 +70,7 @@ def _controls(shown: int) -> str:
         f'<input type="range" id="strength" min="{min(1, shown)}" max="{shown}" value="{first}">'
         '</label><span class="faint">gain at least <span id="least"></span></span>'
         '<label>Search <input type="search" id="search" list="names" autocomplete="off">'
-        '</label><datalist id="names"></datalist><span id="found" role="status"></span>'
+        '</label><datalist id="names"></datalist><span id="message" role="status"></span>'
         '<span><button type="button" id="closer" aria-label="Zoom in">+</button> '
         '<button type="button" id="wider" aria-label="Zoom out">−</button> '
         '<button type="button" id="fit">Fit</button></span>'
@@ -102,45 +90,45 @@ def _data(network: DependencyNetwork, shown: int) -> dict[str, Any]:
     ends = ends.reshape(-1, 2)
     names = [network.schema_.names[c] for c in columns.tolist()]
     widths = np.array([7.0 * min(len(name), _LONGEST) + 18 for name in names])
-    places = _places(ends, widths)
+    centres = _centres(ends, widths)
     return {
         "names": names,
-        "x": _plain(places[:, 0]),
-        "y": _plain(places[:, 1]),
-        "w": _plain(widths),
+        "x": _rounded(centres[:, 0]),
+        "y": _rounded(centres[:, 1]),
+        "w": _rounded(widths),
         "h": _HIGH,
         "longest": _LONGEST,
         "from": ends[:, 0].tolist(),
         "to": ends[:, 1].tolist(),
-        "gain": [float(f"{own:.4g}") for own in gain.tolist()],
+        "gain": [float(f"{x:.4g}") for x in gain.tolist()],
         "leaves": network.n_leaves_[columns].tolist(),
-        "trees": [_tell(network, c) for c in columns.tolist()],
+        "trees": [_tree_text(network, c) for c in columns.tolist()],
         "help": _HELP,
     }
 
 
-def _places(ends: NDArray[np.int64], widths: NDArray[np.float64]) -> NDArray[np.float64]:
+def _centres(ends: NDArray[np.int64], widths: NDArray[np.float64]) -> NDArray[np.float64]:
     """Lay out for the screen, where the second coordinate grows downwards."""
     if not len(ends):
         return np.zeros((0, 2))
     sizes = np.column_stack([widths, np.full(len(widths), _HIGH)])
     # Strong arcs are short: what is shown first stays together.
     lengths = np.linspace(0.75, 1.9, len(ends))
-    places = lay_out(len(widths), ends, sizes, lengths=lengths)
-    places[:, 1] = places[:, 1].max() - places[:, 1]
-    return places
+    centres = lay_out(len(widths), ends, sizes, lengths=lengths)
+    centres[:, 1] = centres[:, 1].max() - centres[:, 1]
+    return centres
 
 
-def _tell(network: DependencyNetwork, column: int) -> str:
-    """Return the upper part of a column's tree as text."""
-    lines = network.tree(column).to_text(max_depth=_DEEP).splitlines()
+def _tree_text(network: DependencyNetwork, column: int) -> str:
+    """Return the upper levels of a column's tree as text."""
+    lines = network.tree(column).to_text(max_depth=_DEPTH).splitlines()
     if len(lines) > _LINES:
         lines = [*lines[:_LINES], f"… and {len(lines) - _LINES} lines more"]
     return "\n".join(lines)
 
 
-def _plain(numbers: NDArray[np.float64]) -> list[float]:
-    return [round(own, 1) for own in numbers.tolist()]
+def _rounded(numbers: NDArray[np.float64]) -> list[float]:
+    return [round(x, 1) for x in numbers.tolist()]
 
 
 def _embed(data: dict[str, Any]) -> str:

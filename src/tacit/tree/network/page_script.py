@@ -136,11 +136,12 @@ function show() {
   find("least").textContent = k ? data.gain[k - 1].toLocaleString() : "\\u2013";
   const seen = new Set(chosen >= 0 ? [chosen] : []), near = new Map();
   for (const arc of arcs) {
-    const own = arc.from === chosen || arc.to === chosen;
-    arc.shown = arc.rank < k || own;
+    const touching = arc.from === chosen || arc.to === chosen;
+    arc.shown = arc.rank < k || touching;
     if (!arc.shown) continue;
     seen.add(arc.from); seen.add(arc.to);
-    if (own) near.set(arc.from === chosen ? arc.to : arc.from, arc.from === chosen ? "out" : "in");
+    const other = arc.from === chosen ? arc.to : arc.from;
+    if (touching) near.set(other, arc.from === chosen ? "out" : "in");
   }
   for (const arc of arcs) {
     const side = arc.to === chosen ? " in" : arc.from === chosen ? " out" : "";
@@ -160,17 +161,17 @@ function show() {
 }
 
 // The chosen node in words.
-function list(title, style, own, other, parent) {
-  const head = say("h3", `${title} (${own.length})`, parent, style);
+function list(title, style, touching, other, parent) {
+  const head = say("h3", `${title} (${touching.length})`, parent, style);
   const items = say("ul", "", parent);
-  for (const arc of own) {
+  for (const arc of touching) {
     const item = say("li", "", items);
     const button = say("button", nodes[other(arc)].name, item);
     button.type = "button";
     button.addEventListener("click", () => choose(other(arc), true));
     say("span", arc.gain.toLocaleString(), item, "faint");
   }
-  if (!own.length) say("p", "none among these arcs", parent, "faint");
+  if (!touching.length) say("p", "none among these arcs", parent, "faint");
   return head;
 }
 function choose(k, follow) {
@@ -201,9 +202,9 @@ function zoom(by, x = frame.x + frame.w / 2, y = frame.y + frame.h / 2) {
   look();
 }
 function fit() {
-  const own = nodes.filter(node => node.shown);
-  if (!own.length) return;
-  const low = (f) => Math.min(...own.map(f)), high = (f) => Math.max(...own.map(f));
+  const visible = nodes.filter(node => node.shown);
+  if (!visible.length) return;
+  const low = (f) => Math.min(...visible.map(f)), high = (f) => Math.max(...visible.map(f));
   const x = low(n => n.x - n.w / 2) - 20, y = low(n => n.y - n.h / 2) - 20;
   frame = { x, y, w: Math.max(high(n => n.x + n.w / 2) + 20 - x, 300),
     h: Math.max(high(n => n.y + n.h / 2) + 20 - y, 200) };
@@ -265,12 +266,12 @@ document.addEventListener("keydown", event => {
 // Search: the first name that is, begins with, or holds the text.
 function look_up() {
   const text = search.value.trim().toLowerCase();
-  if (!text) { find("found").textContent = ""; return; }
+  if (!text) { find("message").textContent = ""; return; }
   const names = nodes.map(node => node.name.toLowerCase());
   let k = names.indexOf(text);
   if (k < 0) k = names.findIndex(name => name.startsWith(text));
   if (k < 0) k = names.findIndex(name => name.includes(text));
-  find("found").textContent = k < 0 ? "no such column on this page" : "";
+  find("message").textContent = k < 0 ? "no such column on this page" : "";
   if (k >= 0) choose(k, true);
 }
 search.addEventListener("change", look_up);

@@ -24,8 +24,8 @@ _PAD = 4.5  # around a name
 _PAPER, _EDGE, _ARROW = "#f3f6fa", "#8294a8", "#2f6690"
 
 
-def plot_network(names: Sequence[str], arcs: Arcs, n: int, ax: Axes | None) -> Axes:
-    """Draw the n strongest arcs: boxes with names, and arrows that are the wider the stronger.
+def plot_network(names: Sequence[str], arcs: Arcs, top: int, ax: Axes | None) -> Axes:
+    """Draw the strongest arcs: boxes with names, and arrows that are the wider the stronger.
 
     Parameters
     ----------
@@ -33,17 +33,17 @@ def plot_network(names: Sequence[str], arcs: Arcs, n: int, ax: Axes | None) -> A
         Of all columns.
     arcs : Arcs
         The strongest first.
-    n : int
+    top : int
     ax : matplotlib Axes, optional
     """
-    shown = min(n, len(arcs.gain))
+    shown = min(top, len(arcs.gain))
     ends = np.column_stack([arcs.predictor[:shown], arcs.target[:shown]])
     columns, local = np.unique(ends, return_inverse=True)
     local = local.reshape(-1, 2)
     texts = [shorten(names[c], 36) for c in columns.tolist()]
     sizes = _sizes(texts)
-    places = lay_out(len(columns), local, sizes) if shown else np.zeros((0, 2))
-    extent = (places + sizes / 2).max(axis=0) if shown else np.array([300.0, 100.0])
+    centres = lay_out(len(columns), local, sizes) if shown else np.zeros((0, 2))
+    extent = (centres + sizes / 2).max(axis=0) if shown else np.array([300.0, 100.0])
     ax = new_axes(ax, extent[0] / 72 + 0.5, extent[1] / 72 + 0.9)
     ax.set(xlim=(-8, extent[0] + 8), ylim=(-8, extent[1] + 8), aspect="equal")
     ax.set_axis_off()
@@ -53,8 +53,8 @@ def plot_network(names: Sequence[str], arcs: Arcs, n: int, ax: Axes | None) -> A
     if not shown:
         return ax
     scale = min(1.0, *(have / want for have, want in zip(room(ax), extent + 16, strict=True)))
-    _draw_arrows(ax, places, sizes, local, arcs.gain[:shown], scale)
-    for text, (x, y), (width, height) in zip(texts, places, sizes, strict=True):
+    _draw_arrows(ax, centres, sizes, local, arcs.gain[:shown], scale)
+    for text, (x, y), (width, height) in zip(texts, centres, sizes, strict=True):
         _draw_box(ax, text, x, y, width, height, scale)
     return ax
 
@@ -88,7 +88,7 @@ def _draw_box(
 
 def _draw_arrows(
     ax: Axes,
-    places: NDArray[np.float64],
+    centres: NDArray[np.float64],
     sizes: NDArray[np.float64],
     ends: NDArray[np.int64],
     gains: NDArray[np.float64],
@@ -101,7 +101,7 @@ def _draw_arrows(
     both = {(int(a), int(b)) for a, b in ends}
     for (a, b), s in reversed(list(zip(ends.tolist(), strength.tolist(), strict=True))):
         bend = 0.18 if (b, a) in both else 0.06
-        start, end = places[a], places[b]
+        start, end = centres[a], centres[b]
         arrow = FancyArrowPatch(
             _border(start, end, sizes[a], bend), _border(end, start, sizes[b], -bend),
             connectionstyle=f"arc3,rad={bend}",

@@ -57,12 +57,12 @@ def read_basket(schema: Schema, basket: Any) -> Table:
     if isinstance(basket, str) or not isinstance(basket, Iterable):
         raise InputError(f"basket must be a list of items, got {basket!r}")
     entries = basket.items() if isinstance(basket, Mapping) else basket
-    held: dict[int, int | None] = {}
+    value_of: dict[int, int | None] = {}
     for entry in entries:
         column, value = _read_item(schema, entry)
-        if held.setdefault(column, value) != value:
+        if value_of.setdefault(column, value) != value:
             raise InputError(f"basket: column {schema.names[column]!r} has two values")
-    ids = np.array(sorted(v for v in held.values() if v is not None), np.int64)
+    ids = np.array(sorted(v for v in value_of.values() if v is not None), np.int64)
     return Table.from_stored(schema, [0, len(ids)], ids.astype(value_type(schema.n_values)))
 
 
@@ -89,9 +89,9 @@ def _read_item(schema: Schema, entry: Any) -> tuple[int, int | None]:
         return column, value
     if schema.column(column).default_label in (True, 1):
         return column, None  # what most records have
-    said = schema.column(column).labels.items
+    labels = schema.column(column).labels.items
     raise InputError(
-        f"basket: column {schema.names[column]!r} has the labels {said[0]!r} and {said[1]!r}; "
+        f"basket: column {schema.names[column]!r} has the labels {labels[0]!r} and {labels[1]!r}; "
         "say which: (column, label)"
     )
 
@@ -120,18 +120,18 @@ def rank_items(
         How many items for each record.
     """
     schema = table.schema
-    missing = np.array([-1 if own.missing is None else own.missing for own in schema.labels])
-    lost = schema.value_codes == missing[schema.value_columns]
+    missing_codes = np.array([-1 if x.missing is None else x.missing for x in schema.labels])
+    is_missing = schema.value_codes == missing_codes[schema.value_columns]
     step = max(1, _CELLS // max(schema.n_values, 1))
-    parts = []
+    chunks = []
     for begin in range(0, table.n_records, step):
-        part = table.take(np.arange(begin, min(begin + step, table.n_records)))
-        chances = predict(part)
-        chances[:, lost] = -1.0
-        chances[_same_columns(part)] = -1.0
-        record, value = _best(chances, most)
-        parts.append((record + begin, value, chances[record, value]))
-    record, value, chance = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        chunk = table.take(np.arange(begin, min(begin + step, table.n_records)))
+        probabilities = predict(chunk)
+        probabilities[:, is_missing] = -1.0
+        probabilities[_same_columns(chunk)] = -1.0
+        record, value = _best(probabilities, most)
+        chunks.append((record + begin, value, probabilities[record, value]))
+    record, value, probability = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
     first = np.searchsorted(record, record)  # where each record's items begin
     named = {int(v): item_name(schema, int(v)) for v in np.unique(value)}
     return pl.DataFrame(
@@ -139,7 +139,7 @@ def rank_items(
             "record": record,
             "rank": np.arange(1, len(record) + 1) - first,
             "item": pl.Series([named[v] for v in value.tolist()], dtype=pl.String),
-            "probability": chance,
+            "probability": probability,
         }
     )
 
@@ -155,14 +155,14 @@ def _same_columns(table: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return rows, np.repeat(schema.offsets[columns], widths) + within
 
 
-def _best(chances: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of the largest entries of each row, in order; of equals, the first."""
-    n = chances.shape[1]
+def _best(entries: NDArray[np.float64], most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the indices of the largest entries of each row, in order; of equals, the first."""
+    n = entries.shape[1]
     if n == 0:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    worst = np.partition(chances, max(n - most, 0), axis=1)[:, max(n - most, 0)]
-    row, place = np.nonzero((chances >= worst[:, None]) & (chances >= 0))
-    order = np.lexsort((place, -chances[row, place], row))
-    row, place = row[order], place[order]
+    worst = np.partition(entries, max(n - most, 0), axis=1)[:, max(n - most, 0)]
+    row, column = np.nonzero((entries >= worst[:, None]) & (entries >= 0))
+    order = np.lexsort((column, -entries[row, column], row))
+    row, column = row[order], column[order]
     kept = np.arange(len(row)) - np.searchsorted(row, row) < most
-    return row[kept], place[kept]
+    return row[kept], column[kept]

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from tacit.tree.drawing.dot import dot_escape
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.tree.network.dependency_network import DependencyNetwork
     from tacit.tree.network.forest import Arcs
 
-__all__ = ["arcs_frame", "network_facts", "network_text"]
+__all__ = ["arcs_frame", "network_dot", "network_facts", "network_text"]
 
 
-def arcs_frame(names: Sequence[str], arcs: Arcs, n: int | None = None) -> pl.DataFrame:
-    """Return the n strongest arcs: predictor, target, gain and rank."""
-    predictor, target, gain = (array[:n] for array in arcs)
+def arcs_frame(names: Sequence[str], arcs: Arcs, top: int | None = None) -> pl.DataFrame:
+    """Return the strongest arcs: predictor, target, gain and rank."""
+    predictor, target, gain = (array[:top] for array in arcs)
     return pl.DataFrame(
         {
             "predictor": pl.Series([names[c] for c in predictor.tolist()], dtype=pl.String),
@@ -44,17 +46,28 @@ def network_facts(network: DependencyNetwork) -> str:
     return text
 
 
-def network_text(network: DependencyNetwork, n: int) -> str:
+def network_text(network: DependencyNetwork, top: int) -> str:
     """Return the sizes of a network and its strongest arcs."""
     lines = [f"Dependency network of {network_facts(network)}"]
     names = network.schema_.names
-    predictor, target, gain = (array[:n].tolist() for array in network.arcs_)
+    predictor, target, gain = (array[:top].tolist() for array in network.arcs_)
     if gain:
         lines.append("Strongest arcs, by what they add to the score of a column's tree:")
-        gains = [f"{own:,.1f}" for own in gain]
-        wide = max(map(len, gains))
+        gains = [f"{x:,.1f}" for x in gain]
+        width = max(map(len, gains))
         lines += [
-            f"  {own:>{wide}}  {names[p]} → {names[t]}"
-            for p, t, own in zip(predictor, target, gains, strict=True)
+            f"  {text:>{width}}  {names[p]} → {names[t]}"
+            for p, t, text in zip(predictor, target, gains, strict=True)
         ]
     return "\n".join(lines)
+
+
+def network_dot(network: DependencyNetwork, top: int) -> str:
+    """Return the strongest arcs in Graphviz' language, the wider the stronger."""
+    names = [f'"{dot_escape(name)}"' for name in network.schema_.names]
+    predictor, target, gain = (array[:top].tolist() for array in network.arcs_)
+    lines = [
+        f"  {names[p]} -> {names[t]} [penwidth={0.6 + 3.9 * x / max(gain[0], 1e-300):.2f}];"
+        for p, t, x in zip(predictor, target, gain, strict=True)
+    ]
+    return "\n".join(["digraph network {", *lines, "}", ""])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tacit.tree.partitioned.leaf_histograms import Planes
+from tacit.tree.partitioned.leaf_histograms import ClassHistograms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from tacit.schema import Schema
 
-__all__ = ["Ahead", "GrowingTree", "Leaf", "Split", "Target"]
+__all__ = ["Candidates", "GrowingTree", "Leaf", "Split", "Target"]
 
-FIRST_REACH = 6  # how many splits leaves look ahead at first
+FIRST_LOOKAHEAD = 6  # how many candidates for the next splits are counted at first
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Target:
         arity, default = len(schema.labels[column]), int(schema.defaults[column])
         return cls(column, arity, default, arity, default)
 
-    def planes(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def by_class(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return counts as trees have them: of all, then of the classes but the base.
 
         Parameters
@@ -64,15 +64,15 @@ class Target:
         classes = np.delete(by_code[: self.n_classes], self.base, axis=0)
         return np.concatenate([counts[:1], classes])
 
-    def based(self, planes: Planes) -> Planes:
-        """Return the counts of a leaf as trees have them."""
-        counts = self.planes(planes.counts)
-        return planes if counts is planes.counts else Planes(planes.ids, counts)
+    def histograms_by_class(self, by_code: ClassHistograms) -> ClassHistograms:
+        """Return the histograms of a leaf as trees have them."""
+        counts = self.by_class(by_code.counts)
+        return by_code if counts is by_code.counts else ClassHistograms(by_code.ids, counts)
 
-    def classes(self, wholes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def all_classes(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the counts of all classes in order, from those of leaves: a row for each."""
-        rest = wholes[:, 0] - wholes[:, 1:].sum(axis=1)
-        return np.insert(wholes[:, 1:], self.base, rest, axis=1)
+        rest = totals[:, 0] - totals[:, 1:].sum(axis=1)
+        return np.insert(totals[:, 1:], self.base, rest, axis=1)
 
 
 class Split(NamedTuple):
@@ -86,11 +86,11 @@ class Split(NamedTuple):
     right: int
     gain: float
     rank: int
-    inside_share: float
-    outside_share: float
+    inside_fraction: float
+    outside_fraction: float
 
 
-class Ahead(NamedTuple):
+class Candidates(NamedTuple):
     """Binary splits that may come after one another, the most likely first.
 
     Attributes
@@ -98,7 +98,7 @@ class Ahead(NamedTuple):
     low, high : ndarray of int32
         The ranges of ids inside.
     weight : ndarray of int64
-        The sum of all planes of what is inside.
+        How many records are inside, as the sum of all class histograms.
     """
 
     low: NDArray[np.int32]
@@ -116,35 +116,35 @@ class Leaf:
     condition : tuple of int
         The range of ids, and whether its records hold one of them.
     depth : int
-    share : float
+    prior_fraction : float
         Of the prior's weight.
-    whole : ndarray of int64
-        The weights of its classes, as planes.
-    looked : bool
+    totals : ndarray of int64
+        The weights of all records, then of the classes but the base.
+    searched : bool
         Whether its best split is known, or that there is none.
     split : Split, optional
         The best one, if it is worth making.
     children : list of Leaf
         What the split would make of it.
-    planes : Planes, optional
+    histograms : ClassHistograms, optional
         Its counts, kept for its children's.
-    reach : int
-        How many splits to look ahead once it is split.
-    ahead : Ahead, optional
-        Splits that may come after its own, if it has one.
+    lookahead : int
+        How many candidates for the next splits to count once it is split.
+    candidates : Candidates, optional
+        Splits that may come after this leaf's, if it has one.
     """
 
     parent: Leaf | None
     condition: tuple[int, int, int]
     depth: int
-    share: float
-    whole: NDArray[np.int64]
-    looked: bool = False
+    prior_fraction: float
+    totals: NDArray[np.int64]
+    searched: bool = False
     split: Split | None = None
     children: list[Leaf] = field(default_factory=list)
-    planes: Planes | None = None
-    reach: int = FIRST_REACH
-    ahead: Ahead | None = None
+    histograms: ClassHistograms | None = None
+    lookahead: int = FIRST_LOOKAHEAD
+    candidates: Candidates | None = None
 
     def path(self) -> Iterator[tuple[int, int, int]]:
         """Yield the conditions on the way to it."""
@@ -153,23 +153,20 @@ class Leaf:
             yield leaf.condition
             leaf = leaf.parent
 
-    def set_split(self, split: Split, planes: Planes) -> None:
+    def set_split(self, split: Split, histograms: ClassHistograms) -> None:
         """Note the best split and what it makes."""
         self.split = split
         low, high = split.low, split.high
         if split.complete:
             conditions = [(v, v + 1, 1) for v in range(low, high)]
-            parts = planes.each(low, high)
-            rest = self.whole - np.sum(parts, axis=0)
+            totals = histograms.each(low, high)
         else:
-            conditions, parts = [(low, high, 1)], [planes.sum(low, high)]
-            rest = self.whole - parts[0]
+            conditions, totals = [(low, high, 1)], [histograms.sum(low, high)]
         conditions.append((low, high, 0))
-        parts.append(rest)
-        for place, (condition, whole) in enumerate(zip(conditions, parts, strict=True)):
-            share = split.outside_share if place else split.inside_share
-            child = Leaf(self, condition, self.depth + 1, share, whole)
-            self.children.append(child)
+        totals.append(self.totals - np.sum(totals, axis=0))
+        for k, (condition, total) in enumerate(zip(conditions, totals, strict=True)):
+            fraction = split.outside_fraction if k else split.inside_fraction
+            self.children.append(Leaf(self, condition, self.depth + 1, fraction, total))
 
 
 class GrowingTree:
@@ -178,26 +175,26 @@ class GrowingTree:
     Parameters
     ----------
     target : Target
-    most : int
+    max_leaves : int
         The most leaves it may have; -1 for any number.
     """
 
-    def __init__(self, target: Target, most: int) -> None:
+    def __init__(self, target: Target, max_leaves: int) -> None:
         self.target = target
         self.root = Leaf(None, (0, 0, 0), 0, 1.0, np.zeros(target.n_classes, np.int64))
-        self.fresh: list[Leaf] = []  # those that were found a split for last
-        self.most = most
+        self.newly_split: list[Leaf] = []  # those whose splits are known since the last pass
+        self.max_leaves = max_leaves
 
     def waiting(self) -> list[Leaf]:
-        """Return leaves that are to be split, but whose children are yet to be looked at."""
-        if self.most < 0:
-            split = self.fresh
+        """Return leaves that are to be split, but whose children are yet to be searched."""
+        if self.max_leaves < 0:
+            split = self.newly_split
         else:
             _, split, n_leaves = self.grow()
-            if n_leaves >= self.most:
+            if n_leaves >= self.max_leaves:
                 split = split[:-1]  # there is no room for what the last one's children become
-        self.fresh = []
-        return [leaf for leaf in split if not all(child.looked for child in leaf.children)]
+        self.newly_split = []
+        return [leaf for leaf in split if not all(child.searched for child in leaf.children)]
 
     def grow(self) -> tuple[list[Leaf], list[Leaf], int]:
         """Grow best first with the splits that are known.
@@ -214,7 +211,7 @@ class GrowingTree:
         queue: list[tuple[int, int]] = []  # larger ranks first, then earlier nodes
         if self.root.split is not None:
             queue.append((-self.root.split.rank, 0))
-        most = 2**62 if self.most < 0 else self.most
+        most = 2**62 if self.max_leaves < 0 else self.max_leaves
         while queue and n_leaves < most:
             leaf = nodes[heappop(queue)[1]]
             if n_leaves - 1 + len(leaf.children) > most:
@@ -229,9 +226,9 @@ class GrowingTree:
 
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Return the arrays of :class:`tacit.tree.nodes.Nodes`, as the growth kernel does."""
-        nodes, split, _ = self.grow()
-        inner = set(map(id, split))
-        number = {id(leaf): place for place, leaf in enumerate(nodes)}
+        nodes, inner_nodes, _ = self.grow()
+        inner = set(map(id, inner_nodes))
+        number = {id(leaf): k for k, leaf in enumerate(nodes)}
         none = Split(-1, 0, 0, 0, -1, -1, 0.0, 0, 0.0, 0.0)
         splits = [(leaf.split if id(leaf) in inner else None) or none for leaf in nodes]
         first: list[int] = []
@@ -241,15 +238,15 @@ class GrowingTree:
             if id(leaf) in inner:
                 children += [number[id(child)] for child in leaf.children]
         return (
-            np.array([own.column for own in splits], np.int32),
-            np.array([own.low for own in splits], np.int32),
-            np.array([own.high for own in splits], np.int32),
-            np.array([own.complete for own in splits], np.uint8),
-            np.array([own.left for own in splits], np.int32),
-            np.array([own.right for own in splits], np.int32),
+            np.array([split.column for split in splits], np.int32),
+            np.array([split.low for split in splits], np.int32),
+            np.array([split.high for split in splits], np.int32),
+            np.array([split.complete for split in splits], np.uint8),
+            np.array([split.left for split in splits], np.int32),
+            np.array([split.right for split in splits], np.int32),
             np.array(first, np.int32),
             np.array(children, np.int32),
-            np.array([own.gain for own in splits], np.float64),
-            np.array([leaf.share for leaf in nodes], np.float64),
-            self.target.classes(np.array([leaf.whole for leaf in nodes], np.int64)),
+            np.array([split.gain for split in splits], np.float64),
+            np.array([leaf.prior_fraction for leaf in nodes], np.float64),
+            self.target.all_classes(np.array([leaf.totals for leaf in nodes], np.int64)),
         )

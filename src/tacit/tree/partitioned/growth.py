@@ -13,23 +13,25 @@ from tacit.statistic import Statistic
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.sample import note_target
 from tacit.tree.growth.settings import fixed_leaf, float_total, weight_unit
-from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_array, class_weights, refuse_lost
+from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_array, class_weights, refuse_missing
 from tacit.tree.network.forest import Forest, join_forests
 from tacit.tree.nodes import Nodes
 from tacit.tree.partitioned.growing_tree import Target
-from tacit.tree.partitioned.leaf_counting import LookAt, Weighing
+from tacit.tree.partitioned.leaf_counting import FirstPass, RecordWeights
 from tacit.tree.partitioned.level_growth import LevelGrowth
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.scale import Partition, PartitionedTable
-    from tacit.tree.partitioned.leaf_counting import Look
+    from tacit.scale import PartitionedTable
+    from tacit.statistic import Partition
+    from tacit.table import Table
+    from tacit.tree.partitioned.leaf_counting import TargetSummary
 
-__all__ = ["PartsTree", "grow_parts_network", "grow_parts_tree", "mean_score"]
+__all__ = ["PartitionedTree", "grow_partitioned_network", "grow_partitioned_tree", "mean_score"]
 
 
-class PartsTree(NamedTuple):
+class PartitionedTree(NamedTuple):
     """A tree of a partitioned table.
 
     Attributes
@@ -37,7 +39,7 @@ class PartsTree(NamedTuple):
     nodes : Nodes
         In value ids of the table.
     target : int
-        The place of the target's column.
+        The position of the target's column.
     labels : ndarray
         The classes.
     """
@@ -47,15 +49,15 @@ class PartsTree(NamedTuple):
     labels: NDArray[Any]
 
 
-def grow_parts_tree(
-    model: Any, parts: PartitionedTable, y: Any, settings: dict[str, Any]
-) -> PartsTree:
+def grow_partitioned_tree(
+    model: Any, table: PartitionedTable, y: Any, settings: dict[str, Any]
+) -> PartitionedTree:
     """Grow the tree of a classifier, and note the columns on the model.
 
     Parameters
     ----------
     model : TreeClassifier
-    parts : PartitionedTable
+    table : PartitionedTable
     y : str
         The target's column.
     settings : dict
@@ -63,64 +65,69 @@ def grow_parts_tree(
     """
     if not isinstance(y, str):
         raise InputError(
-            "y: X is a partitioned table, and its records come in parts; give the name of the "
+            "y: X is a partitioned table, and its records come in partitions; give the name of the "
             "column that holds the classes"
         )
-    place = note_target(model, parts.schema, y)
-    ordered = ordered_columns(parts.schema, model.ordered)
-    labels = parts.schema.labels[place]
+    column = note_target(model, table.schema, y)
+    ordered = ordered_columns(table.schema, model.ordered)
+    labels = table.schema.labels[column]
     classes = class_array(labels.items[: labels.missing])
-    target, weighing = Target.of(parts.schema, place), Weighing()
+    target, weights = Target.of(table.schema, column), RecordWeights()
     if model.class_weight is not None or labels.missing is not None:
-        look = parts.reduce(LookAt(weighing, place), n_jobs=model.n_jobs)
-        if look.lost >= 0:
-            refuse_lost(look.lost, y)
-        _check_some(look)
+        summary = table.reduce(FirstPass(weights, column), n_jobs=model.n_jobs)
+        if summary.first_missing >= 0:
+            refuse_missing(summary.first_missing, y)
+        _check_some_weight(summary)
         # The class of most records, as where records are told by classes in memory.
-        base = int(np.argmax(look.sizes[: len(classes)]))
+        base = int(np.argmax(summary.n_records[: len(classes)]))
         target = replace(target, n_classes=len(classes), base=base)
         if model.class_weight is not None:
-            weighing = _weigh_classes(model.class_weight, classes, place, look)
-    unit = _find_unit(parts, weighing, model.n_jobs)
-    if unit is not None:
-        weighing = replace(weighing, unit=unit)
-        settings["unit"] = unit
-    settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-    growth = LevelGrowth(parts, weighing, ordered, settings, model.n_jobs)
+            weights = _weights_by_class(model.class_weight, classes, column, summary)
+    growth = _level_growth(table, weights, ordered, settings, model.n_jobs)
     [tree] = growth.grow([target])
     nodes = Nodes(*tree.arrays())
     counts, gain = nodes.counts / settings["unit"], nodes.gain * growth.factor
-    return PartsTree(replace(nodes, gain=gain, counts=counts), place, classes)
+    return PartitionedTree(replace(nodes, gain=gain, counts=counts), column, classes)
 
 
-def _weigh_classes(given: Any, classes: NDArray[Any], place: int, look: Look) -> Weighing:
+def _weights_by_class(
+    given: Any, classes: NDArray[Any], column: int, summary: TargetSummary
+) -> RecordWeights:
     """Return what records weigh by their classes; codes behind those of classes weigh nothing."""
-    held = look.sizes
-    if look.held:
-        held = np.array([float_total(own) for own in look.held])
-    each = class_weights(given, classes, lambda: held[: len(classes)])
-    each = np.where(look.sizes[: len(classes)] > 0, each, 0.0)  # of classes without records
-    return Weighing(place, np.append(each, np.zeros(len(look.sizes) - len(each))))
+    n_records = summary.n_records
+    totals = np.array([float_total(x) for x in summary.totals]) if summary.totals else n_records
+    each = class_weights(given, classes, lambda: totals[: len(classes)])
+    each = np.where(n_records[: len(classes)] > 0, each, 0.0)  # of classes without records
+    return RecordWeights(column, np.append(each, np.zeros(len(n_records) - len(each))))
 
 
-def _find_unit(parts: PartitionedTable, weighing: Weighing, n_jobs: int | None) -> float | None:
-    """Return the unit of weights, in one pass if there are any."""
-    if not weighing.applies(parts.weighted):
-        return None
-    look = parts.reduce(LookAt(weighing), n_jobs=n_jobs)
-    if weighing.by_class is not None and not 0 < look.largest < np.inf:
-        raise InputError(NO_CLASS_WEIGHTS)
-    _check_some(look)
-    return weight_unit(float_total(look.total), whole=look.whole)
+def _level_growth(
+    table: PartitionedTable,
+    weights: RecordWeights,
+    ordered: NDArray[np.uint8],
+    settings: dict[str, Any],
+    n_jobs: int | None,
+    verbose: int = 0,
+) -> LevelGrowth:
+    """Return what grows trees, after a pass that finds the unit of weights if there are any."""
+    if weights.applies(table.weighted):
+        summary = table.reduce(FirstPass(weights), n_jobs=n_jobs)
+        if weights.by_class is not None and not 0 < summary.largest < np.inf:
+            raise InputError(NO_CLASS_WEIGHTS)
+        _check_some_weight(summary)
+        settings["unit"] = weight_unit(float_total(summary.total), integral=summary.integral)
+        weights = replace(weights, unit=settings["unit"])
+    settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
+    return LevelGrowth(table, weights, ordered, settings, n_jobs, verbose)
 
 
-def _check_some(look: Look) -> None:
-    if look.largest == 0:
+def _check_some_weight(summary: TargetSummary) -> None:
+    if summary.largest == 0:
         raise InputError("weights: all weights are zero")
 
 
-def grow_parts_network(
-    parts: PartitionedTable,
+def grow_partitioned_network(
+    table: PartitionedTable,
     ordered: NDArray[np.uint8],
     settings: dict[str, Any],
     n_jobs: int | None,
@@ -130,7 +137,7 @@ def grow_parts_network(
 
     Parameters
     ----------
-    parts : PartitionedTable
+    table : PartitionedTable
     ordered : ndarray of uint8
         Which columns are asked about by thresholds.
     settings : dict
@@ -139,13 +146,8 @@ def grow_parts_network(
     verbose : int
         1 shows how far each pass has come.
     """
-    schema, weighing = parts.schema, Weighing()
-    unit = _find_unit(parts, weighing, n_jobs)
-    if unit is not None:
-        weighing = replace(weighing, unit=unit)
-        settings["unit"] = unit
-    settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-    growth = LevelGrowth(parts, weighing, ordered, settings, n_jobs, verbose)
+    schema = table.schema
+    growth = _level_growth(table, RecordWeights(), ordered, settings, n_jobs, verbose)
     trees = growth.grow([Target.of(schema, column) for column in range(len(schema))])
     grown = []
     for tree in trees:
@@ -162,23 +164,23 @@ class ScoreSum(Statistic["tuple[float, float]"]):
 
     predict: Predict
 
-    def partial(self, part: Partition) -> tuple[float, float]:
-        """Add up the scores of a part."""
-        scores, weights = self.predict(part), part.records.weights
+    def partial(self, partition: Partition) -> tuple[float, float]:
+        """Add up the scores of a partition."""
+        scores, weights = self.predict(partition), partition.records.weights
         if weights is None:
             return float(scores.sum()), float(len(scores))
         counted = weights > 0
-        return float(scores[counted] @ weights[counted]), float(weights.sum())
+        return float((scores[counted] * weights[counted]).sum()), float(weights[counted].sum())
 
     def merge(self, one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
         """Add up."""
         return one[0] + other[0], one[1] + other[1]
 
 
-def mean_score(model: Any, parts: PartitionedTable) -> float:
+def mean_score(model: Any, table: Table | PartitionedTable) -> float:
     """Return the mean of `score_samples` by the records' weights, in one pass."""
     statistic = ScoreSum(Predict(model, "score_samples"))
-    total, weight = parts.reduce(statistic, n_jobs=model.n_jobs, verbose=model.verbose or None)
+    total, weight = table.reduce(statistic, n_jobs=model.n_jobs, verbose=model.verbose or None)
     if weight == 0:
         raise InputError("X: all weights are zero")
     return total / weight

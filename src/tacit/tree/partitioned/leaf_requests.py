@@ -1,4 +1,4 @@
-"""Leaves that are to be counted in one pass, and chains of splits that it looks ahead at."""
+"""Leaves that are to be counted in one pass, and chains of splits that its counts suffice for."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tacit import _core
-from tacit.tree.partitioned.growing_tree import FIRST_REACH, GrowingTree, Leaf
+from tacit.tree.partitioned.growing_tree import FIRST_LOOKAHEAD, GrowingTree, Leaf
 from tacit.tree.partitioned.leaf_counting import Paths
-from tacit.tree.partitioned.leaf_histograms import Planes
+from tacit.tree.partitioned.leaf_histograms import ClassHistograms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.tree.partitioned.growing_tree import Target
-    from tacit.tree.partitioned.leaf_counting import Atoms
+    from tacit.tree.partitioned.leaf_counting import DisjointCells
 
-__all__ = ["Chain", "Family", "Request", "lay_out", "take"]
+__all__ = ["CountRequest", "Siblings", "SplitChain", "make_request", "select_cells"]
 
 
-class Family(NamedTuple):
-    """Children of one leaf that are to be counted, and one that has what they leave of it.
+class Siblings(NamedTuple):
+    """Children of one leaf that are to be counted, and the sibling that follows by subtraction.
 
     Attributes
     ----------
@@ -31,11 +31,12 @@ class Family(NamedTuple):
     parent : Leaf or None
         None for roots.
     counted : list of Leaf
-    heir : Leaf or None
+    subtracted : Leaf or None
+        The one whose counts are what the others leave of their parent's.
     size : int
         What counts take, in bytes.
-    n_ahead : int
-        How many splits that may come next are looked ahead at.
+    n_candidates : int
+        For how many splits that may come next records are counted as well.
     in_order : bool
         Whether these must come in the order in which they are expected.
     """
@@ -43,159 +44,164 @@ class Family(NamedTuple):
     tree: GrowingTree
     parent: Leaf | None
     counted: list[Leaf]
-    heir: Leaf | None
+    subtracted: Leaf | None
     size: int = 0
-    n_ahead: int = 0
+    n_candidates: int = 0
     in_order: bool = False
 
 
-class Choice(NamedTuple):
-    """Atoms [begin, end) that hold a candidate (-1: any) and none of those used."""
+class CellSelection(NamedTuple):
+    """Cells [begin, end) that hold a candidate (-1: any) and none of those used."""
 
     begin: int
     end: int
     bit: int
     used: int
-    n_planes: int
+    n_classes: int
 
 
-def take(atoms: Atoms, choices: list[Choice], n_values: int) -> Iterator[Planes]:
-    """Yield the counts of chosen atoms."""
-    if not choices:
+def select_cells(
+    cells: DisjointCells, selections: list[CellSelection], n_values: int
+) -> Iterator[ClassHistograms]:
+    """Yield the counts of selected cells, each selection's added up."""
+    if not selections:
         return
-    begin, end, bit, used, n_planes = np.array(choices, np.int64).T.copy()
-    id_start, plane_start, ids, planes = _core.take_disjoint_cells(
-        *atoms, begin, end, bit, used, n_planes, n_values
+    begin, end, bit, used, n_classes = np.array(selections, np.int64).T.copy()
+    id_start, count_start, ids, counts = _core.take_disjoint_cells(
+        *cells, begin, end, bit, used, n_classes, n_values
     )
-    ends, plane_ends = id_start.tolist(), plane_start.tolist()
-    for k, own in enumerate(choices):
-        counts = planes[plane_ends[k] : plane_ends[k + 1]].reshape(own.n_planes, -1)
-        yield Planes(ids[ends[k] : ends[k + 1]], counts)
+    id_ends, count_ends = id_start.tolist(), count_start.tolist()
+    for k, selection in enumerate(selections):
+        rows = counts[count_ends[k] : count_ends[k + 1]].reshape(selection.n_classes, -1)
+        yield ClassHistograms(ids[id_ends[k] : id_ends[k + 1]], rows)
 
 
-class Chain:
-    """Splits of a leaf, of what is then left of it, and so on, for all of which there are atoms.
+class SplitChain:
+    """Splits of a leaf, of what is then left of it, and so on, for all of which there are cells.
 
     Parameters
     ----------
-    family : Family
+    siblings : Siblings
     begin, end : int
-        Its atoms.
+        The leaf's cells.
     """
 
-    def __init__(self, family: Family, begin: int, end: int) -> None:
-        assert family.parent is not None
-        assert family.heir is not None
-        ahead = family.parent.ahead
-        assert ahead is not None
-        self._family, self._leaf = family, family.heir
+    def __init__(self, siblings: Siblings, begin: int, end: int) -> None:
+        assert siblings.parent is not None
+        assert siblings.subtracted is not None
+        candidates = siblings.parent.candidates
+        assert candidates is not None
+        self._siblings, self._leaf = siblings, siblings.subtracted
         self._begin, self._end = begin, end
         self._used, self._bit, self._n_used = 1, 0, 1
-        n = family.n_ahead
-        own = zip(ahead.low[:n].tolist(), ahead.high[:n].tolist(), strict=True)
-        self._bits = {candidate: bit for bit, candidate in enumerate(own, 1)}
+        n = siblings.n_candidates
+        ranges = zip(candidates.low[:n].tolist(), candidates.high[:n].tolist(), strict=True)
+        self._bits = {candidate: bit for bit, candidate in enumerate(ranges, 1)}
 
-    def goes_on(self) -> bool:
+    def has_next(self) -> bool:
         """Return whether what is left is split by a candidate, and has counts."""
         split = self._leaf.split
-        if split is None or split.complete or self._leaf.planes is None:
+        if split is None or split.complete or self._leaf.histograms is None:
             return False
         self._bit = self._bits.get((split.low, split.high), 0)
-        if self._family.in_order:
+        if self._siblings.in_order:
             return self._bit == self._n_used
         return self._bit > 0
 
-    def choice(self) -> Choice:
-        """Return the atoms that are inside the split."""
-        n_planes = self._family.tree.target.arity
-        return Choice(self._begin, self._end, self._bit, self._used, n_planes)
+    def selection(self) -> CellSelection:
+        """Return the cells that are inside the split."""
+        n_classes = self._siblings.tree.target.arity
+        return CellSelection(self._begin, self._end, self._bit, self._used, n_classes)
 
-    def advance(self) -> Family:
+    def advance(self) -> Siblings:
         """Return the children of the split, and go on to what is left."""
         leaf = self._leaf
         inside, self._leaf = leaf.children
         self._used |= 1 << self._bit
         self._n_used += 1
-        self._leaf.reach = max(FIRST_REACH, 2 * self._n_used)
-        return Family(self._family.tree, leaf, [inside], self._leaf)
+        self._leaf.lookahead = max(FIRST_LOOKAHEAD, 2 * self._n_used)
+        return Siblings(self._siblings.tree, leaf, [inside], self._leaf)
 
 
-class Request(NamedTuple):
+class CountRequest(NamedTuple):
     """What is counted in a pass.
 
     Attributes
     ----------
     paths : Paths
-    planes_of : list of int
-        How many planes each leaf has.
+    n_classes : list of int
+        How many rows the histograms of each leaf have.
     first : list of int
-        The place of each family's first leaf.
+        The position of the first leaf of each group of siblings.
     """
 
     paths: Paths
-    planes_of: list[int]
+    n_classes: list[int]
     first: list[int]
 
-    def planes(self, counts: NDArray[np.int64], atoms: Atoms, n_values: int) -> Iterator[Planes]:
+    def histograms(
+        self, counts: NDArray[np.int64], cells: DisjointCells, n_values: int
+    ) -> Iterator[ClassHistograms]:
         """Yield the counts of each leaf: of all records, then of the codes but the default."""
-        dense, bits = self.paths.dense.tolist(), (np.diff(self.paths.ahead_start) > 0).tolist()
-        ends = np.searchsorted(atoms.leaf, np.arange(len(dense) + 1)).tolist()
-        rest = take(
-            atoms,
+        dense = self.paths.dense.tolist()
+        bits = np.where(np.diff(self.paths.candidate_start) > 0, 0, -1).tolist()
+        ends = np.searchsorted(cells.leaf, np.arange(len(dense) + 1)).tolist()
+        sparse = select_cells(
+            cells,
             [
-                Choice(ends[k], ends[k + 1], 0 if bits[k] else -1, 0, self.planes_of[k])
-                for k, whole in enumerate(dense)
-                if not whole
+                CellSelection(ends[k], ends[k + 1], bits[k], 0, self.n_classes[k])
+                for k, is_dense in enumerate(dense)
+                if not is_dense
             ],
             n_values,
         )
         at = 0
-        for n_planes, whole in zip(self.planes_of, dense, strict=True):
-            if whole:
-                end = at + n_planes * n_values
-                yield Planes(None, counts[at:end].reshape(n_planes, n_values))
+        for n_classes, is_dense in zip(self.n_classes, dense, strict=True):
+            if is_dense:
+                end = at + n_classes * n_values
+                yield ClassHistograms(None, counts[at:end].reshape(n_classes, n_values))
                 at = end
             else:
-                yield next(rest)
+                yield next(sparse)
 
-    def chains(self, families: list[Family], atoms: Atoms) -> list[Chain]:
-        """Return chains of families that look ahead."""
-        places = [k for k, family in enumerate(families) if family.n_ahead]
-        leaves = np.array([self.first[k] for k in places], np.int64)
-        begins = np.searchsorted(atoms.leaf, leaves).tolist()
-        ends = np.searchsorted(atoms.leaf, leaves, "right").tolist()
+    def chains(self, groups: list[Siblings], cells: DisjointCells) -> list[SplitChain]:
+        """Return chains of those that were counted by candidates, too."""
+        chosen = [k for k, siblings in enumerate(groups) if siblings.n_candidates]
+        leaves = np.array([self.first[k] for k in chosen], np.int64)
+        begins = np.searchsorted(cells.leaf, leaves).tolist()
+        ends = np.searchsorted(cells.leaf, leaves, "right").tolist()
         return [
-            Chain(families[k], begin, end)
-            for k, begin, end in zip(places, begins, ends, strict=True)
+            SplitChain(groups[k], begin, end)
+            for k, begin, end in zip(chosen, begins, ends, strict=True)
         ]
 
 
-def lay_out(families: list[Family], is_dense: Callable[[Target, Leaf], bool]) -> Request:
+def make_request(groups: list[Siblings], is_dense: Callable[[Target, Leaf], bool]) -> CountRequest:
     """Return the conditions of leaves as arrays."""
     flat: list[tuple[int, int, int]] = []
-    start, ahead_start = [0], [0]
+    start, candidate_start = [0], [0]
     lows: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
     highs: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
     targets: list[int] = []
-    dense, in_order, planes_of, first = [], [], [], []
-    for tree, parent, counted, _, _, n_ahead, ordered in families:
+    dense, in_order, n_classes, first = [], [], [], []
+    for tree, parent, counted, _, _, n_candidates, ordered in groups:
         first.append(len(targets))
         for leaf in counted:
-            n_own = 0
-            if n_ahead and parent is not None and parent.ahead is not None:
+            n_ranges = 0
+            if n_candidates and parent is not None and parent.candidates is not None:
                 flat += parent.path()
                 low, high, _ = leaf.condition
-                lows += [np.array([low], np.int32), parent.ahead.low[:n_ahead]]
-                highs += [np.array([high], np.int32), parent.ahead.high[:n_ahead]]
-                n_own = 1 + n_ahead
+                lows += [np.array([low], np.int32), parent.candidates.low[:n_candidates]]
+                highs += [np.array([high], np.int32), parent.candidates.high[:n_candidates]]
+                n_ranges = 1 + n_candidates
             else:
                 flat += leaf.path()
             start.append(len(flat))
-            ahead_start.append(ahead_start[-1] + n_own)
+            candidate_start.append(candidate_start[-1] + n_ranges)
             targets.append(tree.target.column)
-            dense.append(not n_own and is_dense(tree.target, leaf))
+            dense.append(not n_ranges and is_dense(tree.target, leaf))
             in_order.append(ordered)
-            planes_of.append(tree.target.arity)
+            n_classes.append(tree.target.arity)
     conditions = np.array(flat, np.int32).reshape(-1, 3)
     paths = Paths(
         np.array(start, np.int64),
@@ -204,9 +210,9 @@ def lay_out(families: list[Family], is_dense: Callable[[Target, Leaf], bool]) ->
         conditions[:, 2].astype(np.uint8),
         np.array(targets, np.int32),
         np.array(dense, np.uint8),
-        np.array(ahead_start, np.int64),
+        np.array(candidate_start, np.int64),
         np.concatenate(lows),
         np.concatenate(highs),
         np.array(in_order, np.uint8),
     )
-    return Request(paths, planes_of, first)
+    return CountRequest(paths, n_classes, first)

@@ -1,0 +1,220 @@
+"""A whole CSV file as Polars reads it: the types of its columns, its batches of records.
+
+Types are inferred from the first records and then hold for all. A column that turns out not to fit
+is given the narrowest type that fits all of it, and the file is read again.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import polars as pl
+
+from tacit.errors import FileError, InputError
+from tacit.io.csv.format import CsvFormat
+from tacit.io.csv.lines import check_lines, check_utf8, explain
+from tacit.io.csv.types import WIDTHS, count_fits, fitting_types, wider_types
+from tacit.io.opening import POLARS_ERRORS, first_line
+from tacit.io.tabular import TabularFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from tacit.io.opening import PathLike
+
+__all__ = ["CsvFile"]
+
+_INFERRED = 10_000  # records that types are inferred from
+
+
+class CsvFile(TabularFile):
+    """One CSV file.
+
+    Parameters
+    ----------
+    path, plain : path-like
+        What to call the file, and where its text is.
+    separator : str
+        One character, and blanks after it if white space around values is to be dropped.
+    header : bool
+        Whether the first line holds the names.
+    names : sequence of str, optional
+        Names to use instead.
+    null_values : str or sequence of str, optional
+        Texts that mean missing, besides the empty one.
+    quote : str, optional
+        The quoting character.
+    """
+
+    def __init__(
+        self,
+        path: PathLike,
+        plain: Path,
+        separator: str,
+        header: bool,
+        names: Sequence[str] | None,
+        null_values: str | Sequence[str] | None,
+        quote: str | None,
+    ) -> None:
+        super().__init__(path, plain)
+        self._header = header
+        self._strip = separator[1:] != ""
+        nulls = [null_values] if isinstance(null_values, str) else list(null_values or [])
+        eol, self.blank_lines = self._sniff()
+        self.format = CsvFormat(separator[0], quote, eol, self._strip, tuple(nulls))
+        self._raw: list[str] = []
+        try:
+            inferred = self._scan(infer_schema_length=_INFERRED).collect_schema()
+            self._raw = inferred.names()
+            self.names = self._name(names)
+            self.format = replace(self.format, names=tuple(self.names))
+            if self._strip:
+                types = fitting_types(count_fits(self._texts().head(_INFERRED), self.names))
+            else:  # whole numbers beyond 64 bits are names, not numbers
+                known = [t if t in WIDTHS else pl.String for t in inferred.dtypes()]
+                types = dict(zip(self.names, known, strict=True))
+        except POLARS_ERRORS as error:
+            self._explain(error)
+        self.schema = types
+
+    def _sniff(self) -> tuple[str, int]:
+        """Return the line end, and how many blank lines come first."""
+        with self.plain.open("rb") as file:
+            head = file.read(1 << 16)
+        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise FileError(self.path, "is UTF-16 text; save it as UTF-8")
+        if b"\x00" in head:
+            raise FileError(self.path, "is not a text file: it holds zero bytes")
+        eol = "\r" if b"\r" in head and b"\n" not in head else "\n"
+        lines = head.removeprefix(b"\xef\xbb\xbf").split(eol.encode())
+        blank = next((k for k, line in enumerate(lines) if line.strip()), None)
+        if blank is None:
+            raise FileError(self.path, "is empty: it holds blank lines only")
+        return eol, blank
+
+    def _scan(self, **options: Any) -> pl.LazyFrame:
+        return self.format.scan(
+            self.plain, has_header=self._header, skip_lines=self.blank_lines, **options
+        )
+
+    def _name(self, names: Sequence[str] | None) -> list[str]:
+        if names is not None:
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise InputError("names must be a sequence of strings")
+            if len(names) != len(self._raw):
+                raise InputError(f"names: {len(names)} for {len(self._raw)} columns")
+            chosen = list(names)
+        elif not self._header:
+            return [str(k) for k in range(len(self._raw))]
+        else:
+            chosen = [name.strip() for name in self._raw] if self._strip else list(self._raw)
+            self._refuse_repeats()
+        twice = next((name for name, times in Counter(chosen).items() if times > 1), None)
+        if twice is not None:
+            raise InputError(f"column names must be distinct, but {twice!r} occurs twice")
+        return chosen
+
+    def _refuse_repeats(self) -> None:
+        """Polars renames a column whose name occurs twice; that is not for us to do in silence."""
+        with self.plain.open(encoding="utf-8-sig", newline="") as file:
+            for _ in range(self.blank_lines):
+                file.readline()
+            quote = self.format.quote
+            lines = csv.reader(
+                file,
+                delimiter=self.format.separator,
+                quotechar=quote,
+                quoting=csv.QUOTE_NONE if quote is None else csv.QUOTE_MINIMAL,
+            )
+            try:
+                names = Counter(next(lines))
+            except UnicodeDecodeError:
+                check_utf8(self.path, self.plain)
+                raise
+            except (csv.Error, StopIteration):
+                return  # whatever is wrong, Polars has its say
+        twice = next((name for name, times in names.items() if times > 1), None)
+        if twice is not None:
+            raise FileError(self.path, f"the header names column {twice!r} twice; give names=…")
+
+    def _texts(self, n_rows: int | None = None) -> pl.LazyFrame:
+        """All columns as strings, under their final names; of the first records, if so many."""
+        texts = self._scan(infer_schema=False, n_rows=n_rows)
+        texts = texts.select(pl.col(r).alias(n) for r, n in zip(self._raw, self.names, strict=True))
+        return self.format.bare(texts) if self._strip else texts
+
+    def lazy(self) -> pl.LazyFrame:
+        """All columns in their types, under their final names."""
+        if not self._strip:
+            renamed = list(zip(self._raw, self.names, strict=True))
+            types = {raw: self.schema[name] for raw, name in renamed}
+            typed = self._scan(infer_schema=False, schema_overrides=types)
+            return typed.select(pl.col(raw).alias(name) for raw, name in renamed)
+        return self.format.typed(self._texts(), self.schema)
+
+    def without_values(self) -> set[str]:
+        """Return the columns that have no value among the records that types were inferred from."""
+        names = [name for name, dtype in self.schema.items() if dtype == pl.String]
+        if not names:
+            return set()
+        try:
+            counts = self._texts(_INFERRED).select(pl.col(names).count()).collect()
+        except POLARS_ERRORS as error:
+            self._explain(error)
+        return {name for name in names if not counts.get_column(name).item()}
+
+    def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
+        """Read some columns, about `size` records at a time; blank lines are no records."""
+        last = self.names[-1]  # where it is missing, the line may be short or blank
+        wanted = columns if last in columns else [*columns, last]
+        row, n_rows = 0, None
+        blank = np.zeros(0, np.int64)
+        lazy = self.lazy().select(wanted)
+        for frame in lazy.collect_batches(chunk_size=size, lazy=True, engine="streaming"):
+            height = frame.height
+            if n_rows is None and len(self.names) > 1 and frame.get_column(last).null_count():
+                n_rows, blank = self._check_lines()
+            dropped = blank[slice(*np.searchsorted(blank, [row, row + height]))] - row
+            row += height
+            if len(dropped):
+                kept = np.ones(height, np.bool_)
+                kept[dropped] = False
+                frame = frame.filter(kept)
+            yield frame.select(columns)
+        if n_rows is not None and n_rows != row:
+            raise FileError(self.path, "has quotes that do not pair, so that its lines are unclear")
+
+    def _check_lines(self) -> tuple[int, NDArray[np.int64]]:
+        n_lines, blank = check_lines(self.path, self.plain, self.format, len(self.names))
+        before = self.blank_lines + self._header
+        blank = blank - before
+        return n_lines - before, blank[blank >= 0]
+
+    def widen(self, error: BaseException) -> None:
+        """After an error: give columns that do not fit wider types, or say what is wrong."""
+        narrow = [name for name, dtype in self.schema.items() if dtype != pl.String]
+        try:
+            fitting = fitting_types(count_fits(self._texts(), narrow)) if narrow else {}
+        except POLARS_ERRORS as other:
+            self._explain(other)
+        wider = wider_types(self.schema, fitting)
+        if not wider and (match := re.search(r"\(column number (\d+)\)", str(error))):
+            name = self.names[int(match[1]) - 1]
+            if name in narrow:
+                wider = {name: pl.String}
+        if not wider:
+            self._explain(error)
+        self.schema.update(wider)
+
+    def _explain(self, error: BaseException) -> NoReturn:
+        """Raise a FileError that says more than Polars does, where more can be told."""
+        problem = f"cannot be read as CSV: {first_line(error)}"
+        explain(self.path, self.plain, self.format, len(self._raw), problem)

@@ -1,0 +1,213 @@
+"""Lines of CSV text: where they end, and which have too few or too many fields.
+
+Polars fills a line that is too short with missing values, and takes an empty line for a record of
+them. So fields are counted where that may have happened, and to say which line is wrong.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from tacit.errors import FileError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from tacit.io.opening import PathLike
+
+__all__ = [
+    "Dialect",
+    "RaggedError",
+    "check_lines",
+    "check_utf8",
+    "drop_blank_lines",
+    "explain",
+    "next_record",
+]
+
+_BLOCK = 1 << 24
+_SAMPLE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How the text of a CSV file is laid out."""
+
+    separator: str = ","
+    quote: str | None = '"'
+    eol: str = "\n"
+
+    def ends(self, data: bytes, inside: bool = False) -> tuple[NDArray[np.bool_], bool]:
+        """Return which bytes are ends of records, and whether the text ends between quotes.
+
+        Parameters
+        ----------
+        data : bytes
+            At least one.
+        inside : bool
+            Whether the text begins between quotes.
+        """
+        array = np.frombuffer(data, np.uint8)
+        ends: NDArray[np.bool_] = array == ord(self.eol)
+        if self.quote is not None:
+            # A quote within quotes is doubled, so that their number tells inside from outside.
+            quoted = np.cumsum(array == ord(self.quote), dtype=np.uint8) + np.uint8(inside)
+            ends &= (quoted & 1) == 0
+            inside = bool(quoted[-1] & 1)
+        return ends, inside
+
+
+def check_lines(
+    path: PathLike, plain: Path, dialect: Dialect, n_fields: int
+) -> tuple[int, NDArray[np.int64]]:
+    """Count the lines of a file, a quoted line end being none, and check their numbers of fields.
+
+    Parameters
+    ----------
+    path : path-like
+        What to call the file in an error.
+    plain : Path
+        Where its text is.
+    dialect : Dialect
+    n_fields : int
+        How many fields a line must have; at least 2.
+
+    Returns
+    -------
+    n_lines : int
+    blank : int64 array
+        The numbers of blank lines, from 0.
+    """
+    blank: list[int] = []
+    n_lines = physical = 0
+    rest = b""
+    with plain.open("rb") as file:
+        while block := file.read(_BLOCK):
+            data = rest + block
+            ends, fields, inner = _count(data, dialect)
+            for k in np.flatnonzero(fields != n_fields).tolist():
+                start, before = (int(ends[k - 1]) + 1, int(inner[k - 1])) if k else (0, 0)
+                if data[start : ends[k]].strip():
+                    at = physical + k + before + 1
+                    raise FileError(path, _complaint(at, int(fields[k]), n_fields))
+                blank.append(n_lines + k)
+            if len(ends):
+                rest = data[int(ends[-1]) + 1 :]
+                physical += len(ends) + int(inner[-1])
+                n_lines += len(ends)
+            else:
+                rest = data
+    if not rest:
+        return n_lines, np.array(blank, np.int64)
+    closed = rest + dialect.eol.encode()
+    ends, fields, _ = _count(closed, dialect)
+    if not len(ends):
+        raise FileError(path, f"line {physical + 1} opens a quote that is never closed")
+    if fields[0] != n_fields:
+        if rest.strip():
+            raise FileError(path, _complaint(physical + 1, int(fields[0]), n_fields))
+        blank.append(n_lines)
+    return n_lines + 1, np.array(blank, np.int64)
+
+
+class RaggedError(ValueError):
+    """A line has too few or too many fields."""
+
+
+def drop_blank_lines(data: bytes, dialect: Dialect, n_fields: int) -> bytes:
+    """Return text, which begins and ends where lines do, without its blank lines.
+
+    It is the same object where there are none.
+
+    Raises
+    ------
+    RaggedError
+        If another line does not have `n_fields` fields; at least 2.
+    """
+    closed = data if data.endswith(dialect.eol.encode()) else data + dialect.eol.encode()
+    ends, fields, _ = _count(closed, dialect)
+    odd = np.flatnonzero(fields != n_fields)
+    if not len(odd):
+        return data
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    for k in odd.tolist():
+        if closed[starts[k] : ends[k]].strip():
+            raise RaggedError(_complaint(k + 1, int(fields[k]), n_fields))
+    kept = np.ones(len(ends), np.bool_)
+    kept[odd] = False
+    spans = zip(starts[kept].tolist(), ends[kept].tolist(), strict=True)
+    return b"".join(closed[a : b + 1] for a, b in spans)
+
+
+def _complaint(line: int, fields: int, n_fields: int) -> str:
+    return f"line {line} has {fields} field{'s'[: fields != 1]} where {n_fields} are expected"
+
+
+def _count(
+    data: bytes, dialect: Dialect
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return where lines end, their numbers of fields, and the quoted line ends before each end."""
+    array = np.frombuffer(data, np.uint8)
+    ends = array == ord(dialect.eol)
+    separators = array == ord(dialect.separator)
+    inner = np.zeros(0, np.int64)
+    if dialect.quote is not None and dialect.quote.encode() in data:
+        # A quote within quotes is doubled, so that their number tells inside from outside.
+        inside = np.cumsum(array == ord(dialect.quote), dtype=np.uint8) & 1
+        inner = np.flatnonzero(ends & (inside == 1))
+        ends &= inside == 0
+        separators &= inside == 0
+    positions = np.flatnonzero(ends)
+    fields = np.diff(np.searchsorted(np.flatnonzero(separators), positions), prepend=0) + 1
+    return positions, fields, np.searchsorted(inner, positions)
+
+
+def check_utf8(path: PathLike, plain: Path) -> None:
+    """Raise an error that says on which line a file stops being UTF-8, if it does."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line = 1
+    with plain.open("rb") as file:
+        while True:
+            block = file.read(_BLOCK)
+            try:
+                decoder.decode(block, final=not block)
+            except UnicodeDecodeError as error:
+                line += block[: max(0, error.start - (len(error.object) - len(block)))].count(b"\n")
+                raise FileError(path, f"line {line} is not UTF-8 text") from None
+            if not block:
+                return
+            line += block.count(b"\n")
+
+
+def explain(path: PathLike, plain: Path, dialect: Dialect, n_fields: int, problem: str) -> NoReturn:
+    """Raise an error that names the line which is wrong, if it can be told, or else `problem`."""
+    check_utf8(path, plain)
+    if n_fields > 1:
+        check_lines(path, plain, dialect, n_fields)
+    raise FileError(path, problem)
+
+
+def next_record(file: IO[bytes], position: int, inside: bool, dialect: Dialect) -> int:
+    """Return where the first record begins after a position, or where the file ends.
+
+    Parameters
+    ----------
+    file : binary file
+    position : int
+    inside : bool
+        Whether the position is between quotes.
+    dialect : Dialect
+    """
+    file.seek(position)
+    while block := file.read(_SAMPLE):
+        ends, inside = dialect.ends(block, inside)
+        if ends.any():
+            return position + int(np.argmax(ends)) + 1
+        position += len(block)
+    return position

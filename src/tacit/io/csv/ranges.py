@@ -1,0 +1,339 @@
+"""CSV files by ranges of bytes, cut where records begin.
+
+A line may break between quotes, so where a record begins is known only once the quotes before are
+counted. That is a separate pass over the bytes: ranges are counted wherever they are read, and
+each border is then moved on to the next line end outside quotes.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+import polars as pl
+
+from tacit.errors import FileError
+from tacit.io.csv.file import CsvFile
+from tacit.io.csv.lines import Dialect, RaggedError, explain, next_record
+from tacit.io.frames.memory import frame_width, has_heap, record_width
+from tacit.io.frames.readers import RowRange
+from tacit.io.opening import POLARS_ERRORS, Version, first_line, is_compressed, on_disk, opened
+from tacit.scale.partitions import PartitionSource, Reader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tacit.io.csv.format import CsvFormat
+    from tacit.io.frames.readers import ReadOptions
+    from tacit.statistic import Partition
+
+__all__ = [
+    "ByteCounter",
+    "ByteCounts",
+    "ByteRange",
+    "CsvRange",
+    "CsvScan",
+    "UnfitError",
+    "counts_of",
+    "cut_ranges",
+]
+
+_BLOCK = 1 << 20
+_HEAD = 1 << 22  # bytes of a file, to see what it holds
+_SAMPLE = 1 << 16
+
+
+class UnfitError(FileError):
+    """A value does not fit the type of its column, as far as one can tell."""
+
+
+@dataclass(frozen=True)
+class ByteCounts:
+    """What a range of bytes holds: its length, its quotes and its line ends."""
+
+    n_bytes: int
+    n_quotes: int
+    n_lines: int
+
+
+@dataclass(frozen=True)
+class ByteRange(PartitionSource):
+    """Bytes of a file, wherever they begin; all of them if it is compressed."""
+
+    path: str
+    version: Version
+    quote: str | None
+    eol: str
+    start: int
+    stop: int
+    compressed: bool = False
+    load_bytes: int = 2 * _BLOCK
+    kept_bytes: int = 0
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return f"{self.path}, {_location(self)}"
+
+    @property
+    def disk_bytes(self) -> int:
+        """What reading it takes from a disk."""
+        return self.version.size if self.compressed else self.stop - self.start
+
+
+class ByteCounter(Reader):
+    """The reader of the pass that counts quotes and line ends."""
+
+    def load(self, source: ByteRange, n_jobs: int) -> ByteCounts:
+        """Count those of a range."""
+        source.version.check(source.path)
+        quote = None if source.quote is None else source.quote.encode()
+        eol = source.eol.encode()
+        size = quotes = lines = 0
+        with opened(source.path) as file:
+            if not source.compressed:
+                file.seek(source.start)
+            rest = 1 << 62 if source.compressed else source.stop - source.start
+            while rest and (block := file.read(min(_BLOCK, rest))):
+                size += len(block)
+                rest -= len(block)
+                quotes += 0 if quote is None else block.count(quote)
+                lines += block.count(eol)
+        return ByteCounts(size, quotes, lines)
+
+
+def counts_of(partition: Partition) -> ByteCounts:
+    """Return what was counted."""
+    counts: ByteCounts = partition.records
+    return counts
+
+
+class CsvScan:
+    """A CSV file to be scanned: what its first records say.
+
+    Attributes
+    ----------
+    path : str
+    schema : dict of str to Polars types
+        As far as the first records can tell.
+    without_values : set of str
+        The columns that they have no value of.
+    format : CsvFormat
+    """
+
+    def __init__(self, path: str, options: Mapping[str, Any]) -> None:
+        self.path = path
+        self.version = Version.of(path)
+        self.compressed = is_compressed(path)
+        # Polars would read far ahead of the records that it is asked for.
+        with opened(path) as file:
+            head = file.read(_HEAD)
+            rest = file.read(1)
+            if rest:
+                head = _complete_lines(head, options["quote"]) or head + rest + file.read()
+        with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
+            plain = Path(folder) / "head"
+            plain.write_bytes(head)
+            self._infer(plain, io.BytesIO(head), options)
+
+    def _infer(self, plain: Path, file: IO[bytes], options: Mapping[str, Any]) -> None:
+        first = CsvFile(
+            self.path,
+            plain,
+            options["separator"],
+            options["header"],
+            options["names"],
+            options["null_values"],
+            options["quote"],
+        )
+        self.schema, self.format = first.schema, first.format
+        self.without_values = first.without_values()
+        self._start = _data_start(file, first.format, first.blank_lines, options["header"])
+        file.seek(self._start)
+        sample = file.read(_SAMPLE)
+        lines = sample.count(first.format.eol.encode())
+        self._record_bytes = max(1.0, len(sample) / max(1, lines))
+
+    def ranges(
+        self, types: Sequence[Any], n_bytes: int, n_records: int | None
+    ) -> Iterator[ByteRange]:
+        """Give ranges that take about `n_bytes` to load, or hold about `n_records`."""
+        size = self.version.size - self._start
+        every = ByteRange(
+            self.path,
+            self.version,
+            self.format.quote,
+            self.format.eol,
+            self._start,
+            self.version.size,
+            self.compressed,
+        )
+        if self.compressed:
+            yield every
+        elif size > 0:
+            record = record_width(types) + _parse_width(self.format, types)
+            each = _text_width(self.format, types) + record / self._record_bytes
+            step = n_bytes / each if n_records is None else n_records * self._record_bytes
+            n = max(1, min(size, int(np.ceil(size / max(1.0, step)))))
+            cuts = [self._start + size * k // n for k in range(n + 1)]
+            for a, b in pairwise(cuts):
+                yield replace(every, start=a, stop=b)
+
+
+def _text_width(csv_format: CsvFormat, types: Sequence[Any]) -> float:
+    """Return what a byte of text takes: itself, and once more where it stays text."""
+    return 1.0 + (csv_format.strip or any(has_heap(dtype) for dtype in types))
+
+
+def _parse_width(csv_format: CsvFormat, types: Sequence[Any]) -> float:
+    """Return what parsing a record takes beside the frame: as much again, to join parts of it."""
+    return sum(frame_width(pl.String if csv_format.strip else dtype) for dtype in types)
+
+
+def cut_ranges(
+    ranges: Sequence[ByteRange],
+    counts: Sequence[ByteCounts],
+    formats: Mapping[str, int],
+    options: ReadOptions,
+) -> Iterator[CsvRange]:
+    """Move the borders of ranges on to where records begin.
+
+    Parameters
+    ----------
+    ranges : sequence of ByteRange
+        Of all files, in order.
+    counts : sequence of ByteCounts
+        What each of them holds.
+    formats : mapping of str to int
+        Which of the formats in `options` each file has, by its path.
+    options : ReadOptions
+        Has the types of all columns that are to be read.
+    """
+    types = list(options.types.values())
+    width, parse = record_width(types), _parse_width(options.formats[0], types)
+    begin = inside = 0
+    for k, (r, count) in enumerate(zip(ranges, counts, strict=True)):
+        first = k == 0 or ranges[k - 1].path != r.path
+        last = k + 1 == len(ranges) or ranges[k + 1].path != r.path
+        number = formats[r.path]
+        csv_format = options.formats[number]
+        if first:
+            begin, inside = r.start, 0
+        inside = (inside + count.n_quotes) & 1
+        if last and inside:
+            _explain(r.path, csv_format, "has quotes that do not pair, so that lines are unclear")
+        end = r.stop
+        if not last:
+            with Path(r.path).open("rb") as file:
+                end = max(begin, next_record(file, r.stop, bool(inside), csv_format))
+        size = count.n_bytes if r.compressed else end - begin
+        if size:
+            records = count.n_lines + 1
+            read = int(size * _text_width(csv_format, types) + records * parse)
+            load = read + int(records * width)
+            yield CsvRange(r.path, r.version, number, begin, end, records, load, read, r.compressed)
+        begin = end
+
+
+@dataclass(frozen=True)
+class CsvRange(RowRange):
+    """Consecutive records of one file.
+
+    Attributes
+    ----------
+    format : int
+        Which of the formats of all files this one has.
+    start, stop : int
+        Its bytes; of a compressed file, `start` is where the header ends.
+    n_records : int
+        At most.
+    """
+
+    path: str
+    version: Version
+    format: int
+    start: int
+    stop: int
+    n_records: int
+    load_bytes: int
+    read_bytes: int
+    compressed: bool
+    first: int = 0  # is not known
+
+    @property
+    def disk_bytes(self) -> int:
+        """What reading it takes from a disk."""
+        return self.version.size if self.compressed else self.stop - self.start
+
+    @property
+    def location(self) -> str:
+        """Which bytes."""
+        return _location(self)
+
+    def join(self, other: Any) -> CsvRange | None:
+        """Return both as one if the other follows in the same file."""
+        if self.path != other.path or self.stop != other.start:
+            return None
+        return replace(
+            self,
+            stop=other.stop,
+            n_records=self.n_records + other.n_records,
+            load_bytes=self.load_bytes + other.load_bytes,
+            read_bytes=self.read_bytes + other.read_bytes,
+        )
+
+    def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
+        """Read some columns."""
+        self.version.check(self.path)
+        with opened(self.path) as file:
+            if self.compressed:
+                data = file.read()[self.start :]
+            else:
+                file.seek(self.start)
+                data = file.read(self.stop - self.start)
+                if len(data) < self.stop - self.start:
+                    raise FileError(self.path, "has changed since it was opened: it is shorter")
+        csv_format = options.formats[self.format]
+        types = {name: options.types[name] for name in columns}
+        try:
+            return csv_format.parse(data, types)
+        except RaggedError as error:
+            _explain(self.path, csv_format, f"cannot be read as CSV: {error}")
+        except POLARS_ERRORS as error:
+            problem = f"cannot be read as CSV: {first_line(error)}"
+            if all(dtype == pl.String for dtype in types.values()):
+                _explain(self.path, csv_format, problem)
+            raise UnfitError(self.path, problem) from error
+
+
+def _location(r: ByteRange | CsvRange) -> str:
+    if r.compressed:
+        return "all of it at once, as it is compressed"
+    return f"bytes {r.start:,} to {r.stop - 1:,}"
+
+
+def _explain(path: str, csv_format: CsvFormat, problem: str) -> NoReturn:
+    """Raise an error that names the line which is wrong, if it can be told."""
+    with on_disk(path) as plain:
+        explain(path, plain, csv_format, len(csv_format.names), problem)
+
+
+def _complete_lines(head: bytes, quote: str | None) -> bytes:
+    """Return a text up to its last line end outside quotes."""
+    eol = "\n" if b"\n" in head else "\r"
+    ends = np.flatnonzero(Dialect(quote=quote, eol=eol).ends(head)[0])
+    return head[: int(ends[-1]) + 1] if len(ends) else b""
+
+
+def _data_start(file: IO[bytes], dialect: Dialect, blank_lines: int, header: bool) -> int:
+    """Return where the first record begins."""
+    file.seek(0)
+    position = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
+    for _ in range(blank_lines):
+        position = next_record(file, position, False, replace(dialect, quote=None))
+    return next_record(file, position, False, dialect) if header else position

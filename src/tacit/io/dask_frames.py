@@ -1,0 +1,116 @@
+"""Frames of Dask as one partitioned table."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tacit.io.frames.metadata import ScanOptions, find_metadata
+from tacit.io.frames.readers import ReadOptions, RowRange
+from tacit.io.tabular import choose_columns
+from tacit.scale.dask_executor import Dask
+from tacit.scale.local import Local
+from tacit.scale.partitioned_table import PartitionedTable, PassRunner
+from tacit.scale.partitions import PartitionSource
+from tacit.table.frames import to_polars
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.scale.partitioned_table import Metadata
+
+__all__ = ["is_dask_frame", "scan_dask"]
+
+
+def is_dask_frame(X: Any) -> bool:
+    """Return whether X is a dask.dataframe; does not import Dask."""
+    dask = sys.modules.get("dask.dataframe")
+    return dask is not None and isinstance(X, dask.DataFrame)
+
+
+@dataclass(frozen=True)
+class DaskPartition(PartitionSource, RowRange):
+    """A partition of a frame: a source, and its only row range.
+
+    Attributes
+    ----------
+    delayed : Delayed or frame
+        What makes the frame; on a worker, the frame itself.
+    """
+
+    delayed: Any
+    location: str
+    load_bytes: int = 0
+    kept_bytes: int = 0
+    path: str = ""
+    first: int = 0
+    disk_bytes: int = 0
+    read_bytes: int = 0
+
+    @property
+    def name(self) -> str:
+        """What to call it in messages."""
+        return self.location
+
+    @property
+    def row_ranges(self) -> tuple[DaskPartition]:
+        """Itself."""
+        return (self,)
+
+    def sized(self, load_bytes: int, kept_bytes: int) -> DaskPartition:
+        """Return the partition with sizes that are known better."""
+        return replace(self, load_bytes=load_bytes, kept_bytes=kept_bytes)
+
+    def delayed_frame(self) -> Any:
+        """Return what makes the frame."""
+        return self.delayed
+
+    def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
+        """Return some columns of the frame."""
+        frame = self.delayed.compute() if hasattr(self.delayed, "compute") else self.delayed
+        return to_polars(frame)[0].select(columns)
+
+
+def scan_dask(
+    frame: Any,
+    columns: Any = None,
+    weights: str | None = None,
+    missing: str = "state",
+    defaults: Any = None,
+    discretise: Any = None,
+    passes: PassRunner | None = None,
+) -> PartitionedTable:
+    """Take a dask.dataframe for a table in partitions; see :func:`tacit.scan`.
+
+    Passes run where its client computes, if it has one.
+    """
+    types = dict(to_polars(frame._meta)[0].schema)
+    chosen = tuple(choose_columns(types, columns, weights, defaults))
+    origin = f"a dask.dataframe of {frame.npartitions:,} partitions"
+    asked = ScanOptions(chosen, weights, missing, defaults, discretise, 0, None, origin)
+    specs = asked.specs(types)
+    wanted = frame[list(asked.wanted)]  # Dask need not make other columns
+    sources = tuple(DaskPartition(d, f"partition {k}") for k, d in enumerate(wanted.to_delayed()))
+
+    def find(passes: PassRunner) -> Metadata:
+        return find_metadata(passes, asked, specs, sources, ReadOptions())
+
+    passes = PassRunner(Local()) if passes is None else passes
+    client = _client()
+    if client is not None:
+        passes.default = Dask(client)
+    return PartitionedTable(find, passes, origin)
+
+
+def _client() -> Any:
+    """Return the client that Dask computes with by default, if there is one."""
+    if "distributed" not in sys.modules:
+        return None
+    import distributed
+
+    default_client: Any = distributed.default_client  # which has no types
+    try:
+        return default_client()
+    except ValueError:
+        return None

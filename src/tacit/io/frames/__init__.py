@@ -1,0 +1,1 @@
+"""Raw frames of partitions: the passes that find labels and defaults, and coding by them."""

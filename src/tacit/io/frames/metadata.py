@@ -1,0 +1,137 @@
+"""What a scan is to read, and the first passes, which find the labels and defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from tacit.errors import InputError
+from tacit.io.frames.coding import choose_coding
+from tacit.io.frames.cuts import check_specs, find_edges
+from tacit.io.frames.labels import LabelDictionary
+from tacit.io.frames.memory import coding_bytes
+from tacit.io.frames.readers import CodedReader, RawReader
+from tacit.scale.partitioned_table import Metadata
+from tacit.scale.partitions import Partitions
+from tacit.table.frames import specs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.io.frames.cuts import Extremes
+    from tacit.io.frames.labels import LabelCounts
+    from tacit.io.frames.readers import ReadOptions
+    from tacit.scale.partitioned_table import PassRunner
+
+__all__ = ["ScanOptions", "find_metadata", "raw_partitions"]
+
+
+@dataclass(frozen=True)
+class ScanOptions:
+    """What is asked of files, whatever their kind.
+
+    Attributes
+    ----------
+    columns : tuple of str
+    weights : str, optional
+        The column that holds record weights.
+    missing, defaults, discretise
+        As for :func:`tacit.scan`.
+    n_bytes : int
+        What loading a partition is to take, about.
+    n_records : int, optional
+        How many records a partition is to have.
+    origin : str
+        The files, for people.
+    """
+
+    columns: tuple[str, ...]
+    weights: str | None
+    missing: str
+    defaults: Any
+    discretise: Any
+    n_bytes: int
+    n_records: int | None
+    origin: str
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """The columns to read, with that of weights."""
+        return self.columns if self.weights is None else (*self.columns, self.weights)
+
+    def specs(self, types: Any) -> dict[str, Any]:
+        """Return how to cut columns of numbers."""
+        empty = pl.DataFrame(schema={name: types[name] for name in self.columns})
+        specs = specs_of(empty, self.discretise, None)
+        check_specs(specs)
+        return specs
+
+    def no_records(self) -> InputError:
+        """Return the error that there are no records."""
+        return InputError(f"paths: {self.origin} hold no records")
+
+
+def raw_partitions(
+    sources: tuple[Any, ...], columns: Sequence[str], read_options: ReadOptions
+) -> Partitions:
+    """Return partitions as raw frames, which no later pass will want."""
+    reader = RawReader(tuple(columns), read_options)
+    return Partitions(sources, reader, (0,) * len(sources), keep=False)
+
+
+def find_metadata(
+    passes: PassRunner,
+    options: ScanOptions,
+    specs: dict[str, Any],
+    sources: tuple[Any, ...],
+    read_options: ReadOptions,
+) -> Metadata:
+    """Find edges, labels and defaults.
+
+    Parameters
+    ----------
+    passes : PassRunner
+    options : ScanOptions
+    specs : dict
+        How to cut columns of numbers.
+    sources : tuple of FilePartition, or of others that have row ranges
+    read_options : ReadOptions
+    """
+
+    def extremes(statistic: Extremes) -> NDArray[np.float64] | None:
+        raw = raw_partitions(sources, statistic.columns, read_options)
+        return passes.reduce(raw, statistic, "partitions")
+
+    edges = find_edges(specs, extremes)
+    weights, missing = options.weights, options.missing
+    statistic = LabelDictionary(missing, edges, weights, options.columns)
+    raw = raw_partitions(sources, options.wanted, read_options)
+    counted = passes.reduce(raw, statistic, "partitions")
+    if counted is None:
+        raise options.no_records()
+    coding, n_stored = choose_coding(counted, missing, options.defaults, edges, weights)
+    chosen, sizes = _sized(counted, sources, coding.schema.n_values, n_stored, weights is not None)
+    firsts = tuple((np.cumsum(sizes) - sizes).tolist())
+    partitions = Partitions(chosen, CodedReader(coding, read_options), firsts)
+    return Metadata(coding.schema, partitions, sizes, n_stored, weights is not None)
+
+
+def _sized(
+    counted: LabelCounts, sources: tuple[Any, ...], n_values: int, n_stored: int, weighted: bool
+) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+    """Return the sources that have records, with sizes that are known now, and those records."""
+    sizes, chosen = [], []
+    width, n_columns = 2 if n_values < 2**16 else 4, len(counted.names)
+    besides = 8 + 8 * weighted
+    for k, (records, n_bytes) in sorted(counted.sizes.items()):
+        kept = int(records * (besides + width * n_stored / counted.n_records))
+        coded = records * (besides + width * n_columns)  # if all values were stored
+        load = n_bytes + sources[k].read_bytes + coding_bytes(records, n_columns) + coded
+        chosen.append(sources[k].sized(max(load, kept), kept))
+        sizes.append(records)
+    return tuple(chosen), np.array(sizes, np.int64)

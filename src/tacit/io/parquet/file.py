@@ -1,0 +1,69 @@
+"""Parquet files: as Tables, as frames, and by row groups, or parts of large ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tacit.errors import FileError
+from tacit.io.columnar import ColumnarFile, GroupSize
+from tacit.io.frames.memory import has_heap, record_width
+from tacit.io.opening import naming, on_disk
+from tacit.io.parquet.footer import Footer, read_footer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
+
+    from tacit.io.opening import PathLike
+    from tacit.table import Table
+
+__all__ = ["ParquetFile", "parquet_frame", "read_parquet"]
+
+
+class ParquetFile(ColumnarFile):
+    """A Parquet file.
+
+    Parameters
+    ----------
+    path, plain
+        As for :class:`ColumnarFile`.
+    footer : bool
+        Whether to read the footer, which says where row groups are.
+    """
+
+    kind: ClassVar[str] = "parquet"
+
+    def __init__(self, path: PathLike, plain: Path | None = None, *, footer: bool = True) -> None:
+        super().__init__(path, plain)
+        self._footer = read_footer(self.plain) if footer else Footer([], [])
+        with self.plain.open("rb") as file:
+            if file.read(4) not in (b"PAR1", b"PARE"):
+                raise FileError(path, "is not a Parquet file")
+        self.schema = dict(self.lazy().collect_schema())
+
+    def group_sizes(self, columns: list[str]) -> list[GroupSize]:
+        """Return the sizes of row groups, in order."""
+        wanted = set(columns)
+        chunks = [k for k, name in enumerate(self._footer.columns) if name in wanted]
+        text = [k for k in chunks if has_heap(self.schema[self._footer.columns[k]])]
+        width = record_width(self.schema[name] for name in columns)
+        sizes = []
+        for group in self._footer.groups:
+            packed = int(group.disk_bytes[chunks].sum())
+            frame = group.n_records * width + group.n_bytes[text].sum()
+            pages = int(group.n_bytes[chunks].sum())
+            sizes.append(GroupSize(group.n_records, int(frame) + pages, packed, packed))
+        return sizes
+
+
+def read_parquet(path: PathLike, **options: Any) -> Table:
+    """Read a Parquet file; options as for :func:`read_csv`, from `columns` on."""
+    with naming(path), on_disk(path) as plain:
+        return ParquetFile(path, plain, footer=False).table(**options)
+
+
+def parquet_frame(path: PathLike) -> pl.DataFrame:
+    """Read a Parquet file as a frame, its numbers as they are."""
+    with naming(path), on_disk(path) as plain:
+        return ParquetFile(path, plain, footer=False).frame()

@@ -1,0 +1,181 @@
+"""Files in: one reader for each format, and `read`, which picks one by the file's name."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from tacit import store
+from tacit.errors import FileError, InputError
+from tacit.io.arff import read_arff
+from tacit.io.baskets import read_baskets
+from tacit.io.csv import csv_frame, read_csv
+from tacit.io.ipc import ipc_frame, read_ipc
+from tacit.io.msweb import read_msweb
+from tacit.io.multilabel import MultiLabelData, arff_frame, read_multilabel
+from tacit.io.opening import uncompressed_name
+from tacit.io.parquet import parquet_frame, read_parquet
+from tacit.io.svmlight import read_svmlight
+from tacit.io.tabular import TabularFile
+from tacit.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import polars as pl
+
+    from tacit.io.opening import PathLike
+
+__all__ = [
+    "FORMAT_OPTIONS",
+    "MultiLabelData",
+    "read",
+    "read_arff",
+    "read_arff_frame",
+    "read_baskets",
+    "read_csv",
+    "read_frame",
+    "read_msweb",
+    "read_multilabel",
+    "read_svmlight",
+    "read_what",
+    "can_discretise",
+    "file_kind",
+]
+
+
+_READERS: dict[str, Callable[..., Any]] = {
+    "csv": read_csv,
+    "tsv": read_csv,
+    "data": read_csv,
+    "parquet": read_parquet,
+    "ipc": read_ipc,
+    "svmlight": read_svmlight,
+    "arff": read_arff,
+    "baskets": read_baskets,
+    "msweb": read_msweb,
+    "tacit": store.load,
+}
+_SUFFIXES = {
+    "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
+    "dat": "baskets", "basket": "baskets",
+}  # fmt: skip
+FORMAT_OPTIONS: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
+
+
+def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:  # noqa: A002
+    """Read a file into a Table; the end of its name says how.
+
+    ==================================  =============================================
+    .csv, .tsv, .data                   :func:`read_csv`; a .data file has no header
+    .parquet, .pq                       Parquet, with the options of :func:`read_csv`
+    .arrow, .ipc, .feather              Arrow IPC, likewise
+    .arff                               :func:`read_arff`, dense or sparse
+    .svm, .svmlight, .libsvm            :func:`read_svmlight`
+    .dat, .basket, .baskets             :func:`read_baskets`
+    .tacit                              what :meth:`tacit.Table.save` wrote
+    ==================================  =============================================
+
+    Behind it there may be .gz, .bz2, .xz, .zip (with one file in it) or, from Python 3.14 on, .zst.
+
+    Parameters
+    ----------
+    path : path-like
+    format : str, optional
+        "csv", "tsv", "data", "parquet", "ipc", "arff", "svmlight", "baskets", "msweb" or "tacit",
+        where the name does not say or says otherwise.
+    **options
+        As the reader of that format takes them.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read in full, or if it is not clear how.
+    """
+    loaded = read_what(path, format=format, **options)
+    if not isinstance(loaded, Table):
+        raise FileError(path, f"holds a saved {type(loaded).__name__}, not a Table; use tacit.load")
+    return loaded
+
+
+def can_discretise(path: PathLike, format: str | None = None) -> bool:  # noqa: A002
+    """Return whether the reader of a file can cut numbers into bins."""
+    return "discretise" in _options_of(_READERS[file_kind(path, format)])
+
+
+def _options_of(reader: Callable[..., Any]) -> set[str]:
+    """Return the names of the options that a reader takes."""
+    described = TabularFile.table if reader in (read_parquet, read_ipc) else reader
+    return set(inspect.signature(described).parameters) - {"path", "self", "verify"}
+
+
+_FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
+    "csv": csv_frame,
+    "tsv": csv_frame,
+    "data": csv_frame,
+    "parquet": parquet_frame,
+    "ipc": ipc_frame,
+}
+
+
+def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> pl.DataFrame | None:  # noqa: A002
+    """Read a file of columns as a frame, numbers as they are; ``None`` for other files.
+
+    Parameters
+    ----------
+    path : path-like
+    format : str, optional
+        As for :func:`read`.
+    **options
+        For text: separator, header and null_values, as for :func:`read_csv`.
+    """
+    kind = file_kind(path, format)
+    if kind not in _FRAMES:
+        return None
+    reader = _FRAMES[kind]
+    for option in options:
+        if option not in _options_of(reader):
+            raise InputError(f"{option} is no option of {kind} files")
+    return reader(path, **{**FORMAT_OPTIONS.get(kind, {}), **options})
+
+
+def read_arff_frame(path: PathLike, *, format: str | None = None) -> pl.DataFrame | None:  # noqa: A002
+    """Read a dense ARFF file as a frame, numbers as they are; ``None`` for all other files."""
+    return arff_frame(path) if file_kind(path, format) == "arff" else None
+
+
+def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002
+    """Read a file as :func:`read` does; of a .tacit file, return whatever it holds."""
+    kind = file_kind(path, format)
+    reader = _READERS[kind]
+    given = {**FORMAT_OPTIONS.get(kind, {}), **options}
+    allowed = _options_of(reader)
+    if "n_jobs" not in allowed:  # says nothing about the result, so it may be said of any file
+        given.pop("n_jobs", None)
+    for option in given:
+        if option not in allowed:
+            known = ", ".join(sorted(allowed)) or "none"
+            raise InputError(f"{option} is no option of {kind} files; there are: {known}")
+    return reader(path, **given)
+
+
+def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
+    """Return which kind of file this is, by what the caller says or by its name."""
+    if format is not None:
+        kind = _SUFFIXES.get(format, format)
+        if kind not in _READERS:
+            raise InputError(f"format must be one of {', '.join(_READERS)}; got {format!r}")
+        return kind
+    suffix = PurePath(uncompressed_name(path)).suffix.lower().removeprefix(".")
+    kind = _SUFFIXES.get(suffix, suffix)
+    if kind not in _READERS or kind == "msweb":
+        known = ", ".join(f".{name}" for name in (*_READERS, *_SUFFIXES) if name != "msweb")
+        raise FileError(
+            path, f"its name does not say what it is; known are {known}. Say it with format=…"
+        )
+    return kind

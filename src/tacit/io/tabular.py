@@ -1,0 +1,186 @@
+"""Files of columns (CSV, Parquet, Arrow IPC), read in chunks so that they may exceed memory."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import polars as pl
+
+from tacit.errors import FileError, InputError
+from tacit.io.chunks import Chunks
+from tacit.io.opening import POLARS_ERRORS
+from tacit.machine import count_jobs
+from tacit.table import Table
+from tacit.table.discretise import MDL, Edges, cut_points
+from tacit.table.frames import class_codes, specs_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from tacit.io.opening import PathLike
+
+__all__ = ["TabularFile", "choose_columns"]
+
+R = TypeVar("R")
+
+_CELLS = 10_000_000  # of a chunk
+_AT_ONCE = 1 << 27  # numbers to hold at once while cut points are chosen
+
+
+class TabularFile(ABC):
+    """A file of columns.
+
+    Parameters
+    ----------
+    path, plain : path-like
+        What to call the file, and where it is, decompressed.
+
+    Attributes
+    ----------
+    schema : dict of str to Polars types
+    """
+
+    schema: dict[str, Any]
+
+    def __init__(self, path: PathLike, plain: Path) -> None:
+        self.path, self.plain = path, plain
+
+    @abstractmethod
+    def lazy(self) -> pl.LazyFrame:
+        """Return all columns as Polars scans them."""
+
+    @abstractmethod
+    def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
+        """Read some columns, about `size` records at a time."""
+
+    def widen(self, error: BaseException) -> None:
+        """Give columns that values do not fit other types, or raise the error."""
+        raise error
+
+    def collect(self, columns: Any) -> pl.DataFrame:
+        """Read some columns, or expressions, of all records."""
+        return self.lazy().select(columns).collect(engine="streaming")
+
+    def frame(self) -> pl.DataFrame:
+        """Read the file as a frame, its numbers as they are."""
+
+        def read() -> pl.DataFrame:
+            names = list(self.schema)
+            frames = list(self.batches(names, max(4096, _CELLS // max(1, len(names)))))
+            if not sum(frame.height for frame in frames):
+                raise FileError(self.path, "holds no records")
+            return pl.concat(frames)
+
+        return self._retry(read)
+
+    def table(
+        self,
+        *,
+        columns: Sequence[str] | None = None,
+        defaults: Any = None,
+        weights: Any = None,
+        missing: str = "state",
+        discretise: Any = None,
+        target: str | None = None,
+        chunk_records: int | None = None,
+        n_jobs: int | None = -1,
+    ) -> Table:
+        """Read the file into a Table; options as for :func:`tacit.read_csv`."""
+        jobs = count_jobs(n_jobs)
+        if missing not in ("state", "default", "error"):
+            raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
+        if chunk_records is not None and (type(chunk_records) is not int or chunk_records < 1):
+            raise InputError(f"chunk_records must be a positive integer, got {chunk_records!r}")
+        chosen = choose_columns(self.schema, columns, weights, defaults)
+        if target is not None and target not in chosen:
+            raise InputError(f"target: there is no column {target!r}")
+        weight_column = weights if isinstance(weights, str) else None
+        wanted = chosen if weight_column is None else [*chosen, weight_column]
+        size = chunk_records or max(4096, min(1_000_000, _CELLS // max(1, len(chosen))))
+
+        def read() -> Table:
+            empty = pl.DataFrame(schema={name: self.schema[name] for name in chosen})
+            edges = _find_edges(self, specs_of(empty, discretise, target), target, jobs)
+            chunks = Chunks(edges, missing, defaults, weight_column, jobs)
+            for frame in self.batches(wanted, size):
+                chunks.add(frame)
+            if chunks.n_records == 0:
+                raise FileError(self.path, "holds no records")
+            parts = chunks.finish()
+            if weight_column is None:
+                parts.weights = weights
+            return Table._of(parts)
+
+        return self._retry(read)
+
+    def _retry(self, read: Callable[[], R]) -> R:
+        """Read until all values fit the types of their columns."""
+        while True:
+            try:
+                return read()
+            except POLARS_ERRORS as error:
+                self.widen(error)
+
+
+def choose_columns(
+    known: Mapping[str, Any], columns: Sequence[str] | None, weights: Any, defaults: Any
+) -> list[str]:
+    """Return the columns to read, in order, without the one that holds weights.
+
+    Parameters
+    ----------
+    known : mapping
+        All columns of the file.
+    columns, weights, defaults
+        As for :func:`tacit.read_csv`; what they name has to be there.
+    """
+    if columns is None:
+        chosen = list(known)
+    elif isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
+        raise InputError("columns must be a sequence of names")
+    else:
+        chosen = list(dict.fromkeys(columns))
+        if len(chosen) < len(columns):
+            raise InputError("columns must be distinct")
+        for name in chosen:
+            if name not in known:
+                raise InputError(f"columns: there is no column {name!r}")
+    if isinstance(weights, str):
+        chosen = [name for name in chosen if name != weights]
+    if not chosen:
+        raise InputError("there is no column left to read")
+    if isinstance(weights, str) and weights not in known:
+        raise InputError(f"weights: there is no column {weights!r}")
+    for name in defaults if isinstance(defaults, Mapping) else ():
+        if isinstance(name, str) and name not in chosen:
+            raise InputError(f"defaults: there is no column {name!r}")
+    return chosen
+
+
+def _find_edges(
+    file: TabularFile, specs: dict[str, Any], target: str | None, n_jobs: int
+) -> dict[str, Edges]:
+    """Find the cut points of all records, reading no more than the columns that need it."""
+    edges = {name: spec for name, spec in specs.items() if isinstance(spec, Edges)}
+    rest = [name for name in specs if name not in edges]
+    if not rest:
+        return edges
+    for name in rest:
+        if not file.schema[name].is_numeric():
+            kind = file.schema[name]
+            raise InputError(f"discretise: column {name!r} holds {kind}, not numbers")
+    classes = None
+    if any(isinstance(specs[name], MDL) for name in rest):
+        assert target is not None  # as specs_of checks
+        classes = class_codes(file.collect([target]).get_column(target), n_jobs)
+    n_records = file.collect([pl.len()]).item()
+    step = max(1, _AT_ONCE // max(1, n_records))
+    for k in range(0, len(rest), step):
+        for series in file.collect(rest[k : k + step]).iter_columns():
+            numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            cuts = cut_points(numbers, specs[series.name], target=classes, column=series.name)
+            edges[series.name] = Edges(tuple(cuts.tolist()))
+    return edges

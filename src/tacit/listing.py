@@ -1,0 +1,99 @@
+"""Results that are a list, such as rules: shown as a table of HTML and as bars."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tacit.machine import check_int
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Listed", "Listing"]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What is to be shown of some results.
+
+    Attributes
+    ----------
+    title : str
+    head : sequence of str
+        The columns of the table.
+    rows : sequence of sequences of str
+        Its cells.
+    bars : sequence of (str, float, str)
+        What a bar is about, how long it is, and what is written at its end.
+    measure : str
+        What the lengths of bars are.
+    percent : bool
+        Whether they are fractions.
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    bars: Sequence[tuple[str, float, str]]
+    measure: str
+    percent: bool = False
+
+
+class Listed:
+    """What can be shown as a table and as bars; subclasses say what is in them."""
+
+    def _listing(self, top: int | None) -> Listing:
+        """Return what to show of the first, or the best; all for None."""
+        raise NotImplementedError
+
+    def to_html(self, top: int | None = 100) -> str:
+        """Return a table of HTML.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many rows, the best first; None for all.
+        """
+        listing = self._listing(None if top is None else check_int(top, "top", 0))
+        lines = [_line("th", listing.head), *(_line("td", row) for row in listing.rows)]
+        return f"<div>{html.escape(listing.title)}</div><table>{''.join(lines)}</table>"
+
+    def plot(self, ax: Any = None, *, top: int | None = 20) -> Any:
+        """Draw a bar for each, with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+        top : int, optional
+            How many bars, the best first; None for all.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        import numpy as np
+
+        from tacit.plot import bars
+
+        listing = self._listing(None if top is None else check_int(top, "top", 1))
+        return bars(
+            np.array([length for _, length, _ in listing.bars]),
+            [label for label, _, _ in listing.bars],
+            listing.head[0],
+            listing.measure,
+            percent=listing.percent,
+            texts=[text for _, _, text in listing.bars],
+            longest=60,
+            ax=ax,
+        )
+
+
+def _line(tag: str, cells: Sequence[str]) -> str:
+    """Return a line of a table.
+
+    >>> _line("td", ["n < 3", "yes"])
+    '<tr><td>n &lt; 3</td><td>yes</td></tr>'
+    """
+    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"

@@ -1,0 +1,345 @@
+"""What a fitted net knows of itself, whether it is a branching or has columns of many parents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from tacit import store
+from tacit.errors import InputError
+from tacit.network.bayes_net.equivalence import essential_graph, hamming_distance
+from tacit.network.bayes_net.graph import are_separated, markov_blanket, moral_edges
+from tacit.network.bayes_net.state import net_from_state, net_to_state
+from tacit.network.bayes_net.text import arcs_frame, conditional_frame, net_dot, net_graph, net_text
+from tacit.network.bif import files
+from tacit.network.bif.bif_writer import bif_text
+from tacit.network.bif.xmlbif import xmlbif_text
+from tacit.network.density import DensityEstimator, probabilities
+from tacit.network.inference.evidence import check_columns
+from tacit.network.inference.records import Records, as_table, read_records
+from tacit.parameters import plain_parameters
+from tacit.table import Table
+from tacit.table.features import Features, fit_features, note_features, take_columns
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from tacit.network.inference.distribution import Distribution
+    from tacit.network.inference.net import Net
+    from tacit.plot.scene import Scene
+    from tacit.scale import PartitionedTable
+    from tacit.schema import Column, Schema
+
+__all__ = ["NetEstimator"]
+
+
+class NetEstimator(DensityEstimator):
+    """Columns, arcs and tables: the base of :class:`tacit.BayesNet` and :class:`tacit.Branching`.
+
+    Subclasses say how the arcs are found (`_learn`) and how the model is called (`_noun`).
+    """
+
+    _noun = "Bayes net"
+    _net: Net
+    _features: Features
+    discretise: Any
+    unseen: Literal["error", "default"]
+
+    # Learning
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the arcs, and estimate the tables.
+
+        Parameters
+        ----------
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+            Of a partitioned table, families are counted in passes, many of them in each.
+        y : ignored
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for.
+
+        Returns
+        -------
+        estimator
+            Itself.
+        """
+        table, kind = self._take(X, sample_weight)
+        self._check_unseen()
+        self._learn(table, kind)
+        return self
+
+    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> Self:
+        """Learn from counts of partitions."""
+        self._check_unseen()
+        self._learn(X, "table")
+        return self
+
+    def _take(self, X: Any, sample_weight: Any = None) -> tuple[Table, Any]:
+        """Return the records to learn from, and whether they were a table, a frame or an array."""
+        table, features = fit_features(
+            self, X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs
+        )
+        if table.weights is not None and not table.weights.any():
+            raise InputError("sample_weight: all weights are zero")
+        return table, features.kind
+
+    def _check_unseen(self) -> None:
+        if self.unseen not in ("error", "default"):
+            raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
+
+    def _learn(self, table: Table | PartitionedTable, kind: Any) -> None:
+        raise NotImplementedError
+
+    def _keep(self, net: Net, kind: Any = "table") -> Self:
+        """Note what was learnt."""
+        self._net = net
+        self._features = Features(net.schema, {}, kind)
+        note_features(self, self._features)
+        return self
+
+    def _fitted(self) -> Net:
+        check_is_fitted(self)
+        return self._net
+
+    # Columns, arcs and tables
+
+    @property
+    def schema_(self) -> Schema:
+        """Columns, labels and defaults."""
+        return self._fitted().schema
+
+    @property
+    def column_names_(self) -> tuple[str, ...]:
+        """The names of the columns; those of arrays are x0, x1 and so on."""
+        return self._fitted().schema.names
+
+    @property
+    def parents_(self) -> tuple[tuple[int, ...], ...]:
+        """The positions of each column's parents."""
+        return self._fitted().parents
+
+    @property
+    def tables_(self) -> tuple[NDArray[np.float64], ...]:
+        """Probabilities of each column, of shape (combinations of the parents' labels, labels).
+
+        The label of the last parent changes fastest.
+        """
+        return self._fitted().tables
+
+    @property
+    def arcs_(self) -> list[tuple[str, str]]:
+        """All arcs (from, to), by the position of the child."""
+        return self._named([(p, c) for c, above in enumerate(self.parents_) for p in above])
+
+    @property
+    def n_arcs_(self) -> int:
+        """Number of arcs."""
+        return sum(map(len, self.parents_))
+
+    @property
+    def moral_edges_(self) -> list[tuple[str, str]]:
+        """Pairs of columns that share a family."""
+        return self._named(moral_edges(self.parents_))
+
+    @property
+    def n_parameters_(self) -> int:
+        """Number of free probabilities: each row has one less than labels."""
+        return sum(table.shape[0] * (table.shape[1] - 1) for table in self.tables_)
+
+    def _named(self, pairs: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
+        names = self.column_names_
+        return [(names[a], names[b]) for a, b in pairs]
+
+    def table(self, column: str | int) -> NDArray[np.float64]:
+        """Return a column's table, of shape (labels of the first parent, …, labels of the column).
+
+        Parameters
+        ----------
+        column : str or int
+        """
+        position = self.schema_.position(column)
+        arities = self.schema_.arities
+        shape = [*arities[list(self.parents_[position])], arities[position]]
+        return self.tables_[position].reshape(shape)
+
+    def conditional(self, column: str | int) -> pl.DataFrame:
+        """Return a column's table as a frame: its parents' labels, then each label's probability.
+
+        Parameters
+        ----------
+        column : str or int
+        """
+        return conditional_frame(self, self.schema_.position(column))
+
+    # What the arcs alone say
+
+    def essential_graph(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """Return the arcs that all equivalent nets share, and the edges without a direction.
+
+        Nets are equivalent if they hold the same independences; data cannot tell them apart.
+        """
+        arcs, edges = essential_graph(self.parents_)
+        return self._named(arcs), self._named(edges)
+
+    def markov_blanket(self, column: str | int) -> list[str]:
+        """Return the columns given which this one is independent of all others.
+
+        Parameters
+        ----------
+        column : str or int
+        """
+        position = self.schema_.position(column)
+        return [self.column_names_[c] for c in markov_blanket(self.parents_, position)]
+
+    def d_separated(self, a: Any, b: Any, given: Any = ()) -> bool:
+        """Return whether the arcs alone make two columns independent, given others.
+
+        Parameters
+        ----------
+        a, b : str, int, or a sequence of them
+        given : str, int, or a sequence of them
+        """
+        one, other, known = (
+            check_columns(self.schema_, columns, name)
+            for columns, name in ((a, "a"), (b, "b"), (given, "given"))
+        )
+        for columns, rest, name in ((one, other, "b"), (known, [*one, *other], "given")):
+            both = set(columns) & set(rest)
+            if both:
+                twice = self.column_names_[min(both)]
+                raise InputError(f"{name}: column {twice!r} is on both sides")
+        return are_separated(self.parents_, one, other, known)
+
+    def structural_hamming_distance(self, other: NetEstimator, *, equivalence: bool = True) -> int:
+        """Return the number of pairs of columns that two nets connect differently.
+
+        Parameters
+        ----------
+        other : BayesNet or Branching
+            With the same columns, in any order.
+        equivalence : bool, default True
+            Compare essential graphs, so that equivalent nets have the distance 0; otherwise arcs.
+        """
+        if not isinstance(other, NetEstimator):
+            raise InputError(f"other must be a BayesNet, got {type(other).__name__}")
+        names, theirs = self.column_names_, other.column_names_
+        if set(theirs) != set(names):
+            single = sorted(set(theirs) ^ set(names))
+            raise InputError(f"other: only one of the nets has a column {single[0]!r}")
+        position = self.schema_.position
+        parents = [
+            tuple(position(theirs[p]) for p in other.parents_[other.schema_.position(name)])
+            for name in names
+        ]
+        return hamming_distance(self.parents_, parents, equivalence=equivalence)
+
+    # Records and questions
+
+    def _read(self, X: Any) -> Records:
+        schema, kind = self._fitted().schema, self._features.kind
+        if kind != "table" and not isinstance(X, Table):  # with scikit-learn's checks of columns
+            kind, X = take_columns(self, X, reset=False)
+        return read_records(schema, as_table(schema, X), unseen=self.unseen)
+
+    def _score_records(self, records: Records) -> NDArray[np.float64]:
+        return self._fitted().log_probabilities(records)
+
+    def _column_probabilities(self, records: Records, position: int) -> NDArray[np.float64]:
+        return probabilities(self._fitted().conditional(records, position))
+
+    def _position(self, column: Any) -> int:
+        return self.schema_.position(column)
+
+    def _discrete(self, position: int) -> Column:
+        return self.schema_.column(position)
+
+    def _as_net(self) -> Net:
+        return self._fitted()
+
+    def marginals(self, given: Mapping[Any, Any] | None = None) -> dict[str, Distribution]:
+        """Return the distribution of each column that is not given, all at once; exact.
+
+        Parameters
+        ----------
+        given : mapping, optional
+            ``{column: label, …}``
+        """
+        return self._fitted().marginals(given)
+
+    # Showing and keeping
+
+    def to_text(self, top: int | None = None) -> str:
+        """Return the sizes of the net, and what each column depends on.
+
+        Parameters
+        ----------
+        top : int, optional
+            How many columns to show; all by default.
+        """
+        return net_text(self, top)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the arcs: from and to."""
+        return arcs_frame(self)
+
+    def to_dot(self) -> str:
+        """Return the arcs in the language of Graphviz."""
+        return net_dot(self)
+
+    def to_networkx(self) -> Any:
+        """Return a networkx.DiGraph whose nodes have labels, parents and a table."""
+        return net_graph(self)
+
+    def _scene(self) -> Scene:
+        from tacit.network.bayes_net.picture import net_scene
+
+        return net_scene(self)
+
+    def save_bif(self, path: str | os.PathLike[str]) -> None:
+        """Write the net as BIF, compressed if the name ends in .gz; atomic.
+
+        Names and labels that other programs would not read are written as plain words, and what
+        they were in comments, from which :meth:`BayesNet.read_bif` makes them again. Numbers are
+        exact.
+        """
+        files.write_text(path, bif_text(self.schema_, self.parents_, self.tables_))
+
+    def save_xmlbif(self, path: str | os.PathLike[str]) -> None:
+        """Write the net as XMLBIF, compressed if the name ends in .gz; atomic."""
+        files.write_text(path, xmlbif_text(self.schema_, self.parents_, self.tables_))
+
+    def to_state(self) -> dict[str, NDArray[Any]]:
+        """Return the named arrays that a file holds."""
+        facts = {"parameters": plain_parameters(self), "kind": self._features.kind}
+        return net_to_state(self._fitted()) | {"settings": store.json_array(facts)}
+
+    @classmethod
+    def from_state(cls, state: store.State) -> Self:
+        """Make a net of a file's arrays, after checking that they go together."""
+        facts: dict[str, Any] = {"parameters": {}, "kind": "table"}
+        if "settings" in state:  # nets of the first version have none
+            facts = store.read_json(state["settings"])
+        if facts["kind"] not in ("table", "frame", "array"):
+            raise InputError(f"its records were of the kind {facts['kind']!r}, which is not known")
+        return cls(**facts["parameters"])._keep(net_from_state(state), facts["kind"])
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether two fitted nets have the same columns, arcs and tables."""
+        if not (
+            isinstance(other, NetEstimator) and hasattr(self, "_net") and hasattr(other, "_net")
+        ):
+            return NotImplemented
+        return (
+            self.column_names_ == other.column_names_
+            and self.schema_.labels == other.schema_.labels
+            and self.parents_ == other.parents_
+            and all(map(np.array_equal, self.tables_, other.tables_))
+        )
+
+    __hash__ = None  # type: ignore[assignment]

@@ -1,0 +1,113 @@
+"""A dependency tree as a picture: from its middle to the right, edges as wide as they weigh."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tacit.network.dependency_tree.text import by_weight, middle_of, nats, strengths
+from tacit.plot import Box, Curve, Scene, Words, fit, text_width
+
+if TYPE_CHECKING:
+    from tacit.network.dependency_tree.dependency_tree import DependencyTree
+
+__all__ = ["tree_scene"]
+
+_TYPE, _SMALL, _TITLE = 12.0, 10.0, 14.0
+_HEIGHT, _ROW = 22.0, 30.0
+_WIDEST = 190.0  # pixels of a name
+_GAP, _FLAT = 96.0, 42.0  # between a box and the next one, and the part with a number on it
+_PAD, _MARGIN = 9.0, 16.0
+_INK, _FAINT = "#1a1a1a", "#5b6673"
+_LABELS, _NUMBERS, _BORDER, _EDGE = "#f3f6fa", "#fbf3e6", "#8294a8", "#2f6690"
+
+
+def tree_scene(tree: DependencyTree) -> Scene:
+    """Lay a tree out; names, weights and colours are those of the model."""
+    names = tree.column_names_
+    rooted = middle_of(len(names), tree.edges_)
+    children = by_weight(tree, rooted)
+    depth, height = [0] * len(names), [0.0] * len(names)
+    for column in rooted.order[1:].tolist():
+        depth[column] = depth[int(rooted.parents[column])] + 1
+    rows = _place_rows(children, rooted.root, height)
+    texts = [fit(name, _WIDEST, _TYPE) for name in names]
+    widths = [max(text_width(text, _TYPE), 10.0) + 2 * _PAD for text in texts]
+    lefts = _place_levels(depth, widths)
+    total = max(left + width for left, width in zip((lefts[d] for d in depth), widths, strict=True))
+    title = f"Dependency tree of {len(names):,} column{'' if len(names) == 1 else 's'}"
+    note = _note(tree)
+    top = _MARGIN + 50
+    scene = Scene(
+        max(total, text_width(title, _TITLE, bold=True), text_width(note, _SMALL)) + 2 * _MARGIN,
+        top + max(rows, 1) * _ROW + _MARGIN,
+        title,
+    )
+    scene.items.append(Words(_MARGIN, _MARGIN + 14, title, _TITLE, _INK, bold=True))
+    scene.items.append(Words(_MARGIN, _MARGIN + 33, note, _SMALL, _FAINT))
+    shares = strengths(tree.weights_)
+    middles = [top + row * _ROW + _ROW / 2 for row in height]
+    for column in rooted.order[1:].tolist():
+        parent, edge = int(rooted.parents[column]), int(rooted.edge[column])
+        begin = _MARGIN + lefts[depth[parent]] + widths[parent], middles[parent]
+        right = _MARGIN + lefts[depth[column]]
+        turns = (right - _GAP, middles[parent]), (right - _FLAT, middles[column])
+        points = (begin, *turns[begin[0] > turns[0][0] - 1 :], (right, middles[column]))
+        told = f"{names[parent]} – {names[column]}: {_told(tree, edge)}"
+        scene.items.append(Curve(points, 0.8 + 5.2 * shares[edge], _EDGE, told))
+    for column in rooted.order[1:].tolist():
+        weight = nats(float(tree.weights_[int(rooted.edge[column])]))
+        x, y = _MARGIN + lefts[depth[column]] - 6, middles[column] - 5
+        scene.items.append(Words(x, y, weight, _SMALL, _FAINT, anchor="end", halo=True))
+    for column, text in enumerate(texts):
+        x, y = _MARGIN + lefts[depth[column]], middles[column]
+        fill = _NUMBERS if tree._layout.numeric[column] else _LABELS
+        scene.items.append(
+            Box(x, y - _HEIGHT / 2, widths[column], _HEIGHT, fill, _BORDER, 1.0, 6.0,
+                title=names[column])
+        )  # fmt: skip
+        scene.items.append(Words(x + _PAD, y + 4, text, _TYPE, _INK, title=names[column]))
+    return scene
+
+
+def _place_rows(children: list[list[int]], root: int, height: list[float]) -> int:
+    """Give each leaf a row and each parent the middle of its children; return how many rows."""
+    rows, waiting = 0, [(root, False)]
+    while waiting:
+        column, ready = waiting.pop()
+        below = children[column]
+        if not below:
+            height[column] = rows
+            rows += 1
+        elif ready:
+            height[column] = (height[below[0]] + height[below[-1]]) / 2
+        else:
+            waiting.append((column, True))
+            waiting += [(child, False) for child in reversed(below)]
+    return rows
+
+
+def _place_levels(depth: list[int], widths: list[float]) -> list[float]:
+    """Return where the boxes of each level begin."""
+    widest = [0.0] * (max(depth) + 1)
+    for level, width in zip(depth, widths, strict=True):
+        widest[level] = max(widest[level], width)
+    lefts = [0.0]
+    for width in widest[:-1]:
+        lefts.append(lefts[-1] + width + _GAP)
+    return lefts
+
+
+def _note(tree: DependencyTree) -> str:
+    numeric = tree._layout.numeric
+    note = "mutual information of neighbours in nats"
+    if numeric.any() and not numeric.all():
+        note += "; columns of numbers are yellow"
+    if tree.edge_usage_ < 1:
+        note += f"; {tree.edge_usage_:.1%} of all pairs of values read"
+    return note
+
+
+def _told(tree: DependencyTree, edge: int) -> str:
+    low, high = tree.intervals_[edge].tolist()
+    weight = nats(float(tree.weights_[edge]))
+    return f"{weight} nats" + ("" if low == high else f", between {nats(low)} and {nats(high)}")
