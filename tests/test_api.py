@@ -156,7 +156,7 @@ def fitted():
             yield cls().fit(frame.drop("b"), b)
 
 
-@pytest.mark.parametrize("model", fitted(), ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", list(fitted()), ids=lambda model: type(model).__name__)
 def test_what_is_learnt_ends_in_an_underscore(model):
     known = set(model.get_params())
     wrong = [n for n in vars(model) if n not in known and not n.startswith("_")]

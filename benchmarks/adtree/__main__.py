@@ -117,7 +117,7 @@ def leaf_sizes(section: Section) -> None:
         "",
     )
     trees = {leaf: tacit.ADTree(table, leaf_size=leaf).build() for leaf in LEAVES}
-    right = tacit.Scan(table).tables(sets).counts
+    right = tacit.counts.Scan(table).tables(sets).counts
     for leaf, tree in trees.items():
         assert np.array_equal(tree.tables(sets).counts, right), f"leaf_size {leaf} differs"
     build = race(
@@ -197,7 +197,7 @@ def ask_within(shared: Path, title: str, limit: int) -> dict[str, Any]:
         seconds += time.perf_counter() - start
         most = max(most, tree.nbytes)
     grown, stats = resident("VmHWM") - before, tree.stats()
-    scan = tacit.Scan(unasked(table))
+    scan = tacit.counts.Scan(unasked(table))
     for columns in named[::CHECKED_ONE_IN]:
         found, right = tree.table(columns).to_array(), scan.table(columns).to_array()
         assert np.array_equal(found, right), f"the tree differs in {columns}"

@@ -27,7 +27,7 @@ def every_set(table: tacit.Table, size: int) -> Any:
     return np.array(list(combinations(range(table.n_columns), size)))
 
 
-def one_by_one(counter: tacit.Counter, named: list[list[str]]) -> None:
+def one_by_one(counter: tacit.counts.Counter, named: list[list[str]]) -> None:
     for columns in named:
         counter.table(columns)
 
@@ -60,7 +60,7 @@ def ratios(
     named = [[names[c] for c in places] for sets in groups for places in sets.tolist()]
     grown = tacit.ADTree(table)
 
-    def batches(tree: tacit.ADTree) -> list[tacit.Tables]:
+    def batches(tree: tacit.ADTree) -> list[tacit.counts.Tables]:
         return [tree.tables(sets) for sets in groups]
 
     for tables, own, sample in zip(batches(grown), chosen, samples, strict=True):

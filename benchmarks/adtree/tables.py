@@ -78,7 +78,7 @@ class Asker:
             own = list(run)
             self.runs.append((self.sets[own], self.given[own[0]]))
 
-    def one_by_one(self, counter: tacit.Counter) -> None:
+    def one_by_one(self, counter: tacit.counts.Counter) -> None:
         if self.given:
             for columns, given in zip(self.named, self.given, strict=True):
                 counter.table(columns, given)
@@ -86,13 +86,13 @@ class Asker:
             for columns in self.named:
                 counter.table(columns)
 
-    def at_once(self, counter: tacit.Counter) -> Any:
+    def at_once(self, counter: tacit.counts.Counter) -> Any:
         """Return all counts, one table after another."""
         if self.given:
             return [counter.tables(sets, given).counts for sets, given in self.runs]
         return counter.tables(self.sets).counts
 
-    def some(self, counter: tacit.Counter, chosen: Sequence[int]) -> list[Any]:
+    def some(self, counter: tacit.counts.Counter, chosen: Sequence[int]) -> list[Any]:
         given = self.given or [None] * len(self.named)
         return [counter.table(self.named[k], given[k]).to_array().ravel() for k in chosen]
 
@@ -111,11 +111,11 @@ def measured(table: tacit.Table, numpy: NumpyCounter, asked: Questions) -> dict[
     grown = tacit.ADTree(table)
     check(table, numpy, asked, ask, grown)
 
-    def fresh(make: Callable[[tacit.Table], tacit.Counter], work: Any) -> Work:
+    def fresh(make: Callable[[tacit.Table], tacit.counts.Counter], work: Any) -> Work:
         return lambda: unasked(table), lambda new: work(make(new))
 
     planner = partial(tacit.counter, memo=0)
-    scan, bitmaps = tacit.Scan(table), tacit.Bitmaps(table)
+    scan, bitmaps = tacit.counts.Scan(table), tacit.counts.Bitmaps(table)
     works: dict[str, Work] = {
         TUNED: lambda: asked_by_numpy(numpy, asked, "tuned"),
         SCAN: lambda: ask.one_by_one(scan),
@@ -140,7 +140,7 @@ def check(
     """Compare all answers of batches, and some of those one by one."""
     right = asked_by_numpy(numpy, asked, "tuned")
     planner = tacit.counter(table, memo=0)
-    for counter in (grown, tacit.Scan(table), tacit.Bitmaps(table), planner):
+    for counter in (grown, tacit.counts.Scan(table), tacit.counts.Bitmaps(table), planner):
         found = ask.at_once(counter)
         found = np.concatenate(found) if asked.given else found
         assert np.array_equal(found, np.concatenate(right)), f"{counter} differs"

@@ -1,1 +1,1 @@
-"""Rules: found, boosted and covering, against peers."""
+"""Rules: searched, boosted and covering, against peers."""

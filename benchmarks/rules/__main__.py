@@ -1,4 +1,4 @@
-"""Boosted and covering rules: what the search takes, how it grows, and what is found."""
+"""Boosted and covering rules: what the search takes, how it grows, and what is learnt."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def fit(task: Task, repeats: int = REPEATS, seed: int = 1, **settings: Any) -> O
 
 
 def cell(outcome: Outcome | None, task: Task) -> str:
-    """Write what a learner took, and its share of wrong labels."""
+    """Write what a learner took, and its fraction of wrong labels."""
     if outcome is None:
         return "not at hand"
     if math.isnan(outcome.seconds) or outcome.labels is None:
@@ -37,10 +37,10 @@ def cell(outcome: Outcome | None, task: Task) -> str:
     return f"{milliseconds(outcome.seconds)}, {task.wrong(outcome.labels):.4f}"
 
 
-def ratio(peer: Outcome | None, own: Outcome) -> str:
+def ratio(peer: Outcome | None, ours: Outcome) -> str:
     if peer is None or math.isnan(peer.seconds):
         return "–"
-    return f"{peer.seconds / own.seconds:.1f}×"
+    return f"{peer.seconds / ours.seconds:.1f}×"
 
 
 def sparse_numbers(section: Section) -> None:
@@ -49,8 +49,8 @@ def sparse_numbers(section: Section) -> None:
     section.say(
         "Records of `make_labelled_records`: non-negative numbers, most of them zero; each label "
         "is what eight rules say, and 2 % of all labels are turned over, so that no learner can do "
-        "better than 0.02. A cell is the time of `fit` and the share of wrong labels (Hamming "
-        "loss) of other records. mlrl-boomer gets CSC and its own defaults, but for what the row "
+        "better than 0.02. A cell is the time of `fit` and the fraction of wrong labels (Hamming "
+        "loss) of other records. mlrl-boomer gets CSC and its defaults, but for what the row "
         "says; boosted trees get CSR and their defaults, one model for each label.",
         "",
     )
@@ -71,17 +71,22 @@ def sparse_numbers(section: Section) -> None:
         ("the same, all columns tried", large, {"n_rules": 500, "max_conditions": 3}, None),
     ]  # fmt: skip
     for name, task, mine, theirs in works:
-        own = fit(task, **mine)
+        ours = fit(task, **mine)
         peer = None
         if theirs is not None:
             peer = boomer(task.X, task.Y, task.T, feature_format="sparse", **theirs)
-        rows.append((name, cell(own, task), cell(peer, task) if theirs else "", ratio(peer, own)))
+        rows.append((name, cell(ours, task), cell(peer, task) if theirs else "", ratio(peer, ours)))
     one = drawn(10_000, 1000, 0.01, 1)
-    own = fit(one, n_rules=100, max_conditions=1)
+    ours = fit(one, n_rules=100, max_conditions=1)
     theirs = {"max_rules": 100, "rule_induction": conditions(1), "feature_sampling": "none"}
     peer = boomer(one.X, one.Y, one.T, feature_format="sparse", **theirs)
     rows.append(
-        ("one label, 100 rules of one condition", cell(own, one), cell(peer, one), ratio(peer, own))
+        (
+            "one label, 100 rules of one condition",
+            cell(ours, one),
+            cell(peer, one),
+            ratio(peer, ours),
+        )
     )
     section.table(("work", "tacit", "mlrl-boomer, CSC", "faster"), rows)
     rows = []
@@ -98,14 +103,14 @@ def same_rules(section: Section) -> None:
     section.say("### The same rules, however records are stored", "")
     x, y = np.array([[0.0], [0], [0], [0], [1], [2]]), np.array([0, 0, 0, 0, 1, 1])
     stored = sparse.csc_array(x)
-    found = set()
+    rules = set()
     for X in (x, stored, sparse.csr_array(x)):
         for defaults in ("auto", "zero", "none", [1.0], [2.0]):
             model = tacit.BoostedRulesClassifier(
                 n_rules=1, max_conditions=1, defaults=defaults
             ).fit(X, y)
-            found.add((model.rules_[0].condition, tuple(model.rules_[0].head.values())))
-    assert len(found) == 1, found
+            rules.add((model.rules_[0].condition, tuple(model.rules_[0].head.values())))
+    assert len(rules) == 1, rules
     said = "is not at hand"
     between = np.array([[0.25], [0.75]])
     peers = [
@@ -121,7 +126,7 @@ def same_rules(section: Section) -> None:
         said = f"tells x = 0.25 and 0.75 {ways[0]} from dense records and {ways[1]} from CSC"
     section.say(
         "Of x = 0, 0, 0, 0, 1, 2 and y = 0, 0, 0, 0, 1, 1 the first rule has to ask for 0.5. Ours "
-        f"is `{next(iter(found))[0]}` from dense records, CSC and CSR, and with any default "
+        f"is `{next(iter(rules))[0]}` from dense records, CSC and CSR, and with any default "
         f"value. mlrl-boomer {said}.",
         "",
     )

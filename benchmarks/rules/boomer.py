@@ -41,8 +41,8 @@ def main() -> None:
         np.asarray(predicted.toarray() if sparse.issparse(predicted) else predicted),
     )
     if asked["settings"].get("probability_predictor"):
-        shares = np.asarray(model.predict_proba(T))
-        np.save(folder / "S.npy", shares[:, -1] if Y.shape[1] == 1 else shares)
+        probabilities = np.asarray(model.predict_proba(T))
+        np.save(folder / "S.npy", probabilities[:, -1] if Y.shape[1] == 1 else probabilities)
     print(json.dumps({"fit": min(taken)}))
 
 

@@ -64,19 +64,19 @@ def five_sets(section: Section, fit: Callable[..., Outcome]) -> None:
             [trees("lightgbm", X, task.Y, T)],
             [trees("xgboost", X, task.Y, T)],
         ]
-        totals += [min(own.seconds if own else math.nan for own in runs) for runs in outcomes]
+        totals += [min(run.seconds if run else math.nan for run in runs) for runs in outcomes]
         rows.append((name, *(_cell(runs, task) for runs in outcomes)))
     rows.append(("all", *("–" if math.isnan(x) else milliseconds(x) for x in totals)))
     section.table(("set", "tacit", "mlrl-boomer", "LightGBM", "XGBoost"), rows)
 
 
 def _cell(runs: Sequence[Outcome | None], task: Task) -> str:
-    found = [own for own in runs if own is not None and own.labels is not None]
-    if not found:
+    finished = [run for run in runs if run is not None and run.labels is not None]
+    if not finished:
         return "not at hand"
-    losses = [task.wrong(own.labels) for own in found]
+    losses = [task.wrong(run.labels) for run in finished]
     spread = f" ({min(losses):.4f}–{max(losses):.4f})" if len(losses) > 1 else ""
-    seconds = milliseconds(min(own.seconds for own in found))
+    seconds = milliseconds(min(run.seconds for run in finished))
     return f"{np.mean(losses):.4f}{spread} in {seconds}"
 
 
@@ -96,8 +96,8 @@ def adult_rules(section: Section) -> None:
         return
     (X, T), (y, truth) = data.frames, data.y
 
-    def quality(labels: Any, shares: Any) -> tuple[str, str]:
-        area = "–" if shares is None else f"{roc_auc_score(truth, shares):.4f}"
+    def quality(labels: Any, probabilities: Any) -> tuple[str, str]:
+        area = "–" if probabilities is None else f"{roc_auc_score(truth, probabilities):.4f}"
         return f"{np.mean(labels.ravel() == truth):.4f}", area
 
     rows = []
@@ -138,7 +138,11 @@ def adult_rules(section: Section) -> None:
             rows.append((name, f"given up after {PATIENCE} s", "–", "–"))
         else:
             rows.append(
-                (name, milliseconds(outcome.seconds), *quality(outcome.labels, outcome.shares))
+                (
+                    name,
+                    milliseconds(outcome.seconds),
+                    *quality(outcome.labels, outcome.probabilities),
+                )
             )
     section.table(("learner", "fit", "accuracy", "AUC"), rows)
 

@@ -38,7 +38,7 @@ class Task:
     U: NDArray[np.uint8]
 
     def wrong(self, labels: NDArray[Any]) -> float:
-        """Return the share of labels that are not as predicted (the Hamming loss)."""
+        """Return the fraction of labels that are not as predicted (the Hamming loss)."""
         return float(np.mean(labels.reshape(self.U.shape) != self.U))
 
 

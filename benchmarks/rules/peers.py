@@ -40,13 +40,13 @@ class Outcome:
     seconds : float
         Of fit; NaN where it was given up.
     labels : ndarray or None
-    shares : ndarray or None
+    probabilities : ndarray or None
         Probabilities of the second class.
     """
 
     seconds: float
     labels: NDArray[Any] | None = None
-    shares: NDArray[np.float64] | None = None
+    probabilities: NDArray[np.float64] | None = None
 
 
 def boomer_python() -> str | None:
@@ -90,11 +90,11 @@ def boomer(
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Outcome(float("nan"))
-        shares = folder / "S.npy"
+        path = folder / "S.npy"
         return Outcome(
             json.loads(done.stdout)["fit"],
             np.load(folder / "P.npy").reshape(T.shape[0], -1),
-            np.load(shares) if shares.exists() else None,
+            np.load(path) if path.exists() else None,
         )
 
 
@@ -111,15 +111,17 @@ def trees(kind: str, X: Any, Y: NDArray[Any], T: Any, repeats: int = 1) -> Outco
 
     def fit() -> list[Any]:
         varies = [0 < column.sum() < len(column) for column in Y.T]
-        return [make().fit(X, y) if own else int(y[0]) for y, own in zip(Y.T, varies, strict=True)]
+        return [
+            make().fit(X, y) if varied else int(y[0]) for y, varied in zip(Y.T, varies, strict=True)
+        ]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         seconds, models = min((cpu_seconds(fit) for _ in range(repeats)), key=lambda run: run[0])
-        shares = np.empty((T.shape[0], len(models)))
+        probabilities = np.empty((T.shape[0], len(models)))
         for k, model in enumerate(models):
-            shares[:, k] = model if isinstance(model, int) else model.predict_proba(T)[:, 1]
-    return Outcome(seconds, (shares > 0.5).astype(np.uint8), shares[:, 0])
+            probabilities[:, k] = model if isinstance(model, int) else model.predict_proba(T)[:, 1]
+    return Outcome(seconds, (probabilities > 0.5).astype(np.uint8), probabilities[:, 0])
 
 
 def _lightgbm() -> Any:
@@ -142,12 +144,12 @@ def given_time(fit: Callable[..., Outcome], seconds: float, *data: Any) -> Outco
     process.start()
     theirs.close()
     try:
-        found: Outcome = mine.recv() if mine.poll(seconds) else Outcome(float("nan"))
+        outcome: Outcome = mine.recv() if mine.poll(seconds) else Outcome(float("nan"))
     except EOFError:  # it failed, and has said why on stderr
-        found = Outcome(float("nan"))
+        outcome = Outcome(float("nan"))
     process.kill()
     process.join()
-    return found
+    return outcome
 
 
 def _send(pipe: Any, fit: Callable[..., Outcome], data: tuple[Any, ...]) -> None:
@@ -159,16 +161,16 @@ def _send(pipe: Any, fit: Callable[..., Outcome], data: tuple[Any, ...]) -> None
 
 def rule_learners() -> dict[str, Callable[[Any, NDArray[Any], Any], Outcome]]:
     """Return those of wittgenstein and imodels that are at hand, by name."""
-    found: dict[str, Callable[[Any, NDArray[Any], Any], Outcome]] = {}
+    learners: dict[str, Callable[[Any, NDArray[Any], Any], Outcome]] = {}
     if importlib.util.find_spec("wittgenstein"):
-        found |= {"wittgenstein IREP": _irep, "wittgenstein RIPPER": _ripper}
+        learners |= {"wittgenstein IREP": _irep, "wittgenstein RIPPER": _ripper}
     if importlib.util.find_spec("imodels"):
-        found |= {
+        learners |= {
             "imodels SkopeRules": _skope,
             "imodels RuleFit": _rule_fit,
             "imodels BoostedRules": _boosted,
         }
-    return found
+    return learners
 
 
 def _named(X: NDArray[np.float64]) -> Any:
@@ -181,10 +183,10 @@ def _fitted(make: Callable[[], Any], X: Any, y: NDArray[Any], T: Any) -> Outcome
     seconds, model = cpu_seconds(lambda: _fit(make(), X, y))
     labels = np.asarray(model.predict(T)).astype(np.uint8)
     try:
-        shares = np.asarray(model.predict_proba(T))[:, 1]
+        probabilities = np.asarray(model.predict_proba(T))[:, 1]
     except (AttributeError, NotImplementedError, ValueError, IndexError):
-        shares = None
-    return Outcome(seconds, labels.reshape(-1, 1), shares)
+        probabilities = None
+    return Outcome(seconds, labels.reshape(-1, 1), probabilities)
 
 
 def _fit(model: Any, X: Any, y: NDArray[Any]) -> Any:

@@ -43,7 +43,7 @@ print(f"{tables}: {1e6 * seconds / len(tables):.1f} µs for each table")
 # there are.
 
 start = time.perf_counter()
-scanned = tacit.Scan(visits).tables(triples)
+scanned = tacit.counts.Scan(visits).tables(triples)
 slower = (time.perf_counter() - start) / seconds
 print(f"same counts: {(scanned.counts == tables.counts).all()}; {slower:.0f} times as long")
 

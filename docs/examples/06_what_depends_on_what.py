@@ -18,8 +18,8 @@ tree = tacit.DecisionTreeClassifier(max_leaf_nodes=6).fit(visits, "scores")
 print(tree.to_text())
 
 # %%
-# Each box has the number of records and the fractions of the classes; edges are as wide as they have
-# records.
+# Each box has the number of records and the fractions of the classes; edges are as wide as they
+# have records.
 
 tree.plot()
 plt.show()

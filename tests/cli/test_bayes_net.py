@@ -104,7 +104,11 @@ def test_options_of_the_search(run, wet_file):
     assert {"from": "grass", "to": "rain"} in printed["arcs"]
     assert {"from": "rain", "to": "sprinkler"} not in printed["arcs"]
     assert list(printed["score"]) == ["bdeu"]
-    net = BayesNet(criterion="bdeu", prior_weight=5, max_parents=1, required=[("grass", "rain")], forbidden=[("rain", "sprinkler")], start="branching", parameters="mle", random_state=3).fit(tacit.read(wet_file))  # fmt: skip
+    net = BayesNet(
+        criterion="bdeu", prior_weight=5, max_parents=1, required=[("grass", "rain")],
+        forbidden=[("rain", "sprinkler")], start="branching", parameters="mle", random_state=3,
+    )  # fmt: skip
+    net.fit(tacit.read(wet_file))
     assert printed["score"]["bdeu"] == pytest.approx(net.learning_.score)
 
 

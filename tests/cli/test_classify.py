@@ -49,7 +49,7 @@ def parts(flowers, seed=0):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_json_says_what_the_estimator_says(run, flowers, flowers_file, method):
-    options = ["--method", method, "--normalise", "--resolution", 6, "--json"]
+    options = ["--method", method, "--normalize", "--resolution", 6, "--json"]
     told = json.loads(run("classify", flowers_file, "--target", "class", *options).stdout)
     train, test = parts(flowers)
     more = {"node_weights": "neighbours"} if method == "ksnc" else {}
@@ -72,24 +72,32 @@ def test_json_says_what_the_estimator_says(run, flowers, flowers_file, method):
 
 
 def test_words(run, flowers_file):
-    printed = run("classify", flowers_file, "--target", "class", "--normalise").stdout
+    printed = run("classify", flowers_file, "--target", "class", "--normalize").stdout
     facts, confusion = printed.split("\n\n")
     names = [line.split("   ")[0] for line in facts.splitlines()]
     assert names == [
-        "method", "objects", "grid", "accuracy", "F1", "without near objects", "time",
+        "method", "records", "grid", "accuracy", "F1", "without near objects", "time",
     ]  # fmt: skip
     assert "240 to learn from, 60 to test on" in facts
-    assert confusion.splitlines()[0].split() == ["is", "\\", "taken", "for", "iris", "rose"]
+    assert confusion.splitlines()[0].split() == ["class", "\\", "predicted", "iris", "rose"]
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_tuning_finds_what_tune_finds(run, flowers, flowers_file, method, tmp_path):
     report = tmp_path / "report.html"
-    options = ["--method", method, "--tune", "--score", "f1", "--seed", 4, "--resolution", 4]
+    options = [
+        "--method",
+        method,
+        "--tune",
+        "--scoring",
+        "f1",
+        "--random-state",
+        4,
+        "--resolution",
+        4,
+    ]
     told = json.loads(
-        run(
-            "classify", flowers_file, "--target", "class", *options, "--report", report, "--json"
-        ).stdout
+        run("classify", flowers_file, "--target", "class", *options, "-o", report, "--json").stdout
     )
     train, _ = parts(flowers, 4)
     more = {"node_weights": "neighbours"} if method == "ksnc" else {}
@@ -100,7 +108,7 @@ def test_tuning_finds_what_tune_finds(run, flowers, flowers_file, method, tmp_pa
     )  # fmt: skip
     assert told["tuning"] == {
         "combinations": found.frame.height,
-        "score": "f1",
+        "scoring": "f1",
         "best_score": found.best_score,
     }
     for name, value in found.best_params.items():
@@ -117,7 +125,7 @@ def test_the_report_needs_nothing_else(run, flowers, tmp_path):
     )
     path, report = tmp_path / "a<b>.csv", tmp_path / "report.html"
     named.write_csv(path)
-    run("classify", path, "--target", "class", "--report", report, "--tune")
+    run("classify", path, "--target", "class", "-o", report, "--tune")
     page = report.read_text("utf-8")
     assert "<title>class of a&lt;b&gt;.csv</title>" in page
     assert "&lt;i&gt;ris &amp; co" in page
@@ -146,7 +154,7 @@ def test_another_file_to_test_on(run, flowers, flowers_file, tmp_path):
         pl.when(pl.int_range(50) < 5).then(pl.lit("tulip")).otherwise("class").alias("class")
     )
     more.select(reversed(more.columns)).write_csv(other)
-    options = ["--target", "class", "--test", other, "--normalise", "--neighbours", 1, "--json"]
+    options = ["--target", "class", "--test", other, "--normalize", "--n-neighbors", 1, "--json"]
     told = json.loads(run("classify", flowers_file, *options).stdout)
     assert (told["training"], told["test"]) == (300, 50)
     assert told["classes"] == ["iris", "rose", "tulip"]
@@ -161,7 +169,7 @@ def test_another_file_to_test_on(run, flowers, flowers_file, tmp_path):
 @pytest.mark.parametrize("method", METHODS)
 def test_saved_models_predict_and_show_themselves(run, flowers, flowers_file, method, tmp_path):
     model, out = tmp_path / "model.tacit", tmp_path / "out.csv"
-    run("classify", flowers_file, "--target", "class", "--method", method, "--save", model)
+    run("classify", flowers_file, "--target", "class", "--method", method, "-o", model)
     shown = run("show", model).stdout
     assert METHODS[method] in shown
     assert "2: iris, rose" in shown
@@ -179,7 +187,7 @@ def test_a_table_is_taken_by_its_labels(run, visits_file, visits, tmp_path):
     model = tmp_path / "model.tacit"
     told = json.loads(
         run(
-            "classify", visits_file, "--target", name, "--test-share", 0.05, "--save", model,
+            "classify", visits_file, "--target", name, "--test-fraction", 0.05, "-o", model,
             "--json",
         ).stdout
     )  # fmt: skip
@@ -193,16 +201,18 @@ def test_a_table_is_taken_by_its_labels(run, visits_file, visits, tmp_path):
     ("options", "problem"),
     [
         (["--target", "klass"], "--target: .* has no column 'klass'"),
-        (["--test-share", "1"], "leaves none to learn from or test"),
-        (["--weights", "width"], "--weights: objects are compared one by one"),
+        (["--test-fraction", "1"], "leaves none on one side"),
+        (["--weights", "width"], "--weights: records are compared one by one"),
         (["--scale", "2"], "is not for --method knn"),
-        (["--method", "svm", "--neighbours", "2"], "is not for --method svm"),
-        (["--method", "svm", "--scale", "-1"], "scale must be a number above 0"),
+        (["--method", "svm", "--n-neighbors", "2"], "is not for --method svm"),
+        (["--method", "svm", "--scale", "-1"], "--scale must be a finite number above 0"),
         (["--resolution", "fine"], "neither auto nor whole numbers"),
-        (["--resolution", "3,4"], "resolution must be one number, or 3"),
-        (["--dimensions", "5"], "neither auto nor a number from 1 to 4"),
-        (["--report", "report.pdf"], "must end in .html or .htm"),
-        (["--save", "model.pkl"], "must end in .tacit"),
+        (["--resolution", "3,4"], "--resolution must be one number, or 3"),
+        (["--n-dimensions", "5"], "neither auto nor a number from 1 to 4"),
+        (["-o", "model.pkl"], "must end in .tacit, .html, .svg"),
+        (["--method", "tree", "--tune"], "--tune: is not for --method tree"),
+        (["--method", "tree", "--C", "2"], "--C: is not for --method tree"),
+        (["--method", "tree", "-p", "depth=3"], "not NAME=VALUE with a parameter of Decision"),
     ],
 )
 def test_what_is_wrong_is_said_of_the_option(run, flowers_file, options, problem):
@@ -247,3 +257,33 @@ def test_values_with_another_separator(run, flowers, tmp_path):
     assert result.exit_code == 1
     assert "it has one column only: try --separator ';'" in " ".join(result.stderr.split())
     assert run("classify", path, "--target", "class", "--separator", ";").exit_code == 0
+
+
+@pytest.mark.parametrize("method", ["tree", "graph", "rules", "covering"])
+def test_every_classifier_of_the_package(run, flowers, flowers_file, method):
+    names = {
+        "tree": "DecisionTreeClassifier",
+        "graph": "DecisionGraphClassifier",
+        "rules": "BoostedRulesClassifier",
+        "covering": "CoveringRulesClassifier",
+    }
+    limit = {"tree": "max_depth=2", "rules": "n_rules=20", "covering": "max_rules=3"}
+    options = ["-p", limit[method]] if method in limit else []
+    told = json.loads(
+        run(
+            "classify", flowers_file, "--target", "class", "--method", method, *options, "--json"
+        ).stdout
+    )
+    assert told["kind"] == names[method]
+    order = np.random.default_rng(0).permutation(len(flowers))
+    train, test = flowers[np.sort(order[60:])], flowers[np.sort(order[:60])]
+    model = getattr(tacit, names[method])()
+    known = model.get_params()
+    model.set_params(**({"random_state": 0} if "random_state" in known else {}))
+    for text in options[1:]:
+        name, _, value = text.partition("=")
+        model.set_params(**{name: int(value)})
+    model.fit(train.drop("class"), train["class"].to_numpy())
+    predicted = model.predict(test.drop("class"))
+    assert told["accuracy"] == pytest.approx(np.mean(predicted == test["class"].to_numpy()))
+    assert sum(map(sum, told["confusion"])) == 60

@@ -14,7 +14,7 @@ def network(visits):
     return tacit.DependencyNetwork(max_leaf_nodes=8).fit(visits)
 
 
-LEAVES = ["--max-leaves", 8]
+LEAVES = ["--max-leaf-nodes", 8]
 
 
 def test_strongest_arcs(run, network, visits_file):

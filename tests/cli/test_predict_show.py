@@ -127,7 +127,7 @@ class TestPredict:
 class Thresholder:
     """A model with classes, no settings and no probabilities."""
 
-    schema_ = tacit.Schema(["news"], [tacit.Labels([False, True], "Boolean")], [0])
+    schema_ = tacit.schema.Schema(["news"], [tacit.schema.Labels([False, True], "Boolean")], [0])
 
     def predict(self, table):
         return np.array(["low", "high"])[(np.diff(table.indptr) > 3).astype(int)]
@@ -218,7 +218,7 @@ class TestOutput:
         result = run("predict", model_file, some_file, "-o", some_file)
         assert "--output" in one_error(result)
         assert some_file.read_bytes() == before
-        result = run("cluster", some_file, "-k", 2, "--labels", some_file)
+        result = run("cluster", some_file, "-k", 2, "-o", some_file)
         assert "it would be lost" in one_error(result)
         assert some_file.read_bytes() == before
 

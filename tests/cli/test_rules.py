@@ -49,7 +49,8 @@ def test_rules_of_classes(run, people, one_target, tmp_path):
     assert text == model.to_text(top=3)
     lines = [line.split("   ")[0].strip() for line in facts.splitlines()]
     assert lines == [
-        "records", "rules", "records held out", "accuracy", "area under the curve", "time",
+        "records", "rules", "records held out", "accuracy", "log-likelihood",
+        "area under the curve", "time",
     ]  # fmt: skip
     assert facts.splitlines()[2].split() == ["records", "held", "out", "60"]
     assert written.strip() == f"written: {saved}"
@@ -66,8 +67,8 @@ def test_rules_of_classes(run, people, one_target, tmp_path):
 def test_labels_and_json(run, people, people_file, tmp_path):
     targets = ["--target", "flies", "--target", "cooks"]
     saved = tmp_path / "does.tacit"
-    options = ["-n", 12, "--heads", "complete", "--learning-rate", 0.5, "--conditions", 2]
-    options += ["--columns", 2, "--test", people_file, "-o", saved, "--top", 2, "--json"]
+    options = ["-n", 12, "--heads", "complete", "--learning-rate", 0.5, "--max-conditions", 2]
+    options += ["--feature-fraction", 2, "--test", people_file, "-o", saved, "--top", 2, "--json"]
     printed = json.loads(run("rules", people_file, *targets, *options).stdout)
     X, Y = people.drop("flies", "cooks"), people.select("flies", "cooks")
     model = tacit.BoostedRulesClassifier(
@@ -124,7 +125,7 @@ def test_the_help_says_how_many_conditions_there_are(run):
 
 def test_covering_rules(run, people, one_target, tmp_path):
     saved, listed = tmp_path / "rich.tacit", tmp_path / "rich.csv"
-    options = ["--covering", "--heuristic", "laplace", "-o", saved, "-o", listed]
+    options = ["--covering", "--criterion", "laplace", "-o", saved, "-o", listed]
     printed = run("rules", one_target, "--target", "rich", *options).stdout
     X = people.drop("rich", "flies", "cooks")
     model = tacit.CoveringRulesClassifier("laplace", random_state=0).fit(X, people["rich"])
@@ -184,16 +185,16 @@ def test_a_table_and_weights(run, people, tmp_path):
         (["--target", "rich", "--labels", "x.xml"], "say --target, or --labels"),
         (["--target", "poor"], "has no column 'poor'"),
         (["--target", "rich", "--covering", "--regress"], "not with --regress"),
-        (["--target", "rich", "--covering", "--search", "histogram"], "--covering"),
-        (["--target", "rich", "--heuristic", "laplace"], "is for --covering"),
-        (["--target", "rich", "--columns", "many"], "'many' is none of a number"),
-        (["--target", "rich", "--columns", "1.5"], "--columns must be"),
+        (["--target", "rich", "--covering", "--algorithm", "histogram"], "--covering"),
+        (["--target", "rich", "--criterion", "laplace"], "is for --covering"),
+        (["--target", "rich", "--feature-fraction", "many"], "'many' is none of a number"),
+        (["--target", "rich", "--feature-fraction", "1.5"], "--feature-fraction must be"),
         (["--target", "rich", "--learning-rate", "0"], "--learning-rate must be"),
-        (["--target", "rich", "--regress", "--loss", "softmax"], "squared with --regress"),
-        (["--target", "rich", "--test-share", "0.001"], "leaves none on one side"),
+        (["--target", "rich", "--regress", "--loss", "softmax"], "does not go with --regress"),
+        (["--target", "rich", "--test-fraction", "0.001"], "leaves none on one side"),
         (["--target", "rich", "-o", "model.txt"], "must end in"),
         (["--target", "rich", "--regress"], "--target"),
-        (["--target", "rich", "--conditions", "300"], "--conditions"),
+        (["--target", "rich", "--max-conditions", "300"], "--max-conditions"),
         (["--target", "age", "--target", "rich"], "--target: label 'rich' holds"),
     ],
 )

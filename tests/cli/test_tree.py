@@ -47,7 +47,8 @@ def test_numbers_of_a_csv_are_split_where_it_serves(run, people, people_file):
     assert "hours ≥ 45.5" in text
     lines = [line.split("   ")[0].strip() for line in facts.splitlines()]
     assert lines == [
-        "leaves", "columns asked about", "records", "accuracy", "log-likelihood", "time",
+        "leaves", "columns asked about", "records", "accuracy", "log-likelihood",
+        "area under the curve", "time",
     ]  # fmt: skip
 
 
@@ -55,7 +56,16 @@ def test_json(run, people, people_file, tmp_path):
     other = tmp_path / "other.csv"
     people[:100].write_csv(other)
     options = ["--target", "rich", "--weights", "times", "--test", other, "--json"]
-    options += ["--criterion", "bic", "--max-leaves", 4, "--min-leaf", 5, "--splits", "both"]
+    options += [
+        "--criterion",
+        "bic",
+        "--max-leaf-nodes",
+        4,
+        "--min-samples-leaf",
+        5,
+        "--splits",
+        "both",
+    ]
     printed = json.loads(run("tree", people_file, *options).stdout)
     tree = tacit.DecisionTreeClassifier(
         "bic", splits="both", max_leaf_nodes=4, min_samples_leaf=5
@@ -108,7 +118,7 @@ def test_long_rules_of_graphs_are_cut(run, visits_file):
 
 
 def test_regression(run, people, people_file):
-    options = ["--target", "age", "--regress", "--max-leaves", 5]
+    options = ["--target", "age", "--regress", "--max-leaf-nodes", 5]
     printed = json.loads(run("tree", people_file, *options, "--json").stdout)
     tree = tacit.DecisionTreeRegressor(max_leaf_nodes=5).fit(people, "age")
     X, y = people.drop("age"), people["age"].to_numpy()
@@ -142,7 +152,7 @@ def test_output(run, people, people_file, tmp_path):
 
 def test_saved_trees_predict_files_and_show(run, people, people_file, tmp_path):
     path = tmp_path / "model.tacit"
-    run("tree", people_file, "--target", "rich", "--max-leaves", 4, "-o", path)
+    run("tree", people_file, "--target", "rich", "--max-leaf-nodes", 4, "-o", path)
     model = tacit.load(path)
     shown = run("show", path).stdout
     assert shown.splitlines()[0].startswith(f"{path}: DecisionTreeClassifier(")
@@ -164,7 +174,7 @@ def test_a_file_that_lacks_a_column_cannot_be_predicted(run, people, people_file
 
 def test_regressions_and_tables_predict_files(run, people, people_file, visits_file, tmp_path):
     path = tmp_path / "model.tacit"
-    run("tree", people_file, "--target", "age", "--regress", "--max-leaves", 3, "-o", path)
+    run("tree", people_file, "--target", "age", "--regress", "--max-leaf-nodes", 3, "-o", path)
     frame = pl.read_csv(run("predict", path, people_file).stdout.encode())
     assert np.allclose(frame["prediction"].to_numpy(), tacit.load(path).predict(people))
     run("tree", visits_file, "--target", "scores", "--graph", "-o", path)
@@ -220,7 +230,7 @@ def test_files_in_partitions(run, visits, visits_file, tmp_path):
     frame = visits.to_frame("polars")
     for k in range(3):
         frame[k * 7000 : (k + 1) * 7000].write_parquet(tmp_path / f"day{k}.parquet")
-    options = ["--target", "news", "--max-leaves", 9, "--json"]
+    options = ["--target", "news", "--max-leaf-nodes", 9, "--json"]
     whole = json.loads(run("tree", visits_file, *options).stdout)
     pattern = tmp_path / "day*.parquet"
     result = run("tree", pattern, *options, "--test", tmp_path / "day1.parquet")

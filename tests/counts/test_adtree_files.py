@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import tacit
 from support.counters import assert_counts, expected, labelled, questions
 from support.strategies import assert_identical, data
-from tacit import ADTree, FileError, Scan, Table, store
+from tacit import ADTree, FileError, Table, store
+from tacit.counts import Scan
 
 NONE = 2**32 - 1  # stands for "nowhere" in nodes and slots
 

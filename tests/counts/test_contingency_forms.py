@@ -14,7 +14,8 @@ from polars.testing import assert_frame_equal
 
 from support.contingency_tables import both, column, make, queries, slices, some_places, tables
 from support.strategies import data
-from tacit import ContingencyTable, InputError, Table
+from tacit import InputError, Table
+from tacit.counts import ContingencyTable
 
 WIDE = tuple(column(f"c{k}", 4) for k in range(31))  # 2**62 cells
 

@@ -8,8 +8,10 @@ import pytest
 from matplotlib import pyplot as plt
 
 from support.contingency_tables import both, column, make
-from tacit import Column, ContingencyTable, InputError, Labels
+from tacit import InputError
+from tacit.counts import ContingencyTable
 from tacit.plot import heat_map
+from tacit.schema import Column, Labels
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,8 @@ import polars as pl
 import pytest
 
 import tacit
-from tacit import ADTree, Bitmaps, InputError, Scan, Table
+from tacit import ADTree, InputError, Table
+from tacit.counts import Bitmaps, Scan
 
 MAKERS = {"scan": Scan, "bitmaps": Bitmaps, "tree": ADTree, "planner": tacit.counter}
 

@@ -13,7 +13,8 @@ import tacit
 from oracles import counts as oracles
 from support.counters import ENGINES, assert_counts, expected, labelled, questions
 from support.strategies import any_weights, assert_identical, data, exact_weights
-from tacit import ADTree, Bitmaps, Scan, Table
+from tacit import ADTree, Table
+from tacit.counts import Bitmaps, Scan
 
 
 @pytest.mark.parametrize("name", ENGINES)

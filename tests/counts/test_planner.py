@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import tacit
 from support.counters import Numbers, all_questions, expected, labelled, questions
 from support.strategies import assert_identical, data
-from tacit import Scan, Table
+from tacit import Table
+from tacit.counts import Scan
 
 
 def binary_table(n_records=20_000, n_columns=6):

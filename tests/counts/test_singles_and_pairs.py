@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from tacit import Column, InputError, Labels, Schema, Table, machine
+from tacit import InputError, Table, machine
+from tacit.schema import Column, Labels, Schema
 
 BASKETS = [
     ["home", "news"],

@@ -8,7 +8,8 @@ import pytest
 from support.counters import ENGINES, Numbers, all_questions, assert_counts
 from support.scripts import run
 from support.strategies import assert_identical
-from tacit import ADTree, Bitmaps, Scan, counter
+from tacit import ADTree, counter
+from tacit.counts import Bitmaps, Scan
 
 NOT_BITMAPS = [name for name in ENGINES if name != "bitmaps"]  # which would need 70,000 of them
 
@@ -177,7 +178,8 @@ INTERRUPT = """
     table = tacit.Table(rng.integers(0, 4, (40_000, 40)))
     many = np.array([[a, b, c] for a in range(40) for b in range(a) for c in range(b)] * 20)
     full = tacit.ADTree(table, leaf_size=1)
-    for counter in (full, tacit.ADTree(table), tacit.Scan(table), tacit.Bitmaps(table)):
+    others = (tacit.counts.Scan(table), tacit.counts.Bitmaps(table))
+    for counter in (full, tacit.ADTree(table), *others):
         counter.table([0])
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
         try:
@@ -188,7 +190,7 @@ INTERRUPT = """
             found = counter.table(columns, {"4": 1}).to_array()
             assert (found == table.contingency(columns, given={"4": 1}).to_array()).all()
         found = counter.tables(many[:2]).counts
-        assert (found == tacit.Scan(table).tables(many[:2]).counts).all()
+        assert (found == tacit.counts.Scan(table).tables(many[:2]).counts).all()
 """
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import tacit
-from tacit import InputError, Profile, Table
+from tacit import InputError, Table
+from tacit.mixture import Profile
 from tacit.mixture.profile.lifts import divergence
 
 NASTY = "<b onclick='x()'>&\"quoted\"</b>"
@@ -288,10 +289,10 @@ class TestForms:
 
     def test_values_in_words(self):
         texts = [
-            tacit.Trait("cart", True, *[0.5] * 5).text,
-            tacit.Trait("cart", False, *[0.5] * 5).text,
-            tacit.Trait("device", None, *[0.5] * 5).text,
-            tacit.Trait("rooms", 3, *[0.5] * 5).text,
+            tacit.mixture.Trait("cart", True, *[0.5] * 5).text,
+            tacit.mixture.Trait("cart", False, *[0.5] * 5).text,
+            tacit.mixture.Trait("device", None, *[0.5] * 5).text,
+            tacit.mixture.Trait("rooms", 3, *[0.5] * 5).text,
         ]
         assert texts == ["cart", "not cart", "device = (missing)", "rooms = 3"]
 

@@ -10,7 +10,8 @@ import pytest
 from matplotlib import pyplot as plt
 
 import tacit
-from tacit import Profile, Table
+from tacit import Table
+from tacit.mixture import Profile
 
 
 @pytest.fixture(autouse=True)

@@ -7,18 +7,18 @@ import numpy as np
 
 
 def coded_column(values, wanted):
-    """Rank one column: the numbers of codes, the predominant code, and {code: records}."""
+    """Rank one column: the numbers of codes, the default code, and {code: records}."""
     present = set(values[~np.isnan(values)].tolist())
     if not np.isnan(wanted):
         present.add(wanted + 0.0)
     numbers = sorted(present)
     codes = [-1 if np.isnan(v) else numbers.index(v) for v in values]
-    predominant = -1 if np.isnan(wanted) else numbers.index(wanted)
+    default = -1 if np.isnan(wanted) else numbers.index(wanted)
     runs = {
-        code: [r for r, own in enumerate(codes) if own == code]
-        for code in sorted(set(codes) - {predominant})
+        code: [r for r, value in enumerate(codes) if value == code]
+        for code in sorted(set(codes) - {default})
     }
-    return numbers, predominant, runs
+    return numbers, default, runs
 
 
 def satisfies(value, op, threshold):
@@ -35,9 +35,9 @@ def covers(record, conditions):
 def rule_scores(X, rules, heads, default_scores):
     """Add up the heads of rules, each a list of (output, score), record by record."""
     scores = np.tile(np.array(default_scores, np.float64), (len(X), 1))
-    for record, own in zip(X, scores, strict=True):
+    for record, totals in zip(X, scores, strict=True):
         for conditions, head in zip(rules, heads, strict=True):
             if covers(record, conditions):
                 for output, score in head:
-                    own[output] += score
+                    totals[output] += score
     return scores

@@ -1,7 +1,7 @@
-"""Rule search the slow way: dense codes, every candidate condition, every record looked at.
+"""Rule search the slow way: dense codes, every candidate condition, every record read.
 
 Data is an array of codes, records × columns, where a code is the rank of a value in its column and
--1 means that it is missing. Nothing here knows of predominant values, of sparse columns or of
+-1 means that it is missing. Nothing here knows of defaults, of sparse columns or of
 rounding: gradients are plain doubles, so scores are compared up to a tolerance.
 """
 
@@ -79,14 +79,14 @@ def candidates(codes, kinds, covered, units, min_support, columns=None):
     """
     there = covered & (units > 0)
     total = units[there].sum()
-    found = []
+    candidates = []
     for column in range(codes.shape[1]) if columns is None else columns:
         for condition in conditions_of(column, codes[there, column], kinds[column]):
             narrowed = covered & satisfies(codes[:, condition.column], condition)
             support = units[narrowed].sum()
             if min_support <= support < total and support > 0:
-                found.append(Candidate(condition, narrowed))
-    return sorted(found, key=lambda candidate: candidate.condition)
+                candidates.append(Candidate(condition, narrowed))
+    return sorted(candidates, key=lambda candidate: candidate.condition)
 
 
 # Losses
@@ -218,7 +218,7 @@ class BoostProblem:
         return candidates(self.codes, self.kinds, covered, units, self.setting.min_support)
 
 
-# Rules that a learner found, checked one choice after the other
+# Rules of a learner, checked one choice after the other
 
 
 class FoundRule(NamedTuple):
@@ -232,7 +232,7 @@ def found_rules(arrays):
     """The rules that the kernel's arrays hold."""
     rules = []
     for r in range(len(arrays["rule_conditions"]) - 1):
-        own = range(*arrays["rule_conditions"][r : r + 2])
+        conditions = range(*arrays["rule_conditions"][r : r + 2])
         conditions = [
             Condition(
                 int(arrays["columns"][c]),
@@ -240,10 +240,10 @@ def found_rules(arrays):
                 int(arrays["ops"][c]),
                 int(arrays["high"][c]),
             )
-            for c in own
+            for c in conditions
         ]
-        own = range(*arrays["rule_heads"][r : r + 2])
-        head = {int(arrays["outputs"][k]): float(arrays["scores"][k]) for k in own}
+        heads = range(*arrays["rule_heads"][r : r + 2])
+        head = {int(arrays["outputs"][k]): float(arrays["scores"][k]) for k in heads}
         rules.append(
             FoundRule(conditions, head, float(arrays["support"][r]), float(arrays["gain"][r]))
         )
@@ -294,7 +294,7 @@ def check_head(problem, scores, covered, head):
 
 
 def replay(problem, arrays, *, choices=True):
-    """Check rules in the order in which they were found; return the scores they lead to.
+    """Check rules in the order in which they were learnt; return the scores they lead to.
 
     `choices`: also check that no better conditions could have been chosen, as long as nothing is
     drawn at random.
@@ -331,9 +331,9 @@ def criterion_value(criterion, parameter, p, n, all_p, all_n):
 def grow_covering_rule(codes, kinds, hits, misses, criterion, parameter, longest, min_support):
     """The conditions of one rule; `hits` and `misses` are weights, both 0 for who is not there."""
     there = hits + misses > 0
-    covered, found = np.ones(len(codes), bool), []
+    covered, conditions = np.ones(len(codes), bool), []
     if not hits.any():
-        return found
+        return conditions
 
     def worth(records):
         p, n = hits[records].sum(), misses[records].sum()
@@ -343,7 +343,7 @@ def grow_covering_rule(codes, kinds, hits, misses, criterion, parameter, longest
         return condition.column, condition.op == UNEQUAL, condition.low, condition.op
 
     reached = -1.0
-    while len(found) < longest and misses[covered].any():
+    while len(conditions) < longest and misses[covered].any():
         options = [
             (*worth(c.covered), [-k for k in rank(c.condition)], c)
             for c in candidates(codes, kinds, covered, there.astype(float), 0)
@@ -353,8 +353,8 @@ def grow_covering_rule(codes, kinds, hits, misses, criterion, parameter, longest
         if best[0] <= reached:
             break
         reached, covered = best[0], best[-1].covered
-        found.append(best[-1].condition)
-    return found
+        conditions.append(best[-1].condition)
+    return conditions
 
 
 # The kernel's form of columns
@@ -365,9 +365,9 @@ def column_arrays(codes, kinds, predominant):
     column_runs, run_codes, run_start, records = [0], [], [0], []
     for column, default in enumerate(predominant):
         for code in sorted(set(codes[:, column].tolist()) - {int(default)}):
-            own = np.flatnonzero(codes[:, column] == code)
+            run = np.flatnonzero(codes[:, column] == code)
             run_codes.append(code)
-            records.extend(own.tolist())
+            records.extend(run.tolist())
             run_start.append(len(records))
         column_runs.append(len(run_codes))
     return {

@@ -289,7 +289,7 @@ def test_cross_validated_scores_are_those_of_models_without_the_records(kind, lo
     features, coded = RuleFeatures.fit(X, fitted)
     loss = choose_loss(loss, targets)
     growth = Growth(model, coded, targets, weights * 1.0, loss, np.random.default_rng(3))
-    found = growth.cross_decisions(features.transform(X, fitted))
+    decisions = growth.cross_decisions(features.transform(X, fitted))
     part = folds(5, len(X), targets.strata(), np.random.default_rng(3))
     for fold in range(5):
         learnt = clone(model).fit(
@@ -297,16 +297,16 @@ def test_cross_validated_scores_are_those_of_models_without_the_records(kind, lo
             targets.values.T if kind == "multilabel" else y,
             sample_weight=weights * (part != fold),
         )
-        expected = learnt.decision_function(X[part == fold]).reshape(-1, found.shape[1])
-        np.testing.assert_allclose(found[part == fold], expected, atol=1e-9)
+        expected = learnt.decision_function(X[part == fold]).reshape(-1, decisions.shape[1])
+        np.testing.assert_allclose(decisions[part == fold], expected, atol=1e-9)
 
 
 def test_calibrated_probabilities_follow_scores():
     model = BoostedRulesClassifier(30, loss="squared_hinge", calibration="isotonic")
-    share = model.fit(X, LABELS[:, 0]).predict_proba(X)[:, 1]
+    probability = model.fit(X, LABELS[:, 0]).predict_proba(X)[:, 1]
     order = np.argsort(model.decision_function(X))
-    assert (np.diff(share[order]) >= 0).all()
-    assert (model.predict(X) == (share > 0.5)).all()
+    assert (np.diff(probability[order]) >= 0).all()
+    assert (model.predict(X) == (probability > 0.5)).all()
 
 
 @pytest.mark.parametrize("kind", list(TARGETS))
@@ -323,11 +323,11 @@ def test_calibration_by_held_out_records(kind):
 def test_predicted_sets_occurred():
     labels = np.eye(3, dtype=int)[(X[:, 0] > 1).astype(int) + (X[:, 1] > 0)]
     model = BoostedRulesClassifier(5, prediction="subset").fit(X, labels)
-    found = model.predict(X)
-    assert found.dtype.kind == "i"
-    assert (found.sum(axis=1) == 1).all()
+    predicted = model.predict(X)
+    assert predicted.dtype.kind == "i"
+    assert (predicted.sum(axis=1) == 1).all()
     free = BoostedRulesClassifier(5).fit(X, labels).predict(X)
-    assert (found == labels).all(axis=1).mean() >= (free == labels).all(axis=1).mean()
+    assert (predicted == labels).all(axis=1).mean() >= (free == labels).all(axis=1).mean()
 
 
 # Bad or odd input
@@ -338,11 +338,11 @@ def test_constant_labels_are_decided_by_default():
     for loss in ("logistic", "squared", "example_logistic"):
         model = BoostedRulesClassifier(20, heads="complete", loss=loss).fit(X, labels)
         assert set(model.rules_.arrays.outputs.tolist()) <= {1, 2, 3}
-        found = model.predict(X)
-        assert (found[:, 0] == 1).all()
-        assert (found[:, 4] == 0).all()
-    shares = BoostedRulesClassifier(20).fit(X, labels).predict_proba(X)
-    assert shares[0, 0] == pytest.approx((len(X) + 0.5) / (len(X) + 1), abs=1e-3)
+        predicted = model.predict(X)
+        assert (predicted[:, 0] == 1).all()
+        assert (predicted[:, 4] == 0).all()
+    probabilities = BoostedRulesClassifier(20).fit(X, labels).predict_proba(X)
+    assert probabilities[0, 0] == pytest.approx((len(X) + 0.5) / (len(X) + 1), abs=1e-3)
 
 
 def test_only_constant_labels():
@@ -419,7 +419,7 @@ def test_other_columns_are_refused():
 
 
 def test_ctrl_c_ends_a_long_fit_and_leaves_the_model():
-    found = run("""
+    printed = run("""
         import os, signal, threading, time
         import numpy as np
         from tacit import BoostedRulesRegressor
@@ -435,7 +435,7 @@ def test_ctrl_c_ends_a_long_fit_and_leaves_the_model():
         except KeyboardInterrupt:
             print("interrupted", vars(model) == before | {"n_rules": 1_000_000})
     """)
-    assert found == ["interrupted", "True"]
+    assert printed == ["interrupted", "True"]
 
 
 def test_what_is_not_fitted_says_so():

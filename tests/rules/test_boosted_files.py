@@ -51,9 +51,9 @@ def test_a_loaded_model_says_the_same(case, tmp_path):
     assert type(again) is type(model)
     for ask in ("predict", "predict_proba", "decision_function"):
         if hasattr(model, ask):
-            found, expected = getattr(again, ask)(data), getattr(model, ask)(data)
-            np.testing.assert_array_equal(found, expected)
-            assert found.dtype == expected.dtype
+            answer, expected = getattr(again, ask)(data), getattr(model, ask)(data)
+            np.testing.assert_array_equal(answer, expected)
+            assert answer.dtype == expected.dtype
     assert again.get_params() == model.get_params()
     assert again.n_features_in_ == model.n_features_in_
     assert hasattr(again, "feature_names_in_") == hasattr(model, "feature_names_in_")

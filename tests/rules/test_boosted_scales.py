@@ -32,8 +32,8 @@ def test_no_rule_is_kept_if_none_lowers_the_held_out_loss(tmp_path):
         ).fit(noise, y)
         held = hold_out(0.1, 60, y.astype(np.int32), make_generator(seed))
         start = log_loss(model.rules_.arrays.default_scores[0], y[held]).mean()
-        found = log_loss(model.decision_function(noise[held]), y[held]).mean()
-        assert found <= start + 1e-12
+        loss = log_loss(model.decision_function(noise[held]), y[held]).mean()
+        assert loss <= start + 1e-12
         assert model.validation_losses_.shape == (model.n_rules_,)
         kept.append(model.n_rules_)
         if model.n_rules_ == 0:
@@ -96,8 +96,8 @@ def test_the_unit_of_an_output_makes_no_difference(heads):
 
 def test_outputs_in_small_units_do_not_starve():
     Y = np.column_stack([Z, 1e-3 * OTHER])
-    found = BoostedRulesRegressor(200).fit(X, Y).predict(X)
-    r2 = 1 - ((found - Y) ** 2).sum(axis=0) / ((Y - Y.mean(axis=0)) ** 2).sum(axis=0)
+    predicted = BoostedRulesRegressor(200).fit(X, Y).predict(X)
+    r2 = 1 - ((predicted - Y) ** 2).sum(axis=0) / ((Y - Y.mean(axis=0)) ** 2).sum(axis=0)
     assert (r2 > 0.95).all()
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of boosted rules."""
+"""scikit-learn's checks of boosted rules."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

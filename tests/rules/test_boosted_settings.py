@@ -90,11 +90,11 @@ def settings(n_columns=100, n_counted=50, **params):
 
 
 @pytest.mark.parametrize(
-    ("share", "n"),
+    ("fraction", "n"),
     [(None, 0), ("sqrt", 10), ("log2", 7), (0.255, 26), (1.0, 0), (3, 3), (1000, 0), (1e-9, 1)],
 )
-def test_columns_that_are_tried(share, n):
-    assert settings(feature_fraction=share)["n_features"] == n
+def test_columns_that_are_tried(fraction, n):
+    assert settings(feature_fraction=fraction)["n_features"] == n
 
 
 def test_supports_are_numbers_or_shares():

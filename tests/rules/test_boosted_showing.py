@@ -15,17 +15,17 @@ from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError
 def test_explanations_add_up_to_the_decision():
     model = BoostedRulesClassifier(40).fit(X, CLASSES)
     cover = model.covers(X)
-    for place in (0, 7, 11):
-        found = model.explain(X[place])
-        assert found.prediction == model.predict(X[place : place + 1])[0]
-        decision = model.decision_function(X[place : place + 1])[0]
-        assert list(found.decision.values()) == decision.tolist()
-        assert [rule.number for rule in found.rules] == cover[[place]].indices.tolist()
-        for output, score in found.decision.items():
-            added = sum(score for _, score in found.contributions(output))
-            assert found.default[output] + added == pytest.approx(score)
-        assert found.to_frame()["score"].sum() == pytest.approx(decision.sum())
-        assert found.prediction in found.to_text()
+    for record in (0, 7, 11):
+        explanation = model.explain(X[record])
+        assert explanation.prediction == model.predict(X[record : record + 1])[0]
+        decision = model.decision_function(X[record : record + 1])[0]
+        assert list(explanation.decision.values()) == decision.tolist()
+        assert [rule.number for rule in explanation.rules] == cover[[record]].indices.tolist()
+        for output, score in explanation.decision.items():
+            added = sum(score for _, score in explanation.contributions(output))
+            assert explanation.default[output] + added == pytest.approx(score)
+        assert explanation.to_frame()["score"].sum() == pytest.approx(decision.sum())
+        assert explanation.prediction in explanation.to_text()
 
 
 def test_one_record_in_any_form():
@@ -46,9 +46,9 @@ def test_one_record_in_any_form():
 def test_explained_predictions_are_labels_and_numbers():
     labels = pd.DataFrame(LABELS, columns=["sun", "rain", "wind"])
     model = BoostedRulesClassifier(50).fit(X, labels)
-    place = int(np.argmax(LABELS.sum(axis=1)))
-    told = np.array(["sun", "rain", "wind"])[model.predict(X[[place]])[0] == 1]
-    assert model.explain(X[place]).prediction == tuple(told.tolist())
+    record = int(np.argmax(LABELS.sum(axis=1)))
+    told = np.array(["sun", "rain", "wind"])[model.predict(X[[record]])[0] == 1]
+    assert model.explain(X[record]).prediction == tuple(told.tolist())
     number = BoostedRulesRegressor(5).fit(X, X[:, 0])
     assert number.explain(X[0]).prediction == number.predict(X[:1])[0]
 
@@ -95,12 +95,12 @@ def test_progress_does_not_change_when_learning_stops(capsys):
 
 def test_importances_are_shares_of_gains():
     model = BoostedRulesClassifier(20).fit(X, LABELS[:, 0])
-    shares = model.feature_importances_
-    assert shares.sum() == pytest.approx(1)
-    assert set(np.argsort(-shares)[:2].tolist()) == {0, 1}
+    importances = model.feature_importances_
+    assert importances.sum() == pytest.approx(1)
+    assert set(np.argsort(-importances)[:2].tolist()) == {0, 1}
     gains = np.zeros(6)
     for rule in model.rules_:
         columns = {int(condition.column[1:]) for condition in rule.conditions}
         gains[list(columns)] += rule.gain / len(columns)
-    np.testing.assert_allclose(shares, gains / gains.sum())
+    np.testing.assert_allclose(importances, gains / gains.sum())
     assert not BoostedRulesClassifier(0).fit(X, LABELS).feature_importances_.any()

@@ -40,9 +40,9 @@ def dense(new):
     """Write all columns out."""
     out = np.tile(new.unlisted, (new.n_records, 1))
     for c in range(len(new.unlisted)):
-        own = slice(new.indptr[c], new.indptr[c + 1])
-        rows = slice(None) if new.records is None else new.records[own]
-        out[rows, c] = new.values[own]
+        listed = slice(new.indptr[c], new.indptr[c + 1])
+        rows = slice(None) if new.records is None else new.records[listed]
+        out[rows, c] = new.values[listed]
     return out
 
 
@@ -79,9 +79,9 @@ def explicit(array):
 
 
 def read_only(array):
-    own = array.copy()
-    own.flags.writeable = False
-    return own
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 CONTAINERS = {
@@ -170,9 +170,9 @@ def pandas_frame():
 
 
 def arrow_table():
-    table = pa.table({name: pa.array(own) for name, own in MIXED.items()})
-    places = pa.array([1, 0, None, 2], pa.int8())
-    sizes = pa.DictionaryArray.from_arrays(places, SIZES, ordered=True)
+    table = pa.table({name: pa.array(values) for name, values in MIXED.items()})
+    codes = pa.array([1, 0, None, 2], pa.int8())
+    sizes = pa.DictionaryArray.from_arrays(codes, SIZES, ordered=True)
     return table.set_column(1, "size", sizes)
 
 
@@ -275,7 +275,10 @@ def test_what_is_default_changes_nothing_but_what_is_stored(data):
     if chosen == "zero":
         assert len(coded.records) == np.count_nonzero(given)
     if chosen == "auto":
-        most = [max(np.isnan(own).sum(), *(np.sum(own == v) for v in own), 0) for own in given.T]
+        most = [
+            max(np.isnan(column).sum(), *(np.sum(column == v) for v in column), 0)
+            for column in given.T
+        ]
         assert len(coded.records) == given.size - sum(most)
 
 
@@ -352,8 +355,8 @@ def test_thresholds_are_half_way_and_tell_the_numbers_apart(numbers):
     numbers = sorted(set(np.array(numbers) + 0.0))
     _, coded = fit(np.array(numbers)[:, None])
     low = np.arange(len(numbers) - 1)
-    found = coded.thresholds(np.zeros(len(low)), np.zeros(len(low)), low, low + 1)
-    for t, a, b in zip(found, numbers[:-1], numbers[1:], strict=True):
+    thresholds = coded.thresholds(np.zeros(len(low)), np.zeros(len(low)), low, low + 1)
+    for t, a, b in zip(thresholds, numbers[:-1], numbers[1:], strict=True):
         assert a <= t < b
         assert t == a or abs(t - (a / 2 + b / 2)) <= 1e-15 * max(abs(a), abs(b))
 
@@ -394,16 +397,16 @@ def test_labels_never_seen_satisfy_only_is_not():
     new = features.transform({"town": ["Rome", None, "Ulm"], "size": ["XXL", "M", None]}, estimator)
     np.testing.assert_array_equal(dense(new), [[-2, NAN], [NAN, 1], [1, NAN]])
     rules = [[(0, 2, 0.0)], [(0, 3, 0.0)], [(1, 0, 0.5)], [(1, 1, 0.5)]]
-    expected = [[q for q, own in enumerate(rules) if oracle.covers(x, own)] for x in dense(new)]
+    expected = [[q for q, rule in enumerate(rules) if oracle.covers(x, rule)] for x in dense(new)]
     assert expected == [[1], [3], [1]]
     flat = [condition for [condition] in rules]
     columns, ops, thresholds = (
-        np.array(own, kind)
-        for own, kind in zip(zip(*flat, strict=True), (np.int32, np.uint8, float), strict=True)
+        np.array(cells, kind)
+        for cells, kind in zip(zip(*flat, strict=True), (np.int32, np.uint8, float), strict=True)
     )
-    indptr, found = _core.rule_cover(*new.arguments, np.arange(5), columns, ops, thresholds, 1)
-    assert np.split(found, indptr[1:-1])[0].tolist() == [1]
-    assert found.tolist() == [1, 3, 1]
+    indptr, covering = _core.rule_cover(*new.arguments, np.arange(5), columns, ops, thresholds, 1)
+    assert np.split(covering, indptr[1:-1])[0].tolist() == [1]
+    assert covering.tolist() == [1, 3, 1]
 
 
 def test_other_columns_than_in_fit():
@@ -432,7 +435,7 @@ def test_other_columns_than_in_fit():
 def test_columns_of_another_type(column, other, message):
     estimator = BaseEstimator()
     features, _ = RuleFeatures.fit(polars_frame(), estimator)
-    new = {name: pl.Series(own[:1]) for name, own in MIXED.items()} | {column: other}
+    new = {name: pl.Series(values[:1]) for name, values in MIXED.items()} | {column: other}
     with pytest.raises(InputError, match=message):
         features.transform(new, estimator)
     with pytest.raises(InputError, match=message):
@@ -465,8 +468,8 @@ def with_duplicates(kind):
     given = kind(NUMBERS)
     given.indices = given.indices.copy()
     major = int(np.argmax(np.diff(given.indptr) > 1))
-    place = given.indptr[major]
-    given.indices[place + 1] = given.indices[place]
+    first = given.indptr[major]
+    given.indices[first + 1] = given.indices[first]
     return given
 
 

@@ -47,8 +47,11 @@ def test_finds_the_rules_that_made_the_data():
     model = CoveringRulesClassifier(random_state=0).fit(X, y)
     assert model.score(X, y) > 0.95
     texts = [set(map(str, rule.conditions)) for rule in model.rules_]
-    assert any(own & {"marital = yes", "marital ≠ no"} and len(own) > 1 for own in texts)
-    assert any(text.startswith("gain > ") for own in texts for text in own)
+    assert any(
+        conditions & {"marital = yes", "marital ≠ no"} and len(conditions) > 1
+        for conditions in texts
+    )
+    assert any(text.startswith("gain > ") for conditions in texts for text in conditions)
     assert model.rules_[-1].label == "<=50K"
     assert model.n_rules_ == len(model.rules_) - 1
 
@@ -68,11 +71,11 @@ def test_without_pruning_rules_are_those_of_the_oracle(table, data):
     classes = data.draw(hnp.arrays(np.int32, m, elements=st.integers(0, 2)))
     weights = data.draw(hnp.arrays(np.float64, m, elements=st.sampled_from([0.5, 1.0, 2.0])))
     criterion = data.draw(st.sampled_from(CRITERIA))
-    own = CoveringSettings(criterion, 0.5, 0.0, 1, 3, 1.0, None, 1)
+    options = CoveringSettings(criterion, 0.5, 0.0, 1, 3, 1.0, None, 1)
     n_classes = int(classes.max()) + 1
     order = data.draw(st.permutations(range(n_classes)))[:-1]
     random = np.random.default_rng(0)
-    found = learn_rules(_columns(table), classes, weights, order, own, random)
+    learnt = learn_rules(_columns(table), classes, weights, order, options, random)
     left, rules = np.ones(m, bool), []
     for target in order:
         while True:
@@ -84,16 +87,19 @@ def test_without_pruning_rules_are_those_of_the_oracle(table, data):
             covered = left & rule_oracle.covers(table.codes, body)
             if not body or not hits[covered].sum() > misses[covered].sum():
                 break
-            shares = np.bincount(classes[covered], weights[covered], n_classes)
-            rules.append((body, target, shares.tolist()))
+            covered_weights = np.bincount(classes[covered], weights[covered], n_classes)
+            rules.append((body, target, covered_weights.tolist()))
             left &= ~covered
     listed = [
-        [rule_oracle.Condition(*map(int, own)) for own in zip(b[0], b[2], b[1], b[3], strict=True)]
-        for b in found.bodies
+        [
+            rule_oracle.Condition(*map(int, test))
+            for test in zip(b[0], b[2], b[1], b[3], strict=True)
+        ]
+        for b in learnt.bodies
     ]
-    assert list(zip(listed, found.classes, found.weights[:-1].tolist(), strict=True)) == rules
+    assert list(zip(listed, learnt.classes, learnt.weights[:-1].tolist(), strict=True)) == rules
     rest = np.bincount(classes[left], weights[left], n_classes)
-    assert found.weights[-1].tolist() == rest.tolist()
+    assert learnt.weights[-1].tolist() == rest.tolist()
 
 
 def _columns(table):
@@ -106,9 +112,9 @@ def test_rules_cover_what_they_say():
     model = CoveringRulesClassifier(random_state=0).fit(X, y)
     told = model.explain(X)
     for rule in model.rules_:
-        own = (told["rule"] == rule.number).to_numpy()
-        assert own.sum() == rule.support
-        assert (y[own] == rule.label).sum() == rule.hits
+        decided = (told["rule"] == rule.number).to_numpy()
+        assert decided.sum() == rule.support
+        assert (y[decided] == rule.label).sum() == rule.hits
     assert sum(rule.support for rule in model.rules_) == len(y)
 
 
@@ -292,12 +298,12 @@ def test_frame_and_sequence():
 def test_probabilities_are_shares_of_what_the_rule_covers():
     X, y = incomes()
     model = CoveringRulesClassifier(random_state=0).fit(X, y)
-    shares = model.predict_proba(X)
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     told = model.explain(X)
     first = model.rules_[told["rule"][0]]
-    place = model.classes_.tolist().index(first.label)
-    np.testing.assert_allclose(shares[0, place], (first.hits + 1) / (first.support + 2))
+    column = model.classes_.tolist().index(first.label)
+    np.testing.assert_allclose(probabilities[0, column], (first.hits + 1) / (first.support + 2))
     assert told["class"].to_list() == model.predict(X).tolist()
 
 
@@ -442,10 +448,10 @@ def test_the_unit_of_weights_makes_no_difference(criterion, unit):
         model = CoveringRulesClassifier(criterion, prune=False, min_support=2 * unit, m=4 * unit)
         return model.fit(X, y, weights * unit).rules_
 
-    usual, found = rules(1.0), rules(unit)
-    assert len(found) > 2
-    assert [rule.condition for rule in found] == [rule.condition for rule in usual]
-    np.testing.assert_array_equal(found.arrays.weights, usual.arrays.weights * unit)
+    usual, scaled = rules(1.0), rules(unit)
+    assert len(scaled) > 2
+    assert [rule.condition for rule in scaled] == [rule.condition for rule in usual]
+    np.testing.assert_array_equal(scaled.arrays.weights, usual.arrays.weights * unit)
 
 
 @pytest.mark.parametrize("weight", [1e-318, 1e-50, 1e50])

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks of covering rules."""
+"""scikit-learn's checks of covering rules."""
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

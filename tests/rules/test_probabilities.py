@@ -23,7 +23,7 @@ def test_probabilities_of_each_loss():
 
 
 def violators_pooled(scores, labels, weights):
-    """Return the best shares that do not fall, the slow way: the min-max formula."""
+    """Return the best probabilities that do not fall, the slow way: the min-max formula."""
     values = np.unique(scores)
     w = np.array([weights[scores == v].sum() for v in values])
     s = np.array([(weights * labels)[scores == v].sum() for v in values])
@@ -46,8 +46,8 @@ def test_isotonic_curves_are_the_best_that_never_fall(records):
     scores, labels, weights = (np.array(part, np.float64) for part in zip(*records, strict=True))
     curve = Isotonic.fit(scores[:, None], labels[None].astype(np.uint8), weights)
     expected = violators_pooled(scores, labels, weights)
-    found = curve.apply(scores[:, None])[:, 0]
-    np.testing.assert_allclose(found, [expected[v] for v in scores.tolist()], atol=1e-9)
+    result = curve.apply(scores[:, None])[:, 0]
+    np.testing.assert_allclose(result, [expected[v] for v in scores.tolist()], atol=1e-9)
     ends = curve.apply(np.array([[-99.0], [99.0]]))[:, 0]
     np.testing.assert_allclose(ends, [min(expected.values()), max(expected.values())], atol=1e-9)
 
@@ -59,10 +59,10 @@ def test_curves_are_one_for_each_output():
     together = Isotonic.fit(scores, labels, None)
     np.testing.assert_allclose(together.apply(scores)[:, 1], 0.5 / 51)
     for output in (0, 2):
-        own = slice(output, output + 1)
-        alone = Isotonic.fit(scores[:, own], labels[own], None)
-        found = together.apply(scores)[:, own]
-        np.testing.assert_array_equal(found, alone.apply(scores[:, own]))
+        column = slice(output, output + 1)
+        alone = Isotonic.fit(scores[:, column], labels[column], None)
+        result = together.apply(scores)[:, column]
+        np.testing.assert_array_equal(result, alone.apply(scores[:, column]))
     again = Isotonic.checked(together.to_dict(), 3)
     np.testing.assert_array_equal(again.apply(scores), together.apply(scores))
 
@@ -91,14 +91,14 @@ def test_sets_are_those_that_occur_the_most_common_first():
 @given(st.integers(0, 2**32 - 1))
 def test_the_best_set_is_the_most_probable(seed):
     rng = np.random.default_rng(seed)
-    shares = rng.uniform(0.01, 0.99, (5, 4))
+    probabilities = rng.uniform(0.01, 0.99, (5, 4))
     every = np.array(list(itertools.product((0, 1), repeat=4)), np.uint8)
     sets = every[rng.permutation(16)[: rng.integers(1, 17)]]
-    found = best_sets(shares, sets)
-    for share, chosen in zip(shares, found, strict=True):
-        joint = np.prod(np.where(sets == 1, share, 1 - share), axis=1)
-        own = np.prod(np.where(chosen == 1, share, 1 - share))
-        assert own == pytest.approx(joint.max())
+    predicted = best_sets(probabilities, sets)
+    for labels, chosen in zip(probabilities, predicted, strict=True):
+        joint = np.prod(np.where(sets == 1, labels, 1 - labels), axis=1)
+        probability = np.prod(np.where(chosen == 1, labels, 1 - labels))
+        assert probability == pytest.approx(joint.max())
 
 
 def test_impossible_labels_do_not_forbid_a_set():

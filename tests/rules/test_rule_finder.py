@@ -14,7 +14,8 @@ from sklearn.exceptions import NotFittedError
 import tacit
 from oracles import counts as oracles
 from support.strategies import data, label
-from tacit import InputError, Rule, RuleFinder, Table
+from tacit import InputError, RuleFinder, Table
+from tacit.rules import Rule
 
 DAYS = {
     "sky": ["grey", "blue", "grey", "grey", "grey", "blue", "grey"],
@@ -54,8 +55,10 @@ def test_any_defaults_give_the_same_rules(d, n):
 
 def test_numbers_of_a_rule():
     rule = RuleFinder("rain", "no", n_conditions=1, min_support=3).fit(Table(DAYS)).rules_[1]
-    share = 3 / 5
-    assert rule == Rule({"sky": "grey"}, 5, 3, share, share / (5 / 7), 3 - 5 * (5 / 7), share)
+    confidence = 3 / 5
+    assert rule == Rule(
+        {"sky": "grey"}, 5, 3, confidence, confidence / (5 / 7), 3 - 5 * (5 / 7), confidence
+    )
     first = RuleFinder("rain", "no", n_conditions=1, min_support=3).fit(Table(DAYS)).rules_[0]
     assert first.conditions == {"wind": "calm"}
     assert Table(DAYS).count(first.conditions) == first.support == 4
@@ -233,8 +236,8 @@ def numpy_rules(table, target, code, n, min_support, n_rules):
         counts = np.bincount(cells, minlength=2 * np.prod(shape)).reshape(-1, 2)
         for cell in np.flatnonzero(counts.sum(axis=1) >= min_support).tolist():
             hits, support = int(counts[cell, 1]), int(counts[cell].sum())
-            place = tuple(int(k) for k in np.unravel_index(cell, shape))
-            best.append((-hits / support, -support, columns, place, hits))
+            cell_codes = tuple(int(k) for k in np.unravel_index(cell, shape))
+            best.append((-hits / support, -support, columns, cell_codes, hits))
         best = sorted(best)[:n_rules]
     return best
 
@@ -265,9 +268,9 @@ def test_five_conditions_on_adult(adult):
 
 def test_columns_of_one_value_take_no_part():
     table = Table({"t": ["x"] * 8, "a": [0, 0, 0, 1, 1, 1, 0, 1], "b": [0, 1] * 4})
-    found = RuleFinder(target="b", value=1, n_conditions=1, min_support=1).fit(table)
-    assert {name for rule in found.rules_ for name in rule.conditions} == {"a"}
-    assert found.feature_names_in_.tolist() == ["t", "a", "b"]
+    finder = RuleFinder(target="b", value=1, n_conditions=1, min_support=1).fit(table)
+    assert {name for rule in finder.rules_ for name in rule.conditions} == {"a"}
+    assert finder.feature_names_in_.tolist() == ["t", "a", "b"]
     with pytest.raises(InputError, match="1 columns of more than one value"):
         RuleFinder(target="b", value=1, n_conditions=2, min_support=1).fit(table)
 

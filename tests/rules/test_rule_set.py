@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from tacit import InputError, RuleSet
+from tacit import InputError
+from tacit.rules import RuleSet
 from tacit.rules.boosted.explanation import Explanation
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.conditions import OPERATORS
@@ -132,24 +133,26 @@ def test_no_rules_at_all():
 
 
 def test_explanations_add_up(rules):
-    found = Explanation(">50K", rules.default, tuple(rules[:3]), {">50K": 0.5 + 0.82 - 0.5 + 0.1})
-    frame = found.to_frame()
+    explanation = Explanation(
+        ">50K", rules.default, tuple(rules[:3]), {">50K": 0.5 + 0.82 - 0.5 + 0.1}
+    )
+    frame = explanation.to_frame()
     assert frame["score"].sum() == pytest.approx(0.92)
     assert frame["rule"].to_list() == [None, 0, 1, 2]
-    assert found.contributions() == [
+    assert explanation.contributions() == [
         ("gain > 7073.5 and town = Ulm", pytest.approx(0.92)),
         ("gain > 5 and gain ≤ 9 and town ≠ Bonn", -0.5),
     ]
-    assert found.to_text(top=1).splitlines() == [
+    assert explanation.to_text(top=1).splitlines() == [
         "prediction >50K; score of >50K: +0.92",
         "  +0.5 always",
         "  +0.92 gain > 7073.5 and town = Ulm",
         "  −0.5 1 more",
     ]
-    assert "<pre>" in found._repr_html_()
+    assert "<pre>" in explanation._repr_html_()
     with pytest.raises(InputError, match="output: there is no 'x'; there are '>50K'"):
-        found.contributions("x")
-    svg = found.to_svg(top=1)
+        explanation.contributions("x")
+    svg = explanation.to_svg(top=1)
     assert "1 more" in svg
     assert svg.count("<rect") == 1 + 4 + 1  # ground, bars and the line at zero
 

@@ -14,17 +14,17 @@ LABELS = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]])
 
 
 def test_two_classes_are_one_output():
-    found = read_classes(["b", "a", "b"], 3)
-    assert (found.type, found.labels.tolist()) == ("binary", ["a", "b"])
-    assert found.values.tolist() == [[1, 0, 1]]
-    assert found.values.dtype == np.uint8
+    target = read_classes(["b", "a", "b"], 3)
+    assert (target.type, target.labels.tolist()) == ("binary", ["a", "b"])
+    assert target.values.tolist() == [[1, 0, 1]]
+    assert target.values.dtype == np.uint8
 
 
 def test_more_classes_are_one_output_each():
-    found = read_classes(pl.Series([30, 10, 20]), 3)
-    assert (found.type, found.labels.tolist()) == ("multiclass", [10, 20, 30])
-    assert found.values.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
-    assert found.codes.tolist() == [2, 0, 1]
+    target = read_classes(pl.Series([30, 10, 20]), 3)
+    assert (target.type, target.labels.tolist()) == ("multiclass", [10, 20, 30])
+    assert target.values.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    assert target.codes.tolist() == [2, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,9 @@ def test_more_classes_are_one_output_each():
     ],
 )
 def test_classes_of_any_type(y):
-    found = read_classes(y, 2)
-    assert found.type == "binary"
-    assert sorted(found.codes.tolist()) == [0, 1]
+    target = read_classes(y, 2)
+    assert target.type == "binary"
+    assert sorted(target.codes.tolist()) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_classes_of_any_type(y):
     ],
 )
 def test_labels_in_any_form(form):
-    found = read_classes(form(LABELS), 3)
-    assert found.type == "multilabel"
-    assert found.values.tolist() == LABELS.T.tolist()
-    assert found.values.flags.c_contiguous
-    assert found.constant().tolist() == [False, True, False]
+    target = read_classes(form(LABELS), 3)
+    assert target.type == "multilabel"
+    assert target.values.tolist() == LABELS.T.tolist()
+    assert target.values.flags.c_contiguous
+    assert target.constant().tolist() == [False, True, False]
 
 
 def test_labels_keep_their_names():
@@ -86,8 +86,8 @@ def test_explicit_zeros_and_parts_of_sparse_labels():
 
 def test_a_column_is_taken_for_one_class_a_record():
     with pytest.warns(DataConversionWarning):
-        found = read_classes(np.array([[0], [1]]), 2)
-    assert found.type == "binary"
+        target = read_classes(np.array([[0], [1]]), 2)
+    assert target.type == "binary"
     assert read_classes(sparse.csr_array([[0], [1]]), 2).type == "multilabel"
 
 
@@ -147,10 +147,10 @@ def test_bad_targets_of_numbers(y, problem):
 
 
 def test_some_records_have_fewer_classes():
-    found = read_classes(["a", "b", "c"], 3).take(np.array([True, False, True]))
-    assert (found.type, found.labels.tolist()) == ("binary", ["a", "c"])
+    target = read_classes(["a", "b", "c"], 3).take(np.array([True, False, True]))
+    assert (target.type, target.labels.tolist()) == ("binary", ["a", "c"])
     with pytest.raises(InputError, match="one class only"):
-        found.take(np.array([True, False]))
+        target.take(np.array([True, False]))
     assert read_classes(LABELS, 3).take(np.array([True, False, True])).values.shape == (3, 2)
 
 

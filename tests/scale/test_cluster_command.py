@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import tacit
 from tacit.cli import app
 
-SETTINGS = ["--n-init", 2, "--seed", 1]
+SETTINGS = ["--n-init", 2, "--random-state", 1]
 MEMORY = ["--memory", "200MB"]
 
 
@@ -63,7 +63,7 @@ def test_same_as_one_file(folder, table, method, tmp_path):
         result = run(
             "cluster", source, "-k", 3, "--method", method, *SETTINGS,
             *(MEMORY if name == "parts" else []), "--json", "-o", model,
-            "--labels", labels, "--report", report,
+            "-o", labels, "-o", report,
         )  # fmt: skip
         assert result.exit_code == 0, result.stderr
         outputs[name] = json.loads(result.stdout), pl.read_csv(labels), tacit.load(model)
@@ -89,7 +89,7 @@ def test_text(folder, table):
     assert result.exit_code == 0
     model = tacit.KMeans(3, n_init=2, random_state=1).fit(table)
     facts, _, text = result.stdout.partition("\n\n")
-    assert text.rstrip("\n") == tacit.Profile.from_labels(table, model.labels_).to_text(5)
+    assert text.rstrip("\n") == tacit.mixture.Profile.from_labels(table, model.labels_).to_text(5)
     assert re.search(rf"^inertia +{model.inertia_:,.1f}$", facts, re.M)
 
 

@@ -356,7 +356,7 @@ def test_profile(small):
     rng = np.random.default_rng(1)
     for table in (small, small.with_weights(rng.integers(0, 4, small.n_records).astype(float))):
         model = KMeans(3, random_state=0, max_iter=3).fit(table)
-        wanted = tacit.Profile.from_labels(table, model.labels_, prior=2.0)
+        wanted = tacit.mixture.Profile.from_labels(table, model.labels_, prior=2.0)
         for found in (
             model.profile(table, prior=2.0),
             model.profile(partition(table, 4), prior=2.0),

@@ -28,9 +28,9 @@ def adult():
 
 
 def entropy(cells):
-    shares = np.bincount(cells) / len(cells)
-    shares = shares[shares > 0]
-    return -(shares * np.log(shares)).sum()
+    fractions = np.bincount(cells) / len(cells)
+    fractions = fractions[fractions > 0]
+    return -(fractions * np.log(fractions)).sum()
 
 
 def test_pairs_by_numpy(adult):

@@ -369,13 +369,13 @@ def test_a_counter_of_other_records_is_refused():
     with pytest.raises(InputError, match="counter: it counts another table"):
         BestSubset(2, counter=ADTree(other)).fit(table, "square 6")
     copied = tacit.Table.from_stored(table.schema, table.indptr, table.values)
-    own = BestSubset(2).fit(table, "square 6")
-    assert BestSubset(2, counter=ADTree(copied)).fit(table, "square 6").score_ == own.score_
+    expected = BestSubset(2).fit(table, "square 6")
+    assert BestSubset(2, counter=ADTree(copied)).fit(table, "square 6").score_ == expected.score_
 
 
 def test_an_approximate_counter_is_refused():
     table = tacit.datasets.make_synth(500)
-    for counter in (ADTree(table, min_count=5), lambda own: ADTree(own, min_count=5)):
+    for counter in (ADTree(table, min_count=5), lambda table: ADTree(table, min_count=5)):
         with pytest.raises(InputError, match="counter: it must be exact"):
             BestSubset(2, counter=counter).fit(table, "square 6")
 

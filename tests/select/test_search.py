@@ -29,9 +29,9 @@ def entropy(values, weights):
     totals = Tally()
     for value, weight in zip(values, weights, strict=True):
         totals[value] += weight
-    found = [w for w in totals.values() if w > 0]
-    whole = math.fsum(found)
-    return math.fsum(w / whole * math.log(whole / w) for w in found), len(found)
+    counts = [w for w in totals.values() if w > 0]
+    total = math.fsum(counts)
+    return math.fsum(w / total * math.log(total / w) for w in counts), len(counts)
 
 
 def slow_score(rows, weights, target, columns, given, name):
@@ -67,8 +67,8 @@ def find(table, target, candidates, n, name, given=(), n_best=5, bounded=True):
 
 
 def is_lexicographic_best(best, scores):
-    """Whether the sets found are the best ones, and among equals those that come first."""
-    order = sorted(scores, key=lambda places: (-round(scores[places], 10), places))
+    """Whether the sets are the best ones, and among equals those that come first."""
+    order = sorted(scores, key=lambda columns: (-round(scores[columns], 10), columns))
     return [ranked.columns for ranked in best] == order[: len(best)]
 
 
@@ -87,8 +87,8 @@ def test_finds_what_brute_force_finds(name, d, pick):
     n = pick.draw(st.integers(1, len(candidates)))
     n_best = pick.draw(st.integers(1, 8))
     scores = {
-        places: slow_score(d.rows, weights, target, places, fixed, name)
-        for places in itertools.combinations(candidates, n)
+        columns: slow_score(d.rows, weights, target, columns, fixed, name)
+        for columns in itertools.combinations(candidates, n)
     }
     best, one = find(d.table(), target, candidates, n, name, fixed, n_best)
     flat, all_of_them = find(d.table(), target, candidates, n, name, fixed, n_best, bounded=False)
@@ -136,9 +136,9 @@ def test_tables_too_large_for_a_batch_are_counted_sparse(monkeypatch, weighted):
     expected, _ = find(table, 7, range(7), 3, "penalized")
     for limit in (1, 126, 700):
         monkeypatch.setattr(measure, "_BATCH", limit)
-        found, _ = find(table, 7, range(7), 3, "penalized")
-        assert [r.columns for r in found] == [r.columns for r in expected]
-        assert [r.score for r in found] == pytest.approx([r.score for r in expected], abs=1e-12)
+        best, _ = find(table, 7, range(7), 3, "penalized")
+        assert [r.columns for r in best] == [r.columns for r in expected]
+        assert [r.score for r in best] == pytest.approx([r.score for r in expected], abs=1e-12)
 
 
 @pytest.mark.parametrize("cells", [[], [5.0], [3.0, 8.0, 2.0, 1.0, 8.0, 9.0, 4.0, 4.0, 4.0]])

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from support.strategies import exact_weights
-from tacit import Column, ContingencyTable, Labels
+from tacit.counts import ContingencyTable
+from tacit.schema import Column, Labels
 
 
 def column(name, arity, default=0):

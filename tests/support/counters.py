@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 import tacit
 from oracles import counts as oracles
 from support.strategies import assert_identical, label
-from tacit import ADTree, Bitmaps, Scan
+from tacit import ADTree
+from tacit.counts import Bitmaps, Scan
 
 ENGINES = {
     **{f"scan, {n} jobs": lambda t, n=n: Scan(t, n_jobs=n) for n in (1, 2, 3, 7)},

@@ -48,8 +48,8 @@ def coded_tables(draw, max_records=14, max_columns=4, min_records=1):
     steps = st.integers(MISSING, 4)
     codes = np.empty((m, n), np.int32)
     for column in range(n):
-        own = hnp.arrays(np.int32, m, elements=steps, fill=st.just(int(common[column])))
-        codes[:, column] = draw(own)
+        column_codes = hnp.arrays(np.int32, m, elements=steps, fill=st.just(int(common[column])))
+        codes[:, column] = draw(column_codes)
     return Codes(codes, kinds)
 
 

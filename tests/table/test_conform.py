@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from support.strategies import data, label
-from tacit import InputError, Labels, Schema, Table
+from tacit import InputError, Table
+from tacit.schema import Labels, Schema
 
 examples = settings(max_examples=50)
 

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit import InputError, Labels, Schema, Table, machine
+from tacit import InputError, Table, machine
+from tacit.schema import Labels, Schema
 from tacit.table import gateway
 
 INT = Labels([0, 1], "Int64")

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
-from tacit import Labels, Table
+from tacit import Table
+from tacit.schema import Labels
 from tacit.tree.growth.coding import array_coding, is_ordered, ordered_columns, table_coding
 
 examples = settings(max_examples=50)

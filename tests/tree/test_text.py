@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tacit import DecisionTreeClassifier, DecisionTreeRegressor, InputError, Labels, Schema, Table
+from tacit import DecisionTreeClassifier, DecisionTreeRegressor, InputError, Table
+from tacit.schema import Labels, Schema
 from tacit.tree.drawing.conditions import Conditions
 from tacit.tree.nodes import Nodes
 

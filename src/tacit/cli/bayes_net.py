@@ -5,31 +5,29 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
+import tacit
 from tacit.cli.bayes_net_texts import parse_arcs, parse_query
 from tacit.cli.options import WRITTEN, Json, Outputs, RandomState, Test
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import distribution_grid, facts_grid, families_grid
-from tacit.cli.tree_files import save_figure
-from tacit.cli.writing import FRAMES, check_target, write_frame
+from tacit.cli.writing import FRAMES, PICTURES, check_target, write_frame, write_model
 from tacit.errors import FileError, InputError
-from tacit.network import BayesNet
-from tacit.network.bayes_net.net_estimator import NetEstimator
-from tacit.network.bif.files import format_of
-from tacit.table import Table
 
 if TYPE_CHECKING:
-    from tacit.network import Distribution
+    from tacit.network import BayesNet, Distribution
+    from tacit.network.bayes_net.net_estimator import NetEstimator
     from tacit.scale import PartitionedTable
+    from tacit.table import Table
 
 __all__ = ["COMMAND", "bayes_net"]
 
 _SEARCH = "How the net is found"
-_ENDINGS = (".bif", ".xml", ".xmlbif", ".bifxml", ".tacit", ".dot", ".svg", ".png", ".pdf")
+_ENDINGS = (".bif", ".xml", ".xmlbif", ".bifxml", ".tacit", ".html", ".dot", *PICTURES)
 
 
 Query = Annotated[
@@ -144,8 +142,8 @@ def bayes_net(
     FILE may also be a net: BIF or XMLBIF (.bif, .xml, .xmlbif, also compressed), or one that was
     saved as .tacit. Ctrl-C ends the search, and the best net until then is shown and written.
 
-    OUT is the net (.bif, .xml or .xmlbif, compressed if .gz follows; .tacit), its arcs (.dot), a
-    picture (.svg, .png, .pdf), or with --draw records (.csv, .parquet).
+    Output: the net (.bif, .xml or .xmlbif, compressed if .gz follows; .tacit), a page (.html), a
+    picture (.svg, .png, .pdf, .dot), or with --draw records (.csv, .parquet, …).
 
     JSON: an object with columns, parameters, arcs (a list of objects with from and to), score,
     log_likelihood (an object: train, for a net that was learnt, and with --test test; the mean over
@@ -165,13 +163,14 @@ def bayes_net(
     }  # fmt: skip
     said = {name: value for name, value in said.items() if value is not None}
     scores = {}
-    if isinstance(records, NetEstimator):
+    learnt = not hasattr(records, "arcs_")
+    if not learnt:
         if said:
             option = next(iter(said)).replace("_", "-")
             raise InputError(
                 f"--{option}: {source.path} holds a net, so there is nothing to be searched for"
             )
-        net = records
+        net: Any = records
     else:
         net = _learn(records, said, random_state, source.n_jobs)
         scores["train"] = net.score(records)
@@ -186,11 +185,13 @@ def bayes_net(
     if json:
         print_json(_as_json(net, scores, answers))
     else:
-        table = None if isinstance(records, NetEstimator) else records
+        table = records if learnt else None
         _print(net, _facts(net, table, scores), answers, output or [])
 
 
 def _check_outputs(output: list[Path], draw: int | None, inputs: list[Path]) -> None:
+    from tacit.network.bif.files import format_of
+
     for path in output:
         zipped = path.suffix.lower() == ".gz" and format_of(path) is not None
         endings = _ENDINGS if draw is None else (*_ENDINGS, *FRAMES)
@@ -222,16 +223,18 @@ def _print(
 
 def _read(source: Source) -> NetEstimator | Table | PartitionedTable:
     """Read a net or a table, whichever the file holds."""
+    from tacit.network.bif.files import format_of
+
     if source.partitioned:
         return source.read_table()
     kind = format_of(source.path)
     if kind is not None:
         with working(f"reading {source.path}"):
-            read = BayesNet.read_bif if kind == "bif" else BayesNet.read_xmlbif
+            read = tacit.BayesNet.read_bif if kind == "bif" else tacit.BayesNet.read_xmlbif
             return read(source.path)
     content = source.read_any()
-    if isinstance(content, NetEstimator | Table):
-        return content
+    if isinstance(content, tacit.Table) or hasattr(content, "arcs_"):
+        return cast("NetEstimator | Table", content)
     raise FileError(source.path, f"holds a saved {type(content).__name__}, not a table or a net")
 
 
@@ -239,7 +242,7 @@ def _learn(
     table: Table | PartitionedTable, said: dict[str, Any], random_state: int, n_jobs: int | None
 ) -> BayesNet:
     settings = dict(said)
-    net = BayesNet(
+    net = tacit.BayesNet(
         required=parse_arcs(table.schema, settings.pop("require", []), "--require"),
         forbidden=parse_arcs(table.schema, settings.pop("forbid", []), "--forbid"),
         missing="ignore" if settings.pop("ignore_missing", False) else "state",
@@ -248,31 +251,20 @@ def _learn(
         verbose=int(sys.stderr.isatty()),
         **settings,
     )
-    try:
-        return net.fit(table)
-    except InputError as error:
-        text = str(error)
-        for argument in ("max_seconds", "max_parents", "prior_weight"):
-            text = text.replace(argument, f"--{argument.replace('_', '-')}")
-        raise InputError(text) from None
+    return net.fit(table)
 
 
 def _write(net: NetEstimator, path: Path) -> None:
     """Write what the end of the name asks for."""
-    with working(f"writing {path}"):
-        match format_of(path) or path.suffix.lower():
-            case "bif":
-                net.save_bif(path)
-            case "xmlbif":
-                net.save_xmlbif(path)
-            case ".tacit":
-                net.save(path)
-            case ".dot":
-                path.write_text(net.to_dot(), "utf-8")
-            case ".svg":
-                path.write_text(net.to_svg(), "utf-8")
-            case _:
-                save_figure(net.plot(), path)
+    from tacit.network.bif.files import format_of
+
+    match format_of(path):
+        case "bif":
+            net.save_bif(path)
+        case "xmlbif":
+            net.save_xmlbif(path)
+        case _:
+            write_model(net, path)
 
 
 def _facts(

@@ -3,114 +3,101 @@
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from sklearn.exceptions import ConvergenceWarning
 
-from tacit.cli.options import Json
+import tacit
+from tacit.cli.options import Json, Outputs, RandomState, Top
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.predict import prediction_frame
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
-from tacit.cli.writing import FRAMES, check_target, write_frame
-from tacit.mixture import KMeans, NaiveBayesMixture, Profile
-from tacit.table import Table
+from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 
 if TYPE_CHECKING:
-    from tacit.mixture import ClusterTraits, Trait
+    import polars as pl
+
+    from tacit.mixture import ClusterTraits, KMeans, Profile, Trait
     from tacit.scale import PartitionedTable
+    from tacit.table import Table
 
 __all__ = ["COMMAND", "cluster", "traits_json"]
 
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
 _SEARCH = "The number of clusters"
-_WRITE = "What is written"
+_ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
+
+
+NClusters = Annotated[
+    str, typer.Option("--n-clusters", "-k", metavar="N|auto", help="How many clusters.")
+]
+MaxClusters = Annotated[
+    int, typer.Option(min=1, help="The most that -k auto tries.", rich_help_panel=_SEARCH)
+]
+Criterion = Annotated[
+    Literal["cheeseman_stutz", "bic", "icl"],
+    typer.Option(help="What -k auto decides by.", rich_help_panel=_SEARCH),
+]
+Method = Annotated[
+    Literal["mixture", "kmeans"], typer.Option(help="A naive-Bayes mixture by EM, or k-means.")
+]
+Init = Annotated[str | None, typer.Option(help="How clusters begin; as the method names its ways.")]
+NInit = Annotated[int, typer.Option(min=1, help="Starts; the best is kept.")]
+Prior = Annotated[
+    float,
+    typer.Option(min=0, help="How many records of all the data a cluster begins with, in weight."),
+]
+IgnoreMissing = Annotated[
+    bool, typer.Option("--ignore-missing", help="Missing values say nothing; they are no label.")
+]
 
 
 def cluster(
     source: Source,
-    clusters: Annotated[
-        str, typer.Option("--clusters", "-k", metavar="N|auto", help="How many clusters.")
-    ] = "auto",
-    max_clusters: Annotated[
-        int,
-        typer.Option(min=1, help="The most that -k auto tries.", rich_help_panel=_SEARCH),
-    ] = 60,
-    criterion: Annotated[
-        Literal["cheeseman_stutz", "bic", "icl"],
-        typer.Option(help="What -k auto decides by.", rich_help_panel=_SEARCH),
-    ] = "cheeseman_stutz",
-    method: Annotated[
-        Literal["mixture", "kmeans"],
-        typer.Option(help="A naive-Bayes mixture by EM, or k-means."),
-    ] = "mixture",
-    init: Annotated[
-        str | None, typer.Option(help="How clusters begin; as the method names its ways.")
-    ] = None,
-    n_init: Annotated[int, typer.Option(min=1, help="Starts; the best is kept.")] = 5,
-    prior: Annotated[
-        float,
-        typer.Option(
-            min=0, help="How many records' worth of overall shares a cluster begins with."
-        ),
-    ] = 1.0,
-    ignore_missing: Annotated[
-        bool,
-        typer.Option("--ignore-missing", help="Missing values say nothing; they are no label."),
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of random numbers.")] = 0,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT.tacit",
-            help="Save the model, for `tacit predict` and `tacit show`.",
-            rich_help_panel=_WRITE,
-        ),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT.parquet",
-            help="Write the cluster of each record; .csv, .tsv and .arrow work, too.",
-            rich_help_panel=_WRITE,
-        ),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="OUT.html", help="Write a page about the clusters.", rich_help_panel=_WRITE
-        ),
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many values to list of each cluster.")] = 5,
+    n_clusters: NClusters = "auto",
+    max_clusters: MaxClusters = 60,
+    criterion: Criterion = "cheeseman_stutz",
+    method: Method = "mixture",
+    init: Init = None,
+    n_init: NInit = 5,
+    prior: Prior = 1.0,
+    ignore_missing: IgnoreMissing = False,
+    random_state: RandomState = 0,
+    output: Outputs = None,
+    top: Top = 5,
     json: Json = False,
 ) -> None:
     """Find groups of records that are alike, and say what sets each apart.
 
     For each cluster the values are listed that it has more often, and less often, than all records:
-    the share of the cluster that has the value, the share of all records, the first by the second
+    the fraction of the cluster that has the value, that of all records, the first by the second
     (the lift) and an interval that holds the lift with a probability of 95%.
+
+    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf), or the cluster of each
+    record (.csv, .parquet, …).
 
     JSON: an object with method, records, columns, stored, facts (an object: for a mixture
     log_likelihood, iterations and converged, for k-means inertia and iterations), selection (for
     -k auto a list of objects: clusters and their scores) and clusters, a list of objects with name,
     size, fraction, over and under: lists of objects with column, label, probability, overall,
     lift, lower and upper.
+
+    Example: `tacit cluster visits.csv --n-clusters 6 --top 3 -o clusters.html`
     """
-    wanted = _wanted(clusters, method)
+    wanted = _wanted(n_clusters, method)
     if ignore_missing and method != "mixture":
         raise typer.BadParameter("is for --method mixture", param_hint="--ignore-missing")
-    check_target(output, "--output", (".tacit",), source.path)
-    check_target(labels, "--labels", FRAMES, source.path)
-    check_target(report, "--report", (".html", ".htm"), source.path)
+    outputs = check_outputs(output, _ENDINGS, source.path)
     table = source.read_table()
-    settings: dict[str, Any] = {"n_init": n_init, "random_state": seed, "n_jobs": source.n_jobs}
-    if init is not None:
-        settings["init"] = init
+    settings: dict[str, Any] = {
+        "n_init": n_init,
+        "random_state": random_state,
+        "n_jobs": source.n_jobs,
+    }
+    settings |= {} if init is None else {"init": init}
     if method == "mixture":
         settings |= {
             "max_clusters": max_clusters,
@@ -122,43 +109,49 @@ def cluster(
     model = _fit(table, method, wanted, settings)
     seconds = perf_counter() - start
     profile = model.profile() if method == "mixture" else _kmeans_profile(model, table, prior)
-    facts = _facts(model)
     selection = model.selection_.to_dicts() if wanted == "auto" else []
+    facts = _facts(model)
     rows = [
         *table.summary().rows()[:3],
         ("clusters", _count(profile.n_clusters, wanted, criterion, max_clusters)),
         *_fact_rows(facts),
         ("time", f"{seconds:.2f} s"),
     ]
-    if output is not None:
-        with working(f"writing {output}"):
-            model.save(output)
-    if labels is not None:
-        found = model.labels_ if isinstance(table, Table) else model.predict(table)
-        write_frame(prediction_frame(model, found), labels)
-    if report is not None:
-        title, curve = f"Clusters of {source.path.name}", _curve(selection, criterion)
-        page = profile.to_html(title, rows, curve=curve, criterion=_CRITERIA[criterion])
-        report.write_text(page, "utf-8")
+    page = partial(
+        profile.to_html, f"Clusters of {source.path.name}", rows,
+        curve=_curve(selection, criterion), criterion=_CRITERIA[criterion],
+    )  # fmt: skip
+    for path in outputs:
+        shown = profile if path.suffix.lower() in PICTURES else model
+        write_model(shown, path, page=page, frame=partial(_labels, model, table))
     if json:
-        print_json(
-            {
-                "method": method,
-                "records": table.n_records,
-                "columns": table.n_columns,
-                "stored": table.n_stored,
-                "facts": facts,
-                "selection": selection,
-                "clusters": [traits_json(traits) for traits in profile.traits(top)],
-            }
-        )
+        print_json(_as_json(method, table, facts, selection, profile, top))
         return
     console = make_console()
     put(console, facts_grid(rows))
-    console.print()
-    console.print(profile.to_text(top), soft_wrap=True)
-    if written := [str(path) for path in (output, labels, report) if path is not None]:
-        console.print(f"\nwritten: {', '.join(written)}", soft_wrap=True)
+    console.print(f"\n{profile.to_text(top)}", soft_wrap=True)
+    if outputs:
+        console.print(f"\nwritten: {', '.join(map(str, outputs))}", soft_wrap=True)
+
+
+def _labels(model: Any, table: Table | PartitionedTable) -> pl.DataFrame:
+    """Return the cluster of each record."""
+    in_memory = isinstance(table, tacit.Table)
+    return prediction_frame(model, model.labels_ if in_memory else model.predict(table))
+
+
+def _as_json(
+    method: str, table: Any, facts: dict[str, Any], selection: Any, profile: Profile, top: int
+) -> dict[str, Any]:
+    return {
+        "method": method,
+        "records": table.n_records,
+        "columns": table.n_columns,
+        "stored": table.n_stored,
+        "facts": facts,
+        "selection": selection,
+        "clusters": [traits_json(traits) for traits in profile.traits(top)],
+    }
 
 
 def _fit(
@@ -168,13 +161,15 @@ def _fit(
     settings: dict[str, Any],
 ) -> Any:
     """Fit a model, and show that this goes on."""
+    from sklearn.exceptions import ConvergenceWarning
+
     number = "the number of" if wanted == "auto" else f"{wanted:,}"
     with working(f"looking for {number} clusters of {table.n_records:,} records"):
         if wanted == "auto" or method == "mixture":
-            return NaiveBayesMixture(wanted, **settings).fit(table)
+            return tacit.NaiveBayesMixture(wanted, **settings).fit(table)
         with warnings.catch_warnings(record=True) as noted:
             warnings.simplefilter("always", ConvergenceWarning)
-            model = KMeans(wanted, **settings).fit(table)
+            model = tacit.KMeans(wanted, **settings).fit(table)
     for note in noted:
         typer.echo(f"warning: {note.message}", err=True)
     return model
@@ -182,8 +177,8 @@ def _fit(
 
 def _kmeans_profile(model: KMeans, table: Table | PartitionedTable, prior: float) -> Profile:
     """Return who the clusters of k-means are."""
-    if isinstance(table, Table):
-        return Profile.from_labels(table, model.labels_, prior=prior)
+    if isinstance(table, tacit.Table):
+        return tacit.mixture.Profile.from_labels(table, model.labels_, prior=prior)
     return model.profile(table, prior=prior)
 
 
@@ -200,12 +195,12 @@ def _wanted(text: str, method: str) -> int | Literal["auto"]:
     )
 
 
-def _count(found: int, wanted: int | Literal["auto"], criterion: str, most: int) -> str:
+def _count(chosen: int, wanted: int | Literal["auto"], criterion: str, most: int) -> str:
     """Return how many clusters there are, and who says so."""
     if wanted != "auto":
-        return str(found)
-    limit = "; no more were tried, see --max-clusters" if found == most else ""
-    return f"{found}, chosen by {_CRITERIA[criterion]}{limit}"
+        return str(chosen)
+    limit = "; no more were tried, see --max-clusters" if chosen == most else ""
+    return f"{chosen}, chosen by {_CRITERIA[criterion]}{limit}"
 
 
 def _curve(selection: list[dict[str, Any]], criterion: str) -> list[tuple[int, float]]:
@@ -226,8 +221,8 @@ def _facts(model: Any) -> dict[str, Any]:
         "iterations": "n_iter_",
         "converged": "converged_",
     }
-    found = {name: getattr(model, attribute, None) for name, attribute in names.items()}
-    return {name: _plain(value) for name, value in found.items() if value is not None}
+    values = {name: getattr(model, attribute, None) for name, attribute in names.items()}
+    return {name: _plain(value) for name, value in values.items() if value is not None}
 
 
 def _plain(value: Any) -> Any:

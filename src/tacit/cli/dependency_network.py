@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+import tacit
 from tacit.cli.growth_options import (
     GROWTH,
     Kappa,
     MaxDepth,
-    MaxLeaves,
-    MinLeaf,
+    MaxLeafNodes,
+    MinSamplesLeaf,
     Prior,
     PriorWeight,
     Splits,
 )
-from tacit.cli.options import Json
-from tacit.cli.output import make_console, print_json, put, working
+from tacit.cli.options import WRITTEN, Json, Outputs, Test, Top
+from tacit.cli.output import make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import arcs_grid, facts_grid, items_grid
-from tacit.cli.tree_files import save_figure
-from tacit.cli.writing import FRAMES, check_target, write_frame
+from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 from tacit.errors import InputError
-from tacit.tree import DependencyNetwork
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,62 +33,46 @@ if TYPE_CHECKING:
     from tacit.scale import PartitionedTable
     from tacit.schema import Schema
     from tacit.table import Table
+    from tacit.tree import DependencyNetwork
 
 __all__ = ["COMMAND", "dependency_network"]
 
-_SHOWN = "What is shown and written"
-_ENDINGS = (".html", ".htm", ".tacit", ".png", ".svg", ".pdf", *FRAMES)
+_ENDINGS = (".tacit", ".html", ".htm", *PICTURES, ".dot", *FRAMES)
+
+
+Recommend = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ITEM,ITEM",
+        help="A basket: list what goes with it. Items with commas in their names can be given "
+        "one by one, repeating the option.",
+        rich_help_panel=WRITTEN,
+    ),
+]
+Column = Annotated[
+    str | None, typer.Option(help="Print the tree of this column.", rich_help_panel=WRITTEN)
+]
+Criterion = Annotated[
+    Literal["bayes_factor", "bic", "entropy", "gini"],
+    typer.Option(help="What makes a split good.", rich_help_panel=GROWTH),
+]
 
 
 def dependency_network(
     source: Source,
-    recommend: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ITEM,ITEM",
-            help="A basket: list what goes with it. Items with commas in their names can be given "
-            "one by one, repeating the option.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option(help="Print the tree of this column.", rich_help_panel=_SHOWN),
-    ] = None,
-    test: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE2",
-            help="Other records, read as FILE is: how probable they are.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    top: Annotated[
-        int,
-        typer.Option(min=1, help="How many arcs or items to list.", rich_help_panel=_SHOWN),
-    ] = 20,
-    output: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Write a page to explore (.html), the model (.tacit), a picture of the strongest "
-            "arcs (.svg, .png, .pdf) or all arcs (.csv, .parquet); can be repeated.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
-    criterion: Annotated[
-        Literal["bayes_factor", "bic", "entropy", "gini"],
-        typer.Option(help="What makes a split good.", rich_help_panel=GROWTH),
-    ] = "bayes_factor",
+    recommend: Recommend = None,
+    column: Column = None,
+    test: Test = None,
+    top: Top = 20,
+    output: Outputs = None,
+    criterion: Criterion = "bayes_factor",
     splits: Splits = "binary",
     prior: Prior = "k2",
     prior_weight: PriorWeight = 1.0,
     kappa: Kappa = 0.1,
-    max_leaves: MaxLeaves = None,
+    max_leaf_nodes: MaxLeafNodes = None,
     max_depth: MaxDepth = None,
-    min_leaf: MinLeaf = 1,
+    min_samples_leaf: MinSamplesLeaf = 1,
     json: Json = False,
 ) -> None:
     """Grow a tree for every column given all others, and list what depends on what.
@@ -98,33 +80,35 @@ def dependency_network(
     An arc goes from a predictor to a target if the target's tree asks about the predictor. Its gain
     is what these questions add to the score of the tree.
 
+    Output: a page to explore (.html), the model (.tacit), a picture of the strongest arcs (.svg,
+    .png, .pdf, .dot), or all arcs (.csv, .parquet, …).
+
     JSON: an object with records, columns, leaves (of all trees), arcs (a list of objects with
     predictor, target, gain and rank, the strongest first), log_likelihood (an object: train and,
     with --test, test; the mean over the records of the sum over the columns of log P(own value |
     all others)) and, with --recommend, items: a list of objects with item and probability.
+
+    Example: `tacit dependency-network baskets.dat --recommend milk,bread --top 5 -o network.html`
     """
-    if not 0 < kappa <= 1:
-        raise typer.BadParameter("must be above 0 and at most 1", param_hint="--kappa")
-    inputs = [source.path] + ([] if test is None else [test])
-    for path in output or []:
-        check_target(path, "--output", _ENDINGS, *inputs)
+    outputs = check_outputs(output, _ENDINGS, source.path, test)
     table = source.read_table()
     basket = _basket(table.schema, recommend) if recommend else None
     if column is not None:
         table.schema.position(column, "--column")
-    network = DependencyNetwork(
+    network = tacit.DependencyNetwork(
         criterion, splits=splits, prior=prior, prior_weight=prior_weight, kappa=kappa,
-        max_leaf_nodes=max_leaves, max_depth=max_depth, min_samples_leaf=min_leaf,
+        max_leaf_nodes=max_leaf_nodes, max_depth=max_depth, min_samples_leaf=min_samples_leaf,
         n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty()),
     )  # fmt: skip
     start = perf_counter()
-    _fit(network, table)
+    network.fit(table)
     seconds = perf_counter() - start
     scores = {"train": network.score(table)}
     if test is not None:
         scores["test"] = network.score(replace(source, path=test).read_table())
-    for path in output or []:
-        _write(network, path, source.path.name)
+    title = f"What depends on what in {source.path.name}"
+    for path in outputs:
+        write_model(network, path, page=lambda: network.to_html(title))
     items = None if basket is None else _recommend(network, basket, top)
     if json:
         print_json(_as_json(network, table, top, scores, items))
@@ -138,8 +122,8 @@ def dependency_network(
         put(console, arcs_grid(network.strongest(top)))
     else:
         put(console, items_grid(items))
-    if output:
-        console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)
+    if outputs:
+        console.print(f"\nwritten: {', '.join(map(str, outputs))}", soft_wrap=True)
 
 
 def _basket(schema: Schema, given: list[str]) -> list[str]:
@@ -153,33 +137,11 @@ def _basket(schema: Schema, given: list[str]) -> list[str]:
     ]
 
 
-def _fit(network: DependencyNetwork, table: Table | PartitionedTable) -> None:
-    try:
-        network.fit(table)
-    except InputError as error:
-        raise InputError(str(error).replace("prior_weight", "--prior-weight")) from None
-
-
 def _recommend(network: DependencyNetwork, basket: list[str], top: int) -> pl.DataFrame:
     try:
         return network.recommend(basket, top)
     except InputError as error:
         raise InputError(f"--recommend{str(error).removeprefix('basket')}") from None
-
-
-def _write(network: DependencyNetwork, path: Path, name: str) -> None:
-    """Write what the end of the name asks for."""
-    with working(f"writing {path}"):
-        match path.suffix.lower():
-            case ".html" | ".htm":
-                page = network.to_html(f"What depends on what in {name}")
-                path.write_text(page, encoding="utf-8")
-            case ".tacit":
-                network.save(path)
-            case ".png" | ".svg" | ".pdf":
-                save_figure(network.plot(), path)
-            case _:
-                write_frame(network.to_frame(), path)
 
 
 def _facts(

@@ -6,29 +6,27 @@ import math
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+import tacit
 from tacit.cli.options import WRITTEN, Json, Outputs, RandomState, Test, Top
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import edges_grid, facts_grid
-from tacit.cli.tree_files import save_figure
-from tacit.cli.writing import FRAMES, check_target, write_frame
+from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 from tacit.errors import InputError
-from tacit.network import DependencyTree
+
+if TYPE_CHECKING:
+    from tacit.network import DependencyTree
 
 __all__ = ["COMMAND", "dependency_tree"]
 
 _LEARNT = "How the tree is found"
-_ENDINGS = (".svg", ".dot", ".png", ".pdf", ".tacit", *FRAMES)
+_ENDINGS = (".tacit", ".html", *PICTURES, ".dot", *FRAMES)
 _ON_DISK = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
 _LARGE = 256_000_000  # bytes of a file from which on it is read in parts
-_OPTIONS = {
-    "initial_sample": "--initial-sample", "delta": "--delta", "epsilon": "--epsilon",
-    "smoothing": "--smoothing", "numeric": "--numeric",
-}  # fmt: skip
 _SETTINGS = {"missing='ignore'": "--ignore-missing", "algorithm='exact'": "--algorithm exact"}
 
 
@@ -113,8 +111,8 @@ def dependency_tree(
     Of all trees, the records are most probable under this one. The weight of an edge is the mutual
     information of its two columns in nats.
 
-    OUT is a picture (.svg, .png, .pdf), a graph (.dot), the model (.tacit) or the edges (.csv,
-    .parquet, …).
+    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf, .dot), or the edges
+    (.csv, .parquet, …).
 
     JSON: an object with columns, records_read, edge_usage (fraction of record-pairs that was read),
     edges (a list of objects with from, to, weight, low and high, the heaviest first; null is
@@ -123,10 +121,8 @@ def dependency_tree(
 
     Example: `tacit dependency-tree visits.csv --top 10 -o tree.svg`
     """
-    inputs = [source.path] + ([] if test is None else [test])
-    for path in output or []:
-        check_target(path, "--output", _ENDINGS, *inputs)
-    tree = DependencyTree(
+    outputs = check_outputs(output, _ENDINGS, source.path, test)
+    tree = tacit.DependencyTree(
         algorithm, delta=delta, epsilon=epsilon, initial_sample=initial_sample, interval=interval,
         numeric=_columns(numeric), missing="ignore" if ignore_missing else "state",
         smoothing=smoothing, random_state=random_state, n_jobs=source.n_jobs,
@@ -136,8 +132,8 @@ def dependency_tree(
     _fit(tree, records, weights)
     seconds = perf_counter() - start
     scores = _scores(tree, source, records, weights, test)
-    for path in output or []:
-        _write(tree, path)
+    for path in outputs:
+        write_model(tree, path)
     if json:
         print_json(_as_json(tree, top, scores))
         return
@@ -148,8 +144,8 @@ def dependency_tree(
         console.print(tree.to_text(), soft_wrap=True)
     else:
         put(console, edges_grid(tree.to_frame().head(top)))
-    if output:
-        console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)
+    if outputs:
+        console.print(f"\nwritten: {', '.join(map(str, outputs))}", soft_wrap=True)
 
 
 def _columns(numeric: list[str] | None) -> Any:
@@ -183,10 +179,7 @@ def _fit(tree: DependencyTree, records: Any, weights: Any) -> None:
         try:
             tree.fit(records, sample_weight=weights)
         except InputError as error:
-            first, *rest = str(error).split(" ", 1)
-            word = first.rstrip(":")
-            told = _OPTIONS.get(word, word) + first[len(word) :]
-            text = " ".join([told, *rest])
+            text = str(error)
             for argument, option in _SETTINGS.items():
                 text = text.replace(argument, option)
             raise InputError(text) from None
@@ -209,22 +202,6 @@ def _mean(tree: DependencyTree, records: Any, weights: Any) -> float:
     if weights is None:
         return tree.score(records)
     return float((tree.score_samples(records) * weights).sum() / weights.sum())
-
-
-def _write(tree: DependencyTree, path: Path) -> None:
-    """Write what the end of the name asks for."""
-    with working(f"writing {path}"):
-        match path.suffix.lower():
-            case ".svg":
-                path.write_text(tree.to_svg(), "utf-8")
-            case ".dot":
-                path.write_text(tree.to_dot(), "utf-8")
-            case ".tacit":
-                tree.save(path)
-            case ".png" | ".pdf":
-                save_figure(tree.plot(), path)
-            case _:
-                write_frame(tree.to_frame(), path)
 
 
 def _facts(tree: DependencyTree, scores: dict[str, float], seconds: float) -> list[tuple[str, str]]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import polars as pl
-
+import tacit
 from tacit.cli.output import working
 from tacit.errors import InputError
-from tacit.io import read_arff, read_multilabel
-from tacit.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from tacit.cli.reading import Source
@@ -32,41 +29,33 @@ class Labelled:
     X : frame, Table or sparse array
     y : series, frame or array
     weights : ndarray or None
+    rows : ndarray
+        The numbers of the records in their file.
     """
 
     X: Any
     y: Any
     weights: Any
+    rows: Any
 
     @classmethod
-    def of(cls, source: Source, targets: list[str], labels: Path | None) -> Labelled:
+    def of(cls, source: Source, targets: list[str], labels: Path | None = None) -> Labelled:
         """Read a file: columns with numbers as they are, a Table, or a multi-label ARFF file."""
         if labels is not None:
-            return cls._of_labels(source, labels)
+            return cls._made(*_read_labels(source, labels), None)
         numbers = source.read_numbers(arff=True)
         if numbers is None:
             return cls._of_table(source, targets)
         frame = numbers.frame
         for name in targets:
             if name not in frame.columns:
-                raise InputError(f"--target: {source.path} has no column {name!r}")
+                hint = _separator_hint(frame)
+                raise InputError(f"--target: {source.path} has no column {name!r}{hint}")
         y = frame.get_column(targets[0]) if len(targets) == 1 else frame.select(targets)
         rest = frame.drop(targets)
         if not rest.columns:
             raise InputError(f"--target: {source.path} has no other column")
-        return cls(rest, y, numbers.weights)
-
-    @classmethod
-    def _of_labels(cls, source: Source, labels: Path) -> Labelled:
-        with working(f"reading {source.path}"):
-            data = read_multilabel(source.path, labels)
-            y = pl.DataFrame(dict(zip(data.labels, data.Y.T, strict=True)))
-            if isinstance(data.X, pl.DataFrame):
-                return cls(data.X, y, None)
-            # Rules are read by people, who want names: a Table has them, and is sparse as well.
-            if np.array_equal(data.X.data, np.floor(data.X.data)):
-                return cls(read_arff(source.path).select(data.columns), y, None)
-            return cls(pl.DataFrame(data.X.toarray(), schema=data.columns), y, None)
+        return cls._made(rest, y, numbers.weights)
 
     @classmethod
     def _of_table(cls, source: Source, targets: list[str]) -> Labelled:
@@ -74,14 +63,20 @@ class Labelled:
         if len(targets) == 1 and "discretise" in options:
             options["target"] = targets[0]
         table = replace(source, options=options).read()
-        places = [table.schema.position(name, "--target") for name in targets]
-        rest = [k for k in range(table.n_columns) if k not in places]
+        columns = [table.schema.position(name, "--target") for name in targets]
+        rest = [k for k in range(table.n_columns) if k not in columns]
         if not rest:
             raise InputError(f"--target: {source.path} has no other column")
-        y = table.select(places).to_frame("polars").drop("weight", strict=False)
+        y = table.select(columns).to_frame("polars").drop("weight", strict=False)
         weights = table.weights
         X = table.select(rest) if weights is None else table.select(rest).with_weights(None)
-        return cls(X, y.get_column(targets[0]) if len(targets) == 1 else y, weights)
+        return cls._made(X, y.get_column(targets[0]) if len(targets) == 1 else y, weights)
+
+    @classmethod
+    def _made(cls, X: Any, y: Any, weights: Any) -> Labelled:
+        import numpy as np
+
+        return cls(X, y, weights, np.arange(X.shape[0]))
 
     @property
     def n_records(self) -> int:
@@ -95,15 +90,53 @@ class Labelled:
 
     def take(self, records: NDArray[np.int64]) -> Labelled:
         """Return some of the records."""
-        X = self.X.take(records) if isinstance(self.X, Table) else self.X[records]
-        return Labelled(X, self.y[records], None if self.weights is None else self.weights[records])
+        X = self.X.take(records) if isinstance(self.X, tacit.Table) else self.X[records]
+        weights = None if self.weights is None else self.weights[records]
+        return Labelled(X, self.y[records], weights, self.rows[records])
 
-    def split(self, share: float, seed: int) -> tuple[Labelled, Labelled]:
-        """Return the records but for a share drawn at random, and that share."""
-        order = np.random.default_rng(seed).permutation(self.n_records)
-        n_held = round(share * self.n_records)
-        if n_held == 0 or n_held == self.n_records:
+    def split(self, fraction: float, random_state: int) -> tuple[Labelled, Labelled]:
+        """Return the records but for a fraction drawn at random, and that fraction."""
+        import numpy as np
+
+        order = np.random.default_rng(random_state).permutation(self.n_records)
+        n_test = round(fraction * self.n_records)
+        if n_test == 0 or n_test == self.n_records:
             raise InputError(
-                f"--test-share: {share:g} of {self.n_records:,} records leaves none on one side"
+                f"--test-fraction: {fraction:g} of {self.n_records:,} records leaves none on one "
+                "side"
             )
-        return self.take(np.sort(order[n_held:])), self.take(np.sort(order[:n_held]))
+        return self.take(np.sort(order[n_test:])), self.take(np.sort(order[:n_test]))
+
+    def with_columns_of(self, other: Labelled, path: Path) -> Labelled:
+        """Return the records with the columns of others; Tables are matched by their labels."""
+        if not hasattr(self.X, "columns") or isinstance(self.X, tacit.Table):
+            return self
+        missing = [name for name in other.X.columns if name not in self.X.columns]
+        if missing:
+            raise InputError(f"--test: {path} has no column {missing[0]!r}")
+        return replace(self, X=self.X.select(other.X.columns))
+
+
+def _read_labels(source: Source, labels: Path) -> tuple[Any, Any]:
+    """Read an ARFF file with several labels for each record, and their names."""
+    import numpy as np
+    import polars as pl
+
+    with working(f"reading {source.path}"):
+        data = tacit.read_multilabel(source.path, labels)
+        y = pl.DataFrame(dict(zip(data.labels, data.Y.T, strict=True)))
+        if isinstance(data.X, pl.DataFrame):
+            return data.X, y
+        # Rules are read by people, who want names: a Table has them, and is sparse as well.
+        if np.array_equal(data.X.data, np.floor(data.X.data)):
+            return tacit.read_arff(source.path).select(data.columns), y
+        return pl.DataFrame(data.X.toarray(), schema=data.columns), y
+
+
+def _separator_hint(frame: Any) -> str:
+    """Return what to try where a whole line was taken for one value."""
+    held = [mark for mark in (";", "\t", "|") if mark in frame.columns[0]]
+    if frame.width > 1 or not held:
+        return ""
+    name = "tab" if held[0] == "\t" else held[0]
+    return f"; it has one column only: try --separator '{name}'"

@@ -26,6 +26,7 @@ __all__ = [
     "arcs_grid",
     "column_grid",
     "column_rows",
+    "confusion_grid",
     "contingency_grid",
     "contingency_title",
     "edges_grid",
@@ -39,6 +40,7 @@ __all__ = [
     "occurring",
     "pairs_grid",
     "rules_grid",
+    "score_rows",
     "subsets_grid",
     "summary_grid",
 ]
@@ -71,7 +73,7 @@ def _show(label: Label) -> str:
     return "(missing)" if label is None else str(label)
 
 
-def _share(part: float, whole: float) -> str:
+def _percent(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole else "–"
 
 
@@ -92,6 +94,37 @@ def facts_grid(rows: Sequence[tuple[str, str]]) -> Grid:
     grid.add_column(overflow="fold")
     for row in rows:
         grid.add_row(*row)
+    return grid
+
+
+def score_rows(scores: dict[str, Any], title: str) -> list[tuple[str, str]]:
+    """Return lines that say how well a model predicts; scores are those of :mod:`tacit.metrics`."""
+    rows = [(title, number(scores["records"]))]
+    if "accuracy" in scores:
+        common = f"(most common class: {scores['majority']:.2%})"
+        rows.append(("  accuracy", f"{scores['accuracy']:.2%} {common}"))
+        if "log_likelihood" in scores:
+            rows.append(("  log-likelihood", f"{scores['log_likelihood']:.4f} nats a record"))
+        if scores.get("auc") is not None:
+            rows.append(("  area under the curve", f"{scores['auc']:.4f}"))
+    elif "hamming" in scores:
+        held = f"(labels that are 1: {scores['label_fraction']:.2%})"
+        rows.append(("  Hamming loss", f"{scores['hamming']:.2%} {held}"))
+        rows.append(("  subset accuracy", f"{scores['subset']:.2%}"))
+    else:
+        rows.append(("  R²", "–" if scores["r2"] is None else f"{scores['r2']:.4f}"))
+        rows.append(("  root mean squared error", f"{scores['rmse']:,.4g}"))
+    return rows
+
+
+def confusion_grid(labels: Sequence[Any], counts: Any) -> Grid:
+    """Lay out a confusion matrix: classes by row, predicted classes by column."""
+    grid = Grid(box=None, pad_edge=False, title=None)
+    grid.add_column("class \\ predicted")
+    for label in labels:
+        grid.add_column(str(label), justify="right")
+    for label, row in zip(labels, counts.tolist(), strict=True):
+        grid.add_row(str(label), *(f"{count:,}" for count in row))
     return grid
 
 
@@ -138,7 +171,7 @@ def contingency_grid(counts: ContingencyTable) -> Grid:
     grid = _grid([column.name for column in columns], ["count", "share"])
     cells = occurring(counts)
     for labels, *numbers in islice(cells, _LONGEST):
-        grid.add_row(*map(_show, labels), interval(*numbers), _share(numbers[0], counts.total))
+        grid.add_row(*map(_show, labels), interval(*numbers), _percent(numbers[0], counts.total))
     if more := sum(1 for _ in cells):
         grid.add_row(f"… and {more:,} more: write them to a file, or ask for JSON")
     return grid

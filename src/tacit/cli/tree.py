@@ -3,64 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 import typer
 
+import tacit
 from tacit.cli.growth_options import (
     GROWTH,
     Kappa,
     MaxDepth,
-    MaxLeaves,
-    MinLeaf,
+    MaxLeafNodes,
+    MinSamplesLeaf,
     Prior,
     PriorWeight,
     Splits,
 )
-from tacit.cli.options import Json
+from tacit.cli.options import WRITTEN, Json, Outputs, Target, Test
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.render import facts_grid, number
-from tacit.cli.tree_files import ENDINGS, write_tree
-from tacit.cli.writing import check_target
+from tacit.cli.render import facts_grid, score_rows
+from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 from tacit.errors import InputError
-from tacit.metrics import evaluate
-from tacit.tree import DecisionGraphClassifier, DecisionTreeClassifier, DecisionTreeRegressor
-from tacit.tree.drawing.scene import readable_depth
 
 if TYPE_CHECKING:
     from tacit.tree.drawing.text import LeafRule
 
 __all__ = ["COMMAND", "tree"]
 
-_SHOWN = "What is shown and written"
+_ENDINGS = (".tacit", ".html", *PICTURES, ".dot", *FRAMES)
 _MOST_WAYS = 3  # to a leaf of a graph that are printed
 _MOST_SHOWN = 60  # leaves; of a larger tree only the upper levels are printed
+_KINDS = {  # by --graph and --regress: the estimator, and its criteria
+    (False, False): ("DecisionTreeClassifier", ("bayes_factor", "bic", "entropy", "gini")),
+    (True, False): ("DecisionGraphClassifier", ("bayes_factor", "bic")),
+    (False, True): ("DecisionTreeRegressor", ("squared_error", "bayes_factor")),
+}
 
 
 def tree(
     source: Source,
-    target: Annotated[
-        str, typer.Option(help="The column to predict; mdl cuts tell it apart, too.")
-    ],
+    target: Target,
     graph: Annotated[
         bool,
         typer.Option("--graph", help="Let leaves merge: a decision graph.", rich_help_panel=GROWTH),
     ] = False,
     regress: Annotated[
         bool,
-        typer.Option(
-            "--regress", help="The target is a number, not a label.", rich_help_panel=GROWTH
-        ),
+        typer.Option("--regress", help="The target is a number.", rich_help_panel=GROWTH),
     ] = False,
     criterion: Annotated[
         Literal["bayes_factor", "bic", "entropy", "gini", "squared_error"] | None,
         typer.Option(
-            help="What makes a split good; by default bayes_factor, or squared_error with "
-            "--regress.",
+            help="What makes a split good: bayes_factor, or squared_error with --regress.",
             rich_help_panel=GROWTH,
         ),
     ] = None,
@@ -68,34 +63,18 @@ def tree(
     prior: Prior = "k2",
     prior_weight: PriorWeight = 1.0,
     kappa: Kappa = 0.1,
-    max_leaves: MaxLeaves = None,
+    max_leaf_nodes: MaxLeafNodes = None,
     max_depth: MaxDepth = None,
-    min_leaf: MinLeaf = 1,
-    test: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE2", help="Other records to try the tree on, read as FILE is."),
-    ] = None,
+    min_samples_leaf: MinSamplesLeaf = 1,
+    test: Test = None,
     rules: Annotated[
-        bool,
-        typer.Option("--rules", help="Print a rule for each leaf.", rich_help_panel=_SHOWN),
+        bool, typer.Option("--rules", help="Print a rule for each leaf.", rich_help_panel=WRITTEN)
     ] = False,
     levels: Annotated[
         int | None,
-        typer.Option(
-            min=1, help="Levels to print or draw; what is below is cut.", rich_help_panel=_SHOWN
-        ),
+        typer.Option(min=1, help="Levels to print or draw.", rich_help_panel=WRITTEN),
     ] = None,
-    output: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="Write the model (.tacit), a picture (.svg, .png, .pdf, .dot) or the rules (.csv, "
-            ".parquet); can be repeated.",
-            rich_help_panel=_SHOWN,
-        ),
-    ] = None,
+    output: Outputs = None,
     json: Json = False,
 ) -> None:
     """Grow a decision tree for a column, and say how well it predicts.
@@ -104,55 +83,69 @@ def tree(
     cuts them before or files are read in partitions, where every number is a label. Growth stops by
     itself where a split no longer pays (bayes_factor and bic).
 
+    Output: the model (.tacit), a page (.html), a picture (.svg, .png, .pdf, .dot), or the rules
+    (.csv, .parquet, …).
+
     JSON: an object with kind, target, leaves, depth, gain (an object of the columns that are asked
     about, with their fractions of what all splits gain), train and, with --test, test (objects with
     records and accuracy, log_likelihood and majority, or for a regression r2 and rmse), and rules,
-    a list of objects with leaf (a number), conditions (a list of ways to the leaf, each a list of
-    texts), target, prediction, probability and records.
+    a list of objects with leaf, conditions (a list of ways to the leaf, each a list of texts),
+    target, prediction, probability and records.
+
+    Example: `tacit tree adult.csv --target income --test adult-test.csv -o tree.svg`
     """
-    kind = _kind(graph, regress)
-    if source.partitioned and kind is not DecisionTreeClassifier:
-        raise typer.BadParameter(
-            "needs all records at once, and FILE is read in partitions",
-            param_hint="--graph" if graph else "--regress",
-        )
-    asked = _settings(
-        kind, criterion, splits=splits, prior=prior, prior_weight=prior_weight, kappa=kappa,
-        max_leaf_nodes=max_leaves, max_depth=max_depth, min_samples_leaf=min_leaf,
-    )  # fmt: skip
-    inputs = [source.path] + ([] if test is None else [test])
-    for path in output or []:
-        check_target(path, "--output", ENDINGS, *inputs)
+    asked = {name: value for name, value in locals().items() if name in _PARAMETERS}
+    outputs = check_outputs(output, _ENDINGS, source.path, test)
+    model = _estimator(graph, regress, asked, source)
     records = _Records.of(source, target)
     start = perf_counter()
     with working(f"growing a tree for {target} from {records.n_records:,} records"):
-        model = _fit(kind(**asked, n_jobs=source.n_jobs), records)
+        _fit(model, records)
     seconds = perf_counter() - start
     scores = {"train": _scores(model, records)}
     if test is not None:
         others = _Records.of(replace(source, path=test), target, tables=source.partitioned)
         scores["test"] = _scores(model, others)
-    for path in output or []:
-        with working(f"writing {path}"):
-            write_tree(model, path, levels)
+    for path in outputs:
+        write_model(model, path, shown={} if levels is None else {"max_depth": levels})
     if json:
         print_json(_as_json(model, target, scores))
         return
-    console = make_console()
-    put(console, facts_grid([*_facts(model, scores), ("time", f"{seconds:.2f} s")]))
-    console.print()
-    if rules:
-        console.print("\n".join(map(_rule_text, model.rules())), soft_wrap=True)
-    else:
-        shown = levels or readable_depth(model.nodes_, _MOST_SHOWN)
-        console.print(model.to_text(max_depth=shown), soft_wrap=True)
-    if output:
-        console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)
+    _print(model, scores, seconds, rules, levels)
+    if outputs:
+        typer.echo(f"\nwritten: {', '.join(map(str, outputs))}")
+
+
+_PARAMETERS = (
+    "criterion", "splits", "prior", "prior_weight", "kappa", "max_leaf_nodes", "max_depth",
+    "min_samples_leaf",
+)  # fmt: skip
+
+
+def _estimator(graph: bool, regress: bool, asked: dict[str, Any], source: Source) -> Any:
+    """Return the estimator, after a look at options that depend on each other."""
+    if graph and regress:
+        raise typer.BadParameter("graphs are for labels, not with --regress", param_hint="--graph")
+    kind, criteria = _KINDS[graph, regress]
+    flag = "--graph" if graph else "--regress" if regress else "a tree of labels"
+    if source.partitioned and (graph or regress):
+        raise typer.BadParameter(
+            "needs all records at once, and FILE is read in partitions", param_hint=flag
+        )
+    criterion = asked.pop("criterion") or criteria[0]
+    if criterion not in criteria:
+        raise typer.BadParameter(
+            f"{criterion} does not go with {flag}; take {' or '.join(criteria)}",
+            param_hint="--criterion",
+        )
+    if regress and asked.pop("prior") != "k2":
+        raise typer.BadParameter("is for labels, not with --regress", param_hint="--prior")
+    return getattr(tacit, kind)(criterion, **asked, n_jobs=source.n_jobs)
 
 
 @dataclass(frozen=True)
 class _Records:
-    """What a tree is grown or tried on: a table, or a frame with numbers as they are."""
+    """What a tree is grown or tested on: a table, or a frame with numbers as they are."""
 
     X: Any
     target: str
@@ -176,67 +169,24 @@ class _Records:
         return int(self.X.shape[0])
 
 
-def _kind(graph: bool, regress: bool) -> Any:
-    if graph and regress:
-        raise typer.BadParameter("graphs are for labels, not with --regress", param_hint="--graph")
-    return (
-        DecisionGraphClassifier
-        if graph
-        else DecisionTreeRegressor
-        if regress
-        else DecisionTreeClassifier
-    )
-
-
-_CRITERIA = {
-    DecisionTreeClassifier: ("bayes_factor", "bic", "entropy", "gini"),
-    DecisionTreeRegressor: ("squared_error", "bayes_factor"),
-    DecisionGraphClassifier: ("bayes_factor", "bic"),
-}
-
-
-def _settings(kind: Any, criterion: str | None, **asked: Any) -> dict[str, Any]:
-    """Return the estimator's settings, after a look at those that depend on each other."""
-    known = _CRITERIA[kind]
-    if criterion is not None and criterion not in known:
-        what = {DecisionTreeRegressor: "--regress", DecisionGraphClassifier: "--graph"}
-        listed = " or ".join(known)
-        raise typer.BadParameter(
-            f"{criterion} does not go with {what.get(kind, 'a tree of labels')}; take {listed}",
-            param_hint="--criterion",
-        )
-    if not 0 < asked["kappa"] <= 1:
-        raise typer.BadParameter("must be above 0 and at most 1", param_hint="--kappa")
-    if kind is DecisionTreeRegressor and asked.pop("prior") != "k2":
-        raise typer.BadParameter("is for labels, not with --regress", param_hint="--prior")
-    return {**asked, "criterion": criterion or known[0]}
-
-
-def _fit(model: Any, records: _Records) -> Any:
-    """Fit; what is wrong is said of options, not of arguments."""
-    options = {
-        "y": f"--target {records.target!r}",
-        "sample_weight": "--weights",
-        "prior_weight": "--prior-weight",
-    }
+def _fit(model: Any, records: _Records) -> None:
     try:
-        return model.fit(records.X, records.target, records.weights)
+        model.fit(records.X, records.target, records.weights)
     except InputError as error:
         text = str(error).removeprefix("Unknown label type: ")
-        for argument, option in options.items():
-            if text.startswith((f"{argument} ", f"{argument}:")):
-                text = option + text.removeprefix(argument)
-                break
-        if "cut it into classes" in text:
-            text += ", with --discretise, or --regress"
-        raise InputError(text) from None
+        if text.startswith(("y ", "y:")):
+            text = f"--target {records.target!r}{text[1:]}"
+        hint = ", with --discretise, or --regress" if "cut it into classes" in text else ""
+        raise InputError(text + hint) from None
 
 
 def _scores(model: Any, records: _Records) -> dict[str, Any]:
     """Return how well a model predicts records."""
+    from tacit.metrics import evaluate
+
     common = None
     if hasattr(model, "classes_"):
-        common = model.classes_[np.argmax(model.nodes_.counts[0])]
+        common = model.classes_[model.nodes_.counts[0].argmax()]
     X, y = records.X, records.target
     if not hasattr(X, "get_column"):
         return evaluate(model, X, y, baseline=common)
@@ -247,28 +197,25 @@ def _scores(model: Any, records: _Records) -> dict[str, Any]:
     return evaluate(model, features, X.get_column(y), records.weights, baseline=common)
 
 
-def _facts(model: Any, scores: dict[str, dict[str, Any]]) -> list[tuple[str, str]]:
-    n = model.n_leaves_
+def _print(
+    model: Any, scores: dict[str, Any], seconds: float, rules: bool, levels: int | None
+) -> None:
+
+    console, depth = make_console(), model.depth_
     rows = [
-        ("leaves", f"{n:,}, at most {model.depth_:,} question{'s' * (model.depth_ != 1)} deep"),
-        ("columns asked about", f"{np.count_nonzero(model.feature_importances_):,}"),
+        ("leaves", f"{model.n_leaves_:,}, at most {depth:,} question{'s' * (depth != 1)} deep"),
+        ("columns asked about", f"{int((model.feature_importances_ != 0).sum()):,}"),
+        *score_rows(scores["train"], "records"),
     ]
-    for name, found in scores.items():
-        what = {"train": "records", "test": "records of --test"}[name]
-        rows.append((what, f"{number(found['records'])}"))
-        if "accuracy" in found:
-            rows.append(
-                (
-                    "  accuracy",
-                    f"{found['accuracy']:.2%} (most common class: {found['majority']:.2%})",
-                )
-            )
-            rows.append(("  log-likelihood", f"{found['log_likelihood']:.4f} a record"))
-        else:
-            r2 = "–" if found["r2"] is None else f"{found['r2']:.4f}"
-            rows.append(("  R²", r2))
-            rows.append(("  root mean squared error", f"{found['rmse']:,.4g}"))
-    return rows
+    if "test" in scores:
+        rows += score_rows(scores["test"], "records of --test")
+    put(console, facts_grid([*rows, ("time", f"{seconds:.2f} s")]))
+    console.print()
+    if rules:
+        text = "\n".join(map(_rule_text, model.rules()))
+    else:
+        text = model.to_text(max_depth=levels or model.nodes_.readable_depth(_MOST_SHOWN))
+    console.print(text, soft_wrap=True)
 
 
 def _as_json(model: Any, target: str, scores: dict[str, Any]) -> dict[str, Any]:
@@ -280,7 +227,9 @@ def _as_json(model: Any, target: str, scores: dict[str, Any]) -> dict[str, Any]:
         "depth": model.depth_,
         "gain": dict(sorted(((k, x) for k, x in gains if x > 0), key=lambda kx: -kx[1])),
         **scores,
-        "rules": [_rule_json(rule) for rule in model.rules()],
+        "rules": [
+            {**vars(rule), "prediction": json_label(rule.prediction)} for rule in model.rules()
+        ],
     }
 
 
@@ -291,10 +240,6 @@ def _rule_text(rule: LeafRule) -> str:
         return str(rule)
     some = str(replace(rule, conditions=rule.conditions[:_MOST_WAYS]))
     return some.replace(" then ", f" or {more} other way{'s' * (more > 1)} then ", 1)
-
-
-def _rule_json(rule: LeafRule) -> dict[str, Any]:
-    return {**vars(rule), "prediction": json_label(rule.prediction)}
 
 
 COMMAND = reads_file(tree, partitions=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -10,14 +11,26 @@ from tacit.cli.output import working
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     import polars as pl
 
-__all__ = ["FRAMES", "check_ending", "check_target", "write_frame", "write_frames"]
+__all__ = [
+    "FRAMES",
+    "PICTURES",
+    "check_ending",
+    "check_outputs",
+    "check_target",
+    "save_figure",
+    "write_frame",
+    "write_frames",
+    "write_model",
+]
 
 FRAMES = (".parquet", ".csv", ".tsv", ".arrow", ".ipc", ".feather")
+PICTURES = (".svg", ".png", ".pdf")
+_DPI = 150
 
 
 def check_ending(path: Path | None, option: str, endings: tuple[str, ...]) -> None:
@@ -38,6 +51,60 @@ def check_target(path: Path | None, option: str, endings: tuple[str, ...], *inpu
         raise InputError(f"{option}: {str(path)!r} is a folder")
     if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
         raise InputError(f"{option}: {str(path)!r} is what is read; it would be lost")
+
+
+def check_outputs(
+    paths: Iterable[Path] | None, endings: tuple[str, ...], *inputs: Path | None
+) -> list[Path]:
+    """Return what --output names, after :func:`check_target` of each."""
+    outputs = list(paths or ())
+    for path in outputs:
+        check_target(path, "--output", endings, *(given for given in inputs if given is not None))
+    return outputs
+
+
+def write_model(
+    model: Any,
+    path: Path,
+    *,
+    frame: Callable[[], pl.DataFrame] | None = None,
+    page: Callable[[], str] | None = None,
+    shown: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    """Write a model, a page about it, a picture, DOT or a frame, as the end of the name says.
+
+    Parameters
+    ----------
+    model : estimator
+    path : Path
+    frame, page : callable, optional
+        Make the frame or the page, where it is not what the model has.
+    shown : mapping
+        What its pictures take.
+    """
+    with working(f"writing {path}"):
+        match path.suffix.lower():
+            case ".tacit":
+                model.save(path)
+            case ".html" | ".htm":
+                path.write_text(model.to_html() if page is None else page(), "utf-8")
+            case ".svg" if hasattr(model, "to_svg"):
+                path.write_text(model.to_svg(**shown), "utf-8")
+            case ".dot":
+                path.write_text(model.to_dot(), "utf-8")
+            case ending if ending in PICTURES:
+                save_figure(model.plot(**shown), path)
+            case _:
+                write_frame(model.to_frame() if frame is None else frame(), path)
+
+
+def save_figure(ax: Any, path: Path) -> None:
+    """Write a figure and forget it."""
+    from matplotlib import pyplot as plt
+
+    figure = ax.get_figure(root=True)
+    figure.savefig(path, dpi=_DPI)
+    plt.close(figure)
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:

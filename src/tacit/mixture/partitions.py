@@ -74,7 +74,7 @@ class Summary:
     Attributes
     ----------
     stored, total
-        As of :class:`tacit.OneWay`.
+        As of :class:`tacit.counts.OneWay`.
     positive : dict of int to int
         How many records of each partition have a weight above 0.
     distinct : set of bytes

@@ -18,7 +18,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.mixture.cluster_model import ClusterModel
 from tacit.mixture.kmeans import seeding
-from tacit.mixture.kmeans.input import array_points, number_points
+from tacit.mixture.kmeans.input import number_points
 from tacit.mixture.kmeans.lloyd import ALGORITHMS, Lloyd, Request
 from tacit.mixture.kmeans.partitioned import (
     AssignAll,
@@ -33,6 +33,7 @@ from tacit.mixture.kmeans.text import coordinate_names, describe
 from tacit.mixture.lockstep import MIN_GAIN
 from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
+from tacit.parameters import store_parameters
 from tacit.scale import as_partitioned
 from tacit.table import Table, as_table
 from tacit.table.features import weigh
@@ -132,6 +133,7 @@ class KMeans(
     """
 
     _kind: ClassVar[str] = "kmeans"
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
 
     def __init__(
         self,
@@ -147,22 +149,7 @@ class KMeans(
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.algorithm = algorithm
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
         """Find the clusters.
@@ -204,7 +191,7 @@ class KMeans(
         self._keep(X.schema if isinstance(X, Table) else None, points.n_records, best)
         return self
 
-    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> KMeans:
+    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> KMeans:
         k, tol, random = self._check_settings()
         if self.algorithm == "bounds":
             raise InputError(
@@ -301,11 +288,9 @@ class KMeans(
             totals = self.sizes_
             sums = self.cluster_centers_[:, self.schema_.value_cells] * totals[:, None]
         else:
-            records, adapter = as_partitioned(X), SAME_SCHEMA
-            if records is None:
-                records = self._table(X)
-            else:
-                adapter = self._adapter(records)
+            partitions = as_partitioned(X)
+            adapter = SAME_SCHEMA if partitions is None else self._adapter(partitions)
+            records = self._table(X) if partitions is None else partitions
             (members,) = records.reduce(
                 AssignAll([Request(self.cluster_centers_)], adapter),
                 n_jobs=self.n_jobs,
@@ -476,7 +461,7 @@ class KMeans(
             return TablePoints(table, table.weights)
         if isinstance(X, Table):
             raise InputError("X is a Table, but the model was fitted to numbers")
-        return array_points(self, X, sample_weight, self.cluster_centers_)
+        return number_points(self, X, sample_weight, self.cluster_centers_)
 
     def _table(self, X: Any, sample_weight: Any = None) -> Table:
         """Return a Table under the schema of the fit."""

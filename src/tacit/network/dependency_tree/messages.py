@@ -195,11 +195,12 @@ def _log_mass(model: TreeDensity, column: int, message: Floats) -> Floats:
 
 
 def _value_of(model: TreeDensity, column: int, message: Floats, values: Any) -> Floats:
-    if not model.numeric[column]:
-        logs: Floats = message[0][values]
-        return logs
-    g, h, q = message[0, 0]
-    logs: Floats = g + h * values - q * values**2 / 2
+    logs: Floats
+    if model.numeric[column]:
+        g, h, q = message[0, 0]
+        logs = g + h * values - q * values**2 / 2
+    else:
+        logs = message[0][values]
     return logs
 
 
