@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from tacit import _core, counts
+from tacit.counts.records import as_records
 from tacit.machine import check_fits
 from tacit.network.structure.intervals import (
     Confidence,
@@ -131,7 +132,7 @@ def sampled_cells(
         yield (
             v,
             w,
-            _core.pair_cells(table.indptr, table.values, rows, slots, n_slots, both, n_jobs),
+            _core.pair_cells(as_records(table, rows), slots, n_slots, both, n_jobs),
         )
 
 
