@@ -16,13 +16,13 @@ def speed() -> None:
     """Write how long things take."""
     section = Section("similarity", "Sparse computation: similarities of near objects")
     section.say(f"{machine()}; {versions('numpy', 'scipy', 'scikit-learn')}.", "")
-    for part in (pairs, projection, neighbours, cuts, support_vectors, scale):
-        part(section)
+    for add in (pairs, projection, neighbours, cuts, support_vectors, scale):
+        add(section)
     section.write()
 
 
-def found() -> None:
-    """Write what is found."""
+def answers() -> None:
+    """Write how good the answers are."""
     section = Section("similarity-found", "What classifiers by similarity find")
     section.say(f"{machine()}; {versions('numpy', 'scipy', 'scikit-learn')}.", "")
     quality(section)
@@ -31,7 +31,7 @@ def found() -> None:
 
 def main() -> None:
     speed()
-    found()
+    answers()
 
 
 if __name__ == "__main__":

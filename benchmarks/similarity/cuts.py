@@ -91,20 +91,22 @@ def instance(positive: str, scale: float, unlabelled: float) -> Instance:
     return Instance(name, inner, source, sink, source + sink + inner.sum(axis=1))
 
 
-def ours(own: Instance, rates: NDArray[np.float64]) -> Sides:
+def ours(problem: Instance, rates: NDArray[np.float64]) -> Sides:
     """All cuts at once."""
-    first = first_indices(own.graph, NodeTerms(own.sink - own.source, own.degrees), rates)
+    first = first_indices(
+        problem.graph, NodeTerms(problem.sink - problem.source, problem.degrees), rates
+    )
     return [first <= k for k in range(len(rates))]
 
 
-def ours_one_by_one(own: Instance, rates: NDArray[np.float64]) -> Sides:
+def ours_one_by_one(problem: Instance, rates: NDArray[np.float64]) -> Sides:
     """Each cut on its own."""
-    return [ours(own, rates[k : k + 1])[0] for k in range(len(rates))]
+    return [ours(problem, rates[k : k + 1])[0] for k in range(len(rates))]
 
 
-def pymaxflow(own: Instance, edges: Any, rates: NDArray[np.float64], way: str) -> Sides:
+def pymaxflow(problem: Instance, edges: Any, rates: NDArray[np.float64], way: str) -> Sides:
     """PyMaxflow: the graph is built for each cut, or updated, with or without its search trees."""
-    n, (i, j, w) = len(own.source), edges
+    n, (i, j, w) = len(problem.source), edges
     sides = []
     net, before = None, 0.0
     for rate in rates:
@@ -112,10 +114,10 @@ def pymaxflow(own: Instance, edges: Any, rates: NDArray[np.float64], way: str) -
             net = maxflow.Graph[float](n, len(w))
             nodes = net.add_nodes(n)
             net.add_edges(i, j, w, w)
-            net.add_grid_tedges(nodes, own.source + rate * own.degrees, own.sink)
+            net.add_grid_tedges(nodes, problem.source + rate * problem.degrees, problem.sink)
             net.maxflow()
         else:
-            net.add_grid_tedges(nodes, (rate - before) * own.degrees, np.zeros(n))
+            net.add_grid_tedges(nodes, (rate - before) * problem.degrees, np.zeros(n))
             if way == "trees":
                 net.mark_grid_nodes(nodes)
             net.maxflow(reuse_trees=way == "trees")
@@ -124,10 +126,10 @@ def pymaxflow(own: Instance, edges: Any, rates: NDArray[np.float64], way: str) -
     return sides
 
 
-def ortools(own: Instance, rate: float) -> Callable[[], NDArray[np.bool_]]:
+def ortools(problem: Instance, rate: float) -> Callable[[], NDArray[np.bool_]]:
     """OR-Tools, which takes whole capacities: scaled so that their sum is just below 2^62."""
-    n, (i, j, w) = len(own.source), own.edges()
-    supply = own.source + rate * own.degrees - own.sink
+    n, (i, j, w) = len(problem.source), problem.edges()
+    supply = problem.source + rate * problem.degrees - problem.sink
     out, into = np.flatnonzero(supply > 0), np.flatnonzero(supply < 0)
     tails = np.concatenate((i, j, np.full(len(out), n), into)).astype(np.int32)
     heads = np.concatenate((j, i, out, np.full(len(into), n + 1))).astype(np.int32)
@@ -145,10 +147,10 @@ def ortools(own: Instance, rate: float) -> Callable[[], NDArray[np.bool_]]:
     return solve
 
 
-def pseudoflow(own: Instance, rate: float) -> tuple[float, NDArray[np.bool_]]:
+def pseudoflow(problem: Instance, rate: float) -> tuple[float, NDArray[np.bool_]]:
     """Seconds of pseudoflow's compiled core alone, and its cut; source 0, sink the last node."""
-    n, (i, j, w) = len(own.source), own.edges()
-    supply = own.source + rate * own.degrees - own.sink
+    n, (i, j, w) = len(problem.source), problem.edges()
+    supply = problem.source + rate * problem.degrees - problem.sink
     out, into = np.flatnonzero(supply > 0), np.flatnonzero(supply < 0)
     tails = np.concatenate((i + 1, j + 1, np.zeros(len(out)), into + 1))
     heads = np.concatenate((j + 1, i + 1, out + 1, np.full(len(into), n + 1)))
@@ -165,20 +167,22 @@ def pseudoflow(own: Instance, rate: float) -> tuple[float, NDArray[np.bool_]]:
         "lambdaRange": (ctypes.c_double * 2)(0.0, 0.0),
         "roundNegativeCapacity": ctypes.c_int(0),
     }
-    found = hpf._create_c_output()
-    hpf._solve(given, found)
-    members = np.array([found["cuts"][k + 1] for k in range(n)]) == 1
-    seconds = found["times"][1] + found["times"][2]  # reading its input is left out
-    hpf._cleanup(found)
+    output = hpf._create_c_output()
+    hpf._solve(given, output)
+    members = np.array([output["cuts"][k + 1] for k in range(n)]) == 1
+    seconds = output["times"][1] + output["times"][2]  # reading its input is left out
+    hpf._cleanup(output)
     return seconds, members
 
 
-def check(own: Instance, rates: Any, sides: Sides, peer: str, others: Sides, most: float) -> None:
+def check(
+    problem: Instance, rates: Any, sides: Sides, peer: str, others: Sides, most: float
+) -> None:
     """Both must have found cuts of the same value."""
     for rate, members, other in zip(rates, sides, others, strict=True):
-        mine, theirs = own.value(members, rate), own.value(other, rate)
+        mine, theirs = problem.value(members, rate), problem.value(other, rate)
         gap = abs(mine - theirs) / max(mine, 1e-300)
-        assert gap <= most, f"{own.name}, {peer}, λ' = {rate}: {mine} and {theirs}"
+        assert gap <= most, f"{problem.name}, {peer}, λ' = {rate}: {mine} and {theirs}"
 
 
 def along_the_balance(section: Section) -> None:
@@ -195,10 +199,10 @@ def along_the_balance(section: Section) -> None:
     rates = degree_rate(BALANCES)
     rows = []
     for positive, scale in (("O", 1), ("O", 5), (FIRST_HALF, 1), (FIRST_HALF, 5)):
-        own = instance(positive, scale, 0.2)
+        problem = instance(positive, scale, 0.2)
         works: dict[str, Callable[[], Sides]] = {
-            "tacit": lambda own=own: ours(own, rates),
-            "tacit, one by one": lambda own=own: ours_one_by_one(own, rates),
+            "tacit": lambda problem=problem: ours(problem, rates),
+            "tacit, one by one": lambda problem=problem: ours_one_by_one(problem, rates),
         }
         if maxflow is not None:
             for way, name in (
@@ -206,12 +210,12 @@ def along_the_balance(section: Section) -> None:
                 ("updated", "PyMaxflow, graph updated"),
                 ("trees", "PyMaxflow, graph updated and search trees kept"),
             ):
-                works[name] = functools.partial(pymaxflow, own, own.edges(), rates, way)
-        mine = ours(own, rates)
+                works[name] = functools.partial(pymaxflow, problem, problem.edges(), rates, way)
+        mine = ours(problem, rates)
         for name, work in works.items():
-            check(own, rates, mine, name, work(), 1e-9)
+            check(problem, rates, mine, name, work(), 1e-9)
         took = race(works, REPEATS, warm_up=False)
-        what = f"{own.name}: {len(own.source):,} nodes, {own.graph.nnz // 2:,} edges"
+        what = f"{problem.name}: {len(problem.source):,} nodes, {problem.graph.nnz // 2:,} edges"
         for name, seconds in took.items():
             rows.append((what, name, milliseconds(seconds), f"{seconds / took['tacit']:.1f}×"))
             what = ""
@@ -230,26 +234,27 @@ def one_hard_cut(section: Section) -> None:
     )
     rows = []
     for positive in ("O", FIRST_HALF):
-        own = instance(positive, 1, 0.5)
+        problem = instance(positive, 1, 0.5)
         for balance in HARD_BALANCES:
-            rows += _hard_rows(own, balance)
+            rows += _hard_rows(problem, balance)
     section.table(("instance", "who", "a cut", "this / tacit"), rows)
 
 
-def _hard_rows(own: Instance, balance: float) -> list[tuple[str, str, str, str]]:
+def _hard_rows(problem: Instance, balance: float) -> list[tuple[str, str, str, str]]:
     rates = degree_rate(np.array([balance]))
-    works: dict[str, Callable[[], Any]] = {"tacit": lambda: ours(own, rates)[0]}
+    works: dict[str, Callable[[], Any]] = {"tacit": lambda: ours(problem, rates)[0]}
     if max_flow is not None:
-        works["OR-Tools"] = ortools(own, rates[0])
+        works["OR-Tools"] = ortools(problem, rates[0])
     mine = works["tacit"]()
     for name, work in works.items():
-        check(own, rates, [mine], name, [work()], 1e-6)
+        check(problem, rates, [mine], name, [work()], 1e-6)
     took = race(works, REPEATS, warm_up=False)
     if hpf is not None:
-        runs = [pseudoflow(own, rates[0]) for _ in range(REPEATS)]
-        check(own, rates, [mine], "pseudoflow", [runs[0][1]], 1e-9)
+        runs = [pseudoflow(problem, rates[0]) for _ in range(REPEATS)]
+        check(problem, rates, [mine], "pseudoflow", [runs[0][1]], 1e-9)
         took["pseudoflow, core only"] = float(np.median([seconds for seconds, _ in runs]))
-    what = f"{own.name}, λ = {balance:g}: {len(own.source):,} nodes, {own.graph.nnz // 2:,} edges"
+    size = f"{len(problem.source):,} nodes, {problem.graph.nnz // 2:,} edges"
+    what = f"{problem.name}, λ = {balance:g}: {size}"
     rows = []
     for name, seconds in took.items():
         rows.append((what, name, milliseconds(seconds), f"{seconds / took['tacit']:.1f}×"))
@@ -262,27 +267,29 @@ def all_breakpoints(section: Section) -> None:
     section.say("### All cuts of all balances", "")
     rows = []
     for positive, scale, unlabelled in (("O", 1, 0.2), (FIRST_HALF, 1, 0.2), (FIRST_HALF, 1, 0.5)):
-        own = instance(positive, scale, unlabelled)
+        problem = instance(positive, scale, unlabelled)
         works = {
-            "all": lambda own=own: breakpoints(own),
-            "twenty": lambda own=own: ours(own, degree_rate(BALANCES)),
+            "all": lambda problem=problem: breakpoints(problem),
+            "twenty": lambda problem=problem: ours(problem, degree_rate(BALANCES)),
         }
         enters = works["all"]()
         for rate, members in zip(degree_rate(BALANCES), works["twenty"](), strict=True):
-            assert ((enters < rate) == members).all(), f"{own.name}: λ' = {rate}"
+            assert ((enters < rate) == members).all(), f"{problem.name}: λ' = {rate}"
         took = race(works, REPEATS, warm_up=False)
         n_points = len(np.unique(enters[np.isfinite(enters)]))
         rows.append(
-            (own.name, f"{n_points:,}", milliseconds(took["all"]), milliseconds(took["twenty"]))
+            (problem.name, f"{n_points:,}", milliseconds(took["all"]), milliseconds(took["twenty"]))
         )
     section.table(("instance", "breakpoints", "all of them", "20 balances"), rows)
 
 
-def breakpoints(own: Instance) -> NDArray[np.float64]:
+def breakpoints(problem: Instance) -> NDArray[np.float64]:
     """For each node the λ of degrees beyond which it is a member."""
-    graph, base = own.graph, own.sink - own.source
+    graph, base = problem.graph, problem.sink - problem.source
     indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int32)
-    return tacit._core.cut_breakpoints(indptr, indices, graph.data, base, own.degrees, 0.0, 1.0, 1)
+    return tacit._core.cut_breakpoints(
+        indptr, indices, graph.data, base, problem.degrees, 0.0, 1.0, 1
+    )
 
 
 def cuts(section: Section) -> None:

@@ -99,9 +99,9 @@ def by_scikit_learn(X: NDArray[Any], Q: NDArray[Any], algorithm: str) -> Run:
     return Run(index, queries * len(Q) / len(few), distances, scaled=True)
 
 
-def recall(found: NDArray[Any], exact: NDArray[Any]) -> float:
-    """Return the share of neighbours found that are as near as the k-th nearest object."""
-    return float((found <= exact[: len(found), -1:] * (1 + 1e-5)).mean())
+def recall(answer: NDArray[Any], exact: NDArray[Any]) -> float:
+    """Return the fraction of neighbours that are as near as the k-th nearest object."""
+    return float((answer <= exact[: len(answer), -1:] * (1 + 1e-5)).mean())
 
 
 def works(
@@ -140,7 +140,7 @@ def neighbours(section: Section) -> None:
         X, Q = make()
         section.say(f"### The {K} nearest of {OBJECTS:,} × {X.shape[1]}, {name}", "")
         section.say(
-            f"{QUERIES:,} queries, one thread. Recall: the share of neighbours that are as near "
+            f"{QUERIES:,} queries, one thread. Recall: the fraction of neighbours that are as near "
             f"as the {K}th nearest object. Times with ~ are scaled up from {FEW:,} queries.",
             "",
         )

@@ -60,8 +60,8 @@ try:
     as_array = time.perf_counter()
     similarities = np.empty(len(flat))
     for first in range(0, len(flat), 1 << 15):  # all at once would need rows for every pair
-        own = flat[first : first + (1 << 15)]
-        rest = X[own[:, 0]] - X[own[:, 1]]
+        some = flat[first : first + (1 << 15)]
+        rest = X[some[:, 0]] - X[some[:, 1]]
         squares = np.einsum("ij,ij->i", rest, rest)
         similarities[first : first + (1 << 15)] = np.exp(-np.sqrt(squares))
     compared = time.perf_counter()
@@ -78,7 +78,7 @@ except MemoryError:
 
 
 def ask_peer(coords: Any, X: Any, k: int, method: str) -> tuple[dict[str, Any], Any, Any]:
-    """Let the peer select pairs in a process of its own; its pairs and similarities, sorted."""
+    """Let the peer select pairs in a separate process; its pairs and similarities, sorted."""
     with tempfile.TemporaryDirectory() as folder:
         low, high = coords.min(axis=0), coords.max(axis=0)
         np.save(f"{folder}/coords.npy", (coords - low) / (high - low))
@@ -88,12 +88,12 @@ def ask_peer(coords: Any, X: Any, k: int, method: str) -> tuple[dict[str, Any], 
                 [sys.executable, "-c", PEER, folder, str(k), method, str(PEER_GIGABYTES)],
                 stdout=subprocess.PIPE, text=True, timeout=PEER_SECONDS, check=True,
             )  # fmt: skip
-            told = json.loads(done.stdout)
+            report = json.loads(done.stdout)
         except subprocess.TimeoutExpired:
-            told = {"seconds": None, "late": True}
-        if told["seconds"] is None:
-            return told, None, None
-        return told, np.load(f"{folder}/keys.npy"), np.load(f"{folder}/similarities.npy")
+            report = {"seconds": None, "late": True}
+        if report["seconds"] is None:
+            return report, None, None
+        return report, np.load(f"{folder}/keys.npy"), np.load(f"{folder}/similarities.npy")
 
 
 def sorted_keys(coords: Any, grid: Grid) -> NDArray[np.int64]:
@@ -127,7 +127,7 @@ def letter_rows(section: Section) -> None:
     coords = project(X, 3).transform(X)
     section.say(
         "### Near pairs and their similarities: Letter, 20,000 × 16, three dimensions", "",
-        "Both are given the same projected objects, and found the same pairs with the same "
+        "Both are given the same projected objects, and find the same pairs with the same "
         "similarities, exp(−distance) in the original space. The peer is `sparsecomputation` "
         "2019.6.3 with the faster of its methods: selection, its list of pairs as an array, and "
         f"similarities by NumPy; it may take {PEER_GIGABYTES} GB. tacit: the grid, the pairs and "
@@ -141,19 +141,19 @@ def letter_rows(section: Section) -> None:
         with on_one_core():
             answers = [ask_peer(coords, X, k, m) for m in ("block_enumeration", "block_shifting")]
             answers = sorted(answers, key=lambda one: sum(one[0]["seconds"] or [np.inf]))
-            told, keys, similarities = answers[0]
+            report, keys, similarities = answers[0]
             if keys is not None:
                 agree(coords, X, grid, keys, similarities)
             upper = best_of(lambda: near_graph(grid, coords, X, triangle="upper"))  # noqa: B023
             both = best_of(lambda: near_graph(grid, coords, X))  # noqa: B023
         n_pairs = count_pairs(coords, grid)
-        theirs = told["seconds"]
+        theirs = report["seconds"]
         rows.append(
             (
                 f"{k}",
                 f"{n_pairs:,}",
                 " + ".join(map(milliseconds, theirs)) if theirs else "out of memory",
-                f"{told['peak'] / 1e9:.1f} GB",
+                f"{report['peak'] / 1e9:.1f} GB",
                 f"{milliseconds(upper)} ({upper / n_pairs * 1e9:.1f} ns a pair)",
                 f"{milliseconds(both)}",
                 f"{sum(theirs) / upper:.0f}×" if theirs else "–",
@@ -190,39 +190,39 @@ def large_row(coords: Any, X: Any, k: int) -> tuple[str, ...]:
         ours = best_of(lambda: near_graph(grid, coords, X, triangle="upper", dtype=np.float32))
         theirs = None
         if n_pairs <= MOST_PEER_PAIRS:
-            told, keys, similarities = ask_peer(coords, X, k, "block_enumeration")
+            report, keys, similarities = ask_peer(coords, X, k, "block_enumeration")
             if keys is not None:
                 agree(coords, X, grid, keys, similarities)
-                theirs = told["seconds"][0]
+                theirs = report["seconds"][0]
             del keys, similarities
         tree, n_found = ask_tree(coords, grid, n_pairs)
-    own = ours / max(1, n_pairs)
+    nanoseconds = ours / max(1, n_pairs)
     return (
         f"{n_pairs:,}",
         "–" if theirs is None else milliseconds(theirs),
         f"{milliseconds(tree)} ({tree / max(1, n_found) * 1e9:.0f} ns a pair)",
         milliseconds(ours),
-        f"{own * 1e9:.1f} ns",
+        f"{nanoseconds * 1e9:.1f} ns",
         "–" if theirs is None else f"{theirs / ours:.1f}×",
-        f"{tree / max(1, n_found) / own:.1f}×",
+        f"{tree / max(1, n_found) / nanoseconds:.1f}×",
     )
 
 
 def ask_tree(coords: Any, grid: Grid, n_pairs: int) -> tuple[float, int]:
     """Time a kd-tree on pairs within a box of the same size as three blocks side by side.
 
-    Where there are too many pairs for its list, some of the objects are looked at.
+    Where there are too many pairs for its list, some of the objects are taken.
     """
-    share = min(1.0, (60_000_000 / max(1, n_pairs)) ** 0.5)
-    some = np.random.default_rng(0).permutation(len(coords))[: int(share * len(coords))]
+    fraction = min(1.0, (60_000_000 / max(1, n_pairs)) ** 0.5)
+    some = np.random.default_rng(0).permutation(len(coords))[: int(fraction * len(coords))]
     scaled = coords[some] / np.where(grid.widths > 0, grid.widths, 1.0)
-    found = 0
+    n_pairs_found = 0
 
     def work() -> None:
-        nonlocal found
-        found = len(cKDTree(scaled).query_pairs(1.5, p=np.inf, output_type="ndarray"))
+        nonlocal n_pairs_found
+        n_pairs_found = len(cKDTree(scaled).query_pairs(1.5, p=np.inf, output_type="ndarray"))
 
-    return times_once(work)[0], found
+    return times_once(work)[0], n_pairs_found
 
 
 def pairs(section: Section) -> None:

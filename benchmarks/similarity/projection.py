@@ -41,12 +41,12 @@ class Judge:
         self.arpack_seconds = times_once(arpack)[0]
 
     def by_components(self, components: NDArray[np.float64]) -> float:
-        """Return the share of the variance within the span of the components."""
+        """Return the fraction of the variance within the span of the components."""
         basis = np.linalg.qr(components.T)[0]
         return float(np.square(self.whole.times(basis)).sum()) / self.most
 
     def by_coordinates(self, components: NDArray[np.float64]) -> float:
-        """Return the share that coordinates explain by linear regression, as in equation 8."""
+        """Return the fraction that coordinates explain by linear regression, as in equation 8."""
         coords = self.whole.times(np.ascontiguousarray(components.T))
         basis = np.linalg.qr(coords)[0]
         return float(np.square(self.whole.transposed_times(basis)).sum()) / self.most
@@ -60,15 +60,15 @@ def spread(values: list[float]) -> str:
 def documents(section: Section, name: str, X: Any) -> None:
     with on_one_core():
         judge = Judge(X)
-        share = max(1, X.shape[1] // 20)
-        ways = {
+        n_drawn = max(1, X.shape[1] // 20)
+        settings_by_label = {
             "tacit, randomised SVD (the default)": {"method": "randomized_svd"},
             "tacit, randomised PCA": {"method": "randomized_pca"},
             "tacit, approximate PCA, 1 % of rows and columns": {"method": "approximate_pca"},
             "tacit, approximate PCA, 5 %": {
                 "method": "approximate_pca",
-                "rows": X.shape[0] // 20,
-                "columns": share,
+                "n_rows": X.shape[0] // 20,
+                "n_columns": n_drawn,
             },
             "tacit, random projection": {"method": "gaussian"},
         }
@@ -79,11 +79,16 @@ def documents(section: Section, name: str, X: Any) -> None:
         def theirs(seed: int) -> Any:
             return TruncatedSVD(DIMENSIONS, random_state=seed).fit(X).components_
 
-        works: dict[str, Any] = {label: lambda s=s: ours(s, 0) for label, s in ways.items()}
+        works: dict[str, Any] = {
+            label: lambda s=s: ours(s, 0) for label, s in settings_by_label.items()
+        }
         works["scikit-learn, TruncatedSVD"] = lambda: theirs(0)
         took = race(works, REPEATS)
-        found = {label: [ours(s, seed) for seed in range(SEEDS)] for label, s in ways.items()}
-        found["scikit-learn, TruncatedSVD"] = [theirs(seed) for seed in range(SEEDS)]
+        captured = {
+            label: [ours(s, seed) for seed in range(SEEDS)]
+            for label, s in settings_by_label.items()
+        }
+        captured["scikit-learn, TruncatedSVD"] = [theirs(seed) for seed in range(SEEDS)]
         base = took["scikit-learn, TruncatedSVD"]
         rows = [
             (
@@ -93,7 +98,7 @@ def documents(section: Section, name: str, X: Any) -> None:
                 spread([judge.by_components(one) for one in components]),
                 spread([judge.by_coordinates(one) for one in components]),
             )
-            for label, components in found.items()
+            for label, components in captured.items()
         ]
     rows.append(
         ("SciPy, ARPACK, centred", milliseconds(judge.arpack_seconds), "–", "100 %", "100 %")
@@ -112,7 +117,7 @@ def projection(section: Section) -> None:
         "### Projection of sparse documents onto three dimensions", "",
         "Variance is relative to what exact components capture (ARPACK on the centred matrix, "
         f"never written out): median and range over {SEEDS} seeds. By the components: within the "
-        "directions that were found. By the coordinates: what they explain of the matrix by linear "
+        "directions. By the coordinates: what they explain of the matrix by linear "
         "regression, which is what the paper's bound (8) is about. Asked for is 94 % in less time "
         "than TruncatedSVD, which does not centre. `sparsecomputation` takes no sparse matrices. "
         "One thread.",

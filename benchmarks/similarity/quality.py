@@ -72,16 +72,16 @@ class Result:
 def measure(name: str, X: Any, y: Any, ranges: Any, **shape: Any) -> Result:
     """Tune a classifier by accuracy, and test it; F1 is that of the best by F1."""
     model = MAKE[name](random_state=SEED, **shape)
-    found = tacit.tune(model, X, y, grid=ranges, refit=False, random_state=SEED)
-    best = found.frame.row(int(np.argmax(found.frame["f1"].to_numpy())), named=True)
+    result = tacit.tune(model, X, y, grid=ranges, refit=False, random_state=SEED)
+    best = result.frame.row(int(np.argmax(result.frame["f1"].to_numpy())), named=True)
     best = {key: value for key, value in best.items() if key not in ("accuracy", "f1")}
-    way = best.pop("normalize")
+    scaled = best.pop("normalize")
     by_f1 = tacit.tune(
-        model, X, y, grid={key: [value] for key, value in best.items()}, normalize=[way],
-        score="f1", refit=False, random_state=SEED,
+        model, X, y, grid={key: [value] for key, value in best.items()}, normalize=[scaled],
+        scoring="f1", refit=False, random_state=SEED,
     )  # fmt: skip
     return Result(
-        found.test_score, by_f1.test_score, found.seconds["combinations"], found.seconds["test"]
+        result.test_score, by_f1.test_score, result.seconds["combinations"], result.seconds["test"]
     )
 
 
@@ -114,22 +114,22 @@ class Board:
     def tables(self, section: Section, names: Sequence[str]) -> None:
         """Add two tables: accuracy and F1, then times."""
         rows, times = [], []
-        for k, own in self.results.items():
+        for k, scores in self.results.items():
             first = (f"{k}", f"{100 * self.densities[k]:.3g} %")
             paper = PAPER.get((self.name, k))
             rows.append(
                 (
                     *first,
-                    *(f"{100 * own[n].accuracy:.2f}" if n in own else "–" for n in names),
-                    *(f"{100 * own[n].f1:.2f}" if n in own else "–" for n in names),
+                    *(f"{100 * scores[n].accuracy:.2f}" if n in scores else "–" for n in names),
+                    *(f"{100 * scores[n].f1:.2f}" if n in scores else "–" for n in names),
                     " / ".join(f"{a:.2f}" for a in paper) if paper else "–",
                 )
             )
             times.append(
                 (
                     *first,
-                    *(milliseconds(own[n].tuning) if n in own else "–" for n in names),
-                    *(milliseconds(own[n].testing) if n in own else "–" for n in names),
+                    *(milliseconds(scores[n].tuning) if n in scores else "–" for n in names),
+                    *(milliseconds(scores[n].testing) if n in scores else "–" for n in names),
                 )
             )
         n, d = self.X.shape
@@ -160,15 +160,15 @@ def draw(boards: Sequence[Board], file: str) -> None:
     handles: dict[str, Any] = {}
     for board, (left, middle, right) in zip(boards, grid, strict=True):
         for name, colour in colours.items():
-            held = [k for k, own in board.results.items() if name in own]
+            held = [k for k, scores in board.results.items() if name in scores]
             if not held:
                 continue
-            own = [board.results[k][name] for k in held]
-            look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3}
-            (handles[name],) = left.plot(held, [100 * one.accuracy for one in own], **look)
-            right.plot(held, [one.tuning for one in own], **look)
+            scores = [board.results[k][name] for k in held]
+            style: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 3}
+            (handles[name],) = left.plot(held, [100 * one.accuracy for one in scores], **style)
+            right.plot(held, [one.tuning for one in scores], **style)
         middle.plot(
-            list(board.densities), [100 * share for share in board.densities.values()], "-o",
+            list(board.densities), [100 * density for density in board.densities.values()], "-o",
             color="#555555", markersize=3,
         )  # fmt: skip
         left.set(ylabel=f"{board.name}: accuracy, %", xlabel="k")
@@ -236,7 +236,7 @@ def grouped_set(section: Section) -> None:
     for k, group_width in GROUPED_GRIDS:
         finer = tacit.SparseComputation(k, 3, random_state=SEED).fit(X)
         groups = finer.group(y, group_width)
-        own = {
+        scores = {
             n: measure(n, X, y, None, resolution=k, n_dimensions=3, group_width=group_width)
             for n in names
         }
@@ -245,11 +245,11 @@ def grouped_set(section: Section) -> None:
             (
                 f"{k}", f"{group_width:g}", f"{len(groups.weights):,}",
                 f"{100 * most_possible(finer, y, group_width):.3f}",
-                *(f"{100 * own[n].accuracy:.3f}" for n in names),
-                *(f"{100 * own[n].f1:.2f}" for n in names),
+                *(f"{100 * scores[n].accuracy:.3f}" for n in names),
+                *(f"{100 * scores[n].f1:.2f}" for n in names),
                 " / ".join(f"{one:.3f}" for one in paper) if paper else "–",
-                *(milliseconds(own[n].tuning) for n in names),
-                *(milliseconds(own[n].testing) for n in names),
+                *(milliseconds(scores[n].tuning) for n in names),
+                *(milliseconds(scores[n].testing) for n in names),
             )
         )  # fmt: skip
     section.table(
@@ -261,7 +261,7 @@ def grouped_set(section: Section) -> None:
 
 
 def most_possible(sc: Any, y: Any, group_width: float) -> float:
-    """Return the share of objects of the most frequent class of their part of a block."""
+    """Return the fraction of objects of the most frequent class of their cell of a block."""
     labels = sc.group(None, group_width).labels
     n, positive = np.bincount(labels), np.bincount(labels, y)
     return float(np.maximum(positive, n - positive).sum() / len(y))
@@ -272,7 +272,7 @@ def projections(section: Section) -> None:
     X, y = make_documents(40_000, 34_000)
     rows = []
     for k in (10, 20, 40):
-        found = [k]
+        result = [k]
         for method in ("randomized_svd", "approximate_pca", "gaussian"):
             model = tacit.NormalizedCutClassifier(
                 resolution=k, n_dimensions=3, projection=method, group_width=1.0, random_state=SEED
@@ -283,8 +283,8 @@ def projections(section: Section) -> None:
             both = (
                 2 * ((guess == 1) & (y[last:] == 1)).sum() / ((guess == 1).sum() + y[last:].sum())
             )
-            found.append(f"{right:.2%} ({both:.2%})")
-        rows.append(tuple(map(str, found)))
+            result.append(f"{right:.2%} ({both:.2%})")
+        rows.append(tuple(map(str, result)))
     section.say(
         "### Groups under several projections", "",
         "After the paper's Table 16, on documents of two sources (synthetic, "

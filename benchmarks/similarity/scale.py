@@ -25,17 +25,17 @@ from tacit.datasets import make_objects
 n, d, k = map(int, sys.argv[1:])
 X, y = make_objects(n, d, n_clusters=12, spread=0.5)
 last = 4 * n // 5
-told = {"data": X.nbytes}
+report = {"data": X.nbytes}
 def timed(name, work):
     begun = time.perf_counter()
     result = work()
-    told[name] = time.perf_counter() - begun
+    report[name] = time.perf_counter() - begun
     return result
 sc = tacit.SparseComputation(resolution=k, n_dimensions=3, random_state=0)
 timed("projection and grid", lambda: sc.fit(X))
 groups = timed("grouping", lambda: sc.group(y))
-told["groups"] = len(groups.weights)
-told["pairs"] = sc.n_pairs_
+report["groups"] = len(groups.weights)
+report["pairs"] = sc.n_pairs_
 del sc, groups
 for name, model in (
     ("KNN", tacit.SparseKNeighborsClassifier(3, resolution=k, n_dimensions=3, group_width=1.0)),
@@ -43,9 +43,9 @@ for name, model in (
 ):
     timed(name + ", fit", lambda: model.fit(X[:last], y[:last]))
     guess = timed(name + ", predict", lambda: model.predict(X[last:]))
-    told[name + ", accuracy"] = float((guess == y[last:]).mean())
-told["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-print(json.dumps(told))
+    report[name + ", accuracy"] = float((guess == y[last:]).mean())
+report["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+print(json.dumps(report))
 """
 
 
@@ -55,22 +55,22 @@ def scale(section: Section) -> None:
         [sys.executable, "-c", PROGRAM, str(OBJECTS), str(COLUMNS), str(RESOLUTION)],
         capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"},
     )  # fmt: skip
-    told = json.loads(done.stdout)
+    report = json.loads(done.stdout)
     section.say(
         f"### {OBJECTS:,} objects", "",
         f"{OBJECTS:,} × {COLUMNS} numbers in 12 clusters of two classes "
-        f"({told['data'] / 1e9:.2f} GB), three dimensions, k = {RESOLUTION}, grouped with δ = 1: "
-        f"{told['groups']:,} representatives instead of {told['pairs']:,} near pairs of objects. "
+        f"({report['data'] / 1e9:.2f} GB), three dimensions, k = {RESOLUTION}, group_width = 1: "
+        f"{report['groups']:,} representatives instead of {report['pairs']:,} near pairs. "
         "Classifiers learn from four fifths and classify the rest; one thread. Peak memory of the "
-        f"process, data and all: {told['peak'] / 1e9:.1f} GB.",
+        f"process, data and all: {report['peak'] / 1e9:.1f} GB.",
         "",
     )  # fmt: skip
-    steps = [name for name in told if name not in ("data", "groups", "pairs", "peak")]
+    steps = [name for name in report if name not in ("data", "groups", "pairs", "peak")]
     section.table(
         ("step", "time"),
-        [(name, milliseconds(told[name])) for name in steps if "accuracy" not in name],
+        [(name, milliseconds(report[name])) for name in steps if "accuracy" not in name],
     )
     section.table(
         ("classifier", "accuracy"),
-        [(n.removesuffix(", accuracy"), f"{told[n]:.2%}") for n in steps if "accuracy" in n],
+        [(n.removesuffix(", accuracy"), f"{report[n]:.2%}") for n in steps if "accuracy" in n],
     )

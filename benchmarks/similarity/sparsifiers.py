@@ -86,11 +86,11 @@ def judge(similar: Any, truth: Any, y: NDArray[np.int64]) -> tuple[float, float]
         "accuracy": lambda t, g: float((t == g).mean()),
         "f1": lambda t, g: float(f1_score(t, g)),
     }
-    found = []
+    results = []
     for score in scores.values():
         best = int(np.argmax([score(truth[0], guess) for guess in valid.T]))
-        found.append(score(truth[1], tested[:, best]))
-    return found[0], found[1]
+        results.append(score(truth[1], tested[:, best]))
+    return results[0], results[1]
 
 
 def near(
@@ -131,8 +131,8 @@ def sparsifiers(section: Section) -> None:
             share_now = sum(np.count_nonzero(part) for part in similar) / sum(
                 part.size for part in whole
             )
-            found = judge(similar, truth, y[train])
-            rows.append(table_row(f"{k}: {name}", share_now, took, found))
+            results = judge(similar, truth, y[train])
+            rows.append(table_row(f"{k}: {name}", share_now, took, results))
     section.say(
         "### Other sparsifiers: neighbours on LE1", "",
         "Similarities of validation and test objects to training objects, at the density that the "
@@ -144,5 +144,7 @@ def sparsifiers(section: Section) -> None:
     section.table(("k", "density", "time", "accuracy", "F1"), rows)
 
 
-def table_row(name: str, share: float, took: float, found: tuple[float, float]) -> tuple[str, ...]:
-    return name, f"{share:.2%}", milliseconds(took), f"{found[0]:.2%}", f"{found[1]:.2%}"
+def table_row(
+    name: str, share: float, took: float, results: tuple[float, float]
+) -> tuple[str, ...]:
+    return name, f"{share:.2%}", milliseconds(took), f"{results[0]:.2%}", f"{results[1]:.2%}"

@@ -23,12 +23,12 @@ TRAINED, RESOLUTION, DIMENSIONS = 16_000, 20, 3
 SCALES = (0.05, 0.2, 0.5)
 TIGHT = 1e-6  # at the usual tolerance, decisions of two solvers differ by as much as it allows
 _MEMORY = """
-from benchmarks.similarity import svm as own
+from benchmarks.similarity import svm
 def prepare():
-    return own.letters(), own.model({scale}, "{guard}")
+    return svm.letters(), svm.model({scale}, "{guard}")
 def work(prepared):
     (X, y), model = prepared
-    n = own.TRAINED
+    n = svm.TRAINED
     {work}
     return 0
 """
@@ -55,9 +55,9 @@ def model(scale: float, guard: Any, tol: float = 1e-3) -> tacit.SparseSVC:
 def densified(fitted: tacit.SparseSVC, X: Floats, others: Floats | None = None) -> Floats:
     """The matrix that scikit-learn takes: of the same near pairs, all zeros written out."""
     sc = fitted.computation_
-    own = None if others is None else (sc._project(others), others)
+    columns = None if others is None else (sc._project(others), others)
     graph = near_graph(
-        sc.grid_, sc._project(X), X, others=own, kind="rbf", scale=fitted.scale,
+        sc.grid_, sc._project(X), X, others=columns, kind="rbf", scale=fitted.scale,
     )  # fmt: skip
     dense: Floats = graph.toarray()
     if others is None:
@@ -118,9 +118,9 @@ def _row(X: Floats, y: NDArray[np.int64], scale: float, guard: str) -> tuple[str
 
 
 def _memory(section: Section) -> None:
-    """Say what both take at most, each in a process of its own."""
+    """Say what both take at most, each in a separate process."""
     fit = "model.fit(X[:n], y[:n]).decision_function(X[n:])"
-    dense = "own.peer(model.fit(X[:n], y[:n]), X, y, 1e-3)"
+    dense = "svm.peer(model.fit(X[:n], y[:n]), X, y, 1e-3)"
     ours, _ = peak_bytes(_MEMORY.format(scale=0.2, guard="shift", work=fit))
     theirs, _ = peak_bytes(_MEMORY.format(scale=0.2, guard="shift", work=dense))
     stored = 2 * model(0.2, "ignore").fit(*_trained()).computation_.n_pairs_

@@ -3,7 +3,7 @@ Near objects only
 =================
 
 Similarities of objects that are near each other, and what can be learned from them: neighbours,
-cuts and support vectors, without a look at all pairs.
+cuts and support vectors, without comparing all pairs.
 """
 
 # %%
@@ -17,7 +17,7 @@ import tacit
 
 X, y = tacit.datasets.make_objects(20_000, 12, n_clusters=20, random_state=3)
 sc = tacit.SparseComputation(resolution=15, random_state=0).fit(X)
-sc.plot(y, max_objects=2_000)
+sc.plot(y=y, max_objects=2_000)
 plt.show()
 
 # %%
@@ -30,11 +30,11 @@ for k, forecast in zip(resolutions, forecasts, strict=True):
 
 _, axes = plt.subplots()
 axes.loglog(resolutions, [f.density for f in forecasts], marker="o")
-axes.set(xlabel="resolution", ylabel="share of all pairs that are near")
+axes.set(xlabel="resolution", ylabel="fraction of all pairs that are near")
 plt.show()
 
 # %%
-# Accuracy hardly depends on how many of them are looked at.
+# Accuracy hardly depends on how many of them are compared.
 
 train, test = slice(0, 16_000), slice(16_000, 20_000)
 classifiers = {
@@ -66,8 +66,9 @@ seeds = np.full(600, -1)
 for label in (0, 1):
     seeds[np.flatnonzero(which == label)[:5]] = label
 path = tacit.normalized_cut_path(graph, seeds)
-print(f"{len(path.breakpoints)} balances at which the cut changes")
+print(path.to_text())
 cut = tacit.normalized_cut(graph, seeds, balance=0.0)
 print(f"{np.mean(cut.members == (which == 1)):.1%} of the objects are where they belong")
-near.plot(np.where(cut.members, "one", "the other"))
+print(cut.to_text())
+cut.plot(coords=near.coords_)
 plt.show()

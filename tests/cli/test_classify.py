@@ -205,7 +205,7 @@ def test_a_table_is_taken_by_its_labels(run, visits_file, visits, tmp_path):
         (["--weights", "width"], "--weights: records are compared one by one"),
         (["--scale", "2"], "is not for --method knn"),
         (["--method", "svm", "--n-neighbors", "2"], "is not for --method svm"),
-        (["--method", "svm", "--scale", "-1"], "--scale must be a number above 0"),
+        (["--method", "svm", "--scale", "-1"], "--scale must be a finite number above 0"),
         (["--resolution", "fine"], "neither auto nor whole numbers"),
         (["--resolution", "3,4"], "--resolution must be one number, or 3"),
         (["--n-dimensions", "5"], "neither auto nor a number from 1 to 4"),

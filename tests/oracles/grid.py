@@ -11,8 +11,8 @@ def cell(x, lower, upper, resolution):
     """The interval of a number, by exact arithmetic."""
     if not upper > lower:
         return 0
-    share = (Fraction(x) - Fraction(lower)) / (Fraction(upper) - Fraction(lower))
-    return min(max(math.floor(share * resolution), 0), resolution - 1)
+    fraction = (Fraction(x) - Fraction(lower)) / (Fraction(upper) - Fraction(lower))
+    return min(max(math.floor(fraction * resolution), 0), resolution - 1)
 
 
 def cells(coords, lower, upper, resolution):
@@ -26,9 +26,9 @@ def near(a, b):
     return all(abs(i - j) <= 1 for i, j in zip(a, b, strict=True))
 
 
-def near_pairs(places):
+def near_pairs(blocks):
     """All near pairs of objects, the lower number first."""
-    return {(i, j) for i, j in combinations(range(len(places)), 2) if near(places[i], places[j])}
+    return {(i, j) for i, j in combinations(range(len(blocks)), 2) if near(blocks[i], blocks[j])}
 
 
 def near_across(rows, columns):
@@ -52,7 +52,7 @@ def measure(kind, scale, x, y):
 
 def matrix(pairs, kind, scale, X, Y):
     """The dense matrix of similarities of given pairs; NaN elsewhere."""
-    found = np.full((len(X), len(Y)), np.nan)
+    dense = np.full((len(X), len(Y)), np.nan)
     for i, j in pairs:
-        found[i, j] = measure(kind, scale, X[i], Y[j])
-    return found
+        dense[i, j] = measure(kind, scale, X[i], Y[j])
+    return dense

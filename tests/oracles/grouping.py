@@ -8,14 +8,14 @@ from collections import defaultdict
 
 def groups(grid, coords, types, group_width):
     """Return the sets of objects that are represented together, as a set of frozensets."""
-    found = defaultdict(set)
-    for i, (place, kind) in enumerate(zip(coords.tolist(), types.tolist(), strict=True)):
-        part = [_part(grid, j, z, group_width) for j, z in enumerate(place)]
-        found[(tuple(part), kind)].add(i)
-    return {frozenset(members) for members in found.values()}
+    members_of = defaultdict(set)
+    for i, (coordinates, kind) in enumerate(zip(coords.tolist(), types.tolist(), strict=True)):
+        division = [_division(grid, j, z, group_width) for j, z in enumerate(coordinates)]
+        members_of[(tuple(division), kind)].add(i)
+    return {frozenset(members) for members in members_of.values()}
 
 
-def _part(grid, j, z, group_width):
+def _division(grid, j, z, group_width):
     lower, upper, k = float(grid.lower[j]), float(grid.upper[j]), grid.resolution[j]
     if upper == lower:
         cell, within = 0, z - lower

@@ -39,8 +39,8 @@ def solve(K, y, lower, upper, n_steps=1500):
     beta = ahead = np.zeros(len(y))
     momentum = 1.0
     for _ in range(n_steps):
-        found = project(ahead + step * (y - K @ ahead), lower, upper)
+        projected = project(ahead + step * (y - K @ ahead), lower, upper)
         grown = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = found + (momentum - 1) / grown * (found - beta)
-        beta, momentum = found, grown
+        ahead = projected + (momentum - 1) / grown * (projected - beta)
+        beta, momentum = projected, grown
     return beta

@@ -80,12 +80,12 @@ def assert_same_computation(one, other):
     assert one.feature_names_in_.tolist() == other.feature_names_in_.tolist()
 
 
-def assert_same_groups(whole, found):
-    assert found.labels is None
-    assert np.array_equal(whole.weights, found.weights)
-    assert np.array_equal(whole.types, found.types)
-    assert np.array_equal(whole.coords, found.coords)
-    assert same_matrix(whole.X, found.X)
+def assert_same_groups(whole, of_parts):
+    assert of_parts.labels is None
+    assert np.array_equal(whole.weights, of_parts.weights)
+    assert np.array_equal(whole.types, of_parts.types)
+    assert np.array_equal(whole.coords, of_parts.coords)
+    assert same_matrix(whole.X, of_parts.X)
 
 
 @pytest.mark.parametrize("projection", EXACT)
@@ -94,30 +94,30 @@ def test_narrow_tables_give_the_same_bits(visits, projection, n):
     model = tacit.SparseComputation(projection=projection, random_state=0)
     whole = clone(model).fit(without(visits, "region"))
     parts = partition(visits, n)
-    found = clone(model).fit(parts, "region")
+    of_parts = clone(model).fit(parts, "region")
     assert parts.cost.passes == 3 + (projection == "gaussian")  # which explains what it found
-    assert_same_computation(whole, found)
-    assert np.array_equal(found.transform(parts), whole.coords_)
-    assert found.forecast(5) == whole.forecast(5)
+    assert_same_computation(whole, of_parts)
+    assert np.array_equal(of_parts.transform(parts), whole.coords_)
+    assert of_parts.forecast(5) == whole.forecast(5)
     for group_width in (1.0, 0.3, 0.0):
         groups = whole.group(labels(visits, "region"), group_width)
-        own = found.group("region", group_width)
-        assert_same_groups(groups, own)
-        assert np.array_equal(own.assign(parts), groups.labels)
-        assert np.array_equal(own.assign(visits), groups.labels)
+        of_partitions = of_parts.group("region", group_width)
+        assert_same_groups(groups, of_partitions)
+        assert np.array_equal(of_partitions.assign(parts), groups.labels)
+        assert np.array_equal(of_partitions.assign(visits), groups.labels)
         assert_same_groups(
-            whole.group(group_width=group_width), found.group(group_width=group_width)
+            whole.group(group_width=group_width), of_parts.group(group_width=group_width)
         )
 
 
 def test_dense_numbers(dense):
     whole = tacit.SparseComputation(random_state=0).fit(without(dense, "c0"))
-    found = tacit.SparseComputation(random_state=0).fit(partition(dense, 4), "c0")
-    assert not found.encoder_.sparse
-    assert_same_computation(whole, found)
+    of_parts = tacit.SparseComputation(random_state=0).fit(partition(dense, 4), "c0")
+    assert not of_parts.encoder_.sparse
+    assert_same_computation(whole, of_parts)
     for group_width in (1.0, 0.4, 0.0):
         groups = whole.group(labels(dense, "c0"), group_width)
-        assert_same_groups(groups, found.group("c0", group_width))
+        assert_same_groups(groups, of_parts.group("c0", group_width))
         assert groups.weights.max() > 1
 
 
@@ -133,18 +133,18 @@ def test_wide_tables(wide, projection, passes, normalize):
     whole = clone(model).fit(wide)
     for n in (1, 5):
         parts = partition(wide, n)
-        found = clone(model).fit(parts)
+        of_parts = clone(model).fit(parts)
         assert parts.cost.passes == passes
-        np.testing.assert_allclose(found.components_, whole.components_, rtol=1e-9, atol=1e-11)
-        np.testing.assert_allclose(found.transform(parts), whole.coords_, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(of_parts.components_, whole.components_, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(of_parts.transform(parts), whole.coords_, rtol=1e-9, atol=1e-10)
         np.testing.assert_allclose(
-            found.explained_variance_ratio_, whole.explained_variance_ratio_, rtol=1e-9
+            of_parts.explained_variance_ratio_, whole.explained_variance_ratio_, rtol=1e-9
         )
-        assert found.n_pairs_ == whole.n_pairs_
-        groups, own = whole.group(group_width=0.5), found.group(group_width=0.5)
-        assert np.array_equal(groups.weights, own.weights)
-        np.testing.assert_allclose(groups.coords, own.coords, rtol=1e-9, atol=1e-10)
-        assert same_matrix(groups.X, own.X)
+        assert of_parts.n_pairs_ == whole.n_pairs_
+        groups, of_partitions = whole.group(group_width=0.5), of_parts.group(group_width=0.5)
+        assert np.array_equal(groups.weights, of_partitions.weights)
+        np.testing.assert_allclose(groups.coords, of_partitions.coords, rtol=1e-9, atol=1e-10)
+        assert same_matrix(groups.X, of_partitions.X)
 
 
 @pytest.mark.parametrize(("n_rows", "n_columns"), [("auto", "auto"), (300, 20), (10, 190)])
@@ -152,8 +152,8 @@ def test_the_same_rows_are_drawn(wide, n_rows, n_columns):
     model = tacit.SparseComputation(
         projection="approximate_pca", n_rows=n_rows, n_columns=n_columns, random_state=0
     )
-    whole, found = clone(model).fit(wide), clone(model).fit(partition(wide, 6))
-    np.testing.assert_allclose(found.components_, whole.components_, rtol=1e-9, atol=1e-11)
+    whole, of_parts = clone(model).fit(wide), clone(model).fit(partition(wide, 6))
+    np.testing.assert_allclose(of_parts.components_, whole.components_, rtol=1e-9, atol=1e-11)
 
 
 @settings(max_examples=60)
@@ -164,8 +164,8 @@ def test_the_same_rows_are_drawn(wide, n_rows, n_columns):
     st.sampled_from([*EXACT, "none"]),
     st.integers(1, 6),
 )
-def test_any_cut_gives_the_same_groups(own, draw, group_width, projection, resolution):
-    table = own.table()
+def test_any_cut_gives_the_same_groups(of_partitions, draw, group_width, projection, resolution):
+    table = of_partitions.table()
     if not table.n_records or table.n_columns < 2:
         return
     model = tacit.SparseComputation(resolution, 2, projection, random_state=0)
@@ -176,9 +176,9 @@ def test_any_cut_gives_the_same_groups(own, draw, group_width, projection, resol
             clone(model).fit(cut(table, draw), "c0")
         return
     parts = cut(table, draw)
-    found = clone(model).fit(parts, "c0")
-    assert_same_computation(whole, found)
-    groups, there = whole.group(labels(table, "c0"), group_width), found.group("c0", group_width)
+    of_parts = clone(model).fit(parts, "c0")
+    assert_same_computation(whole, of_parts)
+    groups, there = whole.group(labels(table, "c0"), group_width), of_parts.group("c0", group_width)
     assert_same_groups(groups, there)
     assert np.array_equal(there.assign(parts), groups.labels)
 
@@ -192,9 +192,9 @@ def test_partitions_of_one_record_and_a_label_that_one_of_them_has():
         }
     )
     whole = tacit.SparseComputation(3, 2, random_state=0).fit(table)
-    found = tacit.SparseComputation(3, 2, random_state=0).fit(partition(table, 4))
-    assert_same_computation(whole, found)
-    assert_same_groups(whole.group([1, 0, 1, 1]), found.group("pays"))
+    of_parts = tacit.SparseComputation(3, 2, random_state=0).fit(partition(table, 4))
+    assert_same_computation(whole, of_parts)
+    assert_same_groups(whole.group([1, 0, 1, 1]), of_parts.group("pays"))
 
 
 def test_types_are_numbered_by_label_and_not_by_code():
@@ -207,17 +207,17 @@ def test_types_are_numbered_by_label_and_not_by_code():
     )
     table = table.conform(schema)
     whole = tacit.SparseComputation(2, 2, random_state=0).fit(without(table, "t"))
-    found = tacit.SparseComputation(2, 2, random_state=0).fit(partition(table, 2), "t")
-    assert_same_groups(whole.group(frame["t"]), found.group("t"))
+    of_parts = tacit.SparseComputation(2, 2, random_state=0).fit(partition(table, 2), "t")
+    assert_same_groups(whole.group(frame["t"]), of_parts.group("t"))
 
 
 def test_weights_of_records_play_no_part(visits):
     weights = np.random.default_rng(0).integers(0, 4, visits.n_records).astype(float)
     heavy = visits.with_weights(weights)
     whole = tacit.SparseComputation(random_state=0).fit(heavy)
-    found = tacit.SparseComputation(random_state=0).fit(partition(heavy, 3))
-    assert_same_computation(whole, found)
-    assert_same_groups(whole.group(), found.group())
+    of_parts = tacit.SparseComputation(random_state=0).fit(partition(heavy, 3))
+    assert_same_computation(whole, of_parts)
+    assert_same_groups(whole.group(), of_parts.group())
 
 
 def test_threads_do_not_matter(visits):
@@ -229,9 +229,9 @@ def test_threads_do_not_matter(visits):
 def test_a_record_that_no_group_is_for(visits):
     some = visits.take(np.arange(400))
     groups = tacit.SparseComputation(random_state=0).fit(partition(some, 2)).group(group_width=0.0)
-    found = groups.assign(partition(visits, 3))
-    assert (found[:400] >= 0).all()
-    assert (found[400:] == -1).any()
+    of_parts = groups.assign(partition(visits, 3))
+    assert (of_parts[:400] >= 0).all()
+    assert (of_parts[400:] == -1).any()
 
 
 def test_the_statistic_is_small_and_goes_elsewhere(visits):
@@ -272,7 +272,7 @@ def test_what_cannot_be(visits, wide):
         sc.group(group_width=2.0)
     with pytest.raises(tacit.InputError, match="resolution"):
         tacit.SparseComputation(resolution=[3, 3]).fit(parts)
-    with pytest.raises(tacit.InputError, match="projection must be one of"):
+    with pytest.raises(tacit.InputError, match="projection must be 'randomized_svd'"):
         tacit.SparseComputation(projection="pca").fit(parts)
     with pytest.raises(tacit.InputError, match="no columns besides 'a'"):
         tacit.SparseComputation().fit(partition(tacit.Table({"a": [0, 1]}), 2), "a")

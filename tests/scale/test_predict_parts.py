@@ -60,12 +60,12 @@ def labels(table, column):
 
 def ask(model, X):
     """Return all that a model says of each record."""
-    found = {}
+    answers = {}
     for method in ("predict", "predict_proba", "decision_function"):
         if hasattr(model, method):
-            found[method] = getattr(model, method)(X)
-            found[f"{method}: lonely"] = model.n_fallback_
-    return found
+            answers[method] = getattr(model, method)(X)
+            answers[f"{method}: lonely"] = model.n_fallback_
+    return answers
 
 
 def assert_same(one, other):
@@ -81,15 +81,15 @@ def test_groups_of_partitions_are_what_is_learnt_from(visits, others, model):
     wanted, told = ask(whole, others), whole.to_text()
     for n in (1, 5):
         parts = partition(visits, n)
-        found = clone(model).fit(parts, "region")
+        answers = clone(model).fit(parts, "region")
         assert parts.cost.passes == 3  # columns, extremes, groups
-        assert found.to_text() == told
-        assert found.classes_.tolist() == whole.classes_.tolist()
-        assert found.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
-        assert_same(ask(found, others), wanted)
+        assert answers.to_text() == told
+        assert answers.classes_.tolist() == whole.classes_.tolist()
+        assert answers.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
+        assert_same(ask(answers, others), wanted)
         new = partition(others, 3)
-        assert_same(ask(found, new), wanted)
-        again = pickle.loads(pickle.dumps(found))
+        assert_same(ask(answers, new), wanted)
+        again = pickle.loads(pickle.dumps(answers))
         assert np.array_equal(again.predict(others), wanted["predict"])
 
 
@@ -139,8 +139,8 @@ def test_saved_models(visits, others, tmp_path):
 
 @settings(max_examples=30)
 @given(data(max_rows=14), st.data(), st.sampled_from([1.0, 0.4, 0.0]), st.integers(1, 5))
-def test_any_cut_gives_the_same_neighbours(own, draw, group_width, resolution):
-    table = own.table()
+def test_any_cut_gives_the_same_neighbours(drawn, draw, group_width, resolution):
+    table = drawn.table()
     if not table.n_records or table.n_columns < 2:
         return
     cuts = draw.draw(st.lists(st.integers(0, table.n_records), max_size=4))
@@ -149,8 +149,8 @@ def test_any_cut_gives_the_same_neighbours(own, draw, group_width, resolution):
     some = table.take(np.arange(draw.draw(st.integers(1, table.n_records))))
     model = KNN(2, group_width=group_width, resolution=resolution, n_dimensions=2, random_state=0)
     whole = clone(model).fit(without(table, "c0"), labels(table, "c0").cast(str))
-    found = clone(model).fit(parts, "c0")
-    assert np.array_equal(found.predict_proba(table), whole.predict_proba(table))
+    answers = clone(model).fit(parts, "c0")
+    assert np.array_equal(answers.predict_proba(table), whole.predict_proba(table))
     fewer = clone(model).fit(partition(some, 1), "c0")  # others may be outside its grid
     assert np.array_equal(fewer.predict(parts), fewer.predict(table))
 
@@ -203,8 +203,8 @@ def test_cuts_without_groups_take_one_machine(visits, others):
     new = partition(others, 2)
     with pytest.raises(tacit.InputError, match=r"all records together, on one machine.*Predict"):
         model.predict(new)
-    found = np.concatenate(list(new.map(Predict(model))))  # which is what the message says
-    assert np.array_equal(found[:400], model.predict(others.take(np.arange(400))))
+    answers = np.concatenate(list(new.map(Predict(model))))  # which is what the message says
+    assert np.array_equal(answers[:400], model.predict(others.take(np.arange(400))))
 
 
 def test_models_of_numbers_do_not_take_partitions(others):
@@ -236,8 +236,8 @@ def test_rules_predict_partitions(rule_models, others, n):
     for model in rule_models:
         for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
             if hasattr(model, method):
-                found = getattr(model, method)(parts)
-                assert np.array_equal(found, getattr(model, method)(others))
+                answers = getattr(model, method)(parts)
+                assert np.array_equal(answers, getattr(model, method)(others))
                 asked += 1
     assert asked == 7
 

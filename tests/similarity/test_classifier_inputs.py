@@ -39,9 +39,9 @@ def test_the_encoder_keeps_the_form_of_fit():
     dense, _ = Encoder.fit(X)
     rows, _ = Encoder.fit(sparse.csr_array(X))
     assert dense.transform(sparse.coo_array(X)).tolist() == X.tolist()
-    found = rows.transform(X)
-    assert found.format == "csr"
-    assert found.toarray().tolist() == X.tolist()
+    encoded = rows.transform(X)
+    assert encoded.format == "csr"
+    assert encoded.toarray().tolist() == X.tolist()
     sc = SparseComputation(random_state=0).fit(X)
     np.testing.assert_allclose(sc.transform(sparse.csr_array(X)), sc.coords_, atol=1e-12)
 

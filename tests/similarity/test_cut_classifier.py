@@ -36,11 +36,11 @@ def test_all_pairs_near_is_the_cut_of_the_complete_graph(balance, seed):
     y[:4] = [0, 1, 0, 1]
     train, new = slice(0, 12), slice(12, 20)
     model = NormalizedCutClassifier(1.0, balance, resolution=1, random_state=0)
-    found = model.fit(X[train], y[train]).predict(X[new])
+    predicted = model.fit(X[train], y[train]).predict(X[new])
     weights = np.exp(-cdist(X, X))
     np.fill_diagonal(weights, 0)
     seeds = np.where(np.arange(20) < 12, y, -1)
-    assert found.tolist() == smallest_normalized_cut(weights, seeds, balance)[0][12:].tolist()
+    assert predicted.tolist() == smallest_normalized_cut(weights, seeds, balance)[0][12:].tolist()
 
 
 def test_neighbours_of_the_complete_graph():
@@ -48,14 +48,14 @@ def test_neighbours_of_the_complete_graph():
     model = NormalizedCutClassifier(
         1.0, 0.05, node_weights="neighbours", n_neighbors=2, resolution=1, random_state=0
     )
-    found = model.fit(X[:12], y[:12]).predict(X[12:])
+    predicted = model.fit(X[:12], y[:12]).predict(X[12:])
     weights = np.exp(-cdist(X, X))
     np.fill_diagonal(weights, 0)
     nearest = np.argsort(-weights[12:, :12], axis=1)[:, :2]
     shares = np.concatenate((np.zeros(12), y[nearest].mean(axis=1)))
     seeds = np.where(np.arange(20) < 12, y, -1)
     wanted, _ = smallest_normalized_cut(weights, seeds, 0.05, shares)
-    assert found.tolist() == wanted[12:].tolist()
+    assert predicted.tolist() == wanted[12:].tolist()
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -100,11 +100,11 @@ def test_members_of_the_second_class_grow_with_the_balance():
 def test_threads_do_not_matter():
     X, y = clusters(600, 4, 3, apart=0.7)
     model = NormalizedCutClassifier(1.0, 0.1, resolution=8, random_state=0)
-    found = [
+    predicted = [
         clone(model).set_params(n_jobs=jobs).fit(X[:300], y[:300]).predict(X[300:]).tolist()
         for jobs in (1, 2, 5)
     ]
-    assert found[0] == found[1] == found[2]
+    assert predicted[0] == predicted[1] == predicted[2]
 
 
 def test_sparse_is_dense():
@@ -168,9 +168,9 @@ def test_scaled_columns():
     stretched = X * [1.0, 1e4, 1e-3]
     scaled = (X - X[:200].min(axis=0)) / np.ptp(X[:200], axis=0)
     model = NormalizedCutClassifier(5.0, normalize=True, resolution=5, projection="exact_pca")
-    found = model.fit(stretched[:200], y[:200]).predict(stretched[200:])
+    predicted = model.fit(stretched[:200], y[:200]).predict(stretched[200:])
     plain = clone(model).set_params(normalize=False).fit(scaled[:200], y[:200])
-    assert found.tolist() == plain.predict(scaled[200:]).tolist()
+    assert predicted.tolist() == plain.predict(scaled[200:]).tolist()
 
 
 @pytest.mark.parametrize("node_weights", ["degree", "neighbours"])
@@ -181,9 +181,9 @@ def test_grouping_of_identical_objects_changes_little(node_weights):
     same = {"node_weights": node_weights, "resolution": 8, "projection": "exact_pca"}
     plain = NormalizedCutClassifier(1.0, 0.01, **same).fit(X[:900], y[:900])
     grouped = NormalizedCutClassifier(1.0, 0.01, group_width=0.2, **same).fit(X[:900], y[:900])
-    wanted, found = plain.predict(X[900:]), grouped.predict(X[900:])
-    assert len(found) == 300
-    assert (found == wanted).mean() > 0.95
+    wanted, predicted = plain.predict(X[900:]), grouped.predict(X[900:])
+    assert len(predicted) == 300
+    assert (predicted == wanted).mean() > 0.95
 
 
 def test_frames_and_names():
@@ -200,11 +200,11 @@ def test_frames_and_names():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"balance": -1}, "balance must be a number of at least 0, got -1"),
+        ({"balance": -1}, "balance must be a finite number of at least 0, got -1"),
         ({"balance": float("nan")}, "balance must be"),
-        ({"scale": 0}, "scale must be a number above 0, got 0"),
-        ({"scale": "wide"}, "scale must be a number above 0, got 'wide'"),
-        ({"node_weights": "size"}, "node_weights must be one of"),
+        ({"scale": 0}, "scale must be a finite number above 0, got 0"),
+        ({"scale": "wide"}, "scale must be a finite number above 0, got 'wide'"),
+        ({"node_weights": "size"}, "node_weights must be 'degree' or"),
         ({"n_neighbors": 0}, "n_neighbors"),
         ({"kind": "distance"}, "kind must be one of"),
         ({"n_jobs": 0}, "n_jobs"),
@@ -227,7 +227,7 @@ def test_similarities_below_zero_are_refused():
 def test_balances_of_a_path_are_checked():
     X, y = clusters(30)
     model = NormalizedCutClassifier(1.0).fit(X, y)
-    with pytest.raises(InputError, match="balances must be a number of at least 0, got -2"):
+    with pytest.raises(InputError, match="balances must be a finite number of at least 0, got -2"):
         model.predict_path(X, [0.1, -2])
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from matplotlib import pyplot as plt
 from scipy import sparse
 
 import tacit
@@ -52,32 +53,32 @@ def by(node_weights):
 def test_minimum_cut(weights, data):
     capacities = hnp.arrays(np.float64, len(weights), elements=quarters)
     source, sink = data.draw(capacities), data.draw(capacities)
-    found = tacit.minimum_cut(sparse.csr_array(weights), source, sink)
+    solution = tacit.minimum_cut(sparse.csr_array(weights), source, sink)
 
     def capacity(members):
         return between(weights, members) + source[~members].sum() + sink[members].sum()
 
     wanted, value = smallest_set(capacity, every_set(len(weights)))
-    assert found.members.tolist() == wanted.tolist()
-    assert found.value == value
+    assert solution.members.tolist() == wanted.tolist()
+    assert solution.value == value
     others, flow = networkx_cut(weights, source, sink)
-    assert found.members.tolist() == others.tolist()
-    assert found.value == flow
+    assert solution.members.tolist() == others.tolist()
+    assert solution.value == flow
 
 
 @examples
 @given(seeded(), balances)
 def test_normalized_cut(case, balance):
     weights, seeds, node_weights = case
-    found = tacit.normalized_cut(
+    solution = tacit.normalized_cut(
         sparse.csr_array(weights), seeds, balance, node_weights=by(node_weights)
     )
     _, value = smallest_normalized_cut(weights, seeds, balance, node_weights)
-    assert found.members[seeds == 1].all()
-    assert not found.members[seeds == 0].any()
-    assert found.between == pytest.approx(between(weights, found.members))
-    assert found.within == pytest.approx(worth(weights, found.members, node_weights))
-    assert found.value == pytest.approx(value, abs=1e-9)
+    assert solution.members[seeds == 1].all()
+    assert not solution.members[seeds == 0].any()
+    assert solution.between == pytest.approx(between(weights, solution.members))
+    assert solution.within == pytest.approx(worth(weights, solution.members, node_weights))
+    assert solution.value == pytest.approx(value, abs=1e-9)
 
 
 @examples
@@ -86,9 +87,9 @@ def test_of_several_optimal_sets_it_is_the_smallest(case, balance):
     # λ / (2 + λ) of these balances is exact, and so are all sums.
     weights, seeds, node_weights = case
     graph = sparse.csr_array(weights)
-    found = tacit.normalized_cut(graph, seeds, balance, node_weights=by(node_weights))
+    solution = tacit.normalized_cut(graph, seeds, balance, node_weights=by(node_weights))
     wanted, _ = smallest_normalized_cut(weights, seeds, balance, node_weights)
-    assert found.members.tolist() == wanted.tolist()
+    assert solution.members.tolist() == wanted.tolist()
 
 
 @examples
@@ -104,8 +105,8 @@ def test_the_path_has_every_cut(case):
             continue
         members = path.members(balance)
         _, value = smallest_normalized_cut(weights, seeds, balance, node_weights)
-        own = between(weights, members) - balance * worth(weights, members, node_weights)
-        assert own == pytest.approx(value, abs=1e-9)
+        objective = between(weights, members) - balance * worth(weights, members, node_weights)
+        assert objective == pytest.approx(value, abs=1e-9)
     assert (path.enters[seeds == 1] == -np.inf).all()
     assert (path.enters[seeds == 0] == np.inf).all()
 
@@ -134,10 +135,10 @@ def test_the_best_ratio(case):
         with pytest.raises(tacit.InputError, match="weigh nothing"):
             tacit.normalized_cut(graph, seeds, node_weights=by(node_weights), ratio=True)
         return
-    found = tacit.normalized_cut(graph, seeds, node_weights=by(node_weights), ratio=True)
+    solution = tacit.normalized_cut(graph, seeds, node_weights=by(node_weights), ratio=True)
     wanted = least_ratio(weights, seeds, node_weights)
-    assert found.ratio == pytest.approx(wanted)
-    assert found.balance == pytest.approx(wanted)
+    assert solution.ratio == pytest.approx(wanted)
+    assert solution.balance == pytest.approx(wanted)
 
 
 def test_a_path_within_a_range():
@@ -214,9 +215,9 @@ def test_bad_graphs(graph, message):
         ({"seeds": [1, 0]}, r"seeds must have shape \(3,\), got \(2,\)"),
         ({"seeds": [1, 2, 0]}, "seeds must be 1, 0 or -1, but is 2 at node 1"),
         ({"seeds": ["a", "b", "c"]}, "seeds must be an array of numbers"),
-        ({"balance": -0.1}, "balance must be a number of at least 0, got -0.1"),
-        ({"balance": np.inf}, "balance must be a number of at least 0, got inf"),
-        ({"balance": "much"}, "balance must be a number of at least 0, got 'much'"),
+        ({"balance": -0.1}, "balance must be a finite number of at least 0, got -0.1"),
+        ({"balance": np.inf}, "balance must be a finite number of at least 0, got inf"),
+        ({"balance": "much"}, "balance must be a finite number of at least 0, got 'much'"),
         ({"node_weights": "size"}, "node_weights must be 'degree' or an array"),
         ({"node_weights": [1, -2, 3]}, "node_weights must be finite .* is -2.0 at node 1"),
         ({"ratio": True, "seeds": [1, -1, -1]}, "at least one node that is no member"),
@@ -240,3 +241,24 @@ def test_source_and_sink_that_are_no_capacities():
         tacit.minimum_cut(np.zeros((2, 2)), [0, -1], [0, 0])
     with pytest.raises(tacit.InputError, match=r"sink must have shape \(2,\)"):
         tacit.minimum_cut(np.zeros((2, 2)), [0, 1], [0, 0, 0])
+
+
+def test_cuts_show_themselves():
+    chain = sparse.diags_array([[3.0, 1.0, 3.0, 2.0]] * 2, offsets=(1, -1))
+    cut = tacit.normalized_cut(chain, [1, -1, -1, -1, 0], balance=0.1)
+    assert cut.to_text() == "2 of 5 nodes; between 1; within 3; ratio 0.333333; balance 0.1"
+    assert cut.to_frame()["member"].to_list() == cut.members.tolist()
+    ax = cut.plot(coords=np.zeros((5, 3)))
+    assert [len(points.get_offsets()) for points in ax.collections] == [3, 2]
+    with pytest.raises(tacit.InputError, match="coords must have two dimensions or more"):
+        cut.plot(ax, coords=np.zeros((4, 2)))
+    least = tacit.minimum_cut(chain, [9.0, 0, 0, 0, 0], [0, 0, 0, 0, 9.0])
+    assert least.to_text() == "2 of 5 nodes; capacity 1"
+    path = tacit.normalized_cut_path(chain, [1, -1, -1, -1, 0])
+    frame = path.to_frame()
+    assert frame.columns == ["balance", "n_members"]
+    for balance, n_members in frame.iter_rows():
+        assert path.members(np.nextafter(balance, np.inf)).sum() == n_members
+    assert "2 nodes always are members, 1 never" in path.to_text()
+    assert path.plot(ax) is ax
+    plt.close(ax.figure)

@@ -25,9 +25,9 @@ def random_kernel(n, seed, scale):
 def test_the_bound_is_below_the_eigenvalue_and_close(n, scale):
     K, kernel = random_kernel(n, n, scale)
     lowest = np.linalg.eigvalsh(K)[0]
-    found = smallest_eigenvalue(kernel)
-    assert found <= lowest + 1e-9
-    assert (found > lowest - max(2e-3, 0.02 * -lowest)) or found >= 0
+    estimate = smallest_eigenvalue(kernel)
+    assert estimate <= lowest + 1e-9
+    assert (estimate > lowest - max(2e-3, 0.02 * -lowest)) or estimate >= 0
 
 
 def test_matrices_of_which_lanczos_finds_everything_at_once():
@@ -66,8 +66,8 @@ def test_the_sigmoid_is_the_most_likely_one(seed, n):
         z = line[0] * decisions + line[1]
         return weights @ (aims * np.logaddexp(0, z) + (1 - aims) * np.logaddexp(0, -z))
 
-    found = fit_sigmoid(decisions, signs, weights)
-    assert loss(found) <= minimize(loss, [0.0, 0.0], method="Nelder-Mead").fun + 1e-6
+    estimate = fit_sigmoid(decisions, signs, weights)
+    assert loss(estimate) <= minimize(loss, [0.0, 0.0], method="Nelder-Mead").fun + 1e-6
 
 
 def test_equal_decisions_give_the_share_of_each_side():

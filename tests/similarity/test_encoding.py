@@ -239,9 +239,9 @@ def test_what_a_table_stores_is_taken_as_it_is(own, draw):
     encoder, _ = Encoder.fit(table.select(names[: draw.draw(st.integers(1, len(names)))]))
     encoder = replace(encoder, sparse=True)
     column_by_column = encoder._assemble(list(encoder._of_table(table, "zero")), table.n_records)
-    found = encoder.transform(table)
-    assert found.has_canonical_format
-    assert np.array_equal(found.toarray(), column_by_column.toarray())
+    encoded = encoder.transform(table)
+    assert encoded.has_canonical_format
+    assert np.array_equal(encoded.toarray(), column_by_column.toarray())
 
 
 def test_stored_values_of_columns_that_are_numbers():

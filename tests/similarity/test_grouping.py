@@ -36,18 +36,18 @@ def sets(labels):
 def test_groups_are_those_of_the_book(case, group_width, k):
     coords, X, types = draw(*case)
     grid = Grid.over(coords, k)
-    found = group(grid, coords, X, types, group_width)
+    grouped = group(grid, coords, X, types, group_width)
     expected = grouping_oracle.groups(
         grid, coords, types, 0.0 if group_width == 1e-12 else group_width
     )
-    assert sets(found.labels) == expected
-    assert found.weights.sum() == len(coords)
-    for g in range(len(found)):
-        members = found.labels == g
-        assert found.weights[g] == members.sum()
-        assert (types[members] == found.types[g]).all()
-        np.testing.assert_allclose(found.X[g], X[members].mean(axis=0), atol=1e-14)
-        np.testing.assert_allclose(found.coords[g], coords[members].mean(axis=0), atol=1e-14)
+    assert sets(grouped.labels) == expected
+    assert grouped.weights.sum() == len(coords)
+    for g in range(len(grouped)):
+        members = grouped.labels == g
+        assert grouped.weights[g] == members.sum()
+        assert (types[members] == grouped.types[g]).all()
+        np.testing.assert_allclose(grouped.X[g], X[members].mean(axis=0), atol=1e-14)
+        np.testing.assert_allclose(grouped.coords[g], coords[members].mean(axis=0), atol=1e-14)
 
 
 @settings(max_examples=40)
@@ -70,11 +70,11 @@ def test_whole_blocks_have_one_representative_of_each_type():
     coords = rng.random((5000, 2))
     types = rng.integers(-1, 2, 5000)
     grid = Grid.over(coords, 4)
-    found = group(grid, coords, coords, types, 1.0)
-    assert len(found) == 3 * 4 * 4
-    assert (np.diff(grid.keys(found.coords)) >= 0).all()
-    assert found.types.tolist() == [-1, 0, 1] * 16
-    assert (grid.keys(found.coords)[found.labels] == grid.keys(coords)).all()
+    grouped = group(grid, coords, coords, types, 1.0)
+    assert len(grouped) == 3 * 4 * 4
+    assert (np.diff(grid.keys(grouped.coords)) >= 0).all()
+    assert grouped.types.tolist() == [-1, 0, 1] * 16
+    assert (grid.keys(grouped.coords)[grouped.labels] == grid.keys(coords)).all()
 
 
 def test_finer_parts_are_within_coarser_ones():
@@ -100,17 +100,17 @@ def test_duplicates_stay_what_they_are():
     X = np.repeat(np.array([[0.1, 0.2, 0.7], [5.3, 1.1, 0.3]]), [100_000, 3], axis=0)
     grid = Grid.over(X[:, :2], 10)
     for group_width in (0.0, 0.5, 1.0):
-        found = group(grid, X[:, :2], X, np.zeros(len(X), int), group_width)
-        assert found.X.tolist() == [[0.1, 0.2, 0.7], [5.3, 1.1, 0.3]]
-        assert found.weights.tolist() == [100_000, 3]
-    found = group(grid, X[:, :2], sparse.csr_array(X), np.zeros(len(X), int), 1.0)
-    np.testing.assert_allclose(found.X.toarray(), [[0.1, 0.2, 0.7], [5.3, 1.1, 0.3]], rtol=1e-11)
+        grouped = group(grid, X[:, :2], X, np.zeros(len(X), int), group_width)
+        assert grouped.X.tolist() == [[0.1, 0.2, 0.7], [5.3, 1.1, 0.3]]
+        assert grouped.weights.tolist() == [100_000, 3]
+    grouped = group(grid, X[:, :2], sparse.csr_array(X), np.zeros(len(X), int), 1.0)
+    np.testing.assert_allclose(grouped.X.toarray(), [[0.1, 0.2, 0.7], [5.3, 1.1, 0.3]], rtol=1e-11)
 
 
 def test_positive_and_negative_zero_are_the_same_place():
     coords = np.array([[0.0], [-0.0], [1.0]])
-    found = group(Grid.over(coords, 3), coords, coords, np.zeros(3, int), 0.0)
-    assert found.labels.tolist() == [0, 0, 1]
+    grouped = group(Grid.over(coords, 3), coords, coords, np.zeros(3, int), 0.0)
+    assert grouped.labels.tolist() == [0, 0, 1]
 
 
 def test_grids_so_fine_that_numbers_run_out():
@@ -118,19 +118,19 @@ def test_grids_so_fine_that_numbers_run_out():
     coords = np.repeat(rng.random((50, 3)), 2, axis=0)
     grid = Grid.over(coords, 1_000_000)
     for group_width in (1e-9, 1e-3):
-        found = group(grid, coords, coords, np.zeros(100, int), group_width)
-        assert (found.weights == 2).all()
-        assert_identical(found.labels[::2], found.labels[1::2])
+        grouped = group(grid, coords, coords, np.zeros(100, int), group_width)
+        assert (grouped.weights == 2).all()
+        assert_identical(grouped.labels[::2], grouped.labels[1::2])
 
 
 def test_all_objects_in_one_place_and_beyond_the_grid():
     coords = np.zeros((10, 2))
-    found = group(Grid.over(coords, 5), coords, coords, np.arange(10) % 2, 0.5)
-    assert found.weights.tolist() == [5, 5]
+    grouped = group(Grid.over(coords, 5), coords, coords, np.arange(10) % 2, 0.5)
+    assert grouped.weights.tolist() == [5, 5]
     grid = Grid.over(np.array([[0.0], [1.0]]), 2)
     beyond = np.array([[-7.0], [-0.5], [0.1], [9.0]])
-    found = group(grid, beyond, beyond, np.zeros(4, int), 0.5)
-    assert found.labels.tolist() == [0, 1, 2, 3]
+    grouped = group(grid, beyond, beyond, np.zeros(4, int), 0.5)
+    assert grouped.labels.tolist() == [0, 1, 2, 3]
 
 
 def test_single_precision_stays():
@@ -140,9 +140,9 @@ def test_single_precision_stays():
 
 
 @pytest.mark.parametrize("group_width", [-0.1, 1.1, np.nan, "1", True, None])
-def test_delta_is_from_0_to_1(group_width):
+def test_group_width_is_from_0_to_1(group_width):
     coords = np.zeros((2, 1))
-    with pytest.raises(InputError, match="group_width must be a number from 0 to 1"):
+    with pytest.raises(InputError, match="group_width must be a finite number of at least 0"):
         group(Grid.over(coords, 2), coords, coords, np.zeros(2, int), group_width)
 
 
@@ -152,10 +152,10 @@ def test_objects_outside_the_grid_are_grouped_by_their_distance(case, group_widt
     coords, X, types = draw(*case)
     grid = Grid.over(coords[: len(coords) // 2 + 1] / 4, k)
     far = np.concatenate((coords, 3 * coords, 1e9 * coords, 1e150 * coords))
-    found = group(grid, far, np.tile(X, (4, 1)), np.tile(types, 4), group_width)
+    grouped = group(grid, far, np.tile(X, (4, 1)), np.tile(types, 4), group_width)
     widest = max(group_width, 1e-9) * grid.widths
-    for g in range(len(found)):
-        members = far[found.labels == g]
+    for g in range(len(grouped)):
+        members = far[grouped.labels == g]
         rounding = 1e-12 * np.abs(members).max(axis=0) * (np.ptp(members, axis=0) > 0)
         assert (np.ptp(members, axis=0) <= widest * (1 + 1e-9) + rounding).all()
 
@@ -163,5 +163,5 @@ def test_objects_outside_the_grid_are_grouped_by_their_distance(case, group_widt
 def test_the_same_place_outside_the_grid_is_one_group():
     grid = Grid.over(np.array([[0.0, 0.0], [1.0, 0.0]]), 4)
     coords = np.array([[5.0, 0.0], [5.01, 0.0], [1e200, 7.0], [1e200, 7.0], [-5.0, 0.0]])
-    found = group(grid, coords, coords, np.zeros(5, int), 1.0)
-    assert sets(found.labels) == {frozenset({0, 1}), frozenset({2, 3}), frozenset({4})}
+    grouped = group(grid, coords, coords, np.zeros(5, int), 1.0)
+    assert sets(grouped.labels) == {frozenset({0, 1}), frozenset({2, 3}), frozenset({4})}

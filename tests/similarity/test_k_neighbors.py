@@ -43,13 +43,15 @@ def objects():
 
 def clusters(n, d, seed=0):
     rng = np.random.default_rng(seed)
-    own = rng.integers(0, 8, n)
-    X = rng.normal(size=(8, d))[own] * 4 + rng.normal(size=(n, d))
-    return X, np.array(["a", "b", "c"])[own % 3]
+    cluster = rng.integers(0, 8, n)
+    X = rng.normal(size=(8, d))[cluster] * 4 + rng.normal(size=(n, d))
+    return X, np.array(["a", "b", "c"])[cluster % 3]
 
 
-def recall(found, truth):
-    return np.mean([len(set(f) & set(t)) / len(t) for f, t in zip(found, truth, strict=True)])
+def recall(neighbours_found, truth):
+    return np.mean(
+        [len(set(f) & set(t)) / len(t) for f, t in zip(neighbours_found, truth, strict=True)]
+    )
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
@@ -80,10 +82,10 @@ def test_what_is_near_is_enough_without_reach(objects):
     X, y, new, _ = objects
     model = SparseKNeighborsClassifier(5, resolution=15, reach=0.0, random_state=0).fit(X, y)
     sc = model.computation_
-    cells, own = sc.grid_.cells(sc.coords_), sc.grid_.cells(sc._project(new))
+    cells, cluster = sc.grid_.cells(sc.coords_), sc.grid_.cells(sc._project(new))
     distances, neighbours = model.kneighbors(new)
     checked = 0
-    for row, cell in enumerate(own):
+    for row, cell in enumerate(cluster):
         near = np.flatnonzero((np.abs(cells - cell) <= 1).all(axis=1))
         if len(near) < 5:
             continue
@@ -239,14 +241,14 @@ def test_one_class_and_constant_columns(algorithm):
     [
         ({"n_neighbors": 0}, "n_neighbors must be a whole number of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors must be a whole number"),
-        ({"algorithm": "far"}, "algorithm must be one of near, exact; got 'far'"),
-        ({"weights": "equal"}, "weights must be one of uniform, distance"),
+        ({"algorithm": "far"}, "algorithm must be 'near' or 'exact', got 'far'"),
+        ({"weights": "equal"}, "weights must be 'uniform' or 'distance'"),
         ({"reach": -1}, "reach must be"),
         ({"reach": "far"}, "reach must be"),
         ({"reach": np.nan}, "reach must be"),
         ({"resolution": 0}, "resolution must be"),
-        ({"n_dimensions": 9}, "n_dimensions must be from 1 to 4"),
-        ({"projection": "flat"}, "projection must be one of"),
+        ({"n_dimensions": 9}, "n_dimensions must be a whole number from 1 to 4"),
+        ({"projection": "flat"}, "projection must be 'randomized_svd'"),
         ({"n_jobs": 0}, "n_jobs must be"),
     ],
 )

@@ -44,38 +44,38 @@ def test_two_classes_are_the_supervised_normalized_cut(seed):
     weights, codes = random_graph(8, 5, 2, seed)
     balances = np.array([0.3, 0.0, 0.1, 5.0])
     known = near(weights, codes, 2)
-    found = cut_labels(known, balances)
+    assigned = cut_labels(known, balances)
     for k, balance in enumerate(balances):
         wanted, _ = smallest_normalized_cut(weights, seeds(8, codes, 1), balance)
-        own = np.where(known.connected(), wanted[:8], UNKNOWN)
-        assert found[k].tolist() == own.tolist()
+        expected = np.where(known.connected(), wanted[:8], UNKNOWN)
+        assert assigned[k].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_two_classes_with_weights_of_nodes(seed):
     weights, codes = random_graph(8, 5, 2, seed, density=0.8)
     known = near(weights, codes, 2)
-    shares = neighbor_fractions(sparse.csr_array(weights[:8, 8:]), codes, 2, np.ones(5), 3)
-    found = cut_labels(known, np.array([0.2]), node_weights=shares)
-    own = np.concatenate((shares[:, 1], np.zeros(5)))
-    wanted, _ = smallest_normalized_cut(weights, seeds(8, codes, 1), 0.2, own)
-    assert found[0].tolist() == np.where(known.connected(), wanted[:8], UNKNOWN).tolist()
+    fractions = neighbor_fractions(sparse.csr_array(weights[:8, 8:]), codes, 2, np.ones(5), 3)
+    assigned = cut_labels(known, np.array([0.2]), node_weights=fractions)
+    expected = np.concatenate((fractions[:, 1], np.zeros(5)))
+    wanted, _ = smallest_normalized_cut(weights, seeds(8, codes, 1), 0.2, expected)
+    assert assigned[0].tolist() == np.where(known.connected(), wanted[:8], UNKNOWN).tolist()
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_more_classes_are_one_cut_for_each(seed):
     weights, codes = random_graph(7, 6, 3, seed, density=0.8)
     known = near(weights, codes, 3)
-    found = cut_labels(known, np.array([0.4]))[0]
+    assigned = cut_labels(known, np.array([0.4]))[0]
     claims = np.stack(
         [smallest_normalized_cut(weights, seeds(7, codes, c), 0.4)[0][:7] for c in range(3)], axis=1
     )
-    assert found.max() > 0
-    for own, label, affinity in zip(claims, found, known.affinity, strict=True):
-        if own.sum() == 1:
-            assert label == np.argmax(own)
+    assert assigned.max() > 0
+    for expected, label, affinity in zip(claims, assigned, known.affinity, strict=True):
+        if expected.sum() == 1:
+            assert label == np.argmax(expected)
         elif affinity.any():
-            candidates = own if own.any() else np.ones(3, bool)
+            candidates = expected if expected.any() else np.ones(3, bool)
             assert candidates[label]
             assert affinity[label] == affinity[candidates].max()
         else:
@@ -93,9 +93,9 @@ def test_what_no_labelled_object_reaches_is_unknown():
     links[0, 1] = links[1, 0] = links[2, 3] = links[3, 2] = 1.0
     known = LabelledGraph(sparse.csr_array(links), np.eye(5, 2, dtype=float))
     assert known.connected().tolist() == [True, True, False, False, False]
-    found = cut_labels(known, np.array([0.0, 10.0]))
-    assert (found[:, 2:] == UNKNOWN).all()
-    assert (found[:, :2] != UNKNOWN).all()
+    assigned = cut_labels(known, np.array([0.0, 10.0]))
+    assert (assigned[:, 2:] == UNKNOWN).all()
+    assert (assigned[:, :2] != UNKNOWN).all()
 
 
 def test_similarities_of_zero_connect_nothing():
@@ -128,11 +128,11 @@ def test_an_object_that_stands_for_three_counts_three_times():
 def test_neighbours_that_stand_for_several():
     links = sparse.csr_array(np.array([[0.9, 0.8, 0.7]]))
     codes = np.array([0, 1, 0], np.int32)
-    found = neighbor_fractions(links, codes, 2, np.array([1.0, 3.0, 1.0]), 3)
-    assert np.allclose(found, [[1 / 3, 2 / 3]])
+    assigned = neighbor_fractions(links, codes, 2, np.array([1.0, 3.0, 1.0]), 3)
+    assert np.allclose(assigned, [[1 / 3, 2 / 3]])
 
 
 def test_no_labelled_object_near():
     links = sparse.csr_array((2, 3))
-    found = neighbor_fractions(links, np.array([0, 1, 0], np.int32), 2, np.ones(3), 2)
-    assert found.tolist() == [[0.0, 0.0], [0.0, 0.0]]
+    assigned = neighbor_fractions(links, np.array([0, 1, 0], np.int32), 2, np.ones(3), 2)
+    assert assigned.tolist() == [[0.0, 0.0], [0.0, 0.0]]

@@ -53,19 +53,19 @@ def wide(n=300, d=200, seed=0):
 @given(X=small, method=st.sampled_from(METHODS), normalize=st.booleans(), p=st.integers(1, 4))
 def test_any_numbers_can_be_projected_sparse_as_dense(X, method, normalize, p):
     settings = {"normalize": normalize, "random_state": 0}
-    found = project(X, p, method, **settings)
+    projected = project(X, p, method, **settings)
     width = X.shape[1] if method == "none" else min(p, X.shape[1])
-    assert found.components.shape == (width, X.shape[1])
-    assert np.isfinite(found.components).all()
-    assert (found.explained_variance_ratio >= 0).all()
-    assert (found.explained_variance_ratio <= 1 + 1e-9).all()
-    coords = found.transform(X)
-    np.testing.assert_allclose(coords, (X - X.mean(axis=0)) @ found.components.T, atol=1e-9)
+    assert projected.components.shape == (width, X.shape[1])
+    assert np.isfinite(projected.components).all()
+    assert (projected.explained_variance_ratio >= 0).all()
+    assert (projected.explained_variance_ratio <= 1 + 1e-9).all()
+    coords = projected.transform(X)
+    np.testing.assert_allclose(coords, (X - X.mean(axis=0)) @ projected.components.T, atol=1e-9)
     rows = sparse.csr_array(X)
-    np.testing.assert_allclose(found.transform(rows), coords, atol=1e-9)
+    np.testing.assert_allclose(projected.transform(rows), coords, atol=1e-9)
     other = project(rows, p, method, **settings)
     np.testing.assert_allclose(
-        other.explained_variance_ratio, found.explained_variance_ratio, atol=1e-9
+        other.explained_variance_ratio, projected.explained_variance_ratio, atol=1e-9
     )
 
 
@@ -75,9 +75,9 @@ def test_few_columns_have_exact_principal_components(X, normalize):
     p = X.shape[1]
     expected = variances(X, normalize, p)
     for method in ("exact_pca", "randomized_svd", "randomized_pca"):
-        found = project(X, p, method, normalize=normalize)
+        projected = project(X, p, method, normalize=normalize)
         total = scaled(X, normalize).var(axis=0).sum()
-        np.testing.assert_allclose(found.explained_variance_ratio * total, expected, atol=1e-9)
+        np.testing.assert_allclose(projected.explained_variance_ratio * total, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("normalize", [False, True])
@@ -86,11 +86,11 @@ def test_exact_components_whichever_way_they_are_found(n, d, normalize):
     X = wide(n, d)
     expected = variances(X, normalize, 3)
     for data in (X, sparse.csr_array(X)):
-        found = project(data, 3, "exact_pca", normalize=normalize, random_state=0)
-        coords = found.transform(data)
+        projected = project(data, 3, "exact_pca", normalize=normalize, random_state=0)
+        coords = projected.transform(data)
         np.testing.assert_allclose(coords.var(axis=0), expected, rtol=1e-8)
         np.testing.assert_allclose(np.cov(coords.T, bias=True), np.diag(expected), atol=1e-8)
-        assert found.orthonormal == (not normalize)
+        assert projected.orthonormal == (not normalize)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -110,9 +110,9 @@ def test_sparse_and_dense_give_the_same(method, normalize):
             X.shape,
         ),
     ):
-        found = project(rows, 3, method, normalize=normalize, random_state=1)
-        np.testing.assert_allclose(found.components, dense.components, atol=1e-7)
-        np.testing.assert_allclose(found.mean, dense.mean, atol=1e-12)
+        projected = project(rows, 3, method, normalize=normalize, random_state=1)
+        np.testing.assert_allclose(projected.components, dense.components, atol=1e-7)
+        np.testing.assert_allclose(projected.mean, dense.mean, atol=1e-12)
 
 
 def test_a_sketch_captures_nearly_all_and_sampling_less():
@@ -138,24 +138,24 @@ def test_a_sketch_captures_nearly_all_and_sampling_less():
 def test_sampling_all_it_needs_finds_what_matters():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 6)) * [9, 5, 1, 0.1, 0.1, 0.1] + [3, 0, 0, 5, 0, 0]
-    found = project(X, 2, "approximate_pca", normalize=False, n_rows=2000, random_state=0)
-    assert captured(X, found.components) > 0.999 * variances(X, False, 2).sum()
-    assert found.orthonormal
+    projected = project(X, 2, "approximate_pca", normalize=False, n_rows=2000, random_state=0)
+    assert captured(X, projected.components) > 0.999 * variances(X, False, 2).sum()
+    assert projected.orthonormal
 
 
 def test_columns_that_are_drawn_are_rescaled():
     X = np.abs(wide(200, 400))
-    found = project(X, 2, "approximate_pca", n_columns=30, random_state=0)
-    assert 0 < np.count_nonzero(found.components.any(axis=0)) <= 30
-    assert not found.orthonormal
+    projected = project(X, 2, "approximate_pca", n_columns=30, random_state=0)
+    assert 0 < np.count_nonzero(projected.components.any(axis=0)) <= 30
+    assert not projected.orthonormal
 
 
 @pytest.mark.parametrize("method", PRINCIPAL)
 def test_coordinates_are_no_farther_apart_than_objects(method):
     X = wide(80, 140)
-    found = project(X, 3, method, normalize=False, n_columns=140, random_state=0)
-    assert found.orthonormal
-    coords = found.transform(X)
+    projected = project(X, 3, method, normalize=False, n_columns=140, random_state=0)
+    assert projected.orthonormal
+    coords = projected.transform(X)
     for a, b in ((0, 1), (5, 70), (33, 12)):
         assert np.linalg.norm(coords[a] - coords[b]) <= np.linalg.norm(X[a] - X[b]) + 1e-9
 
@@ -164,9 +164,9 @@ def test_normalised_is_projecting_scaled_columns():
     X = wide() * np.linspace(1, 1e6, 200) + 5
     by_hand = (X - X.min(axis=0)) / np.where(np.ptp(X, axis=0) > 0, np.ptp(X, axis=0), 1)
     for method in ("exact_pca", "randomized_svd"):
-        found = project(X, 3, method, random_state=3).transform(X)
+        projected = project(X, 3, method, random_state=3).transform(X)
         expected = project(by_hand, 3, method, normalize=False, random_state=3).transform(by_hand)
-        np.testing.assert_allclose(np.abs(found), np.abs(expected), atol=1e-7)
+        np.testing.assert_allclose(np.abs(projected), np.abs(expected), atol=1e-7)
 
 
 def test_seeds_signs_and_threads():
@@ -198,23 +198,23 @@ def test_single_precision_is_enough(method):
 def test_all_objects_alike_and_one_object(method):
     for X in (np.full((7, 3), 2.5), np.array([[1.0, -2.0, 0.0]]), np.zeros((4, 3))):
         for data in (X, sparse.csr_array(X)):
-            found = project(data, 2, method, random_state=0)
-            assert not found.explained_variance_ratio.any()
-            np.testing.assert_allclose(found.transform(data), 0.0, atol=1e-12)
+            projected = project(data, 2, method, random_state=0)
+            assert not projected.explained_variance_ratio.any()
+            np.testing.assert_allclose(projected.transform(data), 0.0, atol=1e-12)
 
 
 def test_fewer_rows_than_dimensions():
     X = wide(2, 1500)
-    found = project(X, 3, "exact_pca", normalize=False)
-    assert found.explained_variance_ratio.tolist() == pytest.approx([1.0, 0.0, 0.0])
-    assert found.orthonormal
-    assert not found.components[1:].any()
+    projected = project(X, 3, "exact_pca", normalize=False)
+    assert projected.explained_variance_ratio.tolist() == pytest.approx([1.0, 0.0, 0.0])
+    assert projected.orthonormal
+    assert not projected.components[1:].any()
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "pca"}, "projection must be one of"),
+        ({"method": "pca"}, "projection must be 'randomized_svd'"),
         ({"n_dimensions": 0}, "n_dimensions must be a whole number"),
         ({"n_dimensions": True}, "n_dimensions must be a whole number"),
         ({"method": "approximate_pca", "n_rows": 0}, "n_rows must be"),

@@ -4,10 +4,11 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 
 import tacit
 from tacit.similarity.grid.grid import Grid
-from tacit.similarity.report.page import Confusion, page
+from tacit.similarity.report.page import page
 from tacit.similarity.report.svg import grid_map, score_curves
 
 SPACE = "{http://www.w3.org/2000/svg}"
@@ -65,7 +66,54 @@ def test_many_classes_are_not_listed():
     X, y = tacit.datasets.make_objects(400, 4, n_clusters=50, n_classes=50, random_state=0)
     model = tacit.SparseKNeighborsClassifier(1, random_state=0).fit(X, y)
     n = len(model.classes_)
-    confusion = Confusion(list(range(n)), np.eye(n, dtype=np.int64))
+    confusion = list(range(n)), np.eye(n, dtype=np.int64)
     told = page("t", [("a", "b")], model, confusion)
     assert f"There are {n} classes, too many to show" in told
     assert "<h2>Tuning</h2>" not in told
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        tacit.SparseKNeighborsClassifier(3, random_state=0),
+        tacit.NormalizedCutClassifier(1.0, resolution=5, group_width=0.5, random_state=0),
+        tacit.SparseSVC(resolution=5, random_state=0),
+    ],
+)
+def test_classifiers_show_themselves(model, tmp_path):
+    X, y = tacit.datasets.make_objects(300, 4, n_clusters=6, random_state=0)
+    names = np.array(["<no>", "yes"])[y]
+    model.fit(X[:200], names[:200]).save(tmp_path / "model.tacit")
+    for shown in (model, tacit.load(tmp_path / "model.tacit")):
+        told = shown.to_html(X[200:], names[200:], title="a & b")
+        assert "<title>a &amp; b</title>" in told
+        assert "<h2>Confusion matrix</h2>" in told
+        assert f"{shown.score(X[200:], names[200:]):.2%} of 100 objects" in told
+        assert "<no>" not in told
+        assert "Confusion" not in shown.to_html()
+        frame = shown.to_frame()
+        assert frame.columns == ["x0", "x1", "x2", "class"]
+        assert set(frame["class"]) == {"<no>", "yes"}
+        ax = shown.plot(max_objects=50)
+        assert {text.get_text() for text in ax.get_legend().get_texts()} == {"<no>", "yes"}
+        plt.close(ax.figure)
+
+
+def test_tuning_shows_itself():
+    X, y = tacit.datasets.make_objects(200, 4, n_clusters=6, random_state=0)
+    grid = {"n_neighbors": [1, 3, 90], "group_width": [None, 0.5], "weights": ["uniform"]}
+    tuning = tacit.tune(tacit.SparseKNeighborsClassifier(), X, y, grid=grid, random_state=0)
+    frame = tuning.to_frame()
+    assert frame["accuracy"].is_sorted(descending=True)
+    assert tuning.to_frame(top=2).equals(frame.head(2))
+    assert tuning.numeric_parameters == ["n_neighbors"]
+    told = tuning.to_html()
+    assert f"{frame.height} combinations" in told
+    assert len(shapes(told[told.index("<svg") : told.index("</svg>") + 6], "polyline")) == 2
+    ax = tuning.plot()
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("n_neighbors", "accuracy")
+    assert ax.get_xscale() == "log"
+    assert tuning.plot(ax, parameter="weights") is ax
+    plt.close(ax.figure)
+    with pytest.raises(tacit.InputError, match="parameter must be one of"):
+        tuning.plot(parameter="scale")

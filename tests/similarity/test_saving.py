@@ -37,10 +37,10 @@ def objects(n=200, n_classes=2):
 
 
 def said(model, X):
-    found = [model.predict(X)]
+    answers = [model.predict(X)]
     if hasattr(model, "predict_proba"):
-        found.append(model.predict_proba(X))
-    return found
+        answers.append(model.predict_proba(X))
+    return answers
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -63,9 +63,9 @@ def test_a_loaded_model_says_the_same(model, normalize, form, tmp_path):
     model.save(path)
     again = tacit.load(path)
     assert type(again) is type(model)
-    for found, expected in zip(said(again, X), said(model, X), strict=True):
-        np.testing.assert_array_equal(found, expected)
-        assert found.dtype == expected.dtype
+    for answers, expected in zip(said(again, X), said(model, X), strict=True):
+        np.testing.assert_array_equal(answers, expected)
+        assert answers.dtype == expected.dtype
     assert again.get_params() == model.get_params()
     assert again.n_features_in_ == model.n_features_in_
     assert hasattr(again, "feature_names_in_") == hasattr(model, "feature_names_in_")
@@ -172,8 +172,8 @@ def test_what_decides_predictions_is_saved_or_refused(tmp_path):
     resolution, weights = np.array([3, 3, 3]), {0: 1.0, 1: 2.0}
     model = SparseSVC(resolution=resolution, class_weight=weights).fit(X, y)
     model.save(tmp_path / "model.tacit")
-    found = tacit.load(tmp_path / "model.tacit").decision_function(X)
-    assert found.tolist() == model.decision_function(X).tolist()
+    answers = tacit.load(tmp_path / "model.tacit").decision_function(X)
+    assert answers.tolist() == model.decision_function(X).tolist()
 
 
 @pytest.mark.parametrize("ask", ["forecast", "similarity", "pairs", "group", "plot"])
@@ -191,3 +191,18 @@ def test_numbers_of_another_form_than_the_columns(tmp_path):
     model.save(tmp_path / "model.tacit")
     with pytest.raises(FileError, match="'numbers' and 'encoder' do not go together"):
         tacit.load(tmp_path / "model.tacit")
+
+
+def test_a_computation_is_saved_without_its_objects(tmp_path):
+    X, _ = objects()
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "c": np.where(X[:, 2] > 0, "up", "down")})
+    for data in (X, frame, sparse.csr_array(X)):
+        sc = tacit.SparseComputation(5, random_state=0).fit(data)
+        sc.save(tmp_path / "model.tacit")
+        again = tacit.load(tmp_path / "model.tacit")
+        np.testing.assert_array_equal(again.transform(data), sc.coords_)
+        assert again.get_params() == sc.get_params()
+        assert (again.n_pairs_, again.density_) == (sc.n_pairs_, sc.density_)
+        assert hasattr(again, "feature_names_in_") == hasattr(sc, "feature_names_in_")
+        with pytest.raises(InputError, match="the objects were not saved"):
+            again.pairs()

@@ -135,9 +135,9 @@ def test_what_does_not_fit_is_refused_with_a_resolution_that_does(objects, monke
     sc = SparseComputation(2, random_state=0).fit(objects[0])
     monkeypatch.setattr("tacit.similarity.graph.available_memory", lambda: 300_000)
     monkeypatch.setattr("tacit.machine.available_memory", lambda: 300_000)
-    with pytest.raises(InputError, match=r"would take .* MB.*resolution=\d+ would take") as found:
+    with pytest.raises(InputError, match=r"would take .* MB.*resolution=\d+ would take") as result:
         sc.similarity()
-    named = int(str(found.value).split("resolution=")[1].split()[0])
+    named = int(str(result.value).split("resolution=")[1].split()[0])
     assert SparseComputation(named, random_state=0).fit(objects[0]).similarity().nnz > 0
 
 
@@ -190,8 +190,8 @@ def test_inputs_stay_as_they_are(objects):
 
 def test_recommended_resolutions_grow():
     sizes = [10, 10**3, 10**4, 5 * 10**4, 10**5, 3 * 10**5, 10**6, 10**7]
-    found = [choose_resolution(n) for n in sizes]
-    assert found == sorted(found)
+    result = [choose_resolution(n) for n in sizes]
+    assert result == sorted(result)
     assert all(20 <= choose_resolution(n) <= 50 for n in sizes if n <= 100_000)
 
 
@@ -218,8 +218,8 @@ def test_pictures(objects):
         ({"resolution": (3, 4)}, "resolution must be one number, or 3"),
         ({"resolution": "fine"}, 'resolution must be whole numbers or "auto"'),
         ({"resolution": 10**7, "n_dimensions": 4}, "too fine"),
-        ({"n_dimensions": 0}, "n_dimensions must be a whole number of at least 1"),
-        ({"n_dimensions": 5}, "n_dimensions must be from 1 to 4, got 5"),
+        ({"n_dimensions": 0}, "n_dimensions must be a whole number from 1 to 4"),
+        ({"n_dimensions": 5}, "n_dimensions must be a whole number from 1 to 4, got 5"),
         ({"n_dimensions": "two"}, "n_dimensions must be"),
         ({"projection": "tsne"}, "projection"),
         ({"adaptive": 0}, "adaptive must be a whole number of at least 1"),
@@ -246,7 +246,7 @@ def test_numbers_that_are_none():
     ("arguments", "message"),
     [
         ({"kind": "manhattan"}, "kind must be one of"),
-        ({"scale": -1}, "scale must be a number that is not negative"),
+        ({"scale": -1}, "scale must be a finite number of at least 0"),
         ({"scale": np.nan}, "scale"),
         ({"scale": "big"}, "scale"),
         ({"space": "hyper"}, "space must be"),

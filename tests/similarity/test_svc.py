@@ -99,9 +99,9 @@ def test_sparse_numbers_are_as_good_as_dense_ones(normalize):
     X[X < 0.5] = 0
     dense = SparseSVC(resolution=4, normalize=normalize, random_state=0).fit(X, y)
     for kind in (sparse.csr_array, sparse.csc_array, sparse.coo_matrix):
-        found = SparseSVC(resolution=4, normalize=normalize, random_state=0).fit(kind(X), y)
+        result = SparseSVC(resolution=4, normalize=normalize, random_state=0).fit(kind(X), y)
         expected = dense.decision_function(X)
-        np.testing.assert_allclose(found.decision_function(kind(X)), expected, atol=1e-2)
+        np.testing.assert_allclose(result.decision_function(kind(X)), expected, atol=1e-2)
 
 
 def test_normalise_measures_between_scaled_columns():
@@ -227,9 +227,9 @@ def test_objects_far_from_all_support_follow_the_nearest_object():
 def test_labels_of_any_type_come_back(labels):
     X, y = objects(150)
     model = SparseSVC(random_state=0).fit(X, labels[y])
-    found = model.predict(X)
-    assert found.dtype.kind == labels.dtype.kind or found.dtype == object
-    assert (found == labels[y]).mean() > 0.8
+    result = model.predict(X)
+    assert result.dtype.kind == labels.dtype.kind or result.dtype == object
+    assert (result == labels[y]).mean() > 0.8
 
 
 def test_equal_objects_by_the_thousand():
@@ -277,13 +277,13 @@ def test_indices_of_64_bits_are_as_good():
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"scale": 0}, "scale must be a number above 0, got 0"),
-        ({"scale": np.nan}, "scale must be a number above 0"),
-        ({"scale": "wide"}, "scale must be a number above 0, got 'wide'"),
-        ({"C": -1}, "C must be a number above 0, got -1"),
-        ({"tol": 0.0}, "tol must be a number above 0"),
+        ({"scale": 0}, "scale must be a finite number above 0, got 0"),
+        ({"scale": np.nan}, "scale must be a finite number above 0"),
+        ({"scale": "wide"}, "scale must be a finite number above 0, got 'wide'"),
+        ({"C": -1}, "C must be a finite number above 0, got -1"),
+        ({"tol": 0.0}, "tol must be a finite number above 0"),
         ({"max_iter": 0}, "max_iter must be a whole number of at least 1, got 0"),
-        ({"indefinite": "pray"}, "indefinite must be one of .*, got 'pray'"),
+        ({"indefinite": "pray"}, "indefinite must be .*, got 'pray'"),
         ({"class_weight": "heavy"}, "class_weight"),
     ],
 )

@@ -364,10 +364,9 @@ def _page(model: Any, title: str, facts: Any, result: _Result, tuning: Tuning | 
     if not hasattr(model, "computation_"):
         page: str = model.to_html()
         return page
-    from tacit.similarity.report.page import Confusion
     from tacit.similarity.report.page import page as report
 
-    return report(title, facts, model, Confusion(result.labels, result.confusion), tuning)
+    return report(title, facts, model, (result.labels, result.confusion), tuning)
 
 
 def _shown_parameters(model: Any, method: str) -> Iterator[str]:

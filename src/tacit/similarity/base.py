@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+import polars as pl
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.similarity.tuning.result import Tuning
 
-__all__ = ["Objects", "SimilarityClassifier", "check_positive", "refuse_huge"]
+__all__ = ["Objects", "SimilarityClassifier", "refuse_huge"]
 
 _MAX_SQUARES = 1e307  # of one object, so that the squared distance of two is finite
 _MAX_CLASSES_SHOWN = 6
@@ -221,6 +222,16 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         wide = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{wide}}  {text}" for name, text in rows)
 
+    def to_frame(self) -> pl.DataFrame:
+        """Return the training objects, or their representatives: coordinates and class.
+
+        Coordinates are those of the projection, x0, x1, …
+        """
+        check_is_fitted(self)
+        coords, codes = self._training_classes()
+        columns = {f"x{j}": column for j, column in enumerate(coords.T)}
+        return pl.DataFrame({**columns, "class": self.classes_[codes].tolist()})
+
     def to_html(
         self,
         X: Any = None,
@@ -239,14 +250,16 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         tuning : Tuning, optional
             Where the model comes from: the page shows scores by parameter.
         """
-        from tacit.similarity.report.page import Confusion, page
+        from tacit.metrics import confusion_matrix
+        from tacit.similarity.report.page import page
 
         facts, confusion = self._summary(), None
         if X is not None:
             predicted = self.predict(X)
             truth = read_target(y, len(predicted)).to_numpy()
-            confusion = Confusion.of(self.classes_, truth, predicted)
-            facts.append(("accuracy", f"{confusion.accuracy:.2%} of {len(predicted):,} objects"))
+            confusion = confusion_matrix(truth, predicted, self.classes_.tolist())
+            accuracy = float(np.mean(truth == predicted))
+            facts.append(("accuracy", f"{accuracy:.2%} of {len(predicted):,} objects"))
         return page(title or type(self).__name__, facts, self, confusion, tuning)
 
     def plot(self, ax: Any = None, *, max_objects: int = 5000) -> Any:
@@ -494,14 +507,3 @@ def refuse_huge(numbers: Any, coords: NDArray[np.float64]) -> None:
         if wrong.any():
             row = int(np.argmax(wrong))
             raise InputError(f"X: row {row} holds numbers that are too large for distances")
-
-
-def check_positive(value: Any, argument: str) -> float:
-    """Return a number above 0, or say that the argument must be one."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 < number < np.inf:
-        raise InputError(f"{argument} must be a number above 0, got {value!r}")
-    return number

@@ -11,6 +11,8 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import available_memory, check_fits, count_jobs
+from tacit.parameters import check_number
+from tacit.similarity.csr import csr_arrays
 from tacit.similarity.grid.blocks import Blocks, NearRanges, near_blocks
 
 if TYPE_CHECKING:
@@ -38,13 +40,7 @@ def near_graph(
     X: Any,
     *,
     others: tuple[Floats, Any] | None = None,
-    kind: Kind = "exponential",
-    scale: float = 1.0,
-    triangle: Triangle = "both",
-    diagonal: bool = False,
-    dtype: Any = np.float64,
-    n_jobs: int | None = None,
-    instead: Callable[[int], str] | None = None,
+    **options: Any,
 ) -> sparse.csr_array:
     """Return similarities of near objects, among each other or to other objects.
 
@@ -57,23 +53,13 @@ def near_graph(
         What they are compared by.
     others : pair of such arrays, optional
         Objects that make up the columns; without them, the objects themselves do.
-    kind, scale, triangle, diagonal, dtype, n_jobs :
-        As in `SparseComputation.similarity`.
+    **options
+        As of `SparseComputation.similarity`: kind, scale, triangle, diagonal, dtype; and n_jobs.
     """
     rows = Blocks.of(grid, coords)
     columns = rows if others is None else Blocks.of(grid, others[0])
-    return similarities(
-        near_blocks(rows, columns, grid),
-        X,
-        None if others is None else others[1],
-        kind=kind,
-        scale=scale,
-        triangle=triangle,
-        diagonal=diagonal,
-        dtype=dtype,
-        n_jobs=n_jobs,
-        instead=instead or _suggest_groups,
-    )
+    numbers = None if others is None else others[1]
+    return similarities(near_blocks(rows, columns, grid), X, numbers, **options)
 
 
 def similarities(
@@ -87,11 +73,11 @@ def similarities(
     diagonal: bool = False,
     dtype: Any = np.float64,
     n_jobs: int | None = None,
-    instead: Callable[[int], str],
+    instead: Callable[[int], str] | None = None,
 ) -> sparse.csr_array:
     """Return similarities of near objects; without `X_columns`, of objects among each other."""
     dtype = _number_type(dtype)
-    scale = _check_scale(scale)
+    scale = check_number(scale, "scale", 0)
     if not callable(kind) and kind not in _MEASURES:
         raise InputError(
             f"kind must be one of {', '.join(map(repr, _MEASURES))}, or a function; got {kind!r}"
@@ -118,10 +104,6 @@ def near_indices(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return near pairs as the offsets and indices of a CSR array without values."""
     return _structure((near.arrays, _which(triangle, False, square=True), count_jobs(n_jobs)))
-
-
-def _suggest_groups(limit: int) -> str:
-    return "use a finer grid (resolution), or group objects that are almost identical (group_width)"
 
 
 def graph_bytes(n_entries: int, n_objects: int, itemsize: int) -> int:
@@ -181,10 +163,9 @@ def _sparse_arrays(X: Any) -> tuple[Any, ...]:
     if not rows.has_sorted_indices:
         rows = rows.copy()
         rows.sort_indices()
-    numbers = rows.data.astype(np.float64, copy=False)
+    indptr, indices, data = csr_arrays(rows)
+    numbers = data.astype(np.float64, copy=False)
     squares = sparse.csr_array((numbers * numbers, rows.indices, rows.indptr), shape=rows.shape)
-    indptr = rows.indptr.astype(np.int64, copy=False)
-    indices = rows.indices.astype(np.int32, copy=False)
     return indptr, indices, numbers, np.asarray(squares.sum(axis=1), np.float64)
 
 
@@ -234,18 +215,8 @@ def _number_type(dtype: Any) -> np.dtype[Any]:
     return checked
 
 
-def _check_scale(scale: Any) -> float:
-    try:
-        number = float(scale)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (np.isfinite(number) and number >= 0):
-        raise InputError(f"scale must be a number that is not negative, got {scale!r}")
-    return number
-
-
 def _check_memory(
-    near: NearRanges, which: int, itemsize: int, instead: Callable[[int], str]
+    near: NearRanges, which: int, itemsize: int, instead: Callable[[int], str] | None
 ) -> None:
     n_entries = near.n_entries
     if which in (_LATER, _LATER_AND_SELF):
@@ -253,4 +224,6 @@ def _check_memory(
     n_bytes = graph_bytes(n_entries, len(near.rows.order), itemsize)
     available = available_memory()
     if available is not None and n_bytes > available:  # what to do instead may take long to find
-        check_fits(n_bytes, f"the graph of {n_entries:,} similarities", instead(available))
+        advice = "use a finer grid (resolution), or group objects that are alike (group_width)"
+        advice = advice if instead is None else instead(available)
+        check_fits(n_bytes, f"the graph of {n_entries:,} similarities", advice)

@@ -261,10 +261,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
                     f'n_dimensions must be a whole number or "auto", got {self.n_dimensions!r}'
                 )
             return choose_n_dimensions(n_objects)
-        n_dimensions = check_int(self.n_dimensions, "n_dimensions", 1)
-        if n_dimensions > MAX_DIMENSIONS:
-            raise InputError(f"n_dimensions must be from 1 to {MAX_DIMENSIONS}, got {n_dimensions}")
-        return n_dimensions
+        return check_int(self.n_dimensions, "n_dimensions", 1, MAX_DIMENSIONS)
 
     def _check_resolution(self, n_objects: int) -> int | Sequence[int]:
         if not isinstance(self.resolution, str):

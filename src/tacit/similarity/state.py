@@ -11,6 +11,7 @@ from tacit import store
 from tacit.errors import InputError
 from tacit.parameters import plain_parameters
 from tacit.schema import Labels, Schema
+from tacit.similarity.csr import csr_arrays
 from tacit.similarity.grid.grid import Grid
 from tacit.similarity.projection.encoding import Encoder
 from tacit.table.features import note_names
@@ -165,12 +166,8 @@ def numbers_arrays(numbers: Any) -> Arrays:
     """Return what distances are measured between, dense or sparse."""
     if not sparse.issparse(numbers):
         return {"numbers": numbers}
-    matrix: Any = numbers
-    return {
-        "numbers": matrix.data,
-        "indices": matrix.indices.astype(np.int32, copy=False),
-        "indptr": matrix.indptr.astype(np.int64, copy=False),
-    }
+    indptr, indices, data = csr_arrays(numbers)
+    return {"numbers": data, "indices": indices, "indptr": indptr}
 
 
 def read_numbers(state: store.State, n: int, encoder: Encoder) -> Any:

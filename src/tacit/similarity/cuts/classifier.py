@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
-from tacit.similarity.base import SimilarityClassifier, check_positive
+from tacit.parameters import check_choice, check_number
+from tacit.similarity.base import SimilarityClassifier
 from tacit.similarity.cuts.labelling import UNKNOWN, cut_labels, labelled_graph, neighbor_fractions
-from tacit.similarity.cuts.minimum_cut import check_balance
 from tacit.similarity.graph import near_graph
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
         self._check_parameters()
         if isinstance(balances, str) or np.ndim(balances) == 0 or len(balances) == 0:
             raise InputError(f"balances must be a list of at least one number, got {balances!r}")
-        values = np.array([check_balance(b, "balances") for b in balances])
+        values = np.array([check_number(b, "balances", 0) for b in balances])
         new = self._new_objects(X)
         codes = self._cut(new, values)
         unknown = codes == UNKNOWN
@@ -207,16 +207,13 @@ class NormalizedCutClassifier(SimilarityClassifier):
         return cut_labels(problem, balances, node_weights=weights, n_jobs=self.n_jobs)
 
     def _check_parameters(self) -> None:
-        check_balance(self.balance)
+        check_number(self.balance, "balance", 0)
+        check_number(self.scale, "scale", 0, above=True)
         count_jobs(self.n_jobs)
         check_int(self.n_neighbors, "n_neighbors", 1)
-        if self.node_weights not in NODE_WEIGHTS:
-            raise InputError(
-                f"node_weights must be one of {NODE_WEIGHTS}, got {self.node_weights!r}"
-            )
+        check_choice(self.node_weights, "node_weights", NODE_WEIGHTS)
         if not callable(self.kind) and self.kind not in KINDS:
             raise InputError(f"kind must be one of {KINDS} or callable, got {self.kind!r}")
-        check_positive(self.scale, "scale")
 
 
 def _check_similarities(values: NDArray[np.float64]) -> None:

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from tacit import _core
 from tacit.machine import count_jobs
+from tacit.similarity.csr import csr_arrays
 from tacit.similarity.cuts.minimum_cut import NodeTerms, degree_rate, first_indices
 
 if TYPE_CHECKING:
@@ -105,12 +106,7 @@ def neighbor_fractions(
     array([[0.33, 0.67],
            [1.  , 0.  ]])
     """
-    arrays = (
-        links.indptr.astype(np.int64, copy=False),
-        links.indices.astype(np.int32, copy=False),
-        np.ascontiguousarray(links.data, np.float64),
-    )
-    nearest = _core.strongest_links(*arrays, n_neighbors, count_jobs(n_jobs))
+    nearest = _core.strongest_links(*csr_arrays(links), n_neighbors, count_jobs(n_jobs))
     fractions = np.zeros((links.shape[0], n_classes))
     left = np.full(links.shape[0], float(n_neighbors))
     rows = np.arange(links.shape[0])

@@ -11,6 +11,8 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import count_jobs
+from tacit.parameters import check_number
+from tacit.similarity.csr import csr_arrays
 from tacit.similarity.cuts.result import Cut, CutPath, MinimumCut
 
 if TYPE_CHECKING:
@@ -114,7 +116,7 @@ def normalized_cut(
     problem = _SeededGraph.of(graph, seeds, node_weights)
     if ratio:
         return problem.best_ratio(n_jobs)
-    chosen = check_balance(balance)
+    chosen = check_number(balance, "balance", 0)
     members = problem.members(problem.rate_of(chosen), n_jobs)
     between, within = problem.measure(members)
     return Cut(members, between, within, chosen)
@@ -158,8 +160,8 @@ def normalized_cut_path(
     [True, True, False, False, False]
     """
     problem = _SeededGraph.of(graph, seeds, node_weights)
-    least = check_balance(low, "low")
-    most = None if high is None else check_balance(high, "high")
+    least = check_number(low, "low", 0)
+    most = None if high is None else check_number(high, "high", 0)
     if most is not None and most < least:
         raise InputError(f"high must be at least low={low!r}, got {high!r}")
     return CutPath(problem.enters(least, most, n_jobs))
@@ -185,7 +187,7 @@ def first_indices(
     Members minimise C(S, S̄) + Σ_S (base - λ · rate). The graph is trusted: symmetric, sorted, no
     diagonal, nothing negative.
     """
-    return _core.cut_path(*_arrays(edges), terms.base, terms.rate, lambdas, count_jobs(n_jobs))
+    return _core.cut_path(*csr_arrays(edges), terms.base, terms.rate, lambdas, count_jobs(n_jobs))
 
 
 def degree_rate(balance: Any) -> Any:
@@ -198,17 +200,6 @@ def degree_rate(balance: Any) -> Any:
     0.5
     """
     return balance / (2 + balance)
-
-
-def check_balance(balance: Any, argument: str = "balance") -> float:
-    """Return a balance as a number."""
-    try:
-        number = float(balance)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not 0 <= number < np.inf:
-        raise InputError(f"{argument} must be a number of at least 0, got {balance!r}")
-    return number
 
 
 def check_graph(graph: Any) -> sparse.csr_array:
@@ -283,7 +274,7 @@ class _SeededGraph:
         enters = np.where(self.seeds == 1, -np.inf, np.inf)
         ends = self.rate_of(low), self._highest() if high is None else self.rate_of(high)
         terms = self.terms.base, self.terms.rate
-        rates = _core.cut_breakpoints(*_arrays(self.inner), *terms, *ends, count_jobs(n_jobs))
+        rates = _core.cut_breakpoints(*csr_arrays(self.inner), *terms, *ends, count_jobs(n_jobs))
         finite = np.isfinite(rates)
         rates[finite] = self.balance_of(rates[finite])
         enters[self.open] = rates
@@ -334,20 +325,9 @@ class _SeededGraph:
         return between / total if total > 0 else np.inf
 
 
-def _arrays(
-    edges: sparse.csr_array,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Return a CSR array as kernels take it."""
-    return (
-        edges.indptr.astype(np.int64, copy=False),
-        edges.indices.astype(np.int32, copy=False),
-        np.ascontiguousarray(edges.data, np.float64),
-    )
-
-
 def _between(edges: sparse.csr_array, first: NDArray[np.int32], n_sets: int) -> NDArray[np.float64]:
     """Return the capacities of edges that leave each of several nested sets."""
-    return _core.cut_capacities(*_arrays(edges), first, n_sets)
+    return _core.cut_capacities(*csr_arrays(edges), first, n_sets)
 
 
 def _numbers(values: Any, argument: str, n: int) -> NDArray[np.float64]:

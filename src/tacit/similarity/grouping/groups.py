@@ -8,15 +8,14 @@ that counts for all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from tacit import _core
-from tacit.errors import InputError
 from tacit.machine import count_jobs
+from tacit.parameters import check_number
 from tacit.similarity.projection.centred import is_binary
 from tacit.table.features import is_sparse
 
@@ -195,13 +194,7 @@ def find_cells(
 
 def check_group_width(group_width: Any) -> float:
     """Return a number from 0 to 1, or say that `group_width` must be one."""
-    if (
-        isinstance(group_width, bool)
-        or not isinstance(group_width, Real)
-        or not 0 <= float(group_width) <= 1
-    ):
-        raise InputError(f"group_width must be a number from 0 to 1, got {group_width!r}")
-    return float(group_width)
+    return check_number(group_width, "group_width", 0, 1)
 
 
 class _Keys:

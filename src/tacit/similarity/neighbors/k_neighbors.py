@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int
+from tacit.parameters import check_choice
 from tacit.similarity.base import SimilarityClassifier
 from tacit.similarity.neighbors.search import NeighborIndex, check_reach
 from tacit.table.features import is_sparse
@@ -115,8 +116,8 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
     def _check_parameters(self) -> None:
         check_int(self.n_neighbors, "n_neighbors", 1)
         check_reach(self.reach)
-        _check_choice(self.algorithm, "algorithm", _ALGORITHMS)
-        _check_choice(self.weights, "weights", _WEIGHTS)
+        check_choice(self.algorithm, "algorithm", _ALGORITHMS)
+        check_choice(self.weights, "weights", _WEIGHTS)
 
     def _learn(self, objects: Objects) -> None:
         """Keep training objects, ready to be searched."""
@@ -239,8 +240,3 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
             inverse = np.divide(1.0, nearest.distances, out=zero.astype(float), where=~zero)
             votes = votes * np.where(zero.any(axis=1)[:, None], zero, inverse)
         return votes
-
-
-def _check_choice(value: Any, argument: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(f"{argument} must be one of {', '.join(allowed)}; got {value!r}")

@@ -11,6 +11,8 @@ import numpy as np
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
+from tacit.parameters import check_number
+from tacit.similarity.csr import csr_arrays
 from tacit.similarity.projection.linear import project
 from tacit.table.features import is_sparse
 
@@ -192,9 +194,9 @@ def check_reach(reach: Any) -> float | Literal["auto"]:
     """Return `reach`, or say that it must be "auto" or a number that is not negative."""
     if isinstance(reach, str) and reach == "auto":
         return "auto"
-    if isinstance(reach, bool | str) or not np.isreal(reach) or not 0 <= reach < np.inf:
+    if isinstance(reach, str):
         raise InputError(f'reach must be "auto" or a number of at least 0, got {reach!r}')
-    return float(reach)
+    return check_number(reach, "reach", 0)
 
 
 def _kernel_arrays(numbers: Any) -> Any:
@@ -203,8 +205,7 @@ def _kernel_arrays(numbers: Any) -> Any:
         return np.ascontiguousarray(numbers)
     if not numbers.has_sorted_indices:
         numbers = numbers.sorted_indices()
-    indptr, indices = numbers.indptr.astype(np.int64), numbers.indices.astype(np.int32)
-    return indptr, indices, numbers.data
+    return csr_arrays(numbers)
 
 
 def _bounding_basis(numbers: Any, first: NDArray[np.float64] | None) -> NDArray[np.float64]:

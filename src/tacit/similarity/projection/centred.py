@@ -15,6 +15,7 @@ from scipy import sparse
 
 from tacit import _core
 from tacit.errors import InputError
+from tacit.similarity.csr import csr_arrays
 from tacit.table.features import is_sparse
 
 if TYPE_CHECKING:
@@ -120,19 +121,9 @@ def _dense_moments(X: NDArray[Any]) -> Moments:
 
 
 def _sparse_moments(X: Any) -> Moments:
-    mean, variance, lower, upper = _core.sparse_column_moments(*_stored(X), X.shape[1])
+    mean, variance, lower, upper = _core.sparse_column_moments(*csr_arrays(X), X.shape[1])
     variance[lower == upper] = 0.0
     return Moments(mean, variance, lower, upper)
-
-
-def _stored(X: Any) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
-    """Return the arrays of a CSR matrix as the kernels take them."""
-    numbers = X.data if X.data.dtype == np.float32 else X.data.astype(np.float64, copy=False)
-    return (
-        X.indptr.astype(np.int64, copy=False),
-        X.indices.astype(np.int32, copy=False),
-        numbers,
-    )
 
 
 def _row_chunks(X: Any) -> Iterator[NDArray[np.float64]]:
@@ -380,7 +371,7 @@ class Centred:
 
     @cached_property
     def _rows(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any], int]:
-        return *_stored(self.X), self.shape[1]
+        return *csr_arrays(self.X), self.shape[1]
 
 
 def column_ranges(numbers: Any) -> NDArray[np.float64]:

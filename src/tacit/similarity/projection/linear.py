@@ -14,7 +14,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import make_generator
+from tacit.parameters import check_choice, make_generator
 from tacit.similarity.projection.centred import Centred, RowSampling, column_moments, pick
 from tacit.table.features import is_sparse
 
@@ -218,8 +218,7 @@ class Plan:
         cls, method: Any, n_dimensions: Any, n_rows: Any, n_columns: Any, shape: tuple[int, int]
     ) -> Plan:
         """Check what :func:`project` is given."""
-        if method not in METHODS:
-            raise InputError(f"projection must be one of {', '.join(METHODS)}; got {method!r}")
+        check_choice(method, "projection", METHODS)
         n, d = shape
         r, c = 0, d
         if method == "approximate_pca":

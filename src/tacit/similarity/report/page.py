@@ -5,22 +5,20 @@ Colours are those of the reader: text and background come from the browser, ligh
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from tacit.similarity.report.svg import COLOURS, grid_map, score_curves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from tacit.similarity.tuning.result import Tuning
 
-__all__ = ["Confusion", "page", "tuning_page"]
+__all__ = ["page", "tuning_page"]
 
 _MAX_CLASSES = 40  # that a confusion matrix is drawn for
 _STYLE = """
@@ -44,42 +42,11 @@ svg { max-width: 100%; height: auto; }
 """
 
 
-@dataclass(frozen=True)
-class Confusion:
-    """A confusion matrix.
-
-    Attributes
-    ----------
-    labels : list
-        Classes; those of the model first.
-    counts : ndarray of shape (n_labels, n_labels)
-        How many objects of each class, by row, were predicted to be of each, by column.
-    """
-
-    labels: list[Any]
-    counts: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, classes: NDArray[Any], truth: NDArray[Any], predicted: NDArray[Any]) -> Confusion:
-        """Count predictions by class; the truth may have classes that the model does not know."""
-        labels = list(dict.fromkeys([*classes.tolist(), *truth.tolist()]))
-        index = {label: k for k, label in enumerate(labels)}
-        counts = np.zeros((len(labels), len(labels)), np.int64)
-        pairs = zip(truth.tolist(), predicted.tolist(), strict=True)
-        np.add.at(counts, tuple(zip(*((index[t], index[p]) for t, p in pairs), strict=True)), 1)
-        return cls(labels, counts)
-
-    @property
-    def accuracy(self) -> float:
-        """The fraction of objects whose class was predicted."""
-        return float(np.trace(self.counts) / max(1, self.counts.sum()))
-
-
 def page(
     title: str,
     facts: Sequence[tuple[str, str]],
     model: Any,
-    confusion: Confusion | None = None,
+    confusion: tuple[Sequence[Any], NDArray[np.int64]] | None = None,
     tuning: Tuning | None = None,
 ) -> str:
     """Return a page about a classifier.
@@ -90,14 +57,15 @@ def page(
     facts : pairs of str
     model : classifier
         A fitted one.
-    confusion : Confusion, optional
+    confusion : pair, optional
+        What :func:`tacit.metrics.confusion_matrix` returns.
     tuning : Tuning, optional
     """
     known = [str(label) for label in model.classes_.tolist()]
     coords, codes = model._training_classes()
     drawing = grid_map(coords, codes, model.computation_.grid_, known)
     sections = [
-        "" if confusion is None else f"<h2>Confusion matrix</h2>\n{_confusion(confusion)}\n",
+        "" if confusion is None else f"<h2>Confusion matrix</h2>\n{_confusion(*confusion)}\n",
         "" if tuning is None else f"<h2>Tuning</h2>\n{_tuning(tuning)}\n",
         '<h2>The grid</h2>\n<p class="note">Training objects in the first two dimensions of the '
         "projection. The colour of a block is that of its most common class, the stronger the more "
@@ -136,20 +104,19 @@ def _key(names: Sequence[str]) -> str:
     return f"<p>{keys}</p>"
 
 
-def _confusion(confusion: Confusion) -> str:
+def _confusion(labels: Sequence[Any], matrix: NDArray[np.int64]) -> str:
     """Return a table with a row for each class; colours are as strong as fractions of it."""
-    names = [escape(str(label)) for label in confusion.labels]
+    names = [escape(str(label)) for label in labels]
     if len(names) > _MAX_CLASSES:
         return f"<p>There are {len(names):,} classes, too many to show.</p>"
     head = "".join(f"<th>{name}</th>" for name in names)
     rows = []
     for k, name in enumerate(names):
-        counts = confusion.counts[k]
-        total = max(1, int(counts.sum()))
+        total = max(1, int(matrix[k].sum()))
         cells = "".join(
             f'<td style="background:{_tint(COLOURS[0 if j == k else 1], count / total)}">'
             f"{count:,}</td>"
-            for j, count in enumerate(counts.tolist())
+            for j, count in enumerate(matrix[k].tolist())
         )
         rows.append(f"<tr><th>{name}</th>{cells}</tr>")
     return (

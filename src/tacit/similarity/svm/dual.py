@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tacit import _core
 from tacit.machine import count_jobs
+from tacit.similarity.csr import csr_arrays
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -101,11 +102,8 @@ def solve(
     """
     most = max(_MANY, 100 * len(kernel)) if max_iter == -1 else max_iter
     lower, upper = np.where(signs > 0, 0.0, -limits), np.where(signs > 0, limits, 0.0)
-    graph = kernel.graph
     coefficients, sums, intercepts, gaps, n_iter = _core.solve_duals(
-        graph.indptr.astype(np.int64),
-        graph.indices.astype(np.int32, copy=False),
-        graph.data,
+        *csr_arrays(kernel.graph),
         kernel.diagonal,
         signs,
         lower,

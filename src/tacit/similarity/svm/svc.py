@@ -13,9 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int
-from tacit.parameters import make_generator
+from tacit.parameters import check_choice, check_number, make_generator
 from tacit.similarity import state as files
-from tacit.similarity.base import Objects, SimilarityClassifier, check_positive
+from tacit.similarity.base import Objects, SimilarityClassifier
 from tacit.similarity.graph import near_graph
 from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.svm.definite import smallest_eigenvalue
@@ -248,11 +248,9 @@ class SparseSVC(SimilarityClassifier):
         self._set_fallback(0)
 
     def _check_parameters(self) -> None:
-        check_positive(self.scale, "scale")
-        check_positive(self.C, "C")
-        check_positive(self.tol, "tol")
-        if self.indefinite not in _INDEFINITE:
-            raise InputError(f"indefinite must be one of {_INDEFINITE}, got {self.indefinite!r}")
+        for name in ("scale", "C", "tol"):
+            check_number(getattr(self, name), name, 0, above=True)
+        check_choice(self.indefinite, "indefinite", _INDEFINITE)
         if self.max_iter != -1:
             check_int(self.max_iter, "max_iter", 1)
 

@@ -130,7 +130,7 @@ class Tuning:
             for name in self.frame.columns
             if name not in MEASURES
             and self.frame[name].dtype.is_numeric()
-            and self.frame[name].n_unique() > 1
+            and self.frame[name].drop_nulls().n_unique() > 1
         ]
 
     def curves(self, parameter: str) -> dict[str, list[tuple[Any, float]]]:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import f1_score
 
 from tacit.errors import InputError, refuse_partitions
-from tacit.parameters import make_generator
+from tacit.parameters import check_choice, make_generator
 from tacit.progress import show_progress
 from tacit.similarity.base import Objects, SimilarityClassifier, refuse_huge
 from tacit.similarity.projection.centred import column_ranges, scale_columns
@@ -108,8 +108,7 @@ def tune(
     method = method_of(classifier)
     ranges = _check_grid(classifier, grid, method)
     scalings = _check_normalize(normalize)
-    if scoring not in MEASURES:
-        raise InputError(f"scoring must be one of {MEASURES}, got {scoring!r}")
+    check_choice(scoring, "scoring", MEASURES)
     _, numbers = Encoder.fit(X)
     labels = read_target(y, numbers.shape[0]).to_numpy()
     subsets = _split(numbers.shape[0], sizes, make_generator(random_state))
