@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit import _core, counts
 from tacit.counts.pairs import plan
+from tacit.counts.records import as_records
 from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -129,6 +130,6 @@ class PairCounts(Statistic["PairTotal"]):
         triangle, n = total.triangle, self.n_values
         if triangle is None:
             triangle = np.zeros(n * (n + 1) // 2, np.uint32)
-        _core.pair_triangle(table.indptr, table.values, n, chosen, triangle, partition.n_jobs)
+        _core.pair_triangle(as_records(table, chosen), triangle, partition.n_jobs)
         n_records = table.n_records if chosen is None else len(chosen)
         return replace(total, total=total.total + n_records, triangle=triangle)

@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.counts import counter as make_counter
+from tacit.counts.records import as_records
 from tacit.select.criteria import Baseline
 from tacit.table import Table
 
@@ -135,8 +136,7 @@ class Measurer:
             return None
         schema = table.schema
         counts = _core.all_tables(
-            table.indptr,
-            table.values,
+            as_records(table),
             schema.offsets,
             schema.defaults,
             list(columns),

@@ -251,9 +251,10 @@ class Table(Records, store.Saved):
     @cached_property
     def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
-        sizes = _core.one_way(self._indptr, self._values, self._schema.n_values, None, None, 1)
+        records = _core.Records(self._indptr, self._values, self._schema.n_values)
+        sizes = _core.one_way(records, 1)
         start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        rows = _core.postings(self._indptr, self._values, start)
+        rows = _core.postings(records, start)
         for array in (start, rows):
             array.flags.writeable = False
         return start, rows

@@ -123,8 +123,7 @@ def find_leaves(nodes: Nodes, records: Any, n_jobs: int) -> NDArray[np.int32]:
     n_jobs : int
     """
     return _core.tree_leaves(
-        records.indptr,
-        records.values,
+        _core.Records(records.indptr, records.values, 2**31 - 1),
         nodes.column,
         nodes.low,
         nodes.high,
