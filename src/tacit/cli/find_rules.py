@@ -31,8 +31,7 @@ def find_rules(
         str, typer.Option(help="Its label that rules lead to; an empty text means missing.")
     ],
     n_conditions: Annotated[
-        str,
-        typer.Option("--n-conditions", "-n", help="Number of conditions; 1-4 for one to four."),
+        str, typer.Option("--n-conditions", "-n", help="Number of conditions; 1-4 for one to four.")
     ] = "2",
     min_support: Annotated[
         float, typer.Option(help="Records (or their weight) that must match the conditions.")

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Numbers", "Source", "reads_file"]
 
-_PANEL, _SCALE = "How the file is read", "More than fits in memory"
+_reading_option = functools.partial(typer.Option, rich_help_panel="How the file is read")
+_scale_option = functools.partial(typer.Option, rich_help_panel="More than fits in memory")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "space": " "}
 
 
@@ -160,56 +161,41 @@ def _parameters(
     ],
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option(
+        _reading_option(
             help="Where the name does not tell: csv, tsv, data, parquet, ipc, arff, svmlight, "
-            "baskets, msweb or tacit.",
-            rich_help_panel=_PANEL,
+            "baskets, msweb or tacit."
         ),
     ] = None,
     separator: Annotated[
         str | None,
-        typer.Option(
-            help="What stands between values; 'tab' and 'space' can be written so.",
-            rich_help_panel=_PANEL,
-        ),
+        _reading_option(help="What stands between values; 'tab' and 'space' can be written so."),
     ] = None,
     no_header: Annotated[
-        bool,
-        typer.Option(
-            "--no-header", help="The first line holds values, not names.", rich_help_panel=_PANEL
-        ),
+        bool, _reading_option("--no-header", help="The first line holds values, not names.")
     ] = False,
     missing: Annotated[
         Literal["state", "default", "error"] | None,
-        typer.Option(
-            help="Missing values are a label of their own, the default, or refused.",
-            rich_help_panel=_PANEL,
-        ),
+        _reading_option(help="Missing values are a label of their own, the default, or refused."),
     ] = None,
     null_value: Annotated[
-        list[str] | None,
-        typer.Option(help="A text that means missing; can be repeated.", rich_help_panel=_PANEL),
+        list[str] | None, _reading_option(help="A text that means missing; can be repeated.")
     ] = None,
     weights: Annotated[
-        str | None,
-        typer.Option(help="The column that holds record weights.", rich_help_panel=_PANEL),
+        str | None, _reading_option(help="The column that holds record weights.")
     ] = None,
     discretise: Annotated[
         list[str] | None,
-        typer.Option(
+        _reading_option(
             metavar="[COLUMN=]HOW",
             help="Cut real-valued columns into bins: width, frequency, mdl, a number of bins, or "
             "edges such as 18,30,65; for one column (can be repeated) or for all.",
-            rich_help_panel=_PANEL,
         ),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(help="The column that mdl cuts tell apart.", rich_help_panel=_PANEL),
+        str | None, _reading_option(help="The column that mdl cuts tell apart.")
     ] = None,
     n_jobs: Annotated[
-        int | None,
-        typer.Option(help="Threads; -1 for all cores. No result depends on it."),
+        int | None, typer.Option(help="Threads; -1 for all cores. No result depends on it.")
     ] = None,
 ) -> Source:
     """Make a Source of the file and of those options that were given."""
@@ -252,19 +238,17 @@ def _spec(how: str) -> Any:
 def _scale_parameters(
     memory: Annotated[
         str | None,
-        typer.Option(
+        _scale_option(
             metavar="SIZE",
             help="Read FILE in partitions and hold no more than this at a time, such as 4GB. "
             "Patterns such as 'logs/*.parquet', and folders, are read in partitions anyway.",
-            rich_help_panel=_SCALE,
         ),
     ] = None,
     dask: Annotated[
         str | None,
-        typer.Option(
+        _scale_option(
             metavar="ADDRESS",
             help="Let a Dask cluster read and count, such as tcp://scheduler:8786.",
-            rich_help_panel=_SCALE,
         ),
     ] = None,
 ) -> Scans:
