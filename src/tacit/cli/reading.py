@@ -33,20 +33,11 @@ _ESCAPES = {"\\t": "\t", "tab": "\t", "space": " "}
 
 @dataclass(frozen=True)
 class Source:
-    """A file and how to read it: what the user said and nothing else.
-
-    Attributes
-    ----------
-    path : Path
-    options : dict
-        Keywords for :func:`tacit.read`.
-    scans : Scans, optional
-        For commands that take a table in partitions: how to open one.
-    """
+    """A file and how to read it: what the user said and nothing else."""
 
     path: Path
-    options: dict[str, Any] = field(default_factory=dict)
-    scans: Scans | None = None
+    options: dict[str, Any] = field(default_factory=dict)  # keywords for tacit.read
+    scans: Scans | None = None  # for commands that take a table in partitions: how to open one
 
     @property
     def n_jobs(self) -> int:

@@ -35,20 +35,11 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive partitions that a task computes over.
+    """Consecutive partitions that a task computes over."""
 
-    Attributes
-    ----------
-    first : int
-        The number of the first of them.
-    sources : tuple of PartitionSource
-    firsts : tuple of int
-        The numbers of their first records.
-    """
-
-    first: int
+    first: int  # the number of the first of them
     sources: tuple[Any, ...]
-    firsts: tuple[int, ...]
+    firsts: tuple[int, ...]  # the numbers of their first records
 
 
 @dataclass(frozen=True)

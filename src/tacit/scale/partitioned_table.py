@@ -53,22 +53,11 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Metadata:
-    """What is known of a partitioned table once its values have been counted.
-
-    Attributes
-    ----------
-    schema : Schema
-    partitions : Partitions
-        Their reader makes Tables under the schema. None is empty.
-    sizes : int64 array
-        The number of records of each.
-    n_stored : int
-    weighted : bool
-    """
+    """What is known of a partitioned table once its values have been counted."""
 
     schema: Schema
-    partitions: Partitions
-    sizes: NDArray[np.int64]
+    partitions: Partitions  # their reader makes Tables under the schema; none is empty
+    sizes: NDArray[np.int64]  # the number of records of each
     n_stored: int
     weighted: bool
 

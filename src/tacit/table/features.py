@@ -57,21 +57,11 @@ _KINDS = ("table", "frame", "array")
 
 @dataclass(frozen=True)
 class Features:
-    """What a fitted estimator remembers of its X.
+    """What a fitted estimator remembers of its X."""
 
-    Attributes
-    ----------
-    schema : Schema
-        Columns, labels and defaults of the table that was fitted.
-    cuts : dict of str to Edges
-        Where numeric columns were cut into bins.
-    kind : {"table", "frame", "array"}
-        What X was. Columns of arrays have no names: they are x0, x1, …
-    """
-
-    schema: Schema
-    cuts: dict[str, Edges]
-    kind: Kind
+    schema: Schema  # columns, labels and defaults of the table that was fitted
+    cuts: dict[str, Edges]  # where numeric columns were cut into bins
+    kind: Kind  # what X was; columns of arrays, which have no names, are x0, x1, …
 
 
 def fit_features(

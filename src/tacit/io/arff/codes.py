@@ -22,28 +22,15 @@ __all__ = ["Entries", "code_entries"]
 
 @dataclass
 class Entries:
-    """What a sparse file holds, by column.
-
-    Attributes
-    ----------
-    attributes : list of Attribute
-    n_records : int
-    rows : int64 array
-        The record of each entry.
-    bounds : int64 array
-        Where the entries of each column begin, and where they end.
-    data : float64 array
-        The code of a nominal or text value, or a number; NaN where it is missing.
-    texts : dict
-        For each text column, its values in code order.
-    """
+    """What a sparse file holds, by column."""
 
     attributes: list[Attribute]
     n_records: int
-    rows: NDArray[np.int64]
-    bounds: NDArray[np.int64]
+    rows: NDArray[np.int64]  # the record of each entry
+    bounds: NDArray[np.int64]  # where the entries of each column begin, and where they end
+    # The code of a nominal or text value, or a number; NaN where it is missing.
     data: NDArray[np.float64]
-    texts: dict[int, dict[str, int]]
+    texts: dict[int, dict[str, int]]  # for each text column, its values in code order
 
     def of_column(self, c: int) -> slice:
         """Return where the entries of a column are."""

@@ -26,19 +26,11 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 @dataclass(frozen=True)
 class Attribute:
-    """One declared column.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"nominal", "numeric", "integer", "text"}
-    labels : tuple of str
-        Of a nominal attribute, as declared.
-    """
+    """One declared column."""
 
     name: str
     kind: str
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # of a nominal attribute, as declared
 
 
 def unquote(text: str) -> str:

@@ -219,21 +219,11 @@ def next_record(file: IO[bytes], position: int, inside: bool, dialect: Dialect) 
 
 @dataclass(frozen=True)
 class CsvFormat(Dialect):
-    """How the records of CSV text are to be read, wherever in a file they are.
+    """How the records of CSV text are to be read, wherever in a file they are."""
 
-    Attributes
-    ----------
-    strip : bool
-        Whether white space around values is to be dropped.
-    nulls : tuple of str
-        Texts that mean missing, besides the empty one.
-    names : tuple of str
-        Of all columns.
-    """
-
-    strip: bool = False
-    nulls: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+    strip: bool = False  # whether white space around values is to be dropped
+    nulls: tuple[str, ...] = ()  # texts that mean missing, besides the empty one
+    names: tuple[str, ...] = ()  # of all columns
 
     def scan(self, source: Any, **options: Any) -> pl.LazyFrame:
         """Let Polars scan a file, or text."""

@@ -29,19 +29,10 @@ _DICTIONARY, _BATCH = 2, 3  # kinds of message
 
 @dataclass(frozen=True)
 class Batch:
-    """A record batch.
-
-    Attributes
-    ----------
-    n_records : int
-    n_bytes : int
-        Of all columns, decompressed.
-    disk_bytes : int
-    compressed : bool
-    """
+    """A record batch."""
 
     n_records: int
-    n_bytes: int
+    n_bytes: int  # of all columns, decompressed
     disk_bytes: int
     compressed: bool
 

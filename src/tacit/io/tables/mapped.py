@@ -57,17 +57,10 @@ class MappedFile(PartitionSource):
 
 @dataclass(frozen=True)
 class MappedReader(Reader):
-    """Maps files that all have one schema.
-
-    Attributes
-    ----------
-    schema : Schema
-    weighted : bool
-        Whether records have weights.
-    """
+    """Maps files that all have one schema."""
 
     schema: Schema
-    weighted: bool
+    weighted: bool  # whether records have weights
 
     def load(self, source: MappedFile, n_jobs: int) -> Table:
         """Map a file."""
