@@ -222,13 +222,7 @@ def seal_of(path: str | os.PathLike[str]) -> str:
 def read_arrays(
     path: str | os.PathLike[str], *, verify: bool = True
 ) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Map a file's arrays into memory, read-only, after checking that it is what it says.
-
-    Returns
-    -------
-    kind : str
-    arrays : dict of str to read-only ndarray
-    """
+    """Return the kind of a file and its arrays, checked, mapped into memory and read-only."""
     if not Path(path).is_file():
         raise FileError(path, "no such file")
     size = Path(path).stat().st_size

@@ -41,14 +41,7 @@ class GroupSize:
 
 
 class ColumnarFile(TabularFile):
-    """A Parquet or Arrow IPC file, which says itself what it holds.
-
-    Parameters
-    ----------
-    path : path-like
-    plain : path-like, optional
-        Where it is, decompressed, if it is compressed.
-    """
+    """A Parquet or Arrow IPC file, which says itself what it holds; `plain` if it is compressed."""
 
     kind: ClassVar[str]
 
@@ -166,14 +159,7 @@ class RowGroups(RowRange):
 
 
 class ColumnarFiles:
-    """Parquet or Arrow IPC files that are scanned together.
-
-    Parameters
-    ----------
-    files : sequence of ColumnarFile
-    types : dict of str to Polars types
-    options : ScanOptions
-    """
+    """Parquet or Arrow IPC files that are scanned together."""
 
     def __init__(
         self, files: Sequence[ColumnarFile], types: dict[str, Any], options: ScanOptions

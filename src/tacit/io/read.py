@@ -126,13 +126,7 @@ _FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
 def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> pl.DataFrame | None:  # noqa: A002
     """Read a file of columns as a frame, numbers as they are; ``None`` for other files.
 
-    Parameters
-    ----------
-    path : path-like
-    format : str, optional
-        As for :func:`read`.
-    **options
-        For text: separator, header and null_values, as for :func:`read_csv`.
+    Options of text are separator, header and null_values, as for :func:`read_csv`.
     """
     kind = file_kind(path, format)
     if kind not in _FRAMES:

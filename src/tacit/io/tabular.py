@@ -31,19 +31,9 @@ _AT_ONCE = 1 << 27  # numbers to hold at once while cut points are chosen
 
 
 class TabularFile(ABC):
-    """A file of columns.
+    """A file of columns, called `path` and found, decompressed, in `plain`."""
 
-    Parameters
-    ----------
-    path, plain : path-like
-        What to call the file, and where it is, decompressed.
-
-    Attributes
-    ----------
-    schema : dict of str to Polars types
-    """
-
-    schema: dict[str, Any]
+    schema: dict[str, Any]  # Polars types by name
 
     def __init__(self, path: PathLike, plain: Path) -> None:
         self.path, self.plain = path, plain
@@ -128,14 +118,9 @@ class TabularFile(ABC):
 def choose_columns(
     known: Mapping[str, Any], columns: Sequence[str] | None, weights: Any, defaults: Any
 ) -> list[str]:
-    """Return the columns to read, in order, without the one that holds weights.
+    """Return which of the known columns to read, in order, without the one that holds weights.
 
-    Parameters
-    ----------
-    known : mapping
-        All columns of the file.
-    columns, weights, defaults
-        As for :func:`tacit.read_csv`; what they name has to be there.
+    Arguments are as for :func:`tacit.read_csv`; what they name has to be there.
     """
     if columns is None:
         chosen = list(known)

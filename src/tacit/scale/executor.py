@@ -63,17 +63,8 @@ class Executor(ABC):
     ) -> S | None:
         """Return the statistic of all records, merged as :class:`MergeTree` merges.
 
-        Parameters
-        ----------
-        partitions, statistic
-        n_jobs : int
-            Threads, where the caller's machine computes.
-        report : callable
-            To be told what each partition cost, as they are done.
-
-        Returns
-        -------
-        The statistic; None where no partition has a record.
+        `n_jobs` threads compute, where the caller's machine does; `report` is told what each
+        partition cost, as they are done. None where no partition has a record.
         """
 
     @abstractmethod

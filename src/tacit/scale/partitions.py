@@ -59,16 +59,7 @@ class Reader(ABC):
     def select(
         self, sources: tuple[Any, ...], schema: Schema, columns: Sequence[int]
     ) -> tuple[Reader, tuple[Any, ...]]:
-        """Return a reader of some of the columns, and the sources that it takes.
-
-        Parameters
-        ----------
-        sources : tuple of PartitionSource
-        schema : Schema
-            Of all columns.
-        columns : sequence of int
-            The columns to keep.
-        """
+        """Return a reader of some columns of all in `schema`, and the sources that it takes."""
         reader = _SelectingReader(self, tuple(columns))
         return reader, tuple(s if s.kept_bytes else _CopiedSource.of(s) for s in sources)
 

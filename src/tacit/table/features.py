@@ -162,12 +162,7 @@ def read_features(
 def take_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
     """Return X as a Polars frame or an array, after scikit-learn's checks of its columns.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    X : frame, mapping of columns, array or sparse array
-    reset : bool
-        Whether the estimator notes the columns, as in fit, or compares them with those it knows.
+    With `reset`, the estimator notes the columns, as in fit; else they must be those that it knows.
     """
     refuse_partitions(X, type(estimator).__name__)
     if (isinstance(X, Mapping) and not is_sparse(X)) or is_frame(X):  # SciPy has a dict, too

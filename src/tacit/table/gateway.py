@@ -33,14 +33,7 @@ MOST_RECORDS = 2**31 - 1  # record numbers are held in 32 bits
 
 
 def as_table(X: Any, **options: Any) -> Table:
-    """Return `X` if it is a Table, else the Table made of it.
-
-    Parameters
-    ----------
-    X : Table, frame, array, sparse array or mapping of columns
-    **options
-        As :class:`tacit.Table` takes them; only where `X` is not a Table yet.
-    """
+    """Return `X` if it is a Table, else the Table made of it with the options of a Table."""
     from tacit.table.table import Table
 
     refuse_partitions(X, "a Table")
@@ -91,17 +84,8 @@ def check_sparse(
 ) -> bool:
     """Check a compressed sparse structure in O(stored); True if all rows are sorted.
 
-    Parameters
-    ----------
-    indptr, indices : integer arrays
-    n : int
-        Indices must be in [0, n).
-    argument : str
-        What the caller calls it.
-    sorted_only : bool
-        Refuse rows that are not ascending.
-    by_column : bool
-        The structure is compressed by columns, and its indices are those of rows.
+    Indices must be in [0, n), and those of a row ascend if `sorted_only`. The caller calls it
+    `argument`. Compressed `by_column`, its indices are those of rows.
     """
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1:

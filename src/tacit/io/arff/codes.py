@@ -46,14 +46,7 @@ class Entries:
 def code_entries(
     entries: Entries, missing: str, discretise: Any, target: str | None
 ) -> tuple[Schema, NDArray[np.int64]]:
-    """Give every column its labels, and every entry its code.
-
-    Returns
-    -------
-    schema : Schema
-        Its defaults are the codes of what is left out.
-    codes : int64 array
-    """
+    """Return a schema, whose defaults are what the file leaves out, and the code of every entry."""
     names = [attribute.name for attribute in entries.attributes]
     positions = {name: c for c, name in enumerate(names)}
     if target is not None and target not in positions:

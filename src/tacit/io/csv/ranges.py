@@ -189,18 +189,10 @@ def _cut_ranges(
     formats: Mapping[str, int],
     options: ReadOptions,
 ) -> Iterator[CsvRange]:
-    """Move the borders of ranges on to where records begin.
+    """Move the borders of ranges, those of all files in order, on to where records begin.
 
-    Parameters
-    ----------
-    ranges : sequence of ByteRange
-        Of all files, in order.
-    counts : sequence of ByteCounts
-        What each of them holds.
-    formats : mapping of str to int
-        Which of the formats in `options` each file has, by its path.
-    options : ReadOptions
-        Has the types of all columns that are to be read.
+    `formats` says by path which of the formats in `options` a file has; `options` has the types of
+    all columns that are to be read.
     """
     types = list(options.types.values())
     width, parse = record_width(types), _parse_width(options.formats[0], types)
@@ -321,13 +313,7 @@ def _data_start(file: IO[bytes], dialect: Dialect, blank_lines: int, header: boo
 
 
 class CsvFiles:
-    """CSV files that are scanned together, of which the first records have been read.
-
-    Parameters
-    ----------
-    files : sequence of CsvScan
-    options : ScanOptions
-    """
+    """CSV files that are scanned together, of which the first records have been read."""
 
     def __init__(self, files: Sequence[CsvScan], options: ScanOptions) -> None:
         self._files = files

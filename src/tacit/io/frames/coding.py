@@ -111,14 +111,7 @@ def choose_coding(
     edges: Mapping[str, Edges],
     weights: str | None,
 ) -> tuple[Coding, int]:
-    """Choose labels and defaults by what the first pass counted.
-
-    Returns
-    -------
-    coding : Coding
-    n_stored : int
-        How many values will be stored.
-    """
+    """Choose labels and defaults by what the first pass counted; count what will be stored."""
     labels, counts, codes = [], [], []
     for kept, times in zip(counted.labels, counted.counts, strict=True):
         code = np.arange(len(kept))

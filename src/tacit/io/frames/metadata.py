@@ -91,17 +91,7 @@ def find_metadata(
     sources: tuple[Any, ...],
     read_options: ReadOptions,
 ) -> Metadata:
-    """Find edges, labels and defaults.
-
-    Parameters
-    ----------
-    passes : PassRunner
-    options : ScanOptions
-    specs : dict
-        How to cut columns of numbers.
-    sources : tuple of FilePartition, or of others that have row ranges
-    read_options : ReadOptions
-    """
+    """Find edges, labels and defaults; `specs` say how to cut columns of numbers."""
 
     def extremes(statistic: Extremes) -> NDArray[np.float64] | None:
         raw = raw_partitions(sources, statistic.columns, read_options)

@@ -73,13 +73,7 @@ class _Table:
 
 
 def check_lengths(path: PathLike, plain: Path) -> list[Batch]:
-    """Refuse an Arrow IPC file, or stream, that claims more than it can hold.
-
-    Returns
-    -------
-    list of Batch
-        In order.
-    """
+    """Return the batches of an Arrow IPC file, or stream; refuse one that claims more."""
     batches: list[Batch] = []
     with (
         plain.open("rb") as file,
