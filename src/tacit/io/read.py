@@ -13,7 +13,7 @@ from tacit.io.baskets import read_baskets
 from tacit.io.csv import csv_frame, read_csv
 from tacit.io.ipc import ipc_frame, read_ipc
 from tacit.io.msweb import read_msweb
-from tacit.io.multilabel import MultiLabelData, arff_frame, read_multilabel
+from tacit.io.multilabel import arff_frame
 from tacit.io.opening import uncompressed_name
 from tacit.io.parquet import parquet_frame, read_parquet
 from tacit.io.svmlight import read_svmlight
@@ -27,23 +27,8 @@ if TYPE_CHECKING:
 
     from tacit.io.opening import PathLike
 
-__all__ = [
-    "FORMAT_OPTIONS",
-    "MultiLabelData",
-    "read",
-    "read_arff",
-    "read_arff_frame",
-    "read_baskets",
-    "read_csv",
-    "read_frame",
-    "read_msweb",
-    "read_multilabel",
-    "read_svmlight",
-    "read_what",
-    "can_discretise",
-    "file_kind",
-]
-
+__all__ = ["FORMAT_OPTIONS", "can_discretise", "file_kind"]
+__all__ += ["read", "read_arff_frame", "read_frame", "read_what"]
 
 _READERS: dict[str, Callable[..., Any]] = {
     "csv": read_csv,
