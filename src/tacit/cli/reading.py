@@ -69,25 +69,13 @@ class Source:
         """
         if {"discretise", "missing"} & set(self.options):
             return None
-        if arff and (numbers := self._read_arff()) is not None:
-            return numbers
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
         with working(f"reading {self.path}"):
-            frame = tacit.io.read_frame(self.path, **options)
-        if frame is None:
-            return None
-        return self._weighted(frame)
-
-    def _read_arff(self) -> Numbers | None:
-        with working(f"reading {self.path}"):
-            frame = tacit.io.read_arff_frame(self.path, format=self.options.get("format"))
-        return None if frame is None else self._weighted(frame)
-
-    def _weighted(self, frame: pl.DataFrame) -> Numbers:
+            frame = tacit.io.read_frame(self.path, arff=arff, **options)
         name = self.options.get("weights")
-        if name is None:
-            return Numbers(frame, None)
+        if frame is None or name is None:
+            return None if frame is None else Numbers(frame, None)
         if name not in frame.columns:
             raise InputError(f"--weights: there is no column {name!r}")
         return Numbers(frame.drop(name), frame.get_column(name).to_numpy())

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.io.opening import PathLike
 
 __all__ = ["FORMAT_OPTIONS", "can_discretise", "file_kind"]
-__all__ += ["read", "read_arff_frame", "read_frame", "read_what"]
+__all__ += ["read", "read_frame", "read_what"]
 
 _READERS: dict[str, Callable[..., Any]] = {
     "csv": read_csv,
@@ -108,12 +108,21 @@ _FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
 }
 
 
-def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> pl.DataFrame | None:  # noqa: A002
+def read_frame(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002
+    arff: bool = False,
+    **options: Any,
+) -> pl.DataFrame | None:
     """Read a file of columns as a frame, numbers as they are; ``None`` for other files.
 
-    Options of text are separator, header and null_values, as for :func:`read_csv`.
+    Dense ARFF files count as such if `arff` says so. Options of text are separator, header and
+    null_values, as for :func:`read_csv`.
     """
     kind = file_kind(path, format)
+    if arff and kind == "arff":
+        return arff_frame(path)
     if kind not in _FRAMES:
         return None
     reader = _FRAMES[kind]
@@ -121,11 +130,6 @@ def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> 
         if option not in _options_of(reader):
             raise InputError(f"{option} is no option of {kind} files")
     return reader(path, **{**FORMAT_OPTIONS.get(kind, {}), **options})
-
-
-def read_arff_frame(path: PathLike, *, format: str | None = None) -> pl.DataFrame | None:  # noqa: A002
-    """Read a dense ARFF file as a frame, numbers as they are; ``None`` for all other files."""
-    return arff_frame(path) if file_kind(path, format) == "arff" else None
 
 
 def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002

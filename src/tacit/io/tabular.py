@@ -15,6 +15,7 @@ from tacit.machine import count_jobs
 from tacit.table import Table
 from tacit.table.discretise import MDL, Edges, cut_points
 from tacit.table.frames import class_codes, specs_of
+from tacit.table.gateway import check_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -80,8 +81,7 @@ class TabularFile(ABC):
     ) -> Table:
         """Read the file into a Table; options as for :func:`tacit.read_csv`."""
         jobs = count_jobs(n_jobs)
-        if missing not in ("state", "default", "error"):
-            raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
+        check_missing(missing)
         if chunk_records is not None and (type(chunk_records) is not int or chunk_records < 1):
             raise InputError(f"chunk_records must be a positive integer, got {chunk_records!r}")
         chosen = choose_columns(self.schema, columns, weights, defaults)

@@ -20,6 +20,7 @@ __all__ = [
     "MOST_RECORDS",
     "as_table",
     "check_codes",
+    "check_missing",
     "check_records",
     "check_size",
     "check_sparse",
@@ -199,6 +200,12 @@ def check_records(records: Any, n_records: int) -> Subset:
         wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
         raise InputError(f"records: {wrong} is not in [0, {n_records})")
     return np.ascontiguousarray(numbers)
+
+
+def check_missing(missing: Any) -> None:
+    """Refuse what is no way to treat missing values."""
+    if missing not in ("state", "default", "error"):
+        raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
 
 
 def check_target(schema: Schema, target: Any) -> int:

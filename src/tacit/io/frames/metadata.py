@@ -33,31 +33,16 @@ __all__ = ["ScanOptions", "find_metadata", "raw_partitions"]
 
 @dataclass(frozen=True)
 class ScanOptions:
-    """What is asked of files, whatever their kind.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    weights : str, optional
-        The column that holds record weights.
-    missing, defaults, discretise
-        As for :func:`tacit.scan`.
-    n_bytes : int
-        What loading a partition is to take, about.
-    n_records : int, optional
-        How many records a partition is to have.
-    origin : str
-        The files, for people.
-    """
+    """What is asked of files, whatever their kind, as :func:`tacit.scan` takes it."""
 
     columns: tuple[str, ...]
     weights: str | None
     missing: str
     defaults: Any
     discretise: Any
-    n_bytes: int
-    n_records: int | None
-    origin: str
+    n_bytes: int  # what loading a partition is to take, about
+    n_records: int | None  # how many records a partition is to have
+    origin: str  # the files, for people
 
     @property
     def wanted(self) -> tuple[str, ...]:
