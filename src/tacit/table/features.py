@@ -75,27 +75,9 @@ def fit_features(
     """Make a Table of the X that an estimator is fitted on, and say what to remember of it.
 
     Notes `n_features_in_` and, where columns have names, `feature_names_in_` on the estimator.
+    Sparse arrays stay sparse, unless they are to be cut. A Table is discrete already and is not
+    cut; one that has weights takes no `sample_weight`.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    X : Table, frame, mapping of columns, array or sparse array
-        Sparse arrays stay sparse, unless they are to be cut.
-    discretise : spec or mapping, optional
-        As for :class:`tacit.Table`; a Table is discrete already and takes none.
-    sample_weight : array-like of shape (n_records,), optional
-        How many records each one stands for; not if X is a Table with weights.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    table : Table
-    features : Features
-        For :func:`read_features`.
-
-    Examples
-    --------
     >>> from sklearn.base import BaseEstimator
     >>> model = BaseEstimator()
     >>> table, features = fit_features(model, {"age": [19.5, 44.0, 61.5]}, discretise=[30, 60])
@@ -133,18 +115,7 @@ def read_features(
 
     Columns of a Table are matched by name, and may be more than the estimator knows. For frames,
     scikit-learn's rules hold: the same names in the same order. Columns of arrays are taken by
-    their positions.
-
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    X : Table, frame, mapping of columns, array or sparse array
-    features : Features
-        As :func:`fit_features` returned them.
-    unseen : {"error", "default"}
-        As for :meth:`tacit.Table.conform`.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
+    their positions. Labels that are `unseen` are treated as by :meth:`tacit.Table.conform`.
     """
     if isinstance(X, Table):
         return X.conform(features.schema, unseen=unseen)

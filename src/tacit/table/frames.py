@@ -37,7 +37,6 @@ __all__ = [
 ]
 
 _KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
-_MISSING = ("state", "default", "error")
 _TURNS = 8  # to code all columns in, as the tables of the lookup take more than the frame does
 
 
