@@ -29,21 +29,11 @@ _MOST = 2**32 - 1  # records that cells of 32 bits can count
 
 @dataclass(frozen=True)
 class PairTotal:
-    """Counts of pairs, of which those in a triangle and those in a matrix add up.
+    """Counts of pairs, of which those in a triangle and those in a matrix add up."""
 
-    Attributes
-    ----------
-    total : int or float
-        The (weighted) number of records.
-    triangle : uint32 array or None
-        Of the pairs i <= j of value ids, row after row.
-    matrix : array, csr_array or None
-        Of all pairs.
-    """
-
-    total: int | float = 0
-    triangle: NDArray[np.uint32] | None = None
-    matrix: Any = None
+    total: int | float = 0  # the (weighted) number of records
+    triangle: NDArray[np.uint32] | None = None  # of the pairs i <= j of value ids, row after row
+    matrix: Any = None  # of all pairs
 
     def __add__(self, other: PairTotal) -> PairTotal:
         """Add up, in the arrays of the first where that can be."""
@@ -81,24 +71,12 @@ def _sum(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class PairCounts(Statistic["PairTotal"]):
-    """Counts of all pairs of stored values.
+    """Counts of all pairs of stored values."""
 
-    Parameters
-    ----------
-    n_values : int
-        Value ids of the table.
-    n_records : int
-        Of all partitions.
-    weighted : bool
-    given : mapping, optional
-        Count the records that match only.
-    layout : {"auto", "dense", "sparse"}
-    """
-
-    n_values: int
-    n_records: int
+    n_values: int  # value ids of the table
+    n_records: int  # of all partitions
     weighted: bool
-    given: Mapping[str, Any] | None = None
+    given: Mapping[str, Any] | None = None  # count the records that match only
     layout: Layout = "auto"
 
     @property

@@ -160,9 +160,7 @@ class Table(Records, store.Saved):
             raise InputError(f"values: {wrong} is not in [0, {schema.n_values})")
         values = values.astype(build.value_type(schema.n_values))
         check_stored(schema, indptr, values, "values")
-        table = cls.__new__(cls)
-        table._fill(schema, indptr, values, weights)
-        return table
+        return cls._of(build.Parts(schema, indptr, values, weights))
 
     @classmethod
     def from_baskets(
@@ -571,9 +569,7 @@ class Table(Records, store.Saved):
         ):
             raise InputError("its arrays have the wrong types")
         check_stored(schema, indptr, values, "stored values")
-        table = cls.__new__(cls)
-        table._fill(schema, indptr, values, weights)
-        return table
+        return cls._of(build.Parts(schema, indptr, values, weights))
 
     def fresh(self) -> Table:
         """Return the same table, sharing its arrays, but nothing that is derived and kept."""
