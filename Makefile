@@ -2,9 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-KERNELS := $(shell find core -name '*.cpp' -o -name '*.hpp')
-# What the installed package is made of: Python sources are read from src as they are.
-SOURCES := pyproject.toml CMakeLists.txt $(KERNELS)
+# What is installed anew after a change. Python sources are read from src as they are.
+SOURCES := pyproject.toml CMakeLists.txt $(shell find core -name '*.[ch]pp')
 
 .PHONY: demo test develop lint types bench docs sanitize stubs clean
 .DELETE_ON_ERROR:
@@ -20,7 +19,7 @@ develop: $(VENV)/.developed
 lint: $(VENV)/.developed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/clang-format --dry-run -Werror $(KERNELS)
+	find core -name '*.[ch]pp' -exec $(BIN)/clang-format --dry-run -Werror {} +
 	$(BIN)/lint-imports --no-cache
 
 types: $(VENV)/.developed
@@ -37,7 +36,7 @@ bench: $(VENV)/.developed .venv-boomer/.installed
 	.venv-boomer/bin/pip install -q mlrl-boomer==0.12.3
 	touch $@
 
-docs: $(VENV)/.documented
+docs: $(VENV)/.developed
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 # The kernels under AddressSanitizer and UndefinedBehaviorSanitizer, run through the kernel tests.
@@ -52,7 +51,7 @@ stubs: $(VENV)/.developed
 	$(BIN)/python tests/support/make_stub.py
 
 clean:
-	rm -rf build docs/_build docs/gallery docs/api/generated $(VENV)/.installed $(VENV)/.developed $(VENV)/.documented
+	rm -rf build docs/_build docs/gallery docs/api/generated $(VENV)/.installed $(VENV)/.developed
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -71,7 +70,3 @@ $(VENV)/.installed: $(SOURCES) | $(BIN)/python
 $(VENV)/.developed: $(SOURCES) | $(BIN)/python
 	$(call install,.[dev])
 	touch $@ $(VENV)/.installed
-
-$(VENV)/.documented: pyproject.toml | $(VENV)/.developed
-	$(call install,.[docs])
-	touch $@

@@ -41,8 +41,8 @@ def test_value_ids_number_the_codes_that_are_not_the_default(case):
         assert number in schema.values_of(column)
     for column, default in enumerate(defaults):
         assert schema.value_id(column, default) is None
-        own = [code for code in range(arities[column]) if code != default]
-        assert schema.codes_of(column).tolist() == own
+        codes = [code for code in range(arities[column]) if code != default]
+        assert schema.codes_of(column).tolist() == codes
         assert len(schema.values_of(column)) == arities[column] - 1
 
 

@@ -48,16 +48,16 @@ def draw(kind: Kind, n_clusters: int, seed: int) -> Drawn:
     1% to 10%; in clusters that it belongs to, of 30% to 80%.
     """
     rng = np.random.default_rng([n_clusters, seed])
-    shares = np.maximum(rng.dirichlet(np.full(n_clusters, 3.0)), 0.3 / n_clusters)
-    shares /= shares.sum()
-    clusters = rng.choice(n_clusters, kind.n_records, p=shares)
+    weights = np.maximum(rng.dirichlet(np.full(n_clusters, 3.0)), 0.3 / n_clusters)
+    weights /= weights.sum()
+    clusters = rng.choice(n_clusters, kind.n_records, p=weights)
     shape = (n_clusters, kind.n_columns)
     own = rng.random(shape) < kind.own / kind.n_columns
     stored = np.where(own, rng.uniform(0.3, 0.8, shape), rng.uniform(0.01, 0.1, kind.n_columns))
     which = rng.dirichlet(np.ones(kind.n_labels - 1), shape)
     chances = np.concatenate([1 - stored[..., None], stored[..., None] * which], axis=-1)
     codes = np.empty((kind.n_records, kind.n_columns), np.int64)
-    logs = np.tile(np.log(shares), (kind.n_records, 1))
+    logs = np.tile(np.log(weights), (kind.n_records, 1))
     for c in range(kind.n_columns):
         bounds = np.cumsum(chances[:, c], axis=1)[:, :-1]
         codes[:, c] = (rng.random(kind.n_records)[:, None] > bounds[clusters]).sum(axis=1)

@@ -43,8 +43,8 @@ def start(X: sparse.csr_array) -> NDArray[np.float64]:
     return np.array([X[rows].mean(axis=0, dtype=np.float64) for rows in drawn])
 
 
-def as_shares(centres: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Centres of a Table of two labels a column: the shares of both."""
+def as_fractions(centres: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Centres of a Table of two labels a column: the fractions of both."""
     return np.stack((1 - centres, centres), axis=2).reshape(len(centres), -1)
 
 
@@ -64,10 +64,10 @@ def an_iteration(section: Section) -> None:
     X = as_numbers(table)
     centres = start(X)
     same = {"max_iter": ITERATIONS, "tol": 0.0, "n_init": 1}
-    shares, single = as_shares(centres), centres.astype(np.float32)
+    fractions, single = as_fractions(centres), centres.astype(np.float32)
 
     def ours(algorithm: str, jobs: int, data: Any = table) -> Callable[[], Any]:
-        init = shares if data is table else centres
+        init = fractions if data is table else centres
         model = tacit.KMeans(CLUSTERS, init=init, algorithm=algorithm, n_jobs=jobs, **same)
         return lambda: model.fit(data)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ class MadeSource(PartitionSource):
     """A partition that is drawn when it is asked for."""
 
     seed: int
+    _: KW_ONLY
     name: str = "a partition that is drawn"
     disk_bytes: int = 0
     load_bytes: int = 3 * STORED

@@ -63,9 +63,9 @@ for k, values in enumerate(stored):
 
 # %%
 # The dense product does the same work however empty the table is. tacit's work shrinks with what is
-# stored. It has two ways to count: one visits each pair of values that occur in one record, the
-# other compares bitmaps, whose cost depends less on what they hold. ``pairs`` estimates both and
-# takes the one that looks cheaper.
+# stored. It has two ways to count: one visits each pair of values of a record, the other compares
+# bitmaps, whose cost depends less on what they hold. ``pairs`` estimates both and takes
+# the one that looks cheaper.
 
 fig, ax = plt.subplots(figsize=(7.5, 4.8), layout="constrained")
 ax.plot(stored, best["dense"], color="0.45", lw=2, marker="s", ms=4)

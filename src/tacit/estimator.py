@@ -87,6 +87,13 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
                 "discretise= to tacit.scan"
             )
 
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """Show in notebooks what `_repr_html_` says, which may be a picture of what was learnt."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**options)
+        if "text/html" in shown:  # unless scikit-learn is configured to show text
+            shown["text/html"] = self._repr_html_()
+        return shown
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to a file that :func:`tacit.load` reads; atomic.
 

@@ -30,9 +30,9 @@ def frame():
 def client():
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster, set_as_default=False) as own,
+        Client(cluster, set_as_default=False) as client,
     ):
-        yield own
+        yield client
 
 
 DISCRETE = ["sky", "rain", "wind", "level"]
@@ -49,9 +49,9 @@ def test_on_this_machine(frame):
 
 def test_labels_that_only_some_partitions_have(frame):
     shown = frame[["level", "sky"]].sort_values("level")
-    pieces = [own.assign(sky=own["sky"].cat.remove_unused_categories())
-              for _, own in shown.groupby("level")]  # fmt: skip
-    joined = dd.concat([dd.from_pandas(own, npartitions=1) for own in pieces])
+    groups = [group.assign(sky=group["sky"].cat.remove_unused_categories())
+              for _, group in shown.groupby("level")]  # fmt: skip
+    joined = dd.concat([dd.from_pandas(group, npartitions=1) for group in groups])
     whole = tacit.Table(shown)
     assert np.array_equal(tacit.scan(joined).pairs().stored, whole.pairs().stored)
 
@@ -118,6 +118,6 @@ def test_the_client_of_the_frame_computes(client, frame):
     with client.as_current():
         parts = tacit.scan(dd.from_pandas(frame[DISCRETE], npartitions=4))
         assert isinstance(parts._passes.default, Dask)
-        found = parts.pairs().stored
-    assert np.array_equal(found, tacit.Table(frame[DISCRETE]).pairs().stored)
+        stored = parts.pairs().stored
+    assert np.array_equal(stored, tacit.Table(frame[DISCRETE]).pairs().stored)
     assert parts.cost.partitions == 8  # labels, then pairs

@@ -86,8 +86,8 @@ def test_partitions_are_mapped_and_looked_through_once(made, monkeypatch):
     kept = [records for records, _ in table._passes.default._kept.values()]
     assert len(kept) == 6
     assert table._passes.default.kept_bytes == 0
-    for own in kept:
-        for array in (own.indptr, own.values):
+    for table in kept:
+        for array in (table.indptr, table.values):
             base = array
             while not isinstance(base, np.memmap) and base.base is not None:
                 base = base.base
@@ -104,7 +104,7 @@ def test_weights_are_mapped(tmp_path, visits):
     heavy = visits.with_weights(np.arange(900) / 4)
     made = tacit.scale.partition(heavy, 2).materialise(tmp_path / "made")
     assert_same(made, heavy)
-    assert not any(own.weights.flags.owndata for own, _ in made._passes.default._kept.values())
+    assert not any(table.weights.flags.owndata for table, _ in made._passes.default._kept.values())
 
 
 def test_columns_of_it(made, visits):
@@ -117,7 +117,7 @@ def test_columns_of_it(made, visits):
 def test_schema_is_there_once_and_a_file_can_be_loaded(made, visits):
     assert all(b"weather" not in path.read_bytes() for path in files_of(made))
     tables = [tacit.load(path) for path in files_of(made)]
-    assert all(own.schema == visits.schema for own in tables)
+    assert all(table.schema == visits.schema for table in tables)
     assert np.array_equal(tacit.Table.concat(tables).to_numpy(), visits.to_numpy())
     assert tacit.read(files_of(made)[0]).n_records == 150
     alone = made.parent / files_of(made)[0].name
@@ -129,11 +129,11 @@ def test_schema_is_there_once_and_a_file_can_be_loaded(made, visits):
 
 
 def test_what_is_sent_to_workers_is_small(made):
-    contents = tacit.scan(made)._metadata.partitions
-    assert len(pickle.dumps(contents.sources[0])) < 500
-    own = pickle.loads(pickle.dumps(contents))
-    assert own.load(3, 1).n_records == 150
-    assert own.key == tacit.scan(made)._metadata.partitions.key  # what workers keep is used again
+    metadata = tacit.scan(made)._metadata.partitions
+    assert len(pickle.dumps(metadata.sources[0])) < 500
+    sent = pickle.loads(pickle.dumps(metadata))
+    assert sent.load(3, 1).n_records == 150
+    assert sent.key == tacit.scan(made)._metadata.partitions.key  # what workers keep is used again
 
 
 def test_a_folder_that_is_there(made, tmp_path, visits):
@@ -172,18 +172,18 @@ def test_overwriting(made, visits):
 
 
 class FailingReader:
-    def load(self, piece, n_jobs):
-        if piece.name == "partition 2":
+    def load(self, source, n_jobs):
+        if source.name == "partition 2":
             raise tacit.FileError("there.parquet", "row group 2: is damaged")
-        return piece.table
+        return source.table
 
 
 def failing(visits):
     """Return a table of which a partition cannot be read."""
     parts = tacit.scale.partition(visits, 4)
-    contents = parts._metadata
+    metadata = parts._metadata
     parts._cached_metadata = replace(
-        contents, partitions=replace(contents.partitions, reader=FailingReader(), key="f")
+        metadata, partitions=replace(metadata.partitions, reader=FailingReader(), key="f")
     )
     return parts
 
@@ -368,8 +368,8 @@ def test_table_files_with_one_schema(tmp_path, visits):
 def test_table_files_whose_labels_differ(tmp_path, defaults):
     frames = [frame for frame in some_frames() if frame.height]
     for k, frame in enumerate(frames):
-        own = frame if k != 1 else frame.select(frame.columns[::-1])
-        tacit.Table(own, **CUTS).save(tmp_path / f"{k}.tacit")
+        ordered = frame if k != 1 else frame.select(frame.columns[::-1])
+        tacit.Table(ordered, **CUTS).save(tmp_path / f"{k}.tacit")
     parts = tacit.scan(tmp_path / "*.tacit", defaults=defaults)
     tables = [tacit.load(tmp_path / f"{k}.tacit") for k in (0, 1, 2)]
     tables[1] = tables[1].select(tables[0].schema.names)
@@ -409,19 +409,19 @@ class InterferingReader:
     def __init__(self, folder, other):
         self.folder, self.other = folder, other
 
-    def load(self, piece, n_jobs):
-        if piece.name == "partition 2":
+    def load(self, source, n_jobs):
+        if source.name == "partition 2":
             self.other.materialise(self.folder, overwrite=True)
-        return piece.table
+        return source.table
 
 
 def test_two_at_once(made, visits):
     other = tacit.scale.partition(visits.take(np.arange(20)), 2)
     parts = tacit.scale.partition(visits, 4)
-    contents = parts._metadata
+    metadata = parts._metadata
     reader = InterferingReader(made, other)
     parts._cached_metadata = replace(
-        contents, partitions=replace(contents.partitions, reader=reader, key="i")
+        metadata, partitions=replace(metadata.partitions, reader=reader, key="i")
     )
     with pytest.raises(tacit.InputError, match="folder: someone else has written to"):
         parts.materialise(made, overwrite=True)

@@ -17,7 +17,7 @@ from support.comparing import assert_same
 from tacit import FileError, InputError, Table, read, read_csv
 from tacit.io import tabular
 from tacit.io.csv import file as csv_file
-from tacit.io.csv import lines
+from tacit.io.csv import text as csv_text
 
 SIZES = [1, 2, 3, 5, None]
 
@@ -304,7 +304,7 @@ def test_an_archive_says_what_is_in_it(tmp_path):
 
 
 def test_ragged_lines_across_blocks_and_quotes(path, monkeypatch):
-    monkeypatch.setattr(lines, "_BLOCK", 5)
+    monkeypatch.setattr(csv_text, "_BLOCK", 5)
     path.write_text('a,b\n"x\ny",1\n"p,q",\nz\n')
     with pytest.raises(FileError, match=r"some.csv: line 5 has 1 field where 2 are expected"):
         read_csv(path)

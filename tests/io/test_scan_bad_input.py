@@ -316,12 +316,12 @@ def test_what_is_sent_to_workers_is_small(tmp_path, ending):
 
     class Watching(tacit.scale.Local):
         def reduce(self, partitions, statistic, n_jobs, report):
-            sent.extend(len(pickle.dumps(piece)) for piece in partitions.sources)
-            own = pickle.loads(pickle.dumps((partitions, statistic)))
-            return pickle.loads(pickle.dumps(super().reduce(*own, n_jobs, report)))
+            sent.extend(len(pickle.dumps(source)) for source in partitions.sources)
+            sent_along = pickle.loads(pickle.dumps((partitions, statistic)))
+            return pickle.loads(pickle.dumps(super().reduce(*sent_along, n_jobs, report)))
 
         def map(self, partitions, function, n_jobs, report):
-            sent.extend(len(pickle.dumps(piece)) for piece in partitions.sources)
+            sent.extend(len(pickle.dumps(source)) for source in partitions.sources)
             return super().map(*pickle.loads(pickle.dumps((partitions, function))), n_jobs, report)
 
     with tacit.scale.using(Watching()):

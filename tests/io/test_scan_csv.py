@@ -193,7 +193,7 @@ def test_ranges_are_as_large_as_memory_allows(tmp_path):
     small = tacit.scan(tmp_path / "a.csv", memory="8MB")
     assert_same(small, tacit.Table(frame))
     assert 2 < small.n_partitions < 20
-    assert max(piece.load_bytes for piece in small._metadata.partitions.sources) < 8e6 / 2
+    assert max(source.load_bytes for source in small._metadata.partitions.sources) < 8e6 / 2
 
 
 def test_real_data(tmp_path):

@@ -17,7 +17,7 @@ def test_batches_are_cut_and_joined(tmp_path, compression, each, records):
     frame.write_ipc(tmp_path / "a.arrow", compression=compression, record_batch_size=each)
     parts = tacit.scan(tmp_path / "a.arrow", partition_records=records, **CUTS)
     assert_same(parts, as_read([frame], **CUTS))
-    names = [piece.name for piece in parts._metadata.partitions.sources]
+    names = [source.name for source in parts._metadata.partitions.sources]
     if records == 12 and each == 5:
         assert names[0].endswith("a.arrow, record batches 0 to 1")
         assert parts.partition_sizes.tolist() == [10, 10, 10, 10]
@@ -39,7 +39,7 @@ def test_a_stream_is_read_as_a_whole(tmp_path):
     parts = tacit.scan(tmp_path / "*.arrow", partition_records=4, **CUTS)
     assert_same(parts, as_read(frames, **CUTS))
     assert parts.partition_sizes.tolist() == [9, 14]
-    names = [piece.name for piece in parts._metadata.partitions.sources]
+    names = [source.name for source in parts._metadata.partitions.sources]
     assert names[0].endswith("0.arrow, all of it at once, as it is a stream")
 
 

@@ -102,8 +102,8 @@ def test_wherever_files_and_row_groups_end(data, tmp_path_factory):
         folder / f"*.{ending}", weights="weight", discretise=CUTS, partition_records=records
     )
     assert_same(parts, as_read(frames, weights="weight", discretise=CUTS))
-    for own in parts._metadata.partitions.sources:  # neighbours in a file are one read
-        assert len(own.row_ranges) == len({stretch.path for stretch in own.row_ranges})
+    for source in parts._metadata.partitions.sources:  # neighbours in a file are one read
+        assert len(source.row_ranges) == len({row_range.path for row_range in source.row_ranges})
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
@@ -111,8 +111,8 @@ def test_enumerations_that_differ(tmp_path, ending):
     kinds = [pl.Enum(["c", "a"]), pl.Enum(["b", "a"]), pl.Enum(["c", "a"])]
     values = [["c", "a", None], ["b", "b"], ["a"]]
     frames = [
-        pl.DataFrame({"e": pl.Series(own, dtype=kind), "n": range(len(own))})
-        for own, kind in zip(values, kinds, strict=True)
+        pl.DataFrame({"e": pl.Series(column, dtype=kind), "n": range(len(column))})
+        for column, kind in zip(values, kinds, strict=True)
     ]
     parts = tacit.scan(write(tmp_path, frames, ending), partition_records=1)
     assert_same(parts, tacit.Table.concat([tacit.Table(frame) for frame in frames]))
@@ -153,12 +153,13 @@ def test_large_row_groups_are_cut_and_small_ones_joined(tmp_path):
         assert 1 < parts.n_partitions < 50
         assert tacit.scan(path).n_partitions == 1
     names = [
-        piece.name for piece in tacit.scan(path, partition_records=250)._metadata.partitions.sources
+        source.name
+        for source in tacit.scan(path, partition_records=250)._metadata.partitions.sources
     ]
     assert names[0].endswith("many.parquet, row groups 0 to 1")
     names = [
-        piece.name
-        for piece in tacit.scan(
+        source.name
+        for source in tacit.scan(
             tmp_path / "one.parquet", partition_records=9999
         )._metadata.partitions.sources
     ]

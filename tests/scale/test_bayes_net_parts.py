@@ -1,7 +1,7 @@
 """Bayes nets of records in partitions are those of all records in memory."""
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -214,6 +214,7 @@ class BadSource(PartitionSource):
     table: tacit.Table
     left: list
     error: BaseException
+    _: KW_ONLY
     name: str = "part 1"
     disk_bytes: int = 0
     load_bytes: int = 0

@@ -5,7 +5,7 @@ import pickle
 import signal
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,14 +36,14 @@ def workers(n):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with workers(2) as own:
-        yield own
+    with workers(2) as started:
+        yield started
 
 
 @pytest.fixture
 def client(cluster):
-    with Client(cluster, set_as_default=False) as own:
-        yield own
+    with Client(cluster, set_as_default=False) as connected:
+        yield connected
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class MadeSource(PartitionSource):
     index: int
     folder: str
     rows: int = 50
+    _: KW_ONLY
     name: str = "made"
     disk_bytes: int = 100
     load_bytes: int = 10_000
@@ -112,10 +113,10 @@ def test_counts_are_those_of_memory_bit_for_bit(client, visits, n):
         assert np.array_equal(parts.two_way("news").counts, visits.two_way("news").counts)
         assert np.array_equal(parts.pairs().stored, visits.pairs().stored)
         assert parts.count({"news": True}) == visits.count({"news": True})
-        found = parts.contingency(["news", "weather", "sports"])
+        counted = parts.contingency(["news", "weather", "sports"])
         taken = parts.take([0, 5, 19_999])
     expected = visits.contingency(["news", "weather", "sports"])
-    assert np.array_equal(found.to_array(), expected.to_array())
+    assert np.array_equal(counted.to_array(), expected.to_array())
     assert np.array_equal(taken.to_numpy(), visits.take([0, 5, 19_999]).to_numpy())
 
 
@@ -128,7 +129,7 @@ def test_merging_is_that_of_one_machine(client, tmp_path, n):
     sizes = Dask(client).reduce(partitions, Sizes(), 1, silent)
     assert sizes == Local().reduce(partitions, Sizes(), 1, silent)
     mapped = Dask(client).map(partitions, Sizes().partial, 1, silent)
-    assert [one for found in mapped for one in found] == sizes
+    assert [one for several in mapped for one in several] == sizes
 
 
 @pytest.mark.parametrize("n", [2, 5, 16])
@@ -154,8 +155,8 @@ def test_a_statistic_of_the_caller(client, visits):
             return max(one, other)
 
     with on_dask(client):
-        found = tacit.scale.partition(visits, 5).reduce(Longest())
-    assert found == np.diff(visits.indptr).max()
+        longest = tacit.scale.partition(visits, 5).reduce(Longest())
+    assert longest == np.diff(visits.indptr).max()
 
 
 # What is kept, and what is not
@@ -174,7 +175,7 @@ def test_partitions_are_loaded_once(client, tmp_path):
 
 
 def test_partitions_beyond_the_workers_memory_are_loaded_each_time(client, tmp_path):
-    limit = min(own["memory_limit"] for own in client.scheduler_info()["workers"].values())
+    limit = min(worker["memory_limit"] for worker in client.scheduler_info()["workers"].values())
     partitions = made(tmp_path / "made", 12, kept_bytes=limit // 6, load_bytes=limit // 6)
     executor, costs = Dask(client), []
     for _ in range(3):
@@ -185,7 +186,7 @@ def test_partitions_beyond_the_workers_memory_are_loaded_each_time(client, tmp_p
 
 
 def test_other_tables_make_room(client, tmp_path):
-    limit = min(own["memory_limit"] for own in client.scheduler_info()["workers"].values())
+    limit = min(worker["memory_limit"] for worker in client.scheduler_info()["workers"].values())
     executor = Dask(client)
     for name in ("one", "other"):
         partitions = made(tmp_path / name, 4, kept_bytes=limit // 5, load_bytes=limit // 5)
@@ -212,9 +213,9 @@ def test_costs_arrive(client, visits):
 
 def test_a_closed_map_reads_no_further(client, tmp_path):
     partitions = made(tmp_path / "made", 400)
-    found = Dask(client).map(partitions, Sizes().partial, 1, silent)
-    next(found)
-    found.close()
+    mapped = Dask(client).map(partitions, Sizes().partial, 1, silent)
+    next(mapped)
+    mapped.close()
     wait_until(lambda: not tasks_of(client))
     assert len(list((tmp_path / "made").iterdir())) < 150
 
@@ -231,12 +232,14 @@ def test_results_of_a_map_do_not_pile_up(client, tmp_path):
 def test_a_pass_that_is_closed_does_no_harm_to_another(client, tmp_path):
     partitions, executor = made(tmp_path / "made", 60), Dask(client)
     one = executor.map(partitions, Sizes().partial, 1, silent)
-    found = [next(one)]
+    results = [next(one)]
     other = executor.map(partitions, Sizes().partial, 1, silent)
     next(other)
     other.close()
-    found += list(one)
-    assert [own for each in found for own in each] == Local().reduce(partitions, Sizes(), 1, silent)
+    results += list(one)
+    assert [size for each in results for size in each] == Local().reduce(
+        partitions, Sizes(), 1, silent
+    )
     kept = executor._kept[partitions.key].blocks
     assert kept  # what was loaded is there for the next pass
     assert all(block.status == "finished" for block in kept.values())
@@ -251,12 +254,12 @@ def test_merging_again_gives_the_same(parts):
         "c": PairTotal(1, np.ones(3, np.uint32), sparse.csr_array(np.eye(2, dtype=np.int64))),
         "d": PairTotal(1, np.ones(3, np.uint32), np.ones((2, 2), np.int64)),
     }
-    partials = [(None if own is None else forms[own], Cost()) for own in parts]
+    partials = [(None if form is None else forms[form], Cost()) for form in parts]
     asked = pack(PairCounts(2, 9, False))
     schema = tacit.Table({"a": [0, 1], "b": [0, 1]}).schema
     first, again = (merge_partials(asked, partials)[0].pairs(schema, 1) for _ in range(2))
     assert np.array_equal(first.stored, again.stored)
-    assert first.singles.total == again.singles.total == sum(own is not None for own in parts)
+    assert first.singles.total == again.singles.total == sum(form is not None for form in parts)
 
 
 def test_large_statistics_of_trees_come_in_batches(tmp_path):
@@ -266,15 +269,15 @@ def test_large_statistics_of_trees_come_in_batches(tmp_path):
     with (
         LocalCluster(
             n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="400MB"
-        ) as own,
-        Client(own, set_as_default=False) as client,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
     ):
         parts = tacit.scale.partition(table, 2)
         assert parts.statistic_bytes is None
         with on_dask(client):
             assert parts.statistic_bytes == 400_000_000 // 36
-            found = tacit.DependencyNetwork().fit(parts)
-    assert found.score(table) == tacit.DependencyNetwork().fit(table).score(table)
+            network = tacit.DependencyNetwork().fit(parts)
+    assert network.score(table) == tacit.DependencyNetwork().fit(table).score(table)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -308,8 +311,8 @@ class Deadly(Statistic):
 @pytest.fixture(scope="module")
 def mortal():
     """A cluster of which workers may be killed; others come in their place by and by."""
-    with workers(2) as cluster, Client(cluster, set_as_default=False) as own:
-        yield own
+    with workers(2) as cluster, Client(cluster, set_as_default=False) as connected:
+        yield connected
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -319,9 +322,9 @@ def test_a_worker_that_is_killed_in_a_pass(mortal, tmp_path, victim):
     mortal.wait_for_workers(2)
     executor = Dask(mortal)
     executor.reduce(partitions, Sizes(), 1, silent)  # some partitions are in its memory
-    found = executor.reduce(partitions, Deadly(str(tmp_path / "flag"), victim), 1, silent)
+    sizes = executor.reduce(partitions, Deadly(str(tmp_path / "flag"), victim), 1, silent)
     assert (tmp_path / "flag").exists()
-    assert found == Local().reduce(partitions, Sizes(), 1, silent)
+    assert sizes == Local().reduce(partitions, Sizes(), 1, silent)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -370,20 +373,20 @@ def test_a_corrupt_file_is_named_and_nothing_is_half_fitted(client, tmp_path):
 def test_two_clients_at_once(cluster, visits):
     expected = tacit.NaiveBayesMixture(3, n_init=1, max_iter=10, random_state=1)
     expected.fit(tacit.scale.partition(visits, 6))
-    found = {}
+    likelihoods = {}
 
     def work(name):
-        with Client(cluster, set_as_default=False) as own, on_dask(own):
+        with Client(cluster, set_as_default=False) as client, on_dask(client):
             parts = tacit.scale.partition(visits, 6)
             model = tacit.NaiveBayesMixture(3, n_init=1, max_iter=10, random_state=1)
-            found[name] = model.fit(parts).log_likelihood_
+            likelihoods[name] = model.fit(parts).log_likelihood_
 
     threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == dict.fromkeys("ab", expected.log_likelihood_)
+    assert likelihoods == dict.fromkeys("ab", expected.log_likelihood_)
 
 
 class Slow(Statistic):
@@ -413,14 +416,14 @@ def test_another_version_is_refused():
     def pretend(version):
         from importlib import metadata
 
-        def found(name):
+        def other_version(name):
             if not version:
                 raise metadata.PackageNotFoundError(name)
             return version
 
-        metadata.version = found
+        metadata.version = other_version
 
-    with workers(1) as own, Client(own, set_as_default=False) as client:
+    with workers(1) as cluster, Client(cluster, set_as_default=False) as client:
         for version, message in (("0.0.1", r"0\.0\.1, but here"), ("", "none that can be found")):
             client.run(pretend, version)
             expected = f"another version of tacit: {message}"
@@ -482,9 +485,9 @@ def test_contents_of_all_kinds_are_sent(client, tmp_path):
     table = MadeReader().load(partitions.sources[0], 1)
     sources = tuple(partitions.sources[k] for k in kept)
     sizes = np.full(len(kept), 50, np.int64)
-    own = Partitions(sources, MadeReader(), tuple((50 * np.arange(len(kept))).tolist()))
-    contents = Metadata(table.schema, own, sizes, 0, False)
-    parts = PartitionedTable(lambda run: contents, PassRunner(Local()), "made")
+    partitions_made = Partitions(sources, MadeReader(), tuple((50 * np.arange(len(kept))).tolist()))
+    metadata = Metadata(table.schema, partitions_made, sizes, 0, False)
+    parts = PartitionedTable(lambda run: metadata, PassRunner(Local()), "made")
     with on_dask(client):
         there = tacit.DependencyTree().fit(parts)
     here = tacit.DependencyTree().fit(parts)

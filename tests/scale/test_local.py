@@ -1,7 +1,7 @@
 """Counts of partitions on this machine are those of the whole, whatever the partitioning."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import pytest
@@ -53,9 +53,9 @@ def test_pairs_in_all_forms(visits, layout, n_jobs):
     parts = tacit.scale.partition(visits, 6)
     assert_same_pairs(parts.pairs(layout=layout, n_jobs=n_jobs), visits.pairs())
     given = {"news": True}
-    found = parts.pairs(given=given, layout=layout, n_jobs=n_jobs)
-    assert_same_pairs(found, visits.pairs(given=given))
-    assert sparse.issparse(found.stored) == (layout == "sparse")
+    pairs = parts.pairs(given=given, layout=layout, n_jobs=n_jobs)
+    assert_same_pairs(pairs, visits.pairs(given=given))
+    assert sparse.issparse(pairs.stored) == (layout == "sparse")
 
 
 def test_pairs_where_partitions_take_different_ways():
@@ -77,7 +77,10 @@ def test_pairs_where_partitions_take_different_ways():
 
 
 def assert_same_pairs(one, other):
-    dense = [own.toarray() if sparse.issparse(own) else own for own in (one.stored, other.stored)]
+    dense = [
+        stored.toarray() if sparse.issparse(stored) else stored
+        for stored in (one.stored, other.stored)
+    ]
     assert np.array_equal(*dense)
     assert np.array_equal(one.singles.counts, other.singles.counts)
     assert one.singles.total == other.singles.total
@@ -102,6 +105,7 @@ class MadeSource(PartitionSource):
 
     index: int
     log: list
+    _: KW_ONLY
     name: str = "made"
     disk_bytes: int = 100
     load_bytes: int = HELD
@@ -125,10 +129,10 @@ def made(n, memory):
 @pytest.mark.parametrize("n_jobs", JOBS)
 def test_parts_come_in_order_and_empty_ones_not_at_all(n_jobs):
     partitions, local, _ = made(7, None)
-    found = local.reduce(partitions, Sizes(), n_jobs, lambda cost: None)
-    assert found == [(k, 116 * k, 116) for k in range(7) if k != 3]
+    sizes = local.reduce(partitions, Sizes(), n_jobs, lambda cost: None)
+    assert sizes == [(k, 116 * k, 116) for k in range(7) if k != 3]
     assert list(local.map(partitions, Sizes().partial, n_jobs, lambda cost: None)) == [
-        [entry] for entry in found
+        [entry] for entry in sizes
     ]
 
 
@@ -199,9 +203,9 @@ def test_errors_of_a_partition_arrive(n_jobs):
 
 def test_a_closed_map_reads_no_further():
     partitions, local, log = made(100, None)
-    found = local.map(partitions, Sizes().partial, 2, lambda cost: None)
-    next(found)
-    found.close()
+    mapped = local.map(partitions, Sizes().partial, 2, lambda cost: None)
+    next(mapped)
+    mapped.close()
     assert len(log) < 10
 
 
@@ -209,8 +213,8 @@ def test_threads_may_share_a_table(visits):
     parts = tacit.scale.partition(visits, 4)
     expected = parts.pairs().stored
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda k: parts.pairs(n_jobs=1 + k % 2).stored, range(12)))
-    assert all(np.array_equal(own, expected) for own in found)
+        results = list(pool.map(lambda k: parts.pairs(n_jobs=1 + k % 2).stored, range(12)))
+    assert all(np.array_equal(stored, expected) for stored in results)
     assert parts.cost.records == 13 * visits.n_records
 
 
@@ -221,8 +225,8 @@ def test_who_computes_is_settled_when_a_map_is_made(visits):
 
     parts = tacit.scale.partition(visits, 2)
     with using(Other()):
-        found = parts.map(Sizes().partial)
-    assert list(found) == ["other"]
+        mapped = parts.map(Sizes().partial)
+    assert list(mapped) == ["other"]
 
 
 def test_cost_adds_up(visits):
@@ -272,9 +276,9 @@ def test_aligned_blocks_merge_to_the_same(size):
     for place in range(n):
         whole.put(place, f"{place},")
     for block in range(-(-n // size)):
-        own = range(block * size, min(n, (block + 1) * size))
-        lower = MergeTree(join, len(own))
-        for k, place in enumerate(own):
+        members = range(block * size, min(n, (block + 1) * size))
+        lower = MergeTree(join, len(members))
+        for k, place in enumerate(members):
             lower.put(k, f"{place},")
         upper.put(block, lower.result)
     assert whole.result == upper.result
@@ -290,9 +294,13 @@ def test_take_collect_and_select(visits):
     assert np.array_equal(whole.indptr, visits.indptr)
     assert np.array_equal(whole.values, visits.values)
     some = parts.select(["weather", "news"])
-    own = visits.select(["weather", "news"])
-    assert (some.schema, some.n_stored, some.shape) == (own.schema, own.n_stored, own.shape)
-    assert np.array_equal(some.collect().to_numpy(), own.to_numpy())
+    expected = visits.select(["weather", "news"])
+    assert (some.schema, some.n_stored, some.shape) == (
+        expected.schema,
+        expected.n_stored,
+        expected.shape,
+    )
+    assert np.array_equal(some.collect().to_numpy(), expected.to_numpy())
 
 
 def test_weights(visits):

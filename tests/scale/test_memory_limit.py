@@ -35,8 +35,8 @@ try:
     whole = [np.ones(n_bytes // 8, np.int64)]
 except MemoryError:
     whole = []
-found = [n_bytes, counts, pairs, mixture.log_likelihood_, tree.edges_.tolist(), len(whole)]
-print(json.dumps(found))
+answers = [n_bytes, counts, pairs, mixture.log_likelihood_, tree.edges_.tolist(), len(whole)]
+print(json.dumps(answers))
 """
 
 
@@ -71,10 +71,10 @@ def test_counts_mixture_and_tree_within_the_limit(folder):
     n_bytes, counts, pairs, likelihood, edges, whole = json.loads(run.stdout)
     assert n_bytes >= 4 * ROOM
     assert whole == 0, "the limit is none"
-    frame = pl.concat([pl.read_parquet(own) for own in sorted(folder.glob("*.parquet"))])
+    frame = pl.concat([pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
     expected = [frame[name].value_counts().sort(name)["count"].to_list() for name in frame.columns]
-    assert counts == [n for own in expected for n in own]
-    stored = frame.height * N_COLUMNS - sum(max(own) for own in expected)
+    assert counts == [n for column_counts in expected for n in column_counts]
+    stored = frame.height * N_COLUMNS - sum(max(column_counts) for column_counts in expected)
     assert pairs > stored
     assert edges == [[c, c + 1] for c in range(N_COLUMNS - 1)]
     assert likelihood < 0

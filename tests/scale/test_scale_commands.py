@@ -62,27 +62,27 @@ def test_same_as_one_file(folder, whole, address, name, where):
     one = run(name, whole, *columns, *options)
     many = run(name, folder / "*.parquet", *columns, *options, *extra)
     assert one.exit_code == many.exit_code == 0, many.stderr
-    expected, found = json.loads(one.stdout), json.loads(many.stdout)
-    assert shorn(found) == shorn(expected)
+    expected, answer = json.loads(one.stdout), json.loads(many.stdout)
+    assert shorn(answer) == shorn(expected)
     line = many.stderr.splitlines()[-1]
     assert "records" in line
     assert "stored values" in line
     assert "in kernels" in line
 
 
-def shorn(found):
+def shorn(answer):
     """Leave out what depends on the clock, and round."""
-    if isinstance(found, dict):
-        return {k: shorn(v) for k, v in found.items() if k not in ("seconds", "file", "passes")}
-    if isinstance(found, list):
-        return [shorn(v) for v in found]
-    return float(f"{found:.9g}") if isinstance(found, float) else found
+    if isinstance(answer, dict):
+        return {k: shorn(v) for k, v in answer.items() if k not in ("seconds", "file", "passes")}
+    if isinstance(answer, list):
+        return [shorn(v) for v in answer]
+    return float(f"{answer:.9g}") if isinstance(answer, float) else answer
 
 
 def test_summary(folder, whole):
     one, many = run("summary", whole, "--json"), run("summary", folder / "*.parquet", "--json")
-    expected, found = json.loads(one.stdout), json.loads(many.stdout)
-    assert {k: v for k, v in found.items() if k != "n_bytes"}.items() <= expected.items()
+    expected, answer = json.loads(one.stdout), json.loads(many.stdout)
+    assert {k: v for k, v in answer.items() if k != "n_bytes"}.items() <= expected.items()
 
 
 def test_convert_then_scan(folder, whole, tmp_path):
@@ -129,8 +129,8 @@ def test_predict_with_columns_that_are_absent(frame, folder, whole, tmp_path):
     refused = run("predict", model, less / "*.parquet")
     assert refused.exit_code == 1
     assert "has no column 'news'" in refused.stderr
-    found = run("predict", model, less / "*.parquet", "--absent", "default")
-    assert len(found.stdout.splitlines()) == 3001
+    predicted = run("predict", model, less / "*.parquet", "--absent", "default")
+    assert len(predicted.stdout.splitlines()) == 3001
 
 
 def test_models_of_numbers_take_no_partitions(folder, frame, tmp_path):
@@ -159,6 +159,6 @@ def test_models_of_numbers_take_no_partitions(folder, frame, tmp_path):
     ],
 )
 def test_bad_words(folder, arguments, message):
-    result = run(*(own.replace("{folder}", str(folder)) for own in arguments))
+    result = run(*(argument.replace("{folder}", str(folder)) for argument in arguments))
     assert result.exit_code != 0
     assert message in " ".join(result.stderr.split())

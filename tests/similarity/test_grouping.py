@@ -142,9 +142,7 @@ def test_single_precision_stays():
 @pytest.mark.parametrize("group_width", [-0.1, 1.1, np.nan, "1", True, None])
 def test_group_width_is_from_0_to_1(group_width):
     coords = np.zeros((2, 1))
-    with pytest.raises(
-        InputError, match="group_width must be a finite number of at least 0"
-    ):
+    with pytest.raises(InputError, match="group_width must be a finite number of at least 0"):
         group(Grid.over(coords, 2), coords, coords, np.zeros(2, int), group_width)
 
 

@@ -24,8 +24,10 @@ def some_frames(seed=0, sizes=SIZES):
 def _frame(rng, k, n):
     words = [f"w{x}" for x in rng.integers(k, k + 4, n)]
     days = [dt.date(2026, 1, 1 + int(x)) for x in rng.integers(0, 5 + k, n)]
-    lost = rng.random(n) < 0.2
-    gaps = [None if gone else f"g{x}" for gone, x in zip(lost, rng.integers(0, 3, n), strict=True)]
+    missing = rng.random(n) < 0.2
+    gaps = [
+        None if gone else f"g{x}" for gone, x in zip(missing, rng.integers(0, 3, n), strict=True)
+    ]
     return pl.DataFrame(
         {
             "word": pl.Series(words, dtype=pl.String),
@@ -38,7 +40,7 @@ def _frame(rng, k, n):
             "day": pl.Series(days, dtype=pl.Date),
             "kind": pl.Series(words[::-1], dtype=pl.String).cast(pl.Categorical),
             "gap": pl.Series(gaps, dtype=pl.String),
-            "whole": pl.Series(np.where(lost, 7, rng.integers(0, 2, n)), dtype=pl.Float64),
+            "whole": pl.Series(np.where(missing, 7, rng.integers(0, 2, n)), dtype=pl.Float64),
             "size": pl.Series(rng.normal(k, 1, n).round(3), dtype=pl.Float64),
             "weight": pl.Series(rng.integers(0, 9, n) / 4, dtype=pl.Float64),
         }
@@ -55,7 +57,9 @@ def write(folder, frames, ending):
 def assert_same(parts, table):
     """Assert that a partitioned table holds just what a Table does."""
     assert parts.schema == table.schema
-    assert [own.dtype for own in parts.schema.labels] == [o.dtype for o in table.schema.labels]
+    assert [labels.dtype for labels in parts.schema.labels] == [
+        o.dtype for o in table.schema.labels
+    ]
     assert parts.shape == table.shape
     assert parts.n_stored == table.n_stored
     assert parts.partition_sizes.min() > 0

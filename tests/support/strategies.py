@@ -98,11 +98,13 @@ def data(draw, max_rows=24, max_columns=7, weights=exact_weights, with_chosen=Tr
     step = st.integers(0, 5)
     steps = draw(hnp.arrays(np.int64, (n_rows, n_columns), elements=step, fill=st.just(0)))
     codes = (steps + np.array(defaults)) % np.array(arities)
-    own = None
+    drawn_weights = None
     if weights is not None and draw(st.booleans()):
-        own = np.array(draw(st.lists(weights, min_size=n_rows, max_size=n_rows)), np.float64)
+        drawn_weights = np.array(
+            draw(st.lists(weights, min_size=n_rows, max_size=n_rows)), np.float64
+        )
     chosen = draw(st.none() | subsets(n_rows)) if with_chosen else None
-    return Data([tuple(row) for row in codes.tolist()], arities, defaults, own, chosen)
+    return Data([tuple(row) for row in codes.tolist()], arities, defaults, drawn_weights, chosen)
 
 
 def assert_identical(actual, expected):

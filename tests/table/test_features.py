@@ -286,12 +286,12 @@ class TestBins:
         whole = frame[:1].with_columns(heat=pl.Series([3]))  # numbers of any type
         assert labels_of(model.read(whole))["heat"] == ["2 – 4"]
         for nothing in (pl.Null, pl.Float32):
-            lost = frame[:1].with_columns(heat=pl.Series([None], dtype=nothing))
-            assert labels_of(model.read(lost))["heat"] == [None]
-        lost = frame[:1].with_columns(heat=pl.Series([None], dtype=pl.Float64))
+            missing = frame[:1].with_columns(heat=pl.Series([None], dtype=nothing))
+            assert labels_of(model.read(missing))["heat"] == [None]
+        missing = frame[:1].with_columns(heat=pl.Series([None], dtype=pl.Float64))
         without = Reader(discretise="width").fit(frame.drop_nulls())
         with pytest.raises(InputError, match="X: column 'heat' has a missing value at record 0"):
-            without.read(lost)
+            without.read(missing)
         text = frame.with_columns(heat=pl.lit("hot"))
         with pytest.raises(InputError, match="X: column 'heat' holds String; the model was fitted"):
             model.read(text)
@@ -321,9 +321,11 @@ class TestBins:
     )
     def test_of_sparse_arrays_are_those_of_dense_ones(self, X, edges, data):
         names = ["x0", "x1", "x2"]
-        cuts = {name: Edges(tuple(sorted(own))) for name, own in zip(names, edges, strict=True)}
+        cuts = {
+            name: Edges(tuple(sorted(points))) for name, points in zip(names, edges, strict=True)
+        }
         labels = [Labels(bin_labels(cuts[name].edges), "String") for name in names]
-        defaults = [data.draw(st.integers(0, len(own) - 1)) for own in labels]
+        defaults = [data.draw(st.integers(0, len(items) - 1)) for items in labels]
         features = Features(Schema(names, labels, defaults), cuts, "array")
         model = Reader()
         note_features(model, features)

@@ -149,8 +149,8 @@ def test_a_matrix_counts_like_the_frame_of_the_same_numbers(codes):
     matrix = Table(codes)
     frame = Table({str(c): column for c, column in enumerate(codes.T)})
     for column in matrix.schema.names:
-        own = {k: n for k, n in matrix.one_way()[column].items() if n}
-        assert own == frame.one_way()[column]
+        present = {k: n for k, n in matrix.one_way()[column].items() if n}
+        assert present == frame.one_way()[column]
 
 
 def test_large_codes_keep_their_labels():

@@ -310,8 +310,8 @@ GOOD_ARRAYS = {"indptr": np.array([0, 2, 2]), "values": np.array([0, 1], np.uint
 
 def write(path, changes, arrays):
     text = json.dumps(GOOD_SCHEMA | changes)
-    own = GOOD_ARRAYS | {"schema": np.frombuffer(text.encode(), np.uint8)} | arrays
-    store.write_arrays(path, "table", {k: v for k, v in own.items() if v is not None})
+    changed = GOOD_ARRAYS | {"schema": np.frombuffer(text.encode(), np.uint8)} | arrays
+    store.write_arrays(path, "table", {k: v for k, v in changed.items() if v is not None})
 
 
 def test_a_file_written_by_hand_is_fine_if_all_of_it_is(path):

@@ -106,13 +106,13 @@ def test_a_table_of_constants_has_an_infinite_factor():
 
 
 def test_nbytes_counts_what_is_held(weather):
-    own = weather.indptr.nbytes + weather.values.nbytes + weather.weights.nbytes
-    assert weather.nbytes == own
+    n_bytes = weather.indptr.nbytes + weather.values.nbytes + weather.weights.nbytes
+    assert weather.nbytes == n_bytes
     weather.where({"rain": True})  # makes the postings
-    own += sum(array.nbytes for array in weather.postings)
-    assert weather.nbytes == own
+    n_bytes += sum(array.nbytes for array in weather.postings)
+    assert weather.nbytes == n_bytes
     weather.count({"rain": True})  # makes what engines count with: here, exact weights
-    assert weather.nbytes == own + 16 * weather.n_records
+    assert weather.nbytes == n_bytes + 16 * weather.n_records
 
 
 def test_columns_are_described(weather):

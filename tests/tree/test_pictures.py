@@ -9,13 +9,14 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
+from sklearn import config_context
 
 from tacit import DecisionTreeClassifier
 from tacit.plot import Box, Words, text_width
 from tacit.schema import Labels, Schema
 from tacit.tree.drawing.dot import tree_dot
 from tacit.tree.drawing.edge_counts import edge_counts
-from tacit.tree.drawing.scene import readable_depth, tree_scene
+from tacit.tree.drawing.scene import tree_scene
 from tacit.tree.nodes import Nodes
 
 # The models below only have what pictures ask for.
@@ -216,7 +217,7 @@ def test_large_trees_are_cut_where_they_can_be_read():
     drawn = [text.get_text() for text in plot_tree(tree).texts]
     assert "… 22 leaves" in drawn
     assert len([x for x in drawn if x == "wind"]) == 79
-    assert readable_depth(tree.nodes_, 101) is None
+    assert tree.nodes_.readable_depth(101) is None
 
 
 def test_a_complete_split_has_a_branch_for_each_label_in_their_order():
@@ -314,3 +315,13 @@ def test_given_axes_are_filled():
 def test_matplotlib_is_loaded_only_for_figures():
     code = "import sys, tacit.tree.drawing.scene; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_notebooks_show_the_picture():
+    tree = DecisionTreeClassifier()
+    assert "<svg" not in tree._repr_html_()[:200]
+    tree.fit({"sky": ["blue", "grey"] * 30}, ["no", "yes"] * 30)
+    assert tree._repr_mimebundle_()["text/html"] == tree._repr_html_() == tree.to_svg()
+    assert "<h1>Rain</h1>" in tree.to_html("Rain")
+    with config_context(display="text"):
+        assert "text/html" not in tree._repr_mimebundle_()

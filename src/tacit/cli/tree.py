@@ -200,7 +200,6 @@ def _scores(model: Any, records: _Records) -> dict[str, Any]:
 def _print(
     model: Any, scores: dict[str, Any], seconds: float, rules: bool, levels: int | None
 ) -> None:
-    from tacit.tree.drawing.scene import readable_depth
 
     console, depth = make_console(), model.depth_
     rows = [
@@ -215,7 +214,7 @@ def _print(
     if rules:
         text = "\n".join(map(_rule_text, model.rules()))
     else:
-        text = model.to_text(max_depth=levels or readable_depth(model.nodes_, _MOST_SHOWN))
+        text = model.to_text(max_depth=levels or model.nodes_.readable_depth(_MOST_SHOWN))
     console.print(text, soft_wrap=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -142,9 +143,7 @@ class ADTree(Counter, store.Saved):
     def _bounded(
         self, columns: Sequence[str | int], given: Mapping[str, Any] | None, layout: Layout
     ) -> ContingencyTable:
-        positions = self._positions_of(columns)
-        axes = tuple(self._columns[c] for c in positions)
-        n_cells = math.prod([column.arity for column in axes])
+        positions, axes, n_cells = self._axes(columns)
         if self._check_layout(layout, n_cells) == "sparse":
             raise InputError(
                 "layout: an approximate tree knows no cell to be empty, so its tables are dense; "
@@ -289,13 +288,8 @@ class ADTree(Counter, store.Saved):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Where it goes, the tree grows again as it is asked.
-        return _planted, (
-            self._records,
-            self.leaf_size,
-            self.max_depth,
-            self.memory_limit,
-            self.min_count,
-        )
+        names = ("leaf_size", "max_depth", "memory_limit", "min_count")
+        return partial(ADTree, **{name: getattr(self, name) for name in names}), (self._records,)
 
     def __repr__(self) -> str:
         nodes = self.n_nodes
@@ -406,19 +400,3 @@ def _tree_order(records: StoredRecords) -> list[int]:
     """Skewed columns first: few records go down where the most common value is left out."""
     fractions = common_fractions(records)
     return sorted(range(len(fractions)), key=lambda c: (-fractions[c], c))
-
-
-def _planted(
-    table: StoredRecords,
-    leaf_size: int,
-    max_depth: int | None,
-    memory_limit: int | None,
-    min_count: int,
-) -> ADTree:
-    return ADTree(
-        table,
-        leaf_size=leaf_size,
-        max_depth=max_depth,
-        memory_limit=memory_limit,
-        min_count=min_count,
-    )

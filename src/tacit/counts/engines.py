@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,16 +62,14 @@ class Scan(Counter):
         self, chosen: NDArray[np.int64], columns: Sequence[str | int], layout: Layout
     ) -> ContingencyTable:
         """Count some records only; their numbers ascend."""
-        positions = self._positions_of(columns)
-        n_cells = math.prod([self._arities[c] for c in positions])
-        axes = tuple(self._columns[c] for c in positions)
+        positions, axes, n_cells = self._axes(columns)
         rows = chosen.astype(np.int32)
         if self._check_layout(layout, n_cells) == "sparse":
             return ContingencyTable.from_cells(axes, *self._scan.some(positions, rows, True))
         return ContingencyTable(axes, self._scan.some(positions, rows, False))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _scan, (self._records, self.n_jobs)
+        return partial(Scan, n_jobs=self.n_jobs), (self._records,)
 
 
 class Bitmaps(Counter):
@@ -106,7 +104,3 @@ class Bitmaps(Counter):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Bitmaps, (self._records,)
-
-
-def _scan(table: StoredRecords, n_jobs: int | None) -> Scan:
-    return Scan(table, n_jobs=n_jobs)

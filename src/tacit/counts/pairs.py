@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
-from scipy import sparse
 
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+    from scipy import sparse
 
     from tacit.counts.one_way import OneWay
     from tacit.schema import Schema
@@ -95,6 +95,8 @@ def pairs(
     n = records.schema.n_values
     stored: Counts | sparse.csr_array
     if form == "sparse":
+        from scipy import sparse
+
         indptr, indices, counts = _core.pair_counts_sparse(
             records.indptr, records.values, n, chosen, records.weights, n_jobs
         )
@@ -155,7 +157,7 @@ class Pairs:
         a, b = (schema.position(k) for k in key)
         ids_a, ids_b = schema.values_of(a), schema.values_of(b)
         block = self.stored[ids_a.start : ids_a.stop, ids_b.start : ids_b.stop]
-        block = block.toarray() if sparse.issparse(block) else block
+        block = block if isinstance(block, np.ndarray) else block.toarray()
         counts = np.empty((schema.arities[a], schema.arities[b]), block.dtype)
         codes_a, codes_b = schema.codes_of(a), schema.codes_of(b)
         da, db = int(schema.defaults[a]), int(schema.defaults[b])
@@ -234,11 +236,13 @@ class Pairs:
 
     def __repr__(self) -> str:
         n = len(self.schema)
-        form = "sparse" if sparse.issparse(self.stored) else "dense"
+        form = "dense" if isinstance(self.stored, np.ndarray) else "sparse"
         return f"Pairs of {n:,} columns ({form}), {self.total:,} records\n{self.strongest()}"
 
     def _bands(self, least: float) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
         """Yield the pairs of values of different columns, some rows of counts at a time."""
+        from scipy import sparse
+
         columns = self.schema.value_columns
         n = self.schema.n_values
         height = max(1, _BAND // max(n, 1))

@@ -7,6 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -327,7 +328,8 @@ class Planner(Counter):
         return _GROW * self.n_records * math.prod([self._rarer[c] for c in key[:-1]])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _planner, (self._records, self.memory_limit, self.memo)
+        options: dict[str, Any] = {"memory_limit": self.memory_limit, "memo": self.memo}
+        return partial(Planner, **options), (self._records,)
 
 
 def _stored(records: StoredRecords) -> list[int]:
@@ -335,7 +337,3 @@ def _stored(records: StoredRecords) -> list[int]:
     offsets = records.schema.offsets
     stored: list[int] = (start[offsets[1:]] - start[offsets[:-1]]).tolist()
     return stored
-
-
-def _planner(table: StoredRecords, memory_limit: int | None, memo: int) -> Planner:
-    return Planner(table, memory_limit=memory_limit, memo=memo)

@@ -88,7 +88,7 @@ class ColumnarFile(TabularFile):
         self, columns: list[str], n_bytes: int, n_records: int | None
     ) -> Iterator[RowRange]:
         """Give groups, cut where they take more than `n_bytes` to load."""
-        path, first = str(self.path), 0
+        first = 0
         for number, group in enumerate(self.group_sizes(columns)):
             n = group.n_records
             # What reading takes besides does not get less by reading less of a group.
@@ -99,15 +99,15 @@ class ColumnarFile(TabularFile):
                 a, b = n * k // ranges, n * (k + 1) // ranges
                 fraction = (b - a) / n
                 yield RowGroups(
-                    path,
                     self.kind,
                     self.version,
                     ((number, first, n),),
-                    first + a,
-                    b - a,
-                    int(group.disk_bytes * fraction),
-                    int(group.frame_bytes * fraction) + 1 + group.read_bytes,
-                    group.read_bytes,
+                    path=str(self.path),
+                    first=first + a,
+                    n_records=b - a,
+                    disk_bytes=int(group.disk_bytes * fraction),
+                    load_bytes=int(group.frame_bytes * fraction) + 1 + group.read_bytes,
+                    read_bytes=group.read_bytes,
                 )
             first += n
 
@@ -136,19 +136,11 @@ class RowGroups(RowRange):
     groups : tuple of (int, int, int)
         The row groups or record batches that the records are in: number, first record in the file,
         records.
-    first, n_records : int
-        The records.
     """
 
-    path: str
     kind: str
     version: Version
     groups: tuple[tuple[int, int, int], ...]
-    first: int
-    n_records: int
-    disk_bytes: int
-    load_bytes: int
-    read_bytes: int
 
     @property
     def location(self) -> str:
@@ -167,14 +159,7 @@ class RowGroups(RowRange):
         """Return both as one if the other follows in the same file."""
         if self.path != other.path or self.first + self.n_records != other.first:
             return None
-        return replace(
-            self,
-            groups=tuple(dict.fromkeys(self.groups + other.groups)),
-            n_records=self.n_records + other.n_records,
-            disk_bytes=self.disk_bytes + other.disk_bytes,
-            load_bytes=self.load_bytes + other.load_bytes,
-            read_bytes=self.read_bytes + other.read_bytes,
-        )
+        return self._joined(other, groups=tuple(dict.fromkeys(self.groups + other.groups)))
 
     def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
         """Read some columns; an error names the row group that cannot be read."""

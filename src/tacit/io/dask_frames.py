@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.io.frames.metadata import ScanOptions, find_metadata
@@ -40,27 +40,16 @@ class DaskPartition(PartitionSource, RowRange):
     """
 
     delayed: Any
-    location: str
-    load_bytes: int = 0
-    kept_bytes: int = 0
-    path: str = ""
-    first: int = 0
-    disk_bytes: int = 0
-    read_bytes: int = 0
 
     @property
-    def name(self) -> str:
-        """What to call it in messages."""
-        return self.location
+    def location(self) -> str:
+        """Which partition."""
+        return self.name
 
     @property
     def row_ranges(self) -> tuple[DaskPartition]:
         """Itself."""
         return (self,)
-
-    def sized(self, load_bytes: int, kept_bytes: int) -> DaskPartition:
-        """Return the partition with sizes that are known better."""
-        return replace(self, load_bytes=load_bytes, kept_bytes=kept_bytes)
 
     def delayed_frame(self) -> Any:
         """Return what makes the frame."""
@@ -91,7 +80,9 @@ def scan_dask(
     asked = ScanOptions(chosen, weights, missing, defaults, discretise, 0, None, origin)
     specs = asked.specs(types)
     wanted = frame[list(asked.wanted)]  # Dask need not make other columns
-    sources = tuple(DaskPartition(d, f"partition {k}") for k, d in enumerate(wanted.to_delayed()))
+    sources = tuple(
+        DaskPartition(d, name=f"partition {k}") for k, d in enumerate(wanted.to_delayed())
+    )
 
     def find(passes: PassRunner) -> Metadata:
         return find_metadata(passes, asked, specs, sources, ReadOptions())

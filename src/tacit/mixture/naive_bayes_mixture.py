@@ -17,10 +17,17 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.mixture.cluster_model import ClusterModel
 from tacit.mixture.em.choose_clusters import choose_clusters, show_progress
-from tacit.mixture.em.iterations import EMOptions, Parameters, Run, TableProblem, run_em
+from tacit.mixture.em.iterations import (
+    EMOptions,
+    Parameters,
+    Run,
+    TableProblem,
+    follow_best,
+    in_double,
+    run_em,
+)
 from tacit.mixture.em.partitioned import PartitionedProblem
 from tacit.mixture.em.prior import check_choices, check_strength, make_prior
-from tacit.mixture.em.restarts import follow_best, in_double
 from tacit.mixture.em.scores import Scores, score_run
 from tacit.mixture.em.starts import check_enough, distinct_records
 from tacit.mixture.partitions import SchemaAdapter, first_pass
@@ -28,7 +35,7 @@ from tacit.mixture.profile.profile import Profile
 from tacit.mixture.sampling import draw_records
 from tacit.mixture.state import mixture_of_state, state_of_mixture
 from tacit.parameters import make_generator
-from tacit.scale import as_partitioned, check_parts
+from tacit.scale import as_partitioned
 from tacit.table.features import (
     Features,
     fit_features,
@@ -156,6 +163,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     """
 
     _kind: ClassVar[str] = "naive_bayes_mixture"
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse", "categorical", "string")
 
     def __init__(
         self,
@@ -198,14 +206,6 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     # Fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NaiveBayesMixture:
@@ -225,7 +225,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         """
         return self._fit(X, sample_weight)
 
-    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> NaiveBayesMixture:
+    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> NaiveBayesMixture:
         return self._fit(X, None)
 
     def _fit(self, X: Any, sample_weight: Any) -> NaiveBayesMixture:
@@ -384,9 +384,12 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
             As for :meth:`fit`.
         """
         self._check_settings()
+        first = not hasattr(self, "expected_")
         if as_partitioned(X) is not None:
-            check_parts(sample_weight, None if hasattr(self, "expected_") else self.discretise)
-        if not hasattr(self, "expected_"):
+            checked = copy(self)
+            checked.discretise = self.discretise if first else None  # bins are known later on
+            checked._check_partitions(sample_weight)
+        if first:
             check_int(self.n_clusters, "n_clusters", 1)
             problem, features = self._make_problem(X, sample_weight, continues=False)
             run = self._best_start(problem, make_generator(self.random_state))

@@ -5,7 +5,7 @@ from tacit.scale.dask_executor import Dask, on_dask
 from tacit.scale.executor import Executor, using
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, as_partitioned, of_tables, partition
-from tacit.scale.predicting import Predict, check_parts, gather, over_parts, predict_parts
+from tacit.scale.predicting import Predict, gather, predict_parts
 from tacit.statistic import MergeTree, Partition, Statistic
 
 __all__ = [
@@ -19,11 +19,9 @@ __all__ = [
     "Predict",
     "Statistic",
     "as_partitioned",
-    "check_parts",
     "gather",
     "of_tables",
     "on_dask",
-    "over_parts",
     "partition",
     "predict_parts",
     "using",

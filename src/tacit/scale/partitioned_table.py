@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -18,12 +18,17 @@ from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.progress import show_progress
 from tacit.scale.cost import Cost
-from tacit.scale.counting import OneWayCounts, QueryCount, TableCounts, TwoWayCounts
+from tacit.scale.counting import (
+    OneWayCounts,
+    QueryCount,
+    StoredCount,
+    TableCounts,
+    TwoWayCounts,
+)
 from tacit.scale.executor import chosen_executor
 from tacit.scale.local import Local
 from tacit.scale.pair_counting import PairCounts
 from tacit.scale.partitions import MemoryReader, MemorySource, Partitions
-from tacit.scale.records import StoredCount, TakeRecords
 from tacit.schema import check_query
 from tacit.table import Table
 from tacit.table.gateway import check_records, check_target, value_type
@@ -97,15 +102,9 @@ class PassRunner:
         verbose: int | None = None,
     ) -> S | None:
         """Return the statistic of all partitions."""
-        jobs = count_jobs(self.n_jobs if n_jobs is None else n_jobs)
-        shown = bool(self.verbose if verbose is None else verbose)
-        begin, executor = time.perf_counter(), self.executor
-        try:
-            with show_progress(what, len(partitions.sources), shown, passing=True) as advance:
-                report = partial(self._note, advance)
-                return executor.reduce(partitions, statistic, jobs, report)
-        finally:
-            self._end_pass(executor, begin, jobs)
+        executor, jobs = self.executor, self._jobs(n_jobs)
+        with self._pass(executor, partitions, what, jobs, verbose) as report:
+            return executor.reduce(partitions, statistic, jobs, report)
 
     def map(
         self,
@@ -116,33 +115,38 @@ class PassRunner:
         verbose: int | None = None,
     ) -> Iterator[R]:
         """Yield what a function says of each partition."""
-        jobs = count_jobs(self.n_jobs if n_jobs is None else n_jobs)
-        shown = bool(self.verbose if verbose is None else verbose)
-        # Who computes is settled now, not when the first result is asked for.
-        return self._mapped(self.executor, partitions, function, what, jobs, shown)
+        # Who computes is chosen now, not when the first result is asked for.
+        executor, jobs = self.executor, self._jobs(n_jobs)
 
-    def _mapped(
+        def mapped() -> Iterator[R]:
+            with self._pass(executor, partitions, what, jobs, verbose) as report:
+                yield from executor.map(partitions, function, jobs, report)
+
+        return mapped()
+
+    def _jobs(self, n_jobs: int | None) -> int:
+        return count_jobs(self.n_jobs if n_jobs is None else n_jobs)
+
+    @contextmanager
+    def _pass(
         self,
         executor: Executor,
         partitions: Partitions,
-        function: Callable[[Partition], R],
         what: str,
-        jobs: int,
-        shown: bool,
-    ) -> Iterator[R]:
+        n_jobs: int,
+        verbose: int | None,
+    ) -> Iterator[Callable[[Cost], None]]:
+        """Give what is told the cost of each partition."""
+        shown = bool(self.verbose if verbose is None else verbose)
         begin = time.perf_counter()
         try:
             with show_progress(what, len(partitions.sources), shown, passing=True) as advance:
-                report = partial(self._note, advance)
-                yield from executor.map(partitions, function, jobs, report)
+                yield partial(self._note, advance)
         finally:
-            self._end_pass(executor, begin, jobs)
-
-    def _end_pass(self, executor: Executor, begin: float, n_jobs: int) -> None:
-        seconds, threads = time.perf_counter() - begin, 1
-        with suppress(Exception):  # a cluster that is gone has been said already
-            threads = executor.threads(n_jobs)
-        self._add(Cost(passes=1, seconds=seconds, thread_seconds=seconds * threads))
+            seconds, threads = time.perf_counter() - begin, 1
+            with suppress(Exception):  # a cluster that is gone has been said already
+                threads = executor.threads(n_jobs)
+            self._add(Cost(passes=1, seconds=seconds, thread_seconds=seconds * threads))
 
     def _note(self, advance: Callable[[int], None], cost: Cost) -> None:
         self._add(cost)
@@ -343,9 +347,7 @@ class PartitionedTable(Records):
         if layout == "auto" and suits_square(n, self.n_stored**2 / m):
             layout = "dense"  # of all records, if not of every partition
         total = self.reduce(PairCounts(n, m, self.weighted, given, layout), n_jobs=n_jobs)
-        return total.pairs(
-            self.schema, count_jobs(self._passes.n_jobs if n_jobs is None else n_jobs)
-        )
+        return total.pairs(self.schema, self._passes._jobs(n_jobs))
 
     def contingency(
         self,
@@ -395,7 +397,8 @@ class PartitionedTable(Records):
     def count(self, query: Mapping[str, Any]) -> int | float:
         """Return the (weighted) number of records that match ``{column: label, …}``."""
         check_query(self.schema, query, "query")
-        return self.reduce(QueryCount(query))
+        count: int | float = self.reduce(QueryCount(query))[0]
+        return count
 
     def _check_given(self, given: Mapping[str, Any] | None) -> None:
         if given is not None:
@@ -416,7 +419,7 @@ class PartitionedTable(Records):
         if chosen is None or not len(chosen):
             raise InputError("records: there must be at least one")
         joined = Table.concat(
-            [t for t in self.map(TakeRecords(chosen), n_jobs=n_jobs) if t is not None]
+            [t for t in self.map(_TakeRecords(chosen), n_jobs=n_jobs) if t is not None]
         )
         return joined if joined.schema == self.schema else joined.conform(self.schema)
 
@@ -436,10 +439,10 @@ class PartitionedTable(Records):
             old = metadata.partitions
             reader, sources = old.reader.select(old.sources, metadata.schema, chosen)
             partitions = Partitions(sources, reader, old.firsts)
-            n_stored = passes.reduce(partitions, StoredCount(), "partitions")
-            assert n_stored is not None
+            total = passes.reduce(partitions, StoredCount(), "partitions")
+            assert total is not None
             schema = metadata.schema.select(chosen)
-            return replace(metadata, schema=schema, partitions=partitions, n_stored=n_stored)
+            return replace(metadata, schema=schema, partitions=partitions, n_stored=total[0])
 
         return PartitionedTable(find, self._passes, f"{len(chosen)} columns of {self._origin}")
 
@@ -501,6 +504,20 @@ class PartitionedTable(Records):
         return f"PartitionedTable of {self.n_partitions:,} partition{many}: {line}"
 
 
+@dataclass(frozen=True)
+class _TakeRecords:
+    """The Table of those of some records, given by ascending numbers, that are in a partition."""
+
+    chosen: NDArray[np.int64]
+
+    def __call__(self, partition: Partition) -> Table | None:
+        """Take them; None if there are none."""
+        table: Table = partition.records
+        first = partition.first
+        low, high = np.searchsorted(self.chosen, (first, first + table.n_records))
+        return table.take(self.chosen[low:high] - first) if low < high else None
+
+
 def as_partitioned(X: Any) -> PartitionedTable | None:
     """Return `X` as a partitioned table if it is one, or a frame of Dask; else None."""
     if isinstance(X, PartitionedTable):
@@ -550,7 +567,7 @@ def of_tables(tables: Sequence[Table], *, memory: int | str | None = None) -> Pa
         if table.weighted != head.weighted:
             raise InputError("tables: some have weights and some have none")
     sizes = np.array([table.n_records for table in tables], np.int64)
-    sources = tuple(MemorySource(table, f"partition {k}") for k, table in enumerate(tables))
+    sources = tuple(MemorySource(table, name=f"partition {k}") for k, table in enumerate(tables))
     firsts = tuple((np.cumsum(sizes) - sizes).tolist())
     partitions = Partitions(sources, MemoryReader(), firsts)
     n_stored = sum(table.n_stored for table in tables)

@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 
+@dataclass(frozen=True, kw_only=True)
 class PartitionSource:
     """Where a partition is: small and picklable.
 
@@ -41,16 +42,10 @@ class PartitionSource:
         Memory that it takes once it is loaded; 0 where it is mapped.
     """
 
-    if TYPE_CHECKING:  # fields of the dataclasses that derive from it, or properties
-
-        @property
-        def name(self) -> str: ...  # noqa: D102
-        @property
-        def disk_bytes(self) -> int: ...  # noqa: D102
-        @property
-        def load_bytes(self) -> int: ...  # noqa: D102
-        @property
-        def kept_bytes(self) -> int: ...  # noqa: D102
+    name: str
+    disk_bytes: int = 0
+    load_bytes: int = 0
+    kept_bytes: int = 0
 
     @property
     def copy_bytes(self) -> int:
@@ -86,7 +81,7 @@ class Reader(ABC):
             The columns to keep.
         """
         reader = _SelectingReader(self, tuple(columns))
-        return reader, tuple(s if s.kept_bytes else _CopiedSource(s) for s in sources)
+        return reader, tuple(s if s.kept_bytes else _CopiedSource.of(s) for s in sources)
 
 
 @dataclass(frozen=True)
@@ -95,21 +90,12 @@ class _CopiedSource(PartitionSource):
 
     source: PartitionSource
 
-    @property
-    def name(self) -> str:
-        return self.source.name
-
-    @property
-    def disk_bytes(self) -> int:
-        return self.source.disk_bytes
-
-    @property
-    def load_bytes(self) -> int:
-        return max(self.source.load_bytes, self.kept_bytes)
-
-    @property
-    def kept_bytes(self) -> int:
-        return self.source.copy_bytes
+    @classmethod
+    def of(cls, source: PartitionSource) -> _CopiedSource:
+        kept = source.copy_bytes
+        load = max(source.load_bytes, kept)
+        sizes = {"disk_bytes": source.disk_bytes, "load_bytes": load, "kept_bytes": kept}
+        return cls(source, name=source.name, **sizes)
 
 
 @dataclass(frozen=True)
@@ -192,10 +178,6 @@ class MemorySource(PartitionSource):
     """A Table in memory."""
 
     table: Table
-    name: str
-    disk_bytes: int = 0
-    load_bytes: int = 0
-    kept_bytes: int = 0
 
     @property
     def copy_bytes(self) -> int:

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from functools import wraps
-from inspect import signature
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import InputError
 from tacit.machine import check_fits
-from tacit.scale.partitioned_table import PartitionedTable, as_partitioned
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
+    from tacit.scale.partitioned_table import PartitionedTable
     from tacit.statistic import Partition
 
-__all__ = ["Predict", "check_parts", "gather", "over_parts", "predict_parts"]
-
-F = TypeVar("F", bound="Callable[..., Any]")
+__all__ = ["Predict", "gather", "predict_parts"]
 
 _PER_RECORD = ("labels_",)  # what models keep of the records they were fitted on: not sent along
 
@@ -122,32 +117,3 @@ def gather(
         done += len(answer)
     assert joined is not None  # a table has records
     return joined
-
-
-def over_parts(method: F) -> F:
-    """Let a method that says something of each record of X take a partitioned table, too."""
-
-    @wraps(method)
-    def either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = as_partitioned(X)
-        if parts is None:
-            return method(self, X, *args, **kwargs)
-        bound = signature(method).bind(self, X, *args, **kwargs).arguments
-        options = dict(list(bound.items())[2:])
-        return predict_parts(self, method.__name__, parts, options)
-
-    return cast("F", either)
-
-
-def check_parts(sample_weight: Any = None, discretise: Any = None) -> None:
-    """Refuse what cannot be given beside a partitioned table."""
-    if sample_weight is not None:
-        raise InputError(
-            "sample_weight: X is a partitioned table, whose records have their weights with them; "
-            "give weights= to tacit.scan"
-        )
-    if discretise is not None:
-        raise InputError(
-            "discretise: X is a partitioned table, and its columns are discrete already; give "
-            "discretise= to tacit.scan"
-        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from tacit.errors import InputError
@@ -16,33 +15,21 @@ if TYPE_CHECKING:
 __all__ = ["Records"]
 
 
-class Records(ABC):
+class Records:
     """Discrete records under one schema, in one place or in partitions."""
 
-    @property
-    @abstractmethod
-    def schema(self) -> Schema:
-        """Columns, labels and defaults."""
+    if TYPE_CHECKING:  # what those that derive from it say of themselves
 
-    @property
-    @abstractmethod
-    def n_records(self) -> int:
-        """Number of records (the papers' m)."""
-
-    @property
-    @abstractmethod
-    def n_stored(self) -> int:
-        """Number of stored, that is non-default values (the papers' l)."""
-
-    @property
-    @abstractmethod
-    def weighted(self) -> bool:
-        """Whether records have weights."""
-
-    @property
-    @abstractmethod
-    def nbytes(self) -> int:
-        """Bytes of the stored values and what belongs to them; labels not counted."""
+        @property
+        def schema(self) -> Schema: ...  # noqa: D102
+        @property
+        def n_records(self) -> int: ...  # noqa: D102
+        @property
+        def n_stored(self) -> int: ...  # noqa: D102
+        @property
+        def weighted(self) -> bool: ...  # noqa: D102
+        @property
+        def nbytes(self) -> int: ...  # noqa: D102
 
     @property
     def n_columns(self) -> int:

@@ -73,15 +73,8 @@ class TreeEstimator(Estimator):
 
     _criteria: ClassVar[tuple[str, ...]]
     _merge: ClassVar[bool] = False
+    _input_tags = ("categorical", "sparse", "string")
     _model: TreeModel
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     # Steps of fit
 
@@ -300,11 +293,17 @@ class TreeEstimator(Estimator):
         matplotlib.axes.Axes
         """
         from tacit.plot import draw_scene
-        from tacit.tree.drawing.scene import readable_depth, tree_scene
+        from tacit.tree.drawing.scene import tree_scene
 
         if max_depth is None:
-            max_depth = readable_depth(self.nodes_, _MOST_ENDS)
+            max_depth = self.nodes_.readable_depth(_MOST_ENDS)
         return draw_scene(tree_scene(self, max_depth), ax)
+
+    def _repr_html_(self) -> str:
+        if hasattr(self, "_model"):
+            return self.to_svg(self.nodes_.readable_depth(_MOST_ENDS))
+        diagram: str = super()._repr_html_()
+        return diagram
 
     def to_state(self) -> store.State:
         """Return the arrays of a file, without parameters that JSON cannot hold."""
@@ -360,7 +359,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         -------
         self
         """
-        settings = grow_settings(self, self._criteria, merge=self._merge)
+        settings = grow_settings(self)
         sample = take_sample(self, X, y, sample_weight)
         codes: NDArray[np.int32] | None = None
         if sample.target is None:

@@ -133,7 +133,7 @@ class DecisionTreeClassifier(TreeClassifier):
 
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DecisionTreeClassifier:
         """Grow the tree of a partitioned table, level by level."""
-        settings = grow_settings(self, self._criteria, merge=False)
+        settings = grow_settings(self)
         tree = grow_partitioned_tree(self, X, y, settings)
         self._keep(GrownTree(tree.nodes), X.schema, tree.target, y, settings)
         return self._keep_classes(tree.labels, tree.nodes)
@@ -223,7 +223,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         -------
         self
         """
-        settings = grow_settings(self, self._criteria, merge=False)
+        settings = grow_settings(self)
         sample = take_sample(self, X, y, sample_weight)
         if sample.target is not None:
             numbers = column_numbers(sample.data, sample.target)

@@ -101,6 +101,16 @@ class Nodes:
         """The longest way from the root to a leaf."""
         return int(self.depths.max())
 
+    def readable_depth(self, most: int) -> int | None:
+        """Return how many levels to show so that no more than `most` nodes end it; None for all."""
+        if self.n_leaves <= most:
+            return None
+        for level in range(2, self.depth + 1):
+            ends = (self.depths == level) | (self.leaves & (self.depths < level))
+            if np.count_nonzero(ends) > most:
+                return level - 1
+        return None
+
 
 def find_leaves(nodes: Nodes, records: Any, n_jobs: int) -> NDArray[np.int32]:
     """Return the leaf that each record ends in.

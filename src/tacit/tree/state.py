@@ -68,7 +68,7 @@ def tree_from_state(kind: type[T], state: store.State) -> T:
     features = features_from_json(state["features"].tobytes())
     facts = store.read_json(state["settings"])
     tree = kind(**facts["parameters"])
-    grow_settings(tree, tree._criteria, merge=tree._merge)
+    grow_settings(tree)
     for name, dtype in _TYPES.items():
         if state[name].dtype != dtype:
             raise InputError(f"{name!r} has the type {state[name].dtype}")

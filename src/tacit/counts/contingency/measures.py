@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
-from scipy import special
 
 from tacit.counts.contingency.cells import codes_of, group_totals, renumber, resolve, resolve_each
 from tacit.errors import InputError
@@ -202,8 +201,10 @@ class _Cross:
         return sum_of_squares + max(self.total - float(expected.sum()), 0.0)
 
     def test(self, statistic: float) -> IndependenceTest:
+        from scipy.special import chdtrc
+
         statistic = statistic if self.dof else 0.0
-        p_value = float(special.chdtrc(self.dof, statistic)) if self.dof else 1.0
+        p_value = float(chdtrc(self.dof, statistic)) if self.dof else 1.0
         return IndependenceTest(statistic, self.dof, p_value, self.row_totals, self.column_totals)
 
 

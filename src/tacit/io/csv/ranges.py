@@ -19,29 +19,24 @@ import polars as pl
 
 from tacit.errors import FileError
 from tacit.io.csv.file import CsvFile
-from tacit.io.csv.lines import Dialect, RaggedError, explain, next_record
+from tacit.io.csv.text import Dialect, RaggedError, explain, next_record
+from tacit.io.csv.types import FitCounts, common_types, fitting_types, wider_types
 from tacit.io.frames.memory import frame_width, has_heap, record_width
-from tacit.io.frames.readers import RowRange
+from tacit.io.frames.metadata import find_metadata, raw_partitions
+from tacit.io.frames.readers import ReadOptions, RowRange, group_ranges
 from tacit.io.opening import POLARS_ERRORS, Version, first_line, is_compressed, on_disk, opened
-from tacit.scale.partitions import PartitionSource, Reader
+from tacit.scale.partitions import Partitions, PartitionSource, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from tacit.io.csv.format import CsvFormat
-    from tacit.io.frames.readers import ReadOptions
+    from tacit.io.csv.text import CsvFormat
+    from tacit.io.frames.metadata import ScanOptions
+    from tacit.io.frames.readers import FilePartition
+    from tacit.scale.partitioned_table import Metadata, PassRunner
     from tacit.statistic import Partition
 
-__all__ = [
-    "ByteCounter",
-    "ByteCounts",
-    "ByteRange",
-    "CsvRange",
-    "CsvScan",
-    "UnfitError",
-    "counts_of",
-    "cut_ranges",
-]
+__all__ = ["CsvFiles", "CsvRange", "CsvScan"]
 
 _BLOCK = 1 << 20
 _HEAD = 1 << 22  # bytes of a file, to see what it holds
@@ -71,19 +66,7 @@ class ByteRange(PartitionSource):
     eol: str
     start: int
     stop: int
-    compressed: bool = False
-    load_bytes: int = 2 * _BLOCK
-    kept_bytes: int = 0
-
-    @property
-    def name(self) -> str:
-        """What to call it in messages."""
-        return f"{self.path}, {_location(self)}"
-
-    @property
-    def disk_bytes(self) -> int:
-        """What reading it takes from a disk."""
-        return self.version.size if self.compressed else self.stop - self.start
+    compressed: bool
 
 
 class ByteCounter(Reader):
@@ -107,7 +90,7 @@ class ByteCounter(Reader):
         return ByteCounts(size, quotes, lines)
 
 
-def counts_of(partition: Partition) -> ByteCounts:
+def _counts_of(partition: Partition) -> ByteCounts:
     """Return what was counted."""
     counts: ByteCounts = partition.records
     return counts
@@ -164,17 +147,8 @@ class CsvScan:
     ) -> Iterator[ByteRange]:
         """Give ranges that take about `n_bytes` to load, or hold about `n_records`."""
         size = self.version.size - self._start
-        every = ByteRange(
-            self.path,
-            self.version,
-            self.format.quote,
-            self.format.eol,
-            self._start,
-            self.version.size,
-            self.compressed,
-        )
         if self.compressed:
-            yield every
+            yield self._byte_range(self._start, self.version.size)
         elif size > 0:
             record = record_width(types) + _parse_width(self.format, types)
             each = _text_width(self.format, types) + record / self._record_bytes
@@ -182,7 +156,21 @@ class CsvScan:
             n = max(1, min(size, int(np.ceil(size / max(1.0, step)))))
             cuts = [self._start + size * k // n for k in range(n + 1)]
             for a, b in pairwise(cuts):
-                yield replace(every, start=a, stop=b)
+                yield self._byte_range(a, b)
+
+    def _byte_range(self, start: int, stop: int) -> ByteRange:
+        return ByteRange(
+            self.path,
+            self.version,
+            self.format.quote,
+            self.format.eol,
+            start,
+            stop,
+            self.compressed,
+            name=f"{self.path}, {_location(start, stop, self.compressed)}",
+            disk_bytes=self.version.size if self.compressed else stop - start,
+            load_bytes=2 * _BLOCK,
+        )
 
 
 def _text_width(csv_format: CsvFormat, types: Sequence[Any]) -> float:
@@ -195,7 +183,7 @@ def _parse_width(csv_format: CsvFormat, types: Sequence[Any]) -> float:
     return sum(frame_width(pl.String if csv_format.strip else dtype) for dtype in types)
 
 
-def cut_ranges(
+def _cut_ranges(
     ranges: Sequence[ByteRange],
     counts: Sequence[ByteCounts],
     formats: Mapping[str, int],
@@ -236,7 +224,18 @@ def cut_ranges(
             records = count.n_lines + 1
             read = int(size * _text_width(csv_format, types) + records * parse)
             load = read + int(records * width)
-            yield CsvRange(r.path, r.version, number, begin, end, records, load, read, r.compressed)
+            yield CsvRange(
+                r.version,
+                number,
+                begin,
+                end,
+                r.compressed,
+                path=r.path,
+                n_records=records,
+                disk_bytes=r.disk_bytes if r.compressed else size,
+                load_bytes=load,
+                read_bytes=read,
+            )
         begin = end
 
 
@@ -250,42 +249,24 @@ class CsvRange(RowRange):
         Which of the formats of all files this one has.
     start, stop : int
         Its bytes; of a compressed file, `start` is where the header ends.
-    n_records : int
-        At most.
     """
 
-    path: str
     version: Version
     format: int
     start: int
     stop: int
-    n_records: int
-    load_bytes: int
-    read_bytes: int
     compressed: bool
-    first: int = 0  # is not known
-
-    @property
-    def disk_bytes(self) -> int:
-        """What reading it takes from a disk."""
-        return self.version.size if self.compressed else self.stop - self.start
 
     @property
     def location(self) -> str:
         """Which bytes."""
-        return _location(self)
+        return _location(self.start, self.stop, self.compressed)
 
     def join(self, other: Any) -> CsvRange | None:
         """Return both as one if the other follows in the same file."""
         if self.path != other.path or self.stop != other.start:
             return None
-        return replace(
-            self,
-            stop=other.stop,
-            n_records=self.n_records + other.n_records,
-            load_bytes=self.load_bytes + other.load_bytes,
-            read_bytes=self.read_bytes + other.read_bytes,
-        )
+        return self._joined(other, stop=other.stop)
 
     def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
         """Read some columns."""
@@ -311,10 +292,10 @@ class CsvRange(RowRange):
             raise UnfitError(self.path, problem) from error
 
 
-def _location(r: ByteRange | CsvRange) -> str:
-    if r.compressed:
+def _location(start: int, stop: int, compressed: bool) -> str:
+    if compressed:
         return "all of it at once, as it is compressed"
-    return f"bytes {r.start:,} to {r.stop - 1:,}"
+    return f"bytes {start:,} to {stop - 1:,}"
 
 
 def _explain(path: str, csv_format: CsvFormat, problem: str) -> NoReturn:
@@ -337,3 +318,63 @@ def _data_start(file: IO[bytes], dialect: Dialect, blank_lines: int, header: boo
     for _ in range(blank_lines):
         position = next_record(file, position, False, replace(dialect, quote=None))
     return next_record(file, position, False, dialect) if header else position
+
+
+class CsvFiles:
+    """CSV files that are scanned together, of which the first records have been read.
+
+    Parameters
+    ----------
+    files : sequence of CsvScan
+    options : ScanOptions
+    """
+
+    def __init__(self, files: Sequence[CsvScan], options: ScanOptions) -> None:
+        self._files = files
+        self._options = options
+        self._types = common_types(files, options.wanted)
+        options.specs(self._types)
+
+    def find(self, passes: PassRunner) -> Metadata:
+        """Find where records begin, which types suit all, and then labels and defaults."""
+        options, types = self._options, dict(self._types)
+        n_bytes, n_records = options.n_bytes, options.n_records
+        narrow = list(types.values())
+        ranges = [r for f in self._files for r in f.ranges(narrow, n_bytes, n_records)]
+        if not ranges:
+            raise options.no_records()
+        formats = tuple(dict.fromkeys(file.format for file in self._files))
+        numbers = {file.path: formats.index(file.format) for file in self._files}
+        partitions = Partitions(tuple(ranges), ByteCounter(), (0,) * len(ranges), keep=False)
+        counts = list(passes.map(partitions, _counts_of, "ranges of bytes"))
+        while True:
+            read_options = ReadOptions(types, formats)
+            row_ranges = list(_cut_ranges(ranges, counts, numbers, read_options))
+            if not row_ranges:
+                raise options.no_records()
+            sources = group_ranges(row_ranges, n_bytes, n_records)
+            try:
+                specs = options.specs(types)
+                return find_metadata(passes, options, specs, sources, read_options)
+            except UnfitError as error:
+                types |= _widen(passes, sources, read_options, error)
+
+
+def _widen(
+    passes: PassRunner,
+    sources: tuple[FilePartition, ...],
+    options: ReadOptions,
+    error: UnfitError,
+) -> dict[str, Any]:
+    """Count which values fit columns that are not text; raise the error if all of them do."""
+    narrow = tuple(name for name, dtype in options.types.items() if dtype != pl.String)
+    texts = replace(options, types=dict.fromkeys(options.types, pl.String))
+    raw = raw_partitions(sources, narrow, texts)
+    counts = passes.reduce(raw, FitCounts(narrow), "partitions")
+    wider = wider_types(options.types, fitting_types(counts)) if counts else {}
+    if not wider:  # Polars may be more particular; then it says which column it minds
+        minded = [name for name in narrow if f"column {name!r}" in str(error)]
+        wider = dict.fromkeys(minded, pl.String)
+    if not wider:
+        raise error
+    return wider

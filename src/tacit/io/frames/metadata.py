@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -132,6 +132,6 @@ def _sized(
         kept = int(records * (besides + width * n_stored / counted.n_records))
         coded = records * (besides + width * n_columns)  # if all values were stored
         load = n_bytes + sources[k].read_bytes + coding_bytes(records, n_columns) + coded
-        chosen.append(sources[k].sized(max(load, kept), kept))
+        chosen.append(replace(sources[k], load_bytes=max(load, kept), kept_bytes=kept))
         sizes.append(records)
     return tuple(chosen), np.array(sizes, np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import polars as pl
 
@@ -14,7 +14,7 @@ from tacit.scale.partitions import PartitionSource, Reader
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from tacit.io.csv.format import CsvFormat
+    from tacit.io.csv.text import CsvFormat
     from tacit.io.frames.coding import Coding
     from tacit.schema import Schema
     from tacit.table import Table
@@ -43,14 +43,13 @@ class ReadOptions:
         return frame.with_columns(pl.col(name).cast(self.types[name]) for name in empty)
 
 
+@dataclass(frozen=True, kw_only=True)
 class RowRange(ABC):
     """Consecutive records of one file: small and picklable.
 
     Attributes
     ----------
     path : str
-    location : str
-        Where in the file, for people; "" for all of it.
     first : int
         The number of its first record in the file, as far as it is known.
     n_records : int
@@ -60,22 +59,17 @@ class RowRange(ABC):
         How much of `load_bytes` is needed to read it, beside the frame that it becomes.
     """
 
-    if TYPE_CHECKING:  # fields of the dataclasses that derive from it, or properties
+    path: str = ""
+    first: int = 0
+    n_records: int = 0
+    disk_bytes: int = 0
+    load_bytes: int = 0
+    read_bytes: int = 0
 
-        @property
-        def path(self) -> str: ...  # noqa: D102
-        @property
-        def location(self) -> str: ...  # noqa: D102
-        @property
-        def first(self) -> int: ...  # noqa: D102
-        @property
-        def n_records(self) -> int: ...  # noqa: D102
-        @property
-        def disk_bytes(self) -> int: ...  # noqa: D102
-        @property
-        def load_bytes(self) -> int: ...  # noqa: D102
-        @property
-        def read_bytes(self) -> int: ...  # noqa: D102
+    @property
+    @abstractmethod
+    def location(self) -> str:
+        """Where in the file, for people."""
 
     @abstractmethod
     def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
@@ -85,14 +79,19 @@ class RowRange(ABC):
         """Return both as one if the other follows in the same file, else None."""
         return None
 
+    def _joined(self, other: Self, **changes: Any) -> Self:
+        """Return both as one, with further changes."""
+        sizes = ("n_records", "disk_bytes", "load_bytes", "read_bytes")
+        sums = {name: getattr(self, name) + getattr(other, name) for name in sizes}
+        return replace(self, **sums, **changes)
+
 
 @dataclass(frozen=True)
 class FilePartition(PartitionSource):
-    """A partition: one or more row ranges of files."""
+    """A partition: one or more row ranges of files, and what reading takes beside frames."""
 
-    row_ranges: tuple[Any, ...]
-    load_bytes: int
-    kept_bytes: int
+    row_ranges: tuple[RowRange, ...]
+    read_bytes: int
 
     @classmethod
     def of(cls, ranges: Sequence[RowRange]) -> FilePartition:
@@ -101,28 +100,16 @@ class FilePartition(PartitionSource):
         for row_range in ranges[1:]:
             both = joined[-1].join(row_range)
             joined[-1:] = [joined[-1], row_range] if both is None else [both]
+        more = f" and {len(joined) - 1} more" if len(joined) > 1 else ""
         n_bytes = sum(row_range.load_bytes for row_range in joined)
-        return cls(tuple(joined), n_bytes, n_bytes)
-
-    @property
-    def name(self) -> str:
-        """What to call it in messages."""
-        names = [f"{r.path}, {r.location}" if r.location else r.path for r in self.row_ranges]
-        return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-
-    @property
-    def disk_bytes(self) -> int:
-        """What reading it takes from a disk."""
-        return sum(row_range.disk_bytes for row_range in self.row_ranges)
-
-    @property
-    def read_bytes(self) -> int:
-        """What reading takes, beside the frames that are read."""
-        return int(max(row_range.read_bytes for row_range in self.row_ranges))
-
-    def sized(self, load_bytes: int, kept_bytes: int) -> FilePartition:
-        """Return the partition with sizes that are known better."""
-        return replace(self, load_bytes=load_bytes, kept_bytes=kept_bytes)
+        return cls(
+            tuple(joined),
+            max(row_range.read_bytes for row_range in joined),
+            name=f"{joined[0].path}, {joined[0].location}{more}",
+            disk_bytes=sum(row_range.disk_bytes for row_range in joined),
+            load_bytes=n_bytes,
+            kept_bytes=n_bytes,
+        )
 
 
 def group_ranges(

@@ -66,8 +66,14 @@ class IpcFile(ColumnarFile):
         besides = sum(batch.n_bytes for batch in self._batches) + self.version.size
         load = sum(size.frame_bytes for size in sizes) + besides
         if records:
-            path, size = str(self.path), self.version.size
-            yield IpcStream(path, self.version, records, size, load, besides)
+            yield IpcStream(
+                self.version,
+                path=str(self.path),
+                n_records=records,
+                disk_bytes=self.version.size,
+                load_bytes=load,
+                read_bytes=besides,
+            )
 
     def group_sizes(self, columns: list[str]) -> list[GroupSize]:
         """Return the sizes of record batches, in order."""
@@ -90,14 +96,12 @@ class IpcFile(ColumnarFile):
 class IpcStream(RowRange):
     """All records of a stream."""
 
-    path: str
     version: Version
-    n_records: int
-    disk_bytes: int
-    load_bytes: int
-    read_bytes: int
-    first: int = 0
-    location: str = "all of it at once, as it is a stream"
+
+    @property
+    def location(self) -> str:
+        """All of the file."""
+        return "all of it at once, as it is a stream"
 
     def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
         """Read some columns."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,8 +52,7 @@ class TableFile:
                 raise InputError("it holds no records")
         self.weighted = "weights" in arrays
         self.schema = dict(zip(self.table_schema.names, self.table_schema.labels, strict=True))
-        size = Path(path).stat().st_size
-        self.mapped = MappedFile(path, n_records, n_stored, size, store.seal_of(path))
+        self.mapped = MappedFile.of(path, n_records, n_stored)
 
 
 class TableFiles:
@@ -80,7 +78,7 @@ class TableFiles:
             n_stored = sum(file.n_stored for file in mapped)
             return Metadata(schema, partitions, sizes, n_stored, weighted)
         sources = tuple(
-            _TableSource(file.mapped, file.table_schema, tuple(schema.names)) for file in files
+            _TableSource.of(file.mapped, file.table_schema, tuple(schema.names)) for file in files
         )
         tables = Partitions(sources, _TableReader(weighted), (0,) * len(sources))
         counted = passes.reduce(tables, _TableLabels(), "partitions")
@@ -98,23 +96,12 @@ class _TableSource(PartitionSource):
     schema: Schema
     columns: tuple[str, ...]
 
-    @property
-    def name(self) -> str:
-        return self.mapped.name
-
-    @property
-    def disk_bytes(self) -> int:
-        return self.mapped.disk_bytes
-
-    @property
-    def load_bytes(self) -> int:
-        return 2 * self.kept_bytes
-
-    @property
-    def kept_bytes(self) -> int:
+    @classmethod
+    def of(cls, mapped: MappedFile, schema: Schema, columns: tuple[str, ...]) -> _TableSource:
         # Under other defaults more may be stored, but hardly more than there are columns.
-        most = self.mapped.n_records * (16 + 4 * len(self.columns))
-        return min(most, 4 * self.mapped.disk_bytes)
+        kept = min(mapped.n_records * (16 + 4 * len(columns)), 4 * mapped.disk_bytes)
+        sizes = {"disk_bytes": mapped.disk_bytes, "load_bytes": 2 * kept, "kept_bytes": kept}
+        return cls(mapped, schema, columns, name=mapped.name, **sizes)
 
 
 @dataclass(frozen=True)

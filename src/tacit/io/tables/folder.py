@@ -68,7 +68,7 @@ class _Writer:
             )
         try:
             store.write_arrays(path, _KIND, arrays)
-            file = MappedFile.of(path, partition.records)
+            file = MappedFile.of(path, partition.records.n_records, partition.records.n_stored)
         except OSError as error:
             raise InputError(f"folder: cannot write {path}: {error.strerror}") from error
         return {
@@ -196,7 +196,13 @@ def open_folder(folder: str | os.PathLike[str], passes: PassRunner) -> Partition
     with store.damaged_if_it_fails(target / INDEX):
         schema = unpack_schema(content["schema"])
         files = tuple(
-            MappedFile(str(target / e["file"]), e["records"], e["stored"], e["bytes"], e["seal"])
+            MappedFile(
+                e["records"],
+                e["stored"],
+                e["seal"],
+                name=str(target / e["file"]),
+                disk_bytes=e["bytes"],
+            )
             for e in content["partitions"]
         )
         odd = next((e for e in content["partitions"] if not _PART.fullmatch(e["file"])), None)
@@ -226,7 +232,7 @@ class PartitionFile(store.Saved):
         target = Path(os.path.abspath(path))  # noqa: PTH100
         table = open_folder(target.parent, PassRunner(Local()))
         partitions = table._metadata.partitions
-        source = next((file for file in partitions.sources if file.path == str(target)), None)
+        source = next((file for file in partitions.sources if file.name == str(target)), None)
         if source is None:
             raise FileError(path, f"is not in the index of its folder, {target.parent / INDEX}")
         loaded: Table = partitions.reader.load(source, 1)

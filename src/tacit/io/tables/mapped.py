@@ -37,32 +37,22 @@ class MappedFile(PartitionSource):
 
     Attributes
     ----------
-    path : str
     n_records, n_stored : int
-    disk_bytes : int
-        The size of the file.
     seal : str
         As :func:`tacit.store.seal_of` has it.
+    name : str
+        Its path. It takes no memory but pages that the system can drop whenever it likes.
     """
 
-    path: str
     n_records: int
     n_stored: int
-    disk_bytes: int
     seal: str
-    load_bytes: int = 0  # pages that the system can drop whenever it likes
-    kept_bytes: int = 0
-
-    @property
-    def name(self) -> str:
-        """What to call it in messages."""
-        return self.path
 
     @classmethod
-    def of(cls, path: str, table: Table) -> MappedFile:
-        """Describe a file that a Table has just been written to."""
+    def of(cls, path: str, n_records: int, n_stored: int) -> MappedFile:
+        """Describe a file as it is now."""
         size = Path(path).stat().st_size
-        return cls(path, table.n_records, table.n_stored, size, store.seal_of(path))
+        return cls(n_records, n_stored, store.seal_of(path), name=path, disk_bytes=size)
 
 
 @dataclass(frozen=True)
@@ -81,7 +71,7 @@ class MappedReader(Reader):
 
     def load(self, source: MappedFile, n_jobs: int) -> Table:
         """Map a file."""
-        path = source.path
+        path = source.name
         try:
             status = os.stat(path)  # noqa: PTH116
             if status.st_size != source.disk_bytes or store.seal_of(path) != source.seal:

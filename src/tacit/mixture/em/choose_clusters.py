@@ -8,12 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from tacit.mixture.em.iterations import EMOptions, Run, run_em
+from tacit.mixture.em.iterations import EMOptions, Run, in_double, run_em
 from tacit.mixture.em.merges import find_merges
-from tacit.mixture.em.restarts import in_double
 from tacit.mixture.em.scores import Scores, score_run
 from tacit.mixture.em.splits import Split, find_members, split_cluster
 from tacit.mixture.em.starts import make_start
@@ -252,6 +249,9 @@ def show_progress(criterion: str, shown: bool) -> Iterator[Report | None]:
     if not shown:
         yield None
         return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task("clusters", total=None)

@@ -6,6 +6,7 @@ is not its concern.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ import numpy as np
 from tacit import _core
 from tacit.mixture.em.expected import ExpectedCounts
 from tacit.mixture.em.starts import make_start
-from tacit.mixture.lockstep import run_in_lockstep
+from tacit.mixture.lockstep import MIN_GAIN, run_in_lockstep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,6 +33,8 @@ __all__ = [
     "Run",
     "TableProblem",
     "em_steps",
+    "follow_best",
+    "in_double",
     "run_em",
 ]
 
@@ -39,6 +42,7 @@ __all__ = [
 # large, and longer ones would often end at another, worse maximum.
 _SMALL_STEP = 3e-4
 _MAX_MOMENTUM = 0.95
+_ROUGH_TOL = 1e-4  # to which each start is followed before the best goes on
 _MIN_KEPT = 0.05  # fraction of an expected count that momentum leaves, at least
 
 
@@ -327,3 +331,44 @@ def _extrapolate(now: ExpectedCounts, before: ExpectedCounts, momentum: float) -
 
     totals = extrapolate(now.totals, before.totals)
     return replace(now, totals=totals, stored=extrapolate(now.stored, before.stored))
+
+
+def follow_best(
+    problem: Problem,
+    starts: Iterable[ExpectedCounts],
+    n_starts: int,
+    options: EMOptions,
+    *,
+    verbose: bool = False,
+) -> Run:
+    """Follow all starts for a while, and the best of them to the end."""
+    rough = options._replace(tol=max(_ROUGH_TOL, options.tol))
+    best: Run | None = None
+    for attempt, run in enumerate(problem.follow(starts, rough)):
+        if verbose:
+            _print_run(f"start {attempt + 1} of {n_starts}", run)
+        if best is None or run.objective > best.objective + MIN_GAIN * abs(best.objective):
+            best = run
+    assert best is not None
+    if options.tol >= _ROUGH_TOL or not best.converged:
+        return best
+    left = options.max_iter - len(best.trace)
+    if left == 0:
+        return replace(best, converged=False)
+    rest = run_em(problem, best.expected, **options._replace(max_iter=left)._asdict())
+    full = replace(rest, trace=[*best.trace, *rest.trace])
+    if verbose:
+        _print_run("the best of them", full)
+    return full
+
+
+def _print_run(name: str, run: Run) -> None:
+    done = f"{len(run.trace)} passes, objective {run.objective:.8g}"
+    print(f"{name}: {done}", file=sys.stderr)
+
+
+def in_double(problem: Problem, run: Run) -> Run:
+    """Return the run with expected counts of double precision."""
+    if not problem.single:
+        return run
+    return replace(run, expected=problem.exact().expect(run.parameters))

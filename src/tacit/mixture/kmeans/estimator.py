@@ -18,7 +18,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.mixture.cluster_model import ClusterModel
 from tacit.mixture.kmeans import seeding
-from tacit.mixture.kmeans.input import array_points, number_points
+from tacit.mixture.kmeans.input import number_points
 from tacit.mixture.kmeans.lloyd import ALGORITHMS, Lloyd, Request
 from tacit.mixture.kmeans.partitioned import (
     AssignAll,
@@ -132,6 +132,7 @@ class KMeans(
     """
 
     _kind: ClassVar[str] = "kmeans"
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
 
     def __init__(
         self,
@@ -157,12 +158,6 @@ class KMeans(
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
         """Find the clusters.
@@ -204,7 +199,7 @@ class KMeans(
         self._keep(X.schema if isinstance(X, Table) else None, points.n_records, best)
         return self
 
-    def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> KMeans:
+    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> KMeans:
         k, tol, random = self._check_settings()
         if self.algorithm == "bounds":
             raise InputError(
@@ -474,7 +469,7 @@ class KMeans(
             return TablePoints(table, table.weights)
         if isinstance(X, Table):
             raise InputError("X is a Table, but the model was fitted to numbers")
-        return array_points(self, X, sample_weight, self.cluster_centers_)
+        return number_points(self, X, sample_weight, self.cluster_centers_)
 
     def _table(self, X: Any, sample_weight: Any = None) -> Table:
         """Return a Table under the schema of the fit."""

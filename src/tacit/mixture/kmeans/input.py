@@ -16,21 +16,16 @@ from tacit.table.gateway import check_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["array_points", "number_points"]
+__all__ = ["number_points"]
 
 
-def number_points(estimator: Any, X: Any, sample_weight: Any) -> NumberPoints:
-    """Return numbers as points, and set the attributes of columns that scikit-learn wants."""
-    checked = _numbers(estimator, X, reset=True)
-    return NumberPoints(checked, _weights(sample_weight, checked.shape[0]))
-
-
-def array_points(
-    estimator: Any, X: Any, sample_weight: Any, centres: NDArray[np.float64]
+def number_points(
+    estimator: Any, X: Any, sample_weight: Any, centres: NDArray[np.float64] | None = None
 ) -> NumberPoints:
-    """Return numbers as points, like those the estimator was fitted to."""
-    checked = _numbers(estimator, X, reset=False)
-    return NumberPoints(checked, _weights(sample_weight, checked.shape[0]), centres.mean(axis=0))
+    """Return numbers as points: those of a fit, or of a model with these centres."""
+    checked = _numbers(estimator, X, reset=centres is None)
+    offset = None if centres is None else centres.mean(axis=0)
+    return NumberPoints(checked, _weights(sample_weight, checked.shape[0]), offset)
 
 
 def _numbers(estimator: Any, X: Any, *, reset: bool) -> Any:

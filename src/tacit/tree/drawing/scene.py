@@ -17,10 +17,8 @@ from tacit.tree.drawing.layout import Layout, arrange
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tacit.tree.nodes import Nodes
 
-
-__all__ = ["readable_depth", "tree_scene"]
+__all__ = ["tree_scene"]
 
 _EDGE = "#cfd6de"
 _MARGIN, _HEIGHT, _ROW = 18.0, 37.0, 45.0
@@ -29,24 +27,6 @@ _PAD, _LEAST_BAR = 8.0, 56.0
 _TITLE_ROOM, _LABEL_ROOM = 190.0, 170.0  # the widest that texts get
 _BEND, _JOIN = 34.0, 34.0  # where edges leave a node and where they meet again
 _WIDEST = 12.0  # an edge with all records
-
-
-def readable_depth(nodes: Nodes, most: int) -> int | None:
-    """Return how many levels to show so that no more than `most` nodes end it; None for all.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    most : int
-    """
-    if nodes.n_leaves <= most:
-        return None
-    depths = nodes.depths
-    for level in range(2, nodes.depth + 1):
-        ends = (depths == level) | (nodes.leaves & (depths < level))
-        if np.count_nonzero(ends) > most:
-            return level - 1
-    return None
 
 
 def tree_scene(model: Any, max_depth: int | None = None) -> Scene:

@@ -40,18 +40,9 @@ def _prior_weight(value: Any, bayes: bool) -> float:
     return weight
 
 
-def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict[str, Any]:
-    """Check the parameters of an estimator; return the kernel's settings but for weights.
-
-    Parameters
-    ----------
-    model : estimator
-    criteria : tuple of str
-        The criteria that it knows.
-    merge : bool
-        Whether leaves may merge.
-    """
-    criterion = check_choice(model.criterion, "criterion", criteria)
+def grow_settings(model: Any) -> dict[str, Any]:
+    """Check the parameters of an estimator; return the kernel's settings but for weights."""
+    criterion = check_choice(model.criterion, "criterion", model._criteria)
     splits = check_choice(model.splits, "splits", SPLITS)
     kappa = check_number(model.kappa, "kappa", 0, 1, above=True)
     check_choice(model.unseen, "unseen", ("error", "default"))
@@ -69,7 +60,7 @@ def grow_settings(model: Any, criteria: tuple[str, ...], *, merge: bool) -> dict
         "min_gain": check_number(model.min_gain, "min_gain", 0.0),
         "binary": splits != "complete",
         "complete": splits != "binary",
-        "merge": merge,
+        "merge": model._merge,
         "normal": (0.0, 1.0, 1.0, 1.0),
     }
 

@@ -115,6 +115,8 @@ class DependencyNetwork(Estimator):
 
     _kind = "dependency_network"
     _criteria: ClassVar[tuple[str, ...]] = ("bayes_factor", "bic", "entropy", "gini")
+    _merge: ClassVar[bool] = False
+    _input_tags = ("categorical", "sparse", "string")
 
     def __init__(
         self,
@@ -136,14 +138,6 @@ class DependencyNetwork(Estimator):
     ) -> None:
         store_parameters(self, locals())
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
-
     # Fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DependencyNetwork:
@@ -163,7 +157,7 @@ class DependencyNetwork(Estimator):
         DependencyNetwork
             Itself.
         """
-        settings = grow_settings(self, self._criteria, merge=False)
+        settings = grow_settings(self)
         jobs = count_jobs(self.n_jobs)
         table, features = fit_features(
             copy(self), X, discretise=self.discretise, sample_weight=sample_weight,
@@ -182,7 +176,7 @@ class DependencyNetwork(Estimator):
 
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DependencyNetwork:
         """Grow the trees of a partitioned table, all of them level by level."""
-        settings = grow_settings(self, self._criteria, merge=False)
+        settings = grow_settings(self)
         _check_columns(X.shape)
         ordered = ordered_columns(X.schema, self.ordered)
         forest = grow_partitioned_network(X, ordered, settings, self.n_jobs, self.verbose)

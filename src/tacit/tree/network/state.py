@@ -48,7 +48,7 @@ def network_from_state(kind: type[N], state: store.State) -> N:
     features = features_from_json(state["features"].tobytes())
     facts = store.read_json(state["settings"])
     network = kind(**facts["parameters"])
-    grow_settings(network, kind._criteria, merge=False)
+    grow_settings(network)
     unit = facts["unit"]
     if not isinstance(unit, float) or not np.isfinite(unit) or unit <= 0:
         raise InputError(f"its unit of weight is {unit!r}, which cannot be")
