@@ -34,7 +34,7 @@ from tacit.mixture.partitions import SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
 from tacit.mixture.sampling import draw_records
 from tacit.mixture.state import mixture_of_state, state_of_mixture
-from tacit.parameters import make_generator
+from tacit.parameters import make_generator, store_parameters
 from tacit.scale import as_partitioned
 from tacit.table.features import (
     Features,
@@ -187,24 +187,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_init = n_init
-        self.init = init
-        self.prior = prior
-        self.prior_mean = prior_mean
-        self.missing = missing
-        self.unseen = unseen
-        self.max_iter = max_iter
-        self.tol = tol
-        self.accelerate = accelerate
-        self.precision = precision
-        self.max_clusters = max_clusters
-        self.criterion = criterion
-        self.discretise = discretise
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     # Fitting
 

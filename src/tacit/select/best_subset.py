@@ -16,6 +16,7 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
+from tacit.parameters import store_parameters
 from tacit.progress import show_progress
 from tacit.scale import PartitionedTable
 from tacit.select.criteria import choose_criterion
@@ -141,14 +142,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_features = n_features
-        self.criterion = criterion
-        self.given = given
-        self.n_best = n_best
-        self.discretise = discretise
-        self.counter = counter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""

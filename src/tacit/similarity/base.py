@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.estimator import Estimator
+from tacit.parameters import store_parameters
 from tacit.scale import as_partitioned, gather
 from tacit.similarity import state as files
 from tacit.similarity.grid.blocks import near_blocks
@@ -146,13 +147,7 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         random_state: Any,
         n_jobs: int | None,
     ) -> None:
-        self.resolution = resolution
-        self.n_dimensions = n_dimensions
-        self.projection = projection
-        self.normalize = normalize
-        self.group_width = group_width
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit.errors import InputError, refuse_partitions
 from tacit.estimator import Estimator
 from tacit.machine import check_int, count_jobs, human_bytes
-from tacit.parameters import make_generator
+from tacit.parameters import make_generator, store_parameters
 from tacit.scale import gather
 from tacit.similarity import state as files
 from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
@@ -137,15 +137,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.resolution = resolution
-        self.n_dimensions = n_dimensions
-        self.projection = projection
-        self.normalize = normalize
-        self.n_rows = n_rows
-        self.n_columns = n_columns
-        self.adaptive = adaptive
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any = None) -> SparseComputation:
         """Project objects, lay a grid over them and find which blocks are near each other.
@@ -263,7 +255,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
             return choose_n_dimensions(n_objects)
         return check_int(self.n_dimensions, "n_dimensions", 1, MAX_DIMENSIONS)
 
-    def _check_resolution(self, n_objects: int) -> int | Sequence[int]:
+    def _check_resolution(self, n_objects: int) -> Any:
         if not isinstance(self.resolution, str):
             return self.resolution
         if self.resolution != "auto":

@@ -33,6 +33,7 @@ from tacit.mixture.kmeans.text import coordinate_names, describe
 from tacit.mixture.lockstep import MIN_GAIN
 from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
+from tacit.parameters import store_parameters
 from tacit.scale import as_partitioned
 from tacit.table import Table, as_table
 from tacit.table.features import weigh
@@ -148,16 +149,7 @@ class KMeans(
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.algorithm = algorithm
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
         """Find the clusters.

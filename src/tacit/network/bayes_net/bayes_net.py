@@ -27,6 +27,7 @@ from tacit.network.parameters.em import check_tol
 from tacit.network.parameters.estimate import check_prior, make_tables
 from tacit.network.parameters.table_counts import count_tables, fill_in_tables
 from tacit.network.search.learning import Learning, arcs_to_parents, estimate_net, learn_net
+from tacit.parameters import store_parameters
 from tacit.scale import as_partitioned
 
 if TYPE_CHECKING:
@@ -159,24 +160,7 @@ class BayesNet(NetEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.criterion = criterion
-        self.n_restarts = n_restarts
-        self.max_parents = max_parents
-        self.prior_weight = prior_weight
-        self.start = start
-        self.tabu = tabu
-        self.n_walks = n_walks
-        self.swaps = swaps
-        self.required = required
-        self.forbidden = forbidden
-        self.max_seconds = max_seconds
-        self.parameters = parameters
-        self.missing = missing
-        self.discretise = discretise
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def _learn(self, table: Table | PartitionedTable, kind: Any) -> None:
         net, learning = learn_net(table, self)

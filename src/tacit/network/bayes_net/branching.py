@@ -13,6 +13,7 @@ from tacit.network.inference.net import Net
 from tacit.network.parameters.estimate import make_tables
 from tacit.network.parameters.table_counts import count_tables
 from tacit.network.search.search import arc_gains, best_branching, network_score
+from tacit.parameters import store_parameters
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,11 +83,7 @@ class Branching(NetEstimator):
         unseen: Literal["error", "default"] = "error",
         n_jobs: int | None = None,
     ) -> None:
-        self.criterion = criterion
-        self.prior_weight = prior_weight
-        self.discretise = discretise
-        self.unseen = unseen
-        self.n_jobs = n_jobs
+        store_parameters(self, locals())
 
     def _learn(self, table: Table | PartitionedTable, kind: Any) -> None:
         gains = arc_gains(table, self.criterion, self.prior_weight, count_jobs(self.n_jobs))

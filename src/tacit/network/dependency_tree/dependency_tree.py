@@ -33,7 +33,7 @@ from tacit.network.dependency_tree.text import edges_frame, tree_dot, tree_graph
 from tacit.network.inference.distribution import Distribution
 from tacit.network.structure.bits import binary_structure, is_bytes
 from tacit.network.structure.learn import Settings, Structure, learn
-from tacit.parameters import make_generator
+from tacit.parameters import make_generator, store_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,21 +173,7 @@ class DependencyTree(DensityEstimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.algorithm = algorithm
-        self.delta = delta
-        self.epsilon = epsilon
-        self.initial_sample = initial_sample
-        self.interval = interval
-        self.guarantee = guarantee
-        self.tree_edges = tree_edges
-        self.numeric = numeric
-        self.missing = missing
-        self.smoothing = smoothing
-        self.discretise = discretise
-        self.unseen = unseen
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
@@ -266,7 +252,7 @@ class DependencyTree(DensityEstimator):
 
     def _choose_algorithm(self, columns: Columns) -> str:
         if self.algorithm != "auto":
-            return self.algorithm
+            return str(self.algorithm)
         on_disk = columns.numbers is not None and not isinstance(columns.numbers, np.ndarray)
         many = columns.n_records * len(columns.continuous) ** 2 > _PRODUCTS
         plain = self.missing == "state" and columns.weights is None

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import count_jobs
-from tacit.parameters import check_choice, make_generator
+from tacit.parameters import check_choice, make_generator, store_parameters
 from tacit.rules.base import RuleModel
 from tacit.rules.boosted.explanation import Explanation
 from tacit.rules.boosted.growth import Growth
@@ -69,30 +69,7 @@ class BoostedRules(RuleModel):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.n_rules = n_rules
-        self.heads = heads
-        self.head_size = head_size
-        self.learning_rate = learning_rate
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.l1 = l1
-        self.l2 = l2
-        self.algorithm = algorithm
-        self.n_bins = n_bins
-        self.binning = binning
-        self.defaults = defaults
-        self.nominal = nominal
-        self.sample = sample
-        self.sample_fraction = sample_fraction
-        self.feature_fraction = feature_fraction
-        self.prune = prune
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.default_rule = default_rule
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     # Steps of fit
 

@@ -12,7 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import check_choice, check_flag, check_number, make_generator
+from tacit.parameters import (
+    check_choice,
+    check_flag,
+    check_number,
+    make_generator,
+    store_parameters,
+)
 from tacit.progress import show_progress
 from tacit.rules.base import RuleModel
 from tacit.rules.covering.decision_list import DecisionList, ListArrays
@@ -142,21 +148,7 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.criterion = criterion
-        self.beta = beta
-        self.m = m
-        self.prune = prune
-        self.prune_fraction = prune_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.max_conditions = max_conditions
-        self.min_support = min_support
-        self.max_rules = max_rules
-        self.order = order
-        self.defaults = defaults
-        self.nominal = nominal
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringRulesClassifier:
         """Learn the rules.

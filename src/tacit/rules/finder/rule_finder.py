@@ -17,7 +17,7 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import check_choice
+from tacit.parameters import check_choice, store_parameters
 from tacit.rules.finder.rule import Rule, show_conditions
 from tacit.table import Table, as_table
 from tacit.table.features import note_names
@@ -120,16 +120,7 @@ class RuleFinder(Listed, Estimator):
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        self.target = target
-        self.value = value
-        self.n_conditions = n_conditions
-        self.min_support = min_support
-        self.n_rules = n_rules
-        self.criterion = criterion
-        self.level = level
-        self.default_conditions = default_conditions
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: None = None) -> RuleFinder:
         """Search a table.
