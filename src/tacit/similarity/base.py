@@ -53,27 +53,15 @@ _MAX_CLASSES_SHOWN = 6
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects, or representatives of groups of them, as classifiers take them.
+    """Objects, or representatives of groups of them, as classifiers take them."""
 
-    Attributes
-    ----------
-    coords : ndarray of shape (n, n_dimensions)
-        Their coordinates in the projection.
-    numbers : ndarray or csr_array of shape (n, n_columns)
-        What distances are measured between.
-    codes : ndarray of shape (n,)
-        Numbers of their classes; -1 for objects that are to be classified.
-    weights : ndarray of shape (n,)
-        How many objects each of them represents.
-    groups : ndarray of shape (n_objects,), PartitionedMembers or None
-        Which of them represents each of the objects given; None where each represents itself, or
-        where it is not needed.
-    """
-
-    coords: NDArray[np.float64]
-    numbers: Any
+    coords: NDArray[np.float64]  # (n, n_dimensions): their coordinates in the projection
+    numbers: Any  # (n, n_columns): what distances are measured between
+    # (n,): numbers of their classes; -1 for objects that are to be classified
     codes: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # (n,): how many objects each of them represents
+    # (n_objects,): which of them represents each of the objects given; None where each represents
+    # itself, or where it is not needed
     groups: NDArray[np.int32] | PartitionedMembers | None = None
 
     @classmethod

@@ -44,17 +44,9 @@ def near_graph(
 ) -> sparse.csr_array:
     """Return similarities of near objects, among each other or to other objects.
 
-    Parameters
-    ----------
-    grid : Grid
-    coords : ndarray of shape (n_objects, n_dimensions)
-        Coordinates of objects in the projection that the grid is over.
-    X : ndarray or CSR array of shape (n_objects, n_columns)
-        What they are compared by.
-    others : pair of such arrays, optional
-        Objects that make up the columns; without them, the objects themselves do.
-    **options
-        As of `SparseComputation.similarity`: kind, scale, triangle, diagonal, dtype; and n_jobs.
+    `coords` are coordinates in the projection that the grid is over, `X` what objects are compared
+    by; `others` such a pair of the objects that make up the columns. Options are those of
+    `SparseComputation.similarity`: kind, scale, triangle, diagonal, dtype; and n_jobs.
     """
     rows = Blocks.of(grid, coords)
     columns = rows if others is None else Blocks.of(grid, others[0])

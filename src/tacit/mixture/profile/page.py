@@ -68,20 +68,9 @@ def page(
     count: str,
     level: float,
 ) -> str:
-    """Return the page.
+    """Return the page: facts, sizes, scores by the number of clusters, and what sets each apart.
 
-    Parameters
-    ----------
-    title : str
-    facts : pairs of str
-    clusters : sequence of ClusterTraits
-    points : pairs of a number of clusters and its score, or None
-    criterion : str
-        What the scores are.
-    count : str
-        How many clusters of how many records, as text.
-    level : float
-        Of the intervals.
+    `count` says how many clusters of how many records there are; intervals have this `level`.
     """
     rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
     chosen = ""

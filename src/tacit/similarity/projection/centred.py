@@ -43,16 +43,10 @@ _CELLS = 2**20  # numbers written out at once
 
 @dataclass(frozen=True)
 class Moments:
-    """What is known of each column: float64 arrays of shape (d,).
-
-    Attributes
-    ----------
-    mean, variance, lower, upper : arrays
-        The variance is that of the objects at hand, divided by n.
-    """
+    """What is known of each column: float64 arrays of shape (d,)."""
 
     mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    variance: NDArray[np.float64]  # that of the objects at hand, divided by n
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
 
@@ -160,21 +154,11 @@ def centred_products(
 
 @dataclass(frozen=True)
 class Image:
-    """Products of a centred matrix A and some directions D.
+    """Products of a centred matrix A and some directions D."""
 
-    Attributes
-    ----------
-    products : float64 array of shape (l, l)
-        ``(A D)' (A D)``.
-    product : array
-        ``A D`` itself, or ``A' A D``, whichever is at hand.
-    matrix : Centred or None
-        A, if `product` is to be multiplied by its transpose.
-    """
-
-    products: NDArray[np.float64]
-    product: NDArray[np.float64]
-    matrix: Centred | None = None
+    products: NDArray[np.float64]  # (l, l): ``(A D)' (A D)``
+    product: NDArray[np.float64]  # ``A D`` itself, or ``A' A D``, whichever is at hand
+    matrix: Centred | None = None  # A, if `product` is to be multiplied by its transpose
 
     def back(self, combinations: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return ``A' A D``, or that of combinations of the directions: a (d, l) matrix."""
@@ -184,25 +168,14 @@ class Image:
 
 @dataclass(frozen=True)
 class RowSampling:
-    """How rows are sampled: in proportion to their squared lengths, with replacement.
+    """How rows are sampled: in proportion to their squared lengths, with replacement."""
 
-    Attributes
-    ----------
-    origin, column_weights : float64 arrays of shape (d,)
-        The squared length of a row x is ``(x - origin)**2 @ column_weights``.
-    columns : int64 array
-        Columns that sampled rows are to have.
-    factors : float64 array
-        What each of these is multiplied by.
-    n_rows : int
-        How many are drawn.
-    """
-
+    # (d,): the squared length of a row x is ``(x - origin)**2 @ column_weights``
     origin: NDArray[np.float64]
     column_weights: NDArray[np.float64]
-    columns: NDArray[np.int64]
-    factors: NDArray[np.float64]
-    n_rows: int
+    columns: NDArray[np.int64]  # columns that sampled rows are to have
+    factors: NDArray[np.float64]  # what each of these is multiplied by
+    n_rows: int  # how many are drawn
 
     @property
     def as_products(self) -> bool:
@@ -219,16 +192,8 @@ class RowSampling:
         """Return the sample of some rows: itself, or products of its columns.
 
         What is drawn is divided by the root of its probability: squares are then right on average.
-
-        Parameters
-        ----------
-        rows : Centred
-        lengths : float64 array
-            Their squared lengths.
-        targets : float64 array
-            Points between 0 and the sum of these; the row that a point falls on is drawn.
-        total : float
-            The sum of the squared lengths of all rows there are.
+        `targets` are points between 0 and the sum of the squared `lengths`; the row that a point
+        falls on is drawn. `total` is that sum over all rows there are.
         """
         indices, times = np.unique(pick(lengths, targets), return_counts=True)
         factors = np.sqrt(times * total / (self.n_rows * lengths[indices]))
@@ -247,16 +212,7 @@ def pick(lengths: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[
 
 
 class Centred:
-    """The matrix (X - mean) · diag(scale), never written out.
-
-    Parameters
-    ----------
-    X : float array or CSR array of shape (n, d)
-    mean : float64 array of shape (d,)
-    scale : float64 array of shape (d,)
-    n_jobs : int
-        Threads for sparse products.
-    """
+    """The matrix (X - mean) · diag(scale), never written out."""
 
     def __init__(
         self, X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64], n_jobs: int = 1
@@ -284,14 +240,7 @@ class Centred:
         return product
 
     def image(self, directions: NDArray[np.float64], *, back: bool = True) -> Image:
-        """Return the image of directions, the columns of a (d, l) matrix.
-
-        Parameters
-        ----------
-        directions : float64 array of shape (d, l)
-        back : bool
-            Whether :meth:`Image.back` will be asked for.
-        """
+        """Return the image of the columns of a matrix; `back`: it will be asked for that, too."""
         image = self.times(directions)
         return Image(image.T @ image, image, self)
 

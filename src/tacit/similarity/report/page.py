@@ -49,18 +49,7 @@ def page(
     confusion: tuple[Sequence[Any], NDArray[np.int64]] | None = None,
     tuning: Tuning | None = None,
 ) -> str:
-    """Return a page about a classifier.
-
-    Parameters
-    ----------
-    title : str
-    facts : pairs of str
-    model : classifier
-        A fitted one.
-    confusion : pair, optional
-        What :func:`tacit.metrics.confusion_matrix` returns.
-    tuning : Tuning, optional
-    """
+    """Return a page about a fitted classifier: its grid, confusion matrix and tuning."""
     known = [str(label) for label in model.classes_.tolist()]
     coords, codes = model._training_classes()
     drawing = grid_map(coords, codes, model.computation_.grid_, known)

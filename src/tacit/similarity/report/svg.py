@@ -30,12 +30,7 @@ def score_curves(
 ) -> str:
     """Draw scores by the value of a parameter, a line for each name.
 
-    Parameters
-    ----------
-    curves : mapping of str to pairs of a value and a score
-    parameter, score : str
-    best : float or None
-        The value that was chosen, if it is a number; it gets a mark.
+    The `best` value, which was chosen, gets a mark if it is a number.
     """
     width, height, left, bottom, top = 520, 230, 64, 44, 14
     values = sorted({x for points in curves.values() for x, _ in points})
@@ -86,17 +81,7 @@ def score_curves(
 def grid_map(
     coords: NDArray[np.float64], codes: NDArray[np.int32], grid: Grid, names: Sequence[str]
 ) -> str:
-    """Draw the first two dimensions of the grid: of each block its most common class.
-
-    Parameters
-    ----------
-    coords : ndarray of shape (n_objects, n_dimensions)
-    codes : ndarray of shape (n_objects,)
-        Numbers of classes.
-    grid : Grid
-    names : sequence of str
-        Of classes.
-    """
+    """Draw the first two dimensions of the grid: of each block its most common class."""
     cells = grid.cells(coords)[:, :2]
     if cells.shape[1] == 1:
         cells = np.column_stack((cells, np.zeros(len(cells), np.int32)))
