@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.estimator import Estimator
-from tacit.parameters import store_parameters
 from tacit.scale import as_partitioned, gather
 from tacit.similarity import state as files
 from tacit.similarity.grid.blocks import near_blocks
@@ -36,7 +35,7 @@ from tacit.table.features import note_names
 from tacit.table.targets import read_target, refuse_reals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -120,28 +119,11 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     learned from objects that are encoded, projected and grouped.
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     _normalize_projection: ClassVar[bool] = True  # whatever distances are measured between
     _training: Objects
     classes_: NDArray[Any]
     computation_: SparseComputation
-
-    def __init__(
-        self,
-        resolution: int | Sequence[int] | Literal["auto"],
-        n_dimensions: int | Literal["auto"],
-        projection: str,
-        normalize: bool,
-        group_width: float | None,
-        random_state: Any,
-        n_jobs: int | None,
-    ) -> None:
-        store_parameters(self, locals())
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def fit(self, X: Any, y: Any) -> Self:
         """Project the training objects, and learn from them.
@@ -305,12 +287,7 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @classmethod
     def from_state(cls, state: store.State) -> Self:
-        """Make the classifier that :meth:`to_state` described.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-        """
+        """Make the classifier that :meth:`to_state` described."""
         facts, parameters = files.read_settings(state)
         model = cls(**parameters)
         model._check_parameters()

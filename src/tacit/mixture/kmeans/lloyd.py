@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -181,36 +182,16 @@ def find_far(
     return far
 
 
+@dataclass(frozen=True)
 class Lloyd:
-    """Run Lloyd's algorithm on records in memory.
+    """Run Lloyd's algorithm on records in memory, as :func:`lloyd_steps` has it."""
 
-    Parameters
-    ----------
-    points : Points
-    max_iter : int
-    tol : float
-        Stop when the squared moves of all centres add up to no more than this.
-    algorithm : {"auto", "lloyd", "bounds"}
-    n_jobs : int
-    report : callable, optional
-        Called with each iteration.
-    """
-
-    def __init__(
-        self,
-        points: Points,
-        max_iter: int,
-        tol: float,
-        algorithm: str,
-        n_jobs: int,
-        report: Callable[[Iteration], None] | None = None,
-    ) -> None:
-        self.points = points
-        self.max_iter = max_iter
-        self.tol = tol
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.report = report
+    points: Points
+    max_iter: int
+    tol: float
+    algorithm: str  # one of ALGORITHMS
+    n_jobs: int
+    report: Callable[[Iteration], None] | None = None  # called with each iteration
 
     def run(self, centres: Floats) -> Clustering:
         """Iterate until no label changes, centres hardly move, or `max_iter` is reached."""

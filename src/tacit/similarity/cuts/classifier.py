@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import check_choice, check_number
+from tacit.parameters import check_choice, check_number, store_parameters
 from tacit.similarity.base import SimilarityClassifier
 from tacit.similarity.cuts.labelling import UNKNOWN, cut_labels, labelled_graph, neighbor_fractions
 from tacit.similarity.graph import near_graph
@@ -113,14 +113,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.scale = scale
-        self.balance = balance
-        self.node_weights = node_weights
-        self.n_neighbors = n_neighbors
-        self.kind = kind
-        super().__init__(
-            resolution, n_dimensions, projection, normalize, group_width, random_state, n_jobs
-        )
+        store_parameters(self, locals())
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each object.
@@ -130,10 +123,6 @@ class NormalizedCutClassifier(SimilarityClassifier):
         X : like the one that was fitted, or a PartitionedTable
             All objects are classified together; those of a PartitionedTable by groups, so that it
             takes `group_width`.
-
-        Returns
-        -------
-        ndarray of shape (n_objects,)
         """
         classes: NDArray[Any] = self.predict_path(X, [self.balance])[0]
         return classes
