@@ -52,11 +52,6 @@ class ClusterModel(ClusterMixin, Estimator):  # type: ignore[misc]
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for. Tables, and partitions, may have weights instead.
-
-        Returns
-        -------
-        estimator
-            Itself.
         """
         self._fit(X, sample_weight)
         return self

@@ -114,10 +114,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     warm_start : bool, default False
         Let `fit` go on from the last fit.
     random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-    verbose : int, default 0
-        1 shows progress on stderr.
+    n_jobs, verbose : int, optional
+        Threads, on which the result does not depend; 1 shows progress on stderr.
 
     Attributes
     ----------
@@ -145,9 +143,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         Columns, labels and defaults.
     n_parameters_ : int
         The number of free parameters.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
 
     Examples
     --------

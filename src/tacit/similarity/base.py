@@ -136,11 +136,6 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             groups of records.
         y : array-like of shape (n_objects,) or str
             Their classes; or the column of a Table or PartitionedTable that holds them.
-
-        Returns
-        -------
-        classifier
-            Itself.
         """
         self._check_parameters()
         self._learn(self._training_objects(X, y))
@@ -236,10 +231,6 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             A three-dimensional one for a grid of three dimensions or more.
         max_objects : int, default 5000
             Of more objects, so many are drawn at random.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         check_is_fitted(self)
         coords, codes = self._training_classes()

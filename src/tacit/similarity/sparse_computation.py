@@ -307,10 +307,6 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         ----------
         resolution : int or sequence of int, optional
             Of another grid over the same projection.
-
-        Returns
-        -------
-        Forecast
         """
         self._check_objects()
         near = self._near
@@ -429,10 +425,6 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
             Classes, which are drawn in different colours.
         max_objects : int, default 5000
             Of more objects, so many are drawn at random.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         self._check_graph()
         return plot_grid(self.coords_, self.grid_, y, ax, max_objects)

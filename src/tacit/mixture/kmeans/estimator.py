@@ -115,9 +115,8 @@ class KMeans(
     n_iter_ : int
     schema_ : Schema or None
         The columns of a Table; None for numbers.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
 
     Examples
     --------
@@ -335,10 +334,6 @@ class KMeans(
         top : int, default 5
             How many coordinates to name: those that add most to the squared distance between the
             cluster's centre and the centre of all records.
-
-        Returns
-        -------
-        str
         """
         check_is_fitted(self)
         return describe(self, check_int(top, "top", 0))

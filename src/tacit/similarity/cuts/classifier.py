@@ -64,11 +64,10 @@ class NormalizedCutClassifier(SimilarityClassifier):
     normalize : bool, default False
         Whether similarities are measured between columns scaled to [0, 1].
     group_width : float from 0 to 1, optional
-        Objects of a class that are within this fraction of a block's width, in each dimension of
-        the projection, are replaced by one that counts as often. By default, none are.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
+        Objects of a class within this fraction of a block's width are replaced by one: see
+        :class:`SparseKNeighborsClassifier`.
+    random_state, n_jobs
+        As of :class:`SparseComputation`.
 
     Attributes
     ----------
@@ -79,9 +78,8 @@ class NormalizedCutClassifier(SimilarityClassifier):
         Objects of the last prediction about which the graph says nothing, as they are connected
         with no training object: they have the class of the training object that is nearest in the
         projection.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For frames and Tables.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
 
     Examples
     --------

@@ -71,9 +71,8 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         Projection and grid.
     n_fallback_ : int
         How many objects of the last prediction had no near training object on the grid as it was.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For frames and Tables.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
 
     Examples
     --------

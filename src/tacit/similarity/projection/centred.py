@@ -106,7 +106,7 @@ def binary_moments(sums: NDArray[Any], n: int) -> Moments:
 def _dense_moments(X: NDArray[Any]) -> Moments:
     mean = X.mean(axis=0, dtype=np.float64)
     variance = np.zeros(X.shape[1])
-    for rows in _row_chunks(X):
+    for _, rows in _row_chunks(X):
         centred = rows - mean
         variance += np.einsum("ij,ij->j", centred, centred)
     lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
@@ -120,19 +120,20 @@ def _sparse_moments(X: Any) -> Moments:
     return Moments(mean, variance, lower, upper)
 
 
-def _row_chunks(X: Any) -> Iterator[NDArray[np.float64]]:
-    """Yield rows of X written out as float64, some at a time."""
+def _row_chunks(X: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield rows of X written out as float64, some at a time, and which they are."""
     step = max(1, _CELLS // max(1, X.shape[1]))
     for first in range(0, X.shape[0], step):
-        rows = X[first : first + step]
+        chunk = slice(first, first + step)
+        rows = X[chunk]
         dense = rows.toarray() if is_sparse(rows) else rows
-        yield dense.astype(np.float64, copy=False)
+        yield chunk, dense.astype(np.float64, copy=False)
 
 
 def column_products(X: Any) -> NDArray[np.float64]:
     """Return the (d, d) products of columns, neither centred nor scaled, some rows at a time."""
     product = np.zeros((X.shape[1], X.shape[1]))
-    for rows in _row_chunks(X):
+    for _, rows in _row_chunks(X):
         product += rows.T @ rows
     return product
 
@@ -272,7 +273,7 @@ class Centred:
                 shifted -= 2 * (self.X @ (column_weights * origin))
             return np.maximum(shifted, 0.0)
         return np.concatenate(
-            [(rows - origin) ** 2 @ column_weights for rows in _row_chunks(self.X)]
+            [(rows - origin) ** 2 @ column_weights for _, rows in _row_chunks(self.X)]
         )
 
     def gram(self) -> NDArray[np.float64]:
@@ -280,7 +281,7 @@ class Centred:
         if is_binary(self.X):
             return centred_products(column_products(self.X), self.shape[0], self.scale)
         product = np.zeros((self.shape[1], self.shape[1]))
-        for rows in _row_chunks(self.X):
+        for _, rows in _row_chunks(self.X):
             centred = (rows - self.mean) * self.scale
             product += centred.T @ centred
         return product
@@ -302,20 +303,16 @@ class Centred:
         if is_sparse(self.X):
             return _core.sparse_product(*self._rows, right, False, self.n_jobs)
         product = np.empty((self.shape[0], right.shape[1]))
-        first = 0
-        for rows in _row_chunks(self.X):
-            np.matmul(rows, right, out=product[first : first + len(rows)])
-            first += len(rows)
+        for chunk, rows in _row_chunks(self.X):
+            np.matmul(rows, right, out=product[chunk])
         return product
 
     def _transposed_product(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         if is_sparse(self.X):
             return _core.sparse_product(*self._rows, right, True, self.n_jobs)
         product = np.zeros((self.shape[1], right.shape[1]))
-        first = 0
-        for rows in _row_chunks(self.X):
-            product += rows.T @ right[first : first + len(rows)]
-            first += len(rows)
+        for chunk, rows in _row_chunks(self.X):
+            product += rows.T @ right[chunk]
         return product
 
     @cached_property

@@ -108,10 +108,6 @@ def project(
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
-    Returns
-    -------
-    Projection
-
     Examples
     --------
     >>> X = np.array([[0.0, 0.0, 1.0], [4.0, 3.0, 1.0], [8.0, 6.0, 1.0]])

@@ -83,11 +83,10 @@ class SparseSVC(SimilarityClassifier):
         Whether distances are measured between columns scaled to [0, 1]. The projection always is
         made of scaled columns.
     group_width : float from 0 to 1, optional
-        Objects of a class that are within this fraction of a block's width, in each dimension of
-        the projection, are replaced by one that counts as often. By default, none are.
-    random_state : int, RandomState, Generator or None
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
+        Objects of a class within this fraction of a block's width are replaced by one: see
+        :class:`SparseKNeighborsClassifier`.
+    random_state, n_jobs
+        As of :class:`SparseComputation`; folds are drawn, too.
 
     Attributes
     ----------
@@ -148,11 +147,6 @@ class SparseSVC(SimilarityClassifier):
             Objects and their classes, as in :meth:`SparseKNeighborsClassifier.fit`.
         sample_weight : array-like of shape (n_objects,), optional
             Factors of C. An object with weight 0 is used for the projection alone.
-
-        Returns
-        -------
-        SparseSVC
-            Itself.
         """
         self._check_parameters()
         self._learn(self._training_objects(X, y), sample_weight)
