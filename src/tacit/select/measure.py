@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.counts import counter as make_counter
+from tacit.counts.records import as_records
 from tacit.select.criteria import Baseline
 from tacit.table import Table
 
@@ -110,9 +111,8 @@ class Measurer:
             return None
         schema = table.schema
         counts = _core.all_tables(
-            table.indptr, table.values, schema.offsets, schema.defaults, list(columns),
-            self._target, size,
-        )  # fmt: skip
+            as_records(table), schema.offsets, schema.defaults, list(columns), self._target, size
+        )
         sets = np.array(list(combinations(columns, size)))
         cells = schema.arities[sets].prod(axis=1) * self._n_labels
         offsets = np.concatenate(([0], np.cumsum(cells)))

@@ -38,25 +38,14 @@ class Parts:
 
 @dataclass
 class Coded:
-    """One column that is to be stored in a Table.
-
-    Attributes
-    ----------
-    labels : Labels
-        In their final order.
-    codes : uint32 array
-        A raw code for each record.
-    ranks : int64 array
-        The code under `labels` of each raw code, or -1 for "whatever is the default".
-    counts : int64 array
-        How often each label occurs.
-    """
+    """One column that is to be stored in a Table."""
 
     name: str
-    labels: Labels
-    codes: NDArray[np.uint32]
+    labels: Labels  # in their final order
+    codes: NDArray[np.uint32]  # a raw code for each record
+    # The code under `labels` of each raw code, or -1 for "whatever is the default".
     ranks: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # how often each label occurs
 
 
 def choose_defaults(

@@ -98,19 +98,17 @@ class TreeEstimator(Estimator):
                 n_jobs=count_jobs(self.n_jobs),
             )
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-        kernels: Any = _core  # starred arguments are too much for its types
+        table = _core.TreeTable(*coding, weights)
         unit = settings["unit"]
         settings, factor = even_settings(settings, weights)
         if classes is None and moments is None:
             # The target's classes are the codes of its column: postings list them already.
             target = np.array([sample.target], np.int64)
-            _, *arrays, stats, _ = kernels.grow_forest(*coding, target, None, weights, settings, 1)
+            _, *arrays, stats, _ = _core.grow_forest(table, target, None, settings, 1)
             stats = stats.reshape(-1, n_classes)
         else:
             excluded = () if sample.target is None else (sample.target,)
-            *arrays, stats = kernels.grow_tree(
-                *coding, excluded, classes, n_classes, moments, weights, settings
-            )
+            *arrays, stats = _core.grow_tree(table, excluded, classes, n_classes, moments, settings)
         arrays.append(stats / unit)
         if factor != 1.0:
             arrays[8] = arrays[8] * factor  # gains

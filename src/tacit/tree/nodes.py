@@ -121,6 +121,6 @@ class Nodes(SplitArrays):
 def find_leaves(nodes: Nodes, records: Any, n_jobs: int) -> NDArray[np.int32]:
     """Return the leaf that each record of a Table or a Coding, with ids of the nodes, ends in."""
     return _core.tree_leaves(
-        records.indptr, records.values, nodes.column, nodes.low, nodes.high, nodes.complete,
-        nodes.first, nodes.children, n_jobs,
+        _core.Records(records.indptr, records.values, 2**31 - 1), nodes.column, nodes.low,
+        nodes.high, nodes.complete, nodes.first, nodes.children, n_jobs,
     )  # fmt: skip

@@ -108,7 +108,7 @@ def kernel_settings(
         "min_support": _support(model.min_support, n_counted),
         "default_rule": bool(model.default_rule),
         "sample": model.sample,
-        "sample_share": _sample_fraction(model),
+        "sample_fraction": _sample_fraction(model),
         "n_features": _n_features(model.feature_fraction, n_columns),
         "prune": bool(model.prune),
         "search": model.algorithm,

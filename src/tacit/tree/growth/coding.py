@@ -247,9 +247,10 @@ def _store(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Codin
 
 
 def _by_value(indptr: Any, values: Any, offsets: Any) -> tuple[Any, Any]:
-    counts = _core.one_way(indptr, values, int(offsets[-1]), None, None, 1)
+    records = _core.Records(indptr, values, int(offsets[-1]))
+    counts = _core.one_way(records, 1)
     start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return start, _core.postings(indptr, values, start)
+    return start, _core.postings(records, start)
 
 
 def _number_coding(

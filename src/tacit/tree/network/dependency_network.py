@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
+from tacit.counts.records import as_records
 from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.machine import check_fits, check_int, count_jobs
@@ -326,8 +327,8 @@ class DependencyNetwork(Estimator):
         table = self._read(X)
         with np.errstate(divide="ignore"):
             logs = np.log(self._derived.probabilities)
-        forest = self.forest_.arguments(self.schema_, logs)
-        return _core.forest_scores(table.indptr, table.values, *forest, count_jobs(self.n_jobs))
+        forest = self.forest_.to_kernel(self.schema_, logs)
+        return _core.forest_scores(as_records(table), forest, count_jobs(self.n_jobs))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean conditional log-likelihood in nats, by weights if records have any.
@@ -378,9 +379,8 @@ class DependencyNetwork(Estimator):
         check_fits(
             8 * table.n_records * self.schema_.n_values, "P(item | basket)", "give fewer baskets"
         )
-        forest = self.forest_.arguments(self.schema_, self._derived.probabilities)
-        jobs = count_jobs(self.n_jobs)
-        return _core.forest_probabilities(table.indptr, table.values, *forest, jobs)
+        forest = self.forest_.to_kernel(self.schema_, self._derived.probabilities)
+        return _core.forest_probabilities(as_records(table), forest, count_jobs(self.n_jobs))
 
     def sample(self, n: int = 1, *, burn_in: int = 50, random_state: Any = None) -> Table:
         """Draw records by Gibbs sampling.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tacit import _core
 from tacit.tree.nodes import Nodes, SplitArrays
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ __all__ = [
     "Arcs",
     "DerivedFromForest",
     "Forest",
-    "ForestArguments",
     "array_names",
     "find_arcs",
     "join_forests",
@@ -46,22 +46,6 @@ class Arcs(NamedTuple):
     predictor: NDArray[np.int64]
     target: NDArray[np.int64]
     gain: NDArray[np.float64]
-
-
-class ForestArguments(NamedTuple):
-    """What the kernels on forests take, in their order."""
-
-    roots: NDArray[np.int64]
-    column: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    complete: NDArray[np.uint8]
-    first: NDArray[np.int32]
-    children: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    defaults: NDArray[np.int64]
-    table: NDArray[np.float64]
-    table_start: NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -92,9 +76,9 @@ class Forest(SplitArrays):
         """Number of trees."""
         return len(self.roots) - 1
 
-    def arguments(self, schema: Schema, table: NDArray[np.float64]) -> ForestArguments:
+    def to_kernel(self, schema: Schema, table: NDArray[np.float64]) -> _core.Forest:
         """Return what kernels take, with a number for each node and code, laid out as stats."""
-        return ForestArguments(
+        return _core.Forest(
             self.roots, self.column, self.low, self.high, self.complete, self.first, self.children,
             schema.offsets, schema.defaults, table, self.stat_start,
         )  # fmt: skip

@@ -157,11 +157,12 @@ class LeafCounts(Statistic["list[Any]"]):
     def partial(self, partition: Partition) -> list[Any]:
         """Count the records of a partition."""
         table: Table = partition.records
-        schema, (start, rows), units = table.schema, table.postings, self.weights.units_of(table)
-        dense, cells = _core.leaf_counts(
-            table.indptr, table.values, start, rows, schema.offsets, schema.defaults, units,
-            *self.paths, partition.n_jobs,
+        schema, units = table.schema, self.weights.units_of(table)
+        given = _core.TreeTable(
+            table.indptr, table.values, *table.postings, schema.offsets, schema.defaults, None,
+            units,
         )  # fmt: skip
+        dense, cells = _core.leaf_counts(given, *self.paths, partition.n_jobs)
         if units is None:
             return [dense, DisjointCells(*cells), table.n_records, table.n_records]
         return [dense, DisjointCells(*cells), int(units.sum()), int(np.count_nonzero(units))]
@@ -170,5 +171,5 @@ class LeafCounts(Statistic["list[Any]"]):
         """Add up."""
         dense = one[0]
         dense = np.add(dense, other[0], out=dense if dense.flags.writeable else None)
-        cells = DisjointCells(*_core.add_atoms(*one[1], *other[1]))
+        cells = DisjointCells(*_core.add_disjoint_cells(*one[1], *other[1]))
         return [dense, cells, one[2] + other[2], one[3] + other[3]]

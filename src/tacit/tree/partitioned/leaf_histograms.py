@@ -78,7 +78,7 @@ def subtract(parents: list[ClassHistograms], children: list[ClassHistograms]) ->
         for parent, child in zip(parents, children, strict=True)
         if child.counts.size
     ]
-    _core.subtract_planes(
+    _core.subtract_histograms(
         np.array([len(parent.counts) for parent, _ in pairs], np.int64),
         [parent.flat_ids for parent, _ in pairs],
         [parent.counts.reshape(-1) for parent, _ in pairs],

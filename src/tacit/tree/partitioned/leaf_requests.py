@@ -51,7 +51,7 @@ def select_cells(
     if not selections:
         return
     begin, end, bit, used, n_classes = np.array(selections, np.int64).T.copy()
-    id_start, count_start, ids, counts = _core.take_atoms(
+    id_start, count_start, ids, counts = _core.take_disjoint_cells(
         *cells, begin, end, bit, used, n_classes, n_values
     )
     id_ends, count_ends = id_start.tolist(), count_start.tolist()
