@@ -188,10 +188,6 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
 
     # Fitting
 
-    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> NaiveBayesMixture:
-        self._fit(X, None)
-        return self
-
     def _fit(self, X: Any, sample_weight: Any) -> None:
         self._check_settings()
         continues = self.warm_start and hasattr(self, "expected_")
