@@ -13,13 +13,13 @@ WEIGHTS = [1.0, 10.0]
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-@given(own=data(max_rows=30, max_columns=5, with_chosen=False, weights=None))
+@given(records=data(max_rows=30, max_columns=5, with_chosen=False, weights=None))
 @settings(max_examples=40)
-def test_the_branching_is_the_best_of_all(weight, own):
-    n = len(own.arities)
-    families = oracle.Families(own.rows, own.arities, "bdeu", weight)
+def test_the_branching_is_the_best_of_all(weight, records):
+    n = len(records.arities)
+    families = oracle.Families(records.rows, records.arities, "bdeu", weight)
     gains = oracle.branching_gains(families, n)
-    model = Branching(criterion="bdeu", prior_weight=weight).fit(own.table())
+    model = Branching(criterion="bdeu", prior_weight=weight).fit(records.table())
     parents = [int(p) for p in model.parent_]
     assert oracle.is_branching(parents)
     best = oracle.best_branching_weight(gains)
@@ -79,7 +79,7 @@ def test_the_net_of_a_branching_has_its_arcs():
     codes = np.column_stack([first, first ^ (rng.random(500) < 0.1), rng.integers(0, 2, 500)])
     model = Branching().fit(codes)
     expected = [() if p < 0 else (int(p),) for p in model.parent_]
-    assert [tuple(own) for own in model.parents_] == expected
+    assert [tuple(above) for above in model.parents_] == expected
 
 
 CLASSIFIERS = "asks for the tags of classifiers where there is predict_proba; this is none"
@@ -107,9 +107,9 @@ def test_scikit_learn_checks(estimator, check):
 def test_scores_of_weighted_tables_are_weighted():
     codes = np.array([[0, 1], [1, 0], [1, 1]])
     model = Branching().fit(codes)
-    own = model.score_samples(codes)
+    scores = model.score_samples(codes)
     table = Table(codes, columns=["x0", "x1"]).with_weights([1.0, 0.0, 5.0])
-    assert model.score(table) == pytest.approx((own[0] + 5 * own[2]) / 6)
+    assert model.score(table) == pytest.approx((scores[0] + 5 * scores[2]) / 6)
 
 
 def test_a_star_of_many_columns():

@@ -115,7 +115,7 @@ def test_few_distinct_records_are_one_line(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["-k", "auto"], "n_clusters"),
+        (["-k", "auto"], "--n-clusters"),
         (["-k", "901"], "n_clusters=901"),
         (["-k", "901", "--method", "kmeans"], "n_clusters=901"),
         (["-k", "3", "--method", "kmeans", "--memory", "1kB"], "memory"),

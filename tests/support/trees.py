@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from oracles import counts as oracles
 from oracles import tree as tree_oracle
+from tacit import _core
 from tacit.tree.nodes import Nodes
 
 CLASSIFYING = ("bayes_factor", "bic", "entropy", "gini")
@@ -325,3 +326,21 @@ def assert_as_expected(kernel, case, dtype=np.uint16):
     assert_same(nodes, Nodes(*growth.arrays()), numbered=not growth.order_doubtful)
     assert math.isclose(total_score(nodes, case), growth.total, rel_tol=1e-12, abs_tol=1e-7)
     return True
+
+
+def grow_tree(
+    indptr, values, start, rows, offsets, defaults, ordered, excluded, classes, n_classes, moments,
+    weights, settings,
+):  # fmt: skip
+    """Call the kernel with what the oracle takes."""
+    table = _core.TreeTable(indptr, values, start, rows, offsets, defaults, ordered, weights)
+    return _core.grow_tree(table, excluded, classes, n_classes, moments, settings)
+
+
+def grow_forest(
+    indptr, values, start, rows, offsets, defaults, ordered, targets, pairs, weights, settings,
+    n_jobs,
+):  # fmt: skip
+    """Call the kernel with what the oracle takes."""
+    table = _core.TreeTable(indptr, values, start, rows, offsets, defaults, ordered, weights)
+    return _core.grow_forest(table, targets, pairs, settings, n_jobs)

@@ -142,12 +142,17 @@ class TableProblem(Problem):
             return 1.0
         return self.weight / max(int(np.count_nonzero(self.record_weights[chosen])), 1)
 
+    def _given(self, chosen: NDArray[np.int64] | None) -> _core.Records:
+        given = self.records
+        return _core.Records(
+            given.indptr, given.values, self.schema.n_values, chosen, self.record_weights
+        )
+
     def expect(self, parameters: Parameters) -> ExpectedCounts:
         """Return the expected counts of all records (the E-step): one pass over stored values."""
-        records = self.records
         totals, stored, log_likelihood = _core.em_step(
-            records.indptr, records.values, self.chosen, self.record_weights, self.schema.offsets,
-            parameters.weights, parameters.stored, parameters.defaults, self.single, self.n_jobs,
+            self._given(self.chosen), self.schema.offsets, parameters.weights,
+            parameters.stored, parameters.defaults, self.single, self.n_jobs,
         )  # fmt: skip
         return ExpectedCounts(totals, stored, log_likelihood, self.weight)
 
@@ -171,24 +176,20 @@ class TableProblem(Problem):
         self, parameters: Parameters, *, responsibilities: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return P(cluster | record), if asked for, and log P(record)."""
-        records = self.records
         return _core.em_posterior(
-            records.indptr, records.values, self.chosen, self.schema.offsets, parameters.weights,
+            self._given(self.chosen), self.schema.offsets, parameters.weights,
             parameters.stored, parameters.defaults, responsibilities, self.n_jobs,
         )  # fmt: skip
 
     def count_clusters(self, clusters: NDArray[np.int64], n_clusters: int) -> ExpectedCounts:
         """Count records by the one cluster that each of all is in; those of -1 are left out."""
-        records, n_values = self.records, self.schema.n_values
-        stored = np.zeros((n_values, n_clusters))
+        stored = np.zeros((self.schema.n_values, n_clusters))
         totals = np.zeros(n_clusters)
         for k in range(n_clusters):
             rows = np.flatnonzero(clusters == k)
             weights = self.record_weights
             totals[k] = len(rows) if weights is None else weights[rows].sum()
-            stored[:, k] = _core.one_way(
-                records.indptr, records.values, n_values, rows, weights, self.n_jobs
-            )
+            stored[:, k] = _core.one_way(self._given(rows), self.n_jobs)
         return ExpectedCounts(totals, stored, 0.0, float(totals.sum()))
 
 

@@ -117,8 +117,8 @@ class Points(ABC):
     # Kernels
 
     @property
-    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any] | None, Floats | None]:
-        return self.indptr, self.values, self.x, self.norms
+    def _points(self) -> _core.Points:
+        return _core.Points(self.indptr, self.values, self.x, self.norms)
 
     def weigh(self, numbers: Floats) -> Floats:
         """Return one number for each record, times its weight."""
@@ -146,25 +146,25 @@ class Points(ABC):
         if bounds is not None:
             kept = (bounds.upper, bounds.lower, bounds.moves)
         changed, scanned, _ = _core.kmeans_assign(
-            *self._arrays, *self.scores(centres), previous, labels, *kept, prune, n_jobs
+            self._points, *self.scores(centres), previous, labels, *kept, prune, n_jobs
         )
         return changed, scanned
 
     def distances(self, centres: Floats, n_jobs: int) -> Floats:
         """Return the squared distances of all records to all centres."""
         out = np.empty((self.n_records, len(centres)))
-        _core.kmeans_distances(*self._arrays, *self.scores(centres), None, None, out, n_jobs)
+        _core.kmeans_distances(self._points, *self.scores(centres), None, None, out, n_jobs)
         return out
 
     def try_centres(self, centres: Floats, closest: Floats, out: Floats, n_jobs: int) -> Floats:
         """Write squared distances into `out`; return what each centre leaves of the closest."""
         return _core.kmeans_distances(
-            *self._arrays, *self.scores(centres), closest, self.weights, out, n_jobs
+            self._points, *self.scores(centres), closest, self.weights, out, n_jobs
         )
 
     def member_distances(self, centres: Floats, labels: Labels, n_jobs: int) -> Floats:
         """Return the squared distance of each record to the centre of its cluster."""
-        return _core.kmeans_own_distances(*self._arrays, *self.scores(centres), labels, n_jobs)
+        return _core.kmeans_own_distances(self._points, *self.scores(centres), labels, n_jobs)
 
     def nearest_sum(self, centres: Floats, n_jobs: int) -> float:
         """Return the sum of squared distances to the nearest centres, times weights."""
@@ -176,7 +176,7 @@ class Points(ABC):
         self, labels: Labels, previous: Labels | None, sums: Floats, totals: Floats, n_jobs: int
     ) -> None:
         """Add up the members of each cluster, or what changed since the previous labels."""
-        _core.kmeans_sums(*self._arrays, self.weights, labels, previous, sums, totals, n_jobs)
+        _core.kmeans_sums(self._points, self.weights, labels, previous, sums, totals, n_jobs)
 
     def all_sums(self, n_jobs: int) -> tuple[Floats, Floats]:
         """Return the sums of stored values, and the weight, of all records as one cluster."""

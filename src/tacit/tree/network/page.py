@@ -32,15 +32,7 @@ _HELP = (
 
 
 def network_page(network: DependencyNetwork, title: str, top: int) -> str:
-    """Return the page.
-
-    Parameters
-    ----------
-    network : DependencyNetwork
-    title : str
-    top : int
-        The most arcs that it holds.
-    """
+    """Return the page, with at most `top` arcs."""
     total = len(network.arcs_.gain)
     shown = min(top, total)
     data = _data(network, shown)
