@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.store import State
 
-__all__ = ["Counts", "StoredRecords", "Subset", "as_records", "derive", "total_weight"]
+__all__ = [
+    "Counts",
+    "StoredRecords",
+    "Subset",
+    "as_records",
+    "derive",
+    "gather_values",
+    "total_weight",
+]
 
 Subset: TypeAlias = NDArray[np.int64] | None  # ascending record numbers, or all records
 Counts: TypeAlias = NDArray[Any]  # int64, or float64 where records have weights
@@ -66,6 +74,16 @@ def total_weight(records: StoredRecords, chosen: Subset) -> float | int:
     if records.weights is None:
         return records.n_records if chosen is None else len(chosen)
     return float(records.weights.sum() if chosen is None else records.weights[chosen].sum())
+
+
+def gather_values(
+    records: StoredRecords, chosen: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the stored values of some records, in the order given, and where each one's begin."""
+    lengths = np.diff(records.indptr)[chosen]
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    positions = np.repeat(records.indptr[chosen] - indptr[:-1], lengths) + np.arange(indptr[-1])
+    return indptr, records.values[positions]
 
 
 def derive(total: Any, others: Any) -> Any:

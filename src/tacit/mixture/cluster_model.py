@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tacit.mixture.profile.profile import Profile
+    from tacit.scale import PartitionedTable
 
 __all__ = ["ClusterModel"]
 
@@ -56,7 +57,12 @@ class ClusterModel(ClusterMixin, Estimator):  # type: ignore[misc]
         self._fit(X, sample_weight)
         return self
 
+    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> Self:
+        self._fit(X, None)
+        return self
+
     def _fit(self, X: Any, sample_weight: Any) -> None:
+        """Find the clusters of records, wherever they are."""
         raise NotImplementedError
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:

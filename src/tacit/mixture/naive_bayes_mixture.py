@@ -139,12 +139,12 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     selection_ : polars.DataFrame or None
         For ``n_clusters="auto"``: the numbers of clusters that were tried, with the log-likelihood
         and all criteria. Of "cheeseman_stutz" higher is better, of "bic" and "icl" lower.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
     schema_ : Schema
         Columns, labels and defaults.
     n_parameters_ : int
         The number of free parameters.
-    n_features_in_, feature_names_in_
-        Of X; names are those of frames and Tables.
 
     Examples
     --------
@@ -187,10 +187,6 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         store_parameters(self, locals())
 
     # Fitting
-
-    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> NaiveBayesMixture:
-        self._fit(X, None)
-        return self
 
     def _fit(self, X: Any, sample_weight: Any) -> None:
         self._check_settings()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.counts.records import gather_values
 from tacit.table import Table
 from tacit.table.gateway import value_type
 
@@ -56,16 +57,6 @@ def draw_records(
     order = np.lexsort((value, row))
     indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=n_records))))
     table = Table.from_stored(schema, indptr, value[order].astype(value_type(schema.n_values)))
-    return _shuffle(table, np.repeat(np.arange(len(sizes)), sizes), rng)
-
-
-def _shuffle(
-    table: Table, clusters: NDArray[np.int64], rng: np.random.Generator
-) -> tuple[Table, NDArray[np.int64]]:
-    """Put records in random order: they come cluster by cluster."""
-    order = rng.permutation(table.n_records)
-    lengths = np.diff(table.indptr)[order]
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    positions = np.repeat(table.indptr[:-1][order] - indptr[:-1], lengths) + np.arange(indptr[-1])
-    shuffled = Table.from_stored(table.schema, indptr, table.values[positions])
-    return shuffled, clusters[order]
+    shuffled = rng.permutation(n_records)  # they come cluster by cluster
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    return Table.from_stored(schema, *gather_values(table, shuffled)), clusters[shuffled]

@@ -37,7 +37,9 @@ def shorten(text: str, longest: int = _LONGEST) -> str:
     return line.replace("$", r"\$")
 
 
-def new_axes(ax: Axes | None, width: float, height: float, most: float = 24.0) -> Axes:
+def new_axes(
+    ax: Axes | None, width: float, height: float, most: float = 24.0, **options: Any
+) -> Axes:
     """Return the axes, or those of a new figure of this size in inches, within limits."""
     if ax is not None:
         return ax
@@ -46,7 +48,7 @@ def new_axes(ax: Axes | None, width: float, height: float, most: float = 24.0) -
     except ImportError as error:
         raise ImportError("pictures need matplotlib: pip install tacit[plot]") from error
     size = (min(max(width, 4.0), most), min(max(height, 2.6), most))
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    return plt.subplots(figsize=size, subplot_kw=options, layout="constrained")[1]
 
 
 def cell_width(characters: int) -> float:

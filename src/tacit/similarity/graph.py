@@ -14,6 +14,7 @@ from tacit.machine import available_memory, check_fits, count_jobs
 from tacit.parameters import check_number
 from tacit.similarity.csr import csr_arrays
 from tacit.similarity.grid.blocks import Blocks, NearRanges, near_blocks
+from tacit.table.features import is_sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +82,7 @@ def similarities(
     pairs = (near.arrays, which, jobs)
     if callable(kind):
         offsets, indices, data = _by_function(pairs, X, other, kind, dtype)
-    elif sparse.issparse(X):
+    elif is_sparse(X):
         rows = _sparse_arrays(X)
         columns = rows if other is X else _sparse_arrays(other)
         offsets, indices, data = _core.sparse_similarities(

@@ -9,7 +9,7 @@ from scipy import sparse
 
 from tacit import store
 from tacit.errors import InputError
-from tacit.parameters import plain_parameters
+from tacit.parameters import plain_parameters, rename_parameters
 from tacit.schema import Labels, Schema
 from tacit.similarity.csr import csr_arrays
 from tacit.similarity.grid.grid import Grid
@@ -68,7 +68,7 @@ def settings(model: Any, facts: dict[str, Any]) -> Arrays:
 def read_settings(state: store.State) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the facts and the parameters of a model, the latter under the names of today."""
     facts = store.read_json(state["settings"])
-    parameters = {_RENAMED.get(k, k): value for k, value in facts["parameters"].items()}
+    parameters = rename_parameters(facts["parameters"], _RENAMED)
     if isinstance(parameters.get("projection"), str):
         parameters["projection"] = parameters["projection"].replace("randomised", "randomized")
     return facts, parameters

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
+from tacit.counts.records import gather_values
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -119,13 +120,9 @@ def nearest_seeds(
 
 def indicators(problem: TableProblem, sample: NDArray[np.int64]) -> sparse.csr_array:
     """Return the stored values of some records as ones."""
-    records = problem.records
-    starts, lengths = records.indptr[sample], np.diff(records.indptr)[sample]
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    positions = np.repeat(starts - indptr[:-1], lengths) + np.arange(indptr[-1])
-    values = records.values[positions].astype(np.int64)
+    indptr, values = gather_values(problem.records, sample)
     shape = (len(sample), problem.schema.n_values)
-    return sparse.csr_array((np.ones(len(values)), values, indptr), shape=shape)
+    return sparse.csr_array((np.ones(len(values)), values.astype(np.int64), indptr), shape=shape)
 
 
 def distances(problem: TableProblem, matrix: sparse.csr_array, seed: int) -> NDArray[np.float64]:

@@ -34,7 +34,7 @@ from tacit.mixture.lockstep import MIN_GAIN
 from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
 from tacit.parameters import store_parameters
-from tacit.scale import as_partitioned
+from tacit.scale import PartitionedTable, as_partitioned
 from tacit.table import Table, as_table
 from tacit.table.features import weigh
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from tacit import store
     from tacit.mixture.kmeans.lloyd import Clustering, Iteration
     from tacit.mixture.kmeans.points import Points
-    from tacit.scale import PartitionedTable
     from tacit.schema import Schema
 
 __all__ = ["KMeans"]
@@ -151,6 +150,13 @@ class KMeans(
         store_parameters(self, locals())
 
     def _fit(self, X: Any, sample_weight: Any) -> None:
+        if isinstance(X, PartitionedTable):
+            n_records, best = X.n_records, self._cluster_partitions(X)
+        else:
+            n_records, best = self._cluster(X, sample_weight)
+        self._keep(X.schema if isinstance(X, Table | PartitionedTable) else None, n_records, best)
+
+    def _cluster(self, X: Any, sample_weight: Any) -> tuple[int, Clustering]:
         k, tol, random = self._check_settings()
         if isinstance(X, Table):
             table = weigh(X, sample_weight)
@@ -173,9 +179,9 @@ class KMeans(
         best = reduce(_better, clusterings)
         if points.offset is not None:
             best = best._replace(centres=best.centres + points.offset)
-        self._keep(X.schema if isinstance(X, Table) else None, points.n_records, best)
+        return points.n_records, best
 
-    def _fit_partitions(self, X: PartitionedTable, **options: Any) -> KMeans:
+    def _cluster_partitions(self, X: PartitionedTable) -> Clustering:
         k, tol, random = self._check_settings()
         if self.algorithm == "bounds":
             raise InputError(
@@ -199,8 +205,7 @@ class KMeans(
             X, starts, int(self.max_iter), tol, self.n_jobs, self.verbose,
             _report_pass if self.verbose else lambda start, number, shift: None,
         )  # fmt: skip
-        self._keep(X.schema, X.n_records, reduce(_better, clusterings))
-        return self
+        return reduce(_better, clusterings)
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """Return the cluster of each record: that of the nearest centre.
@@ -429,7 +434,7 @@ class KMeans(
                 f"{best.n_occupied} distinct clusters were found, which is fewer than "
                 f"n_clusters={len(best.centres)}; there may be too few distinct records",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     # Records under the model

@@ -14,7 +14,6 @@ import numpy as np
 from tacit.mixture.em.starts import sample_size
 from tacit.mixture.kmeans.lloyd import (
     Clustering,
-    FarRecord,
     Members,
     Request,
     find_far,
@@ -96,14 +95,10 @@ def _add(one: Members, other: Members, n_far: int) -> Members:
         np.add(one.sums, other.sums, out=out),
         one.totals + other.totals,
         (one.mark + other.mark) & _WRAP,
-        _farthest([*one.far, *other.far], n_far),
+        # Of records as far, the earlier ones.
+        sorted([*one.far, *other.far], key=lambda record: -record.distance)[:n_far],
         one.sizes + other.sizes,
     )
-
-
-def _farthest(far: list[FarRecord], n: int) -> list[FarRecord]:
-    """Return the farthest; of records as far, the earlier ones."""
-    return sorted(far, key=lambda record: -record.distance)[:n]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit import _core
+from tacit.counts.one_way import sum_by_column
 from tacit.errors import InputError
 from tacit.table.gateway import check_size, check_sparse, value_type
 
@@ -293,12 +294,10 @@ class TablePoints(Points):
 
 def label_counts(schema: Schema, sums: Floats, totals: Floats) -> Floats:
     """Return the counts of every label in clusters, from sums of stored values and weights."""
-    counts = np.repeat(totals[:, None], int(schema.cells[-1]), axis=1)
-    several = np.flatnonzero(schema.arities > 1)
-    if len(several):
-        stored = np.add.reduceat(sums, schema.offsets[several], axis=1)
-        counts[:, schema.default_cells[several]] = np.maximum(totals[:, None] - stored, 0.0)
-        counts[:, schema.value_cells] = sums
+    counts = np.empty((len(totals), int(schema.cells[-1])))
+    counts[:, schema.value_cells] = sums
+    others = totals[:, None] - sum_by_column(schema, sums)
+    counts[:, schema.default_cells] = np.maximum(others, 0.0)
     return counts
 
 

@@ -20,12 +20,7 @@ __all__ = ["Cut", "CutPath", "MinimumCut"]
 
 @dataclass(frozen=True, repr=False)
 class _NodeSet:
-    """Members of a graph, against the rest.
-
-    Attributes
-    ----------
-    members : ndarray of bool, shape (n_nodes,)
-    """
+    """Members of a graph, against the rest."""
 
     members: NDArray[np.bool_]
 

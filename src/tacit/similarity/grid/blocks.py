@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -95,9 +96,7 @@ def split_blocks(grid: Grid, coords: Floats, max_objects: int) -> NearRanges:
     Blocks of any size are near if they touch. So every pair of the plain grid stays whose
     projections are closer, in each dimension, than the smaller of their blocks is wide.
     """
-    cells = 1
-    for one in grid.resolution:
-        cells *= one + 2
+    cells = math.prod(one + 2 for one in grid.resolution)
     depth = min(_MAX_CUTS, (_MAX_BITS - cells.bit_length()) // grid.n_dimensions)
     keys, starts, order, levels, *ranges = _core.split_blocks(*grid.box(coords), max_objects, depth)
     blocks = Blocks(keys, starts, order, levels)

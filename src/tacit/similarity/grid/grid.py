@@ -5,6 +5,7 @@ Only blocks that hold an object exist, so that a resolution of a million costs w
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -57,10 +58,7 @@ class Grid:
             raise InputError(
                 f"resolution must be at most {_MAX_INTERVALS} in each dimension, got {max(checked)}"
             )
-        cells = 1
-        for one in checked:
-            cells *= one + 2
-        if cells >= _MAX_CELLS:
+        if math.prod(one + 2 for one in checked) >= _MAX_CELLS:
             raise InputError(f"resolution: a grid of {' x '.join(map(str, checked))} is too fine")
         return cls(coords.min(axis=0), coords.max(axis=0), checked)
 

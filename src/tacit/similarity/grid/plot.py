@@ -73,13 +73,7 @@ def _axes(ax: Any, shown: int) -> Any:
         return ax
     if shown < _SPACE:
         return new_axes(None, 7.0, 6.0 if shown > 1 else 2.6)
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError("pictures need matplotlib: pip install tacit[plot]") from error
-    return plt.subplots(figsize=(7.5, 6.5), subplot_kw={"projection": "3d"}, layout="constrained")[
-        1
-    ]
+    return new_axes(None, 7.5, 6.5, projection="3d")
 
 
 def _name_axes(ax: Any, shown: int) -> None:

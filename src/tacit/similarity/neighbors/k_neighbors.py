@@ -219,7 +219,8 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         """Return how much each neighbour counts."""
         each = self._training.weights[nearest.objects]
         before = np.cumsum(each, axis=1) - each
-        votes = np.clip(self.n_neighbors - before, 0.0, each)  # until there are enough neighbours
+        # Until there are enough neighbours.
+        votes: NDArray[np.float64] = np.clip(self.n_neighbors - before, 0.0, each)
         if self.weights == "distance":
             zero = nearest.distances == 0
             inverse = np.divide(1.0, nearest.distances, out=zero.astype(float), where=~zero)

@@ -82,34 +82,20 @@ def project(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Projection:
-    """Return a projection of numbers onto few dimensions.
+    """Return a projection of finite numbers onto few dimensions, at most as many as columns.
 
-    Parameters
-    ----------
-    X : float array or CSR array of shape (n, d)
-        Finite; a CSR array is left sparse.
-    n_dimensions : int, default 3
-        At most as many as there are columns are made.
-    method : str, default "randomized_svd"
-        - ``"randomized_svd"``: principal components, by a random sketch of the centred data and
-          one power step. Where the data have few columns, they are exact, as that costs no more.
-        - ``"approximate_pca"``: rows and columns drawn in proportion to their squared lengths, and
-          the exact principal components of these.
-        - ``"exact_pca"``: principal components.
-        - ``"randomized_pca"``: as the first, with more power steps, orthonormalised in between.
-        - ``"gaussian"``: random directions.
-        - ``"none"``: the columns themselves, at most four.
-    normalize : bool, default True
-        Scale columns to [0, 1] first. Columns that do not vary have no influence in either case.
-    n_rows, n_columns : int or "auto"
-        How many are drawn for approximate PCA. By default 1 % of the rows, but at least 150; and
-        all columns if there are up to 150, else 1 %, but at least 150.
-    random_state : int, RandomState or Generator, optional
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
+    - ``"randomized_svd"``: principal components, by a random sketch of the centred data and one
+      power step. Where the data have few columns, they are exact, as that costs no more.
+    - ``"approximate_pca"``: rows and columns drawn in proportion to their squared lengths, and the
+      exact principal components of these.
+    - ``"exact_pca"``: principal components.
+    - ``"randomized_pca"``: as the first, with more power steps, orthonormalised in between.
+    - ``"gaussian"``: random directions.
+    - ``"none"``: the columns themselves, at most four.
 
-    Examples
-    --------
+    Columns that do not vary have no influence, scaled to [0, 1] or not. All else is as of
+    :class:`tacit.SparseComputation`.
+
     >>> X = np.array([[0.0, 0.0, 1.0], [4.0, 3.0, 1.0], [8.0, 6.0, 1.0]])
     >>> projection = project(X, 1, normalize=False)
     >>> projection.components.round(3).tolist(), projection.explained_variance_ratio.round(3)

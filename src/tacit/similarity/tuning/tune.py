@@ -254,7 +254,9 @@ def _check_grid(classifier: Any, grid: Any, method: Method) -> dict[str, list[An
             )
         if isinstance(values, str) or not np.iterable(values):
             raise InputError(f"grid: {name!r} must have a list of values, got {values!r}")
-        ranges[name] = [_plain(value) for value in values]
+        ranges[name] = [
+            value.item() if isinstance(value, np.generic) else value for value in values
+        ]
         if not ranges[name]:
             raise InputError(f"grid: {name!r} has no values")
         for value in ranges[name]:
@@ -280,10 +282,6 @@ def _column_type(values: Sequence[Any]) -> Any:
     if kinds == {int} and all(abs(value) < 2**63 for value in values if value is not None):
         return pl.Int64
     return pl.Float64 if kinds <= {int, float} else pl.String
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _check_normalize(normalize: Any) -> list[bool]:
