@@ -94,8 +94,6 @@ class BayesNet(NetEstimator):
 
     Attributes
     ----------
-    schema_ : Schema
-        Columns and labels.
     arcs_ : list of (str, str)
         All arcs (from, to).
     parents_ : tuple of tuple of int
