@@ -18,7 +18,7 @@ from tacit import _core
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
 from tacit.schema.types import parse_type
-from tacit.table.build import Coded, value_type
+from tacit.table.build import Coded, lay_out, value_type
 from tacit.table.discretise import MDL, Edges, bin_edges, cut_points
 from tacit.table.features import array_frame, array_names, is_sparse, number_array
 from tacit.table.frames import encode_columns, specs_of
@@ -273,18 +273,7 @@ def _store(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Codin
     arities = np.array([len(column.counts) for column in columns], np.int64)
     defaults = np.array([int(np.argmax(column.counts)) for column in columns], np.int64)
     offsets = np.concatenate(([0], np.cumsum(arities - 1)))
-    dtype = value_type(int(offsets[-1]))
-    ids = []
-    for c, column in enumerate(columns):
-        value_ids = offsets[c] + column.ranks - (column.ranks > defaults[c])
-        value_ids[column.ranks == defaults[c]] = -1
-        ids.append(value_ids.astype(np.int32))
-    codes = [column.codes for column in columns]
-    n_records = len(codes[0])
-    indptr = np.zeros(n_records + 1, np.int64)
-    np.cumsum(_core.stored_lengths(codes, ids, n_records, n_jobs), out=indptr[1:])
-    values = np.empty(indptr[-1], dtype)
-    _core.stored_values(codes, ids, indptr, values, n_jobs)
+    indptr, values = lay_out(columns, offsets, defaults, n_jobs)
     return Coding(indptr, values, *_by_value(indptr, values, offsets), offsets, defaults, flags)
 
 
