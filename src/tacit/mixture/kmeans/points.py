@@ -41,12 +41,7 @@ _MOSTLY_ZERO = 0.5  # arrays with fewer numbers than that are stored without the
 
 
 class Bounds:
-    """Bounds of each record's distances to the centre of its cluster and to the nearest other.
-
-    Parameters
-    ----------
-    n_records, n_clusters : int
-    """
+    """Bounds of each record's distances to the centre of its cluster and to the nearest other."""
 
     def __init__(self, n_records: int, n_clusters: int) -> None:
         self.upper = np.zeros(n_records, np.float32)
@@ -143,12 +138,8 @@ class Points(ABC):
     ) -> tuple[int, int]:
         """Write the nearest centre of each record into `labels`.
 
-        Returns
-        -------
-        changed : int
-            How many labels are not the previous ones.
-        scanned : int
-            How many records had to be compared with all centres.
+        Returns how many labels are not the previous ones, and how many records had to be compared
+        with all centres.
         """
         kept: tuple[Any, Any, Any] = (None, None, None)
         if bounds is not None:
@@ -194,15 +185,9 @@ class Points(ABC):
 
 
 class NumberPoints(Points):
-    """Rows of numbers, of which zeros are not stored.
+    """Rows of finite numbers, of which zeros are not stored.
 
-    Parameters
-    ----------
-    X : array or CSR array of float32 or float64
-        Finite.
-    weights : array, optional
-    offset : array, optional
-        What to take off records that are mostly not zero; by default their mean.
+    `offset` is taken off records that are mostly not zero; by default it is their mean.
     """
 
     def __init__(self, X: Any, weights: Floats | None, offset: Floats | None = None) -> None:
@@ -271,13 +256,7 @@ class NumberPoints(Points):
 
 
 class TablePoints(Points):
-    """The records of a Table; a centre holds the fraction of every label in every column.
-
-    Parameters
-    ----------
-    table : Table
-    weights : array, optional
-    """
+    """The records of a Table; a centre holds the fraction of every label in every column."""
 
     def __init__(self, table: Table, weights: Floats | None) -> None:
         self.schema = table.schema

@@ -77,10 +77,8 @@ class DependencyNetwork(Estimator):
         :class:`tacit.Table`. Without it, real numbers are refused.
     unseen : {"error", "default"}
         What to do with labels that were not there in fit.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-    verbose : int, default 0
-        1 shows progress on stderr.
+    n_jobs, verbose : int, optional
+        Threads, on which the result does not depend; and 1 to show progress on stderr.
 
     Attributes
     ----------
@@ -90,8 +88,7 @@ class DependencyNetwork(Estimator):
         All trees as flat arrays.
     n_leaves_ : ndarray of int64
         Number of leaves of each column's tree.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str, for Tables and frames
+    n_features_in_, feature_names_in_ : int, ndarray of str (for Tables and frames)
 
     Notes
     -----
@@ -142,7 +139,7 @@ class DependencyNetwork(Estimator):
     # Fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DependencyNetwork:
-        """Grow the trees.
+        """Grow the trees, and return itself.
 
         Parameters
         ----------
@@ -152,11 +149,6 @@ class DependencyNetwork(Estimator):
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for.
-
-        Returns
-        -------
-        DependencyNetwork
-            Itself.
         """
         settings = grow_settings(self)
         jobs = count_jobs(self.n_jobs)

@@ -26,28 +26,14 @@ _BATCHES = 100  # how often progress moves
 
 def grow_network(
     table: Table,
-    weights: NDArray[np.int64] | None,
-    ordered: NDArray[np.uint8],
-    settings: dict[str, Any],
+    weights: NDArray[np.int64] | None,  # fixed-point weights of the records
+    ordered: NDArray[np.uint8],  # which columns are asked about by thresholds
+    settings: dict[str, Any],  # for the growth kernel
     n_jobs: int,
     *,
-    verbose: int = 0,
+    verbose: int = 0,  # 1 shows progress on stderr
 ) -> Forest:
-    """Grow a tree for each column given all others.
-
-    Parameters
-    ----------
-    table : Table
-    weights : ndarray of int64 or None
-        Fixed-point weights of the records.
-    ordered : ndarray of uint8
-        Which columns are asked about by thresholds.
-    settings : dict
-        For the growth kernel.
-    n_jobs : int
-    verbose : int
-        1 shows progress on stderr.
-    """
+    """Grow a tree for each column given all others."""
     schema = table.schema
     given = _core.TreeTable(
         table.indptr, table.values, *table.postings, schema.offsets, schema.defaults, ordered,
