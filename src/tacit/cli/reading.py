@@ -248,7 +248,7 @@ def reads_file(
     common = inspect.signature(_parameters, eval_str=True).parameters
     scale = inspect.signature(_scale_parameters, eval_str=True).parameters if partitions else {}
     _, *given = inspect.signature(command, eval_str=True).parameters.values()
-    groups = {p.name: p.annotation for p in given if is_dataclass(p.annotation)}
+    groups: dict[str, Any] = {p.name: p.annotation for p in given if is_dataclass(p.annotation)}
     fields = {n: inspect.signature(g, eval_str=True).parameters for n, g in groups.items()}
     options = [o for p in given for o in fields.get(p.name, {p.name: p}).values()]
     shared = {p.name for p in options} & set(common)
