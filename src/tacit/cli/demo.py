@@ -16,7 +16,7 @@ from rich.padding import Padding
 
 import tacit
 from tacit.cli.output import make_console, put, working
-from tacit.cli.render import contingency_grid, facts_grid, number, pairs_grid, summary_grid
+from tacit.cli.render import contingency_grid, facts_grid, number, pairs_grid
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -68,7 +68,7 @@ def summarise(stage: Stage) -> None:
         "A table says only what is not the default",
         "visits = tacit.datasets.load_visits(); visits.summary()",
     )
-    stage.show(summary_grid(stage.visits.summary()))
+    stage.show(facts_grid(stage.visits.summary().rows()))
     stage.say(
         "Each record is a visitor of a web site; each column is an area of the site, visited or "
         "not, or something about the visitor. Most people do not go to most areas, so that goes "

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tacit
-from tacit.cli import growth_options as growth
+from tacit.cli.growth_options import GrowthOptions, growth_option
 from tacit.cli.options import Json, Outputs, Test, Top, written_option
 from tacit.cli.output import make_console, print_json, print_written, put
 from tacit.cli.reading import Source, reads_file
@@ -40,25 +40,20 @@ Recommend = Annotated[
 Column = Annotated[str | None, written_option(help="Print the tree of this column.")]
 Criterion = Annotated[
     Literal["bayes_factor", "bic", "entropy", "gini"],
-    growth.option(help="What makes a split good."),
+    growth_option(help="What makes a split good."),
 ]
 
 
 def dependency_network(
     source: Source,
+    *,
     recommend: Recommend = None,
     column: Column = None,
     test: Test = None,
     top: Top = 20,
     output: Outputs = None,
     criterion: Criterion = "bayes_factor",
-    splits: growth.Splits = "binary",
-    prior: growth.Prior = "k2",
-    prior_weight: growth.PriorWeight = 1.0,
-    kappa: growth.Kappa = 0.1,
-    max_leaf_nodes: growth.MaxLeafNodes = None,
-    max_depth: growth.MaxDepth = None,
-    min_samples_leaf: growth.MinSamplesLeaf = 1,
+    growth: GrowthOptions,
     json: Json = False,
 ) -> None:
     """Grow a tree for every column given all others, and list what depends on what.
@@ -82,10 +77,8 @@ def dependency_network(
     if column is not None:
         table.schema.position(column, "--column")
     network = tacit.DependencyNetwork(
-        criterion, splits=splits, prior=prior, prior_weight=prior_weight, kappa=kappa,
-        max_leaf_nodes=max_leaf_nodes, max_depth=max_depth, min_samples_leaf=min_samples_leaf,
-        n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty()),
-    )  # fmt: skip
+        criterion, **asdict(growth), n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty())
+    )
     start = perf_counter()
     network.fit(table)
     seconds = perf_counter() - start

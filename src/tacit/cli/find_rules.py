@@ -9,7 +9,7 @@ import typer
 
 import tacit
 from tacit.cli.count import parse_label
-from tacit.cli.options import Json, Top
+from tacit.cli.options import Json, Top, output_option
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import number, rules_grid
@@ -49,9 +49,7 @@ def find_rules(
     json: Json = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output", "-o", metavar="RULES", help="Write the rules to a .csv or .parquet file."
-        ),
+        output_option(metavar="RULES", help="Write the rules to a .csv or .parquet file."),
     ] = None,
 ) -> None:
     """Find the conditions under which a column has a value.

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import typer
 
-__all__ = [
-    "Kappa",
-    "MaxDepth",
-    "MaxLeafNodes",
-    "MinSamplesLeaf",
-    "Prior",
-    "PriorWeight",
-    "Splits",
-    "option",
-]
+__all__ = ["GrowthOptions", "growth_option"]
 
-option = partial(typer.Option, rich_help_panel="How trees grow")
+growth_option = partial(typer.Option, rich_help_panel="How trees grow")
 
 
 def _check_kappa(value: float) -> float:
@@ -27,25 +19,37 @@ def _check_kappa(value: float) -> float:
     return value
 
 
-Splits: TypeAlias = Annotated[
-    Literal["binary", "complete", "both"],
-    option(help="One value against the rest, a branch for each value, or whichever is better."),
-]
-Prior: TypeAlias = Annotated[
-    Literal["k2", "bdeu"],
-    option(help="Every leaf has the prior's weight for each label, or a fraction of it."),
-]
-PriorWeight: TypeAlias = Annotated[float, option(min=0, help="The weight of the prior.")]
-Kappa: TypeAlias = Annotated[
-    float,
-    option(
-        callback=_check_kappa,
-        help="The price of a parameter for bayes_factor, above 0 and at most 1: smaller makes "
-        "smaller trees.",
-    ),
-]
-MaxLeafNodes: TypeAlias = Annotated[int | None, option(min=1, help="The most leaves of a tree.")]
-MaxDepth: TypeAlias = Annotated[int | None, option(min=1, help="The most questions in a row.")]
-MinSamplesLeaf: TypeAlias = Annotated[
-    int, option(min=1, help="The fewest records (or weight) of a leaf.")
-]
+@dataclass(frozen=True)
+class GrowthOptions:
+    """How trees grow, as estimators of trees name it: an option for each field."""
+
+    splits: Annotated[
+        Literal["binary", "complete", "both"],
+        growth_option(
+            help="One value against the rest, a branch for each value, or whichever is better."
+        ),
+    ] = "binary"
+    prior: Annotated[
+        Literal["k2", "bdeu"],
+        growth_option(
+            help="Every leaf has the prior's weight for each label, or a fraction of it."
+        ),
+    ] = "k2"
+    prior_weight: Annotated[float, growth_option(min=0, help="The weight of the prior.")] = 1.0
+    kappa: Annotated[
+        float,
+        growth_option(
+            callback=_check_kappa,
+            help="The price of a parameter for bayes_factor, above 0 and at most 1: smaller makes "
+            "smaller trees.",
+        ),
+    ] = 0.1
+    max_leaf_nodes: Annotated[
+        int | None, growth_option(min=1, help="The most leaves of a tree.")
+    ] = None
+    max_depth: Annotated[int | None, growth_option(min=1, help="The most questions in a row.")] = (
+        None
+    )
+    min_samples_leaf: Annotated[
+        int, growth_option(min=1, help="The fewest records (or weight) of a leaf.")
+    ] = 1

@@ -17,10 +17,12 @@ __all__ = [
     "Test",
     "TestFraction",
     "Top",
+    "output_option",
     "written_option",
 ]
 
 written_option = partial(typer.Option, rich_help_panel="What is shown and written")
+output_option = partial(typer.Option, "--output", "-o")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Target = Annotated[str, typer.Option(help="The column to predict.")]
@@ -33,9 +35,7 @@ TestFraction = Annotated[
     typer.Option(min=0, max=1, help="The fraction of records to hold out and test on; 0 for none."),
 ]
 Top = Annotated[int, written_option(min=1, help="How many to show, the best first.")]
-Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="OUT", help="The file or folder to write.")
-]
+Output = Annotated[Path, output_option(metavar="OUT", help="The file or folder to write.")]
 Outputs = Annotated[
     list[Path] | None,
     written_option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 import tacit
+from tacit.cli.options import output_option
 from tacit.cli.output import make_console, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.writing import FRAMES, check_target, write_frames
@@ -33,9 +34,7 @@ def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A saved model: .tacit.")],
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
+        output_option(
             metavar="OUT.parquet",
             help="Write the predictions to a file; .csv, .tsv and .arrow work, too.",
         ),

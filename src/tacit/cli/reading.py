@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -241,18 +241,24 @@ def reads_file(
     """Give a command a file to read: FILE before its own arguments, reading options after its own.
 
     The command's first parameter receives the :class:`Source`. An option that both have, such as
-    ``--target``, is the command's, and its value goes to both. Arguments in `before` stand before
-    FILE. With `partitions`, the command also takes tables that do not fit in memory.
+    ``--target``, is the command's, and its value goes to both. A parameter that is a dataclass
+    stands for an option for each of its fields. Arguments in `before` stand before FILE. With
+    `partitions`, the command also takes tables that do not fit in memory.
     """
     common = inspect.signature(_parameters, eval_str=True).parameters
     scale = inspect.signature(_scale_parameters, eval_str=True).parameters if partitions else {}
-    _, *options = inspect.signature(command, eval_str=True).parameters.values()
+    _, *given = inspect.signature(command, eval_str=True).parameters.values()
+    groups: dict[str, Any] = {p.name: p.annotation for p in given if is_dataclass(p.annotation)}
+    fields = {n: inspect.signature(g, eval_str=True).parameters for n, g in groups.items()}
+    options = [o for p in given for o in fields.get(p.name, {p.name: p}).values()]
     shared = {p.name for p in options} & set(common)
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         source = _parameters(**{name: given[name] for name in common})
         kept = {k: x for k, x in given.items() if k not in ({**common, **scale}) or k in shared}
+        for name, group in groups.items():
+            kept[name] = group(**{option: kept.pop(option) for option in fields[name]})
         if not partitions:
             if is_scan(source.path):
                 raise InputError(

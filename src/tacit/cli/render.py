@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tacit.scale import PartitionedTable
     from tacit.schema import Label
     from tacit.select.best_subset import Subset
-    from tacit.table import Summary, Table
+    from tacit.table import Table
 
 __all__ = [
     "arcs_grid",
@@ -43,7 +43,6 @@ __all__ = [
     "rules_grid",
     "score_rows",
     "subsets_grid",
-    "summary_grid",
 ]
 
 _LONGEST = 10_000  # cells in a list
@@ -133,11 +132,6 @@ def confusion_grid(labels: Sequence[Any], counts: Any) -> Grid:
     for label, row in zip(labels, counts.tolist(), strict=True):
         grid.add_row(str(label), *(f"{count:,}" for count in row))
     return grid
-
-
-def summary_grid(summary: Summary) -> Grid:
-    """Lay out a summary."""
-    return facts_grid(summary.rows())
 
 
 def column_grid(table: Table | PartitionedTable) -> Grid:

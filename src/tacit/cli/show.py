@@ -12,7 +12,7 @@ import typer
 import tacit
 from tacit.cli.options import Json
 from tacit.cli.output import make_console, print_json, put, working
-from tacit.cli.render import facts_grid, summary_grid
+from tacit.cli.render import facts_grid
 
 __all__ = ["COMMAND", "show"]
 
@@ -40,7 +40,7 @@ def show(
     console.print(f"{file}: {_line(saved)}", soft_wrap=True)
     console.print()
     if isinstance(saved, tacit.Table):
-        put(console, summary_grid(saved.summary()))
+        put(console, facts_grid(saved.summary().rows()))
     elif isinstance(saved, tacit.ADTree):
         put(console, facts_grid(saved.stats().rows()))
     else:

@@ -9,7 +9,7 @@ import typer
 from tacit.cli.options import Json
 from tacit.cli.output import json_label, make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.render import column_grid, column_rows, summary_grid
+from tacit.cli.render import column_grid, column_rows, facts_grid
 
 __all__ = ["COMMAND", "summary"]
 
@@ -44,7 +44,7 @@ def summary(
         print_json(data)
         return
     console = make_console()
-    put(console, summary_grid(facts))
+    put(console, facts_grid(facts.rows()))
     if columns:
         console.print()
         put(console, column_grid(table))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from tacit.cli.count import Given, check_given, counts_json, parse_given, print_counts
-from tacit.cli.options import Json
+from tacit.cli.options import Json, output_option
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import contingency_title, measures_grid
@@ -46,9 +46,7 @@ def table(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
+        output_option(
             metavar="OUT.csv|OUT.parquet",
             help="Write the counts to a file instead: a row for each combination that occurs.",
         ),
@@ -108,11 +106,7 @@ def _measure(counts: ContingencyTable) -> dict[str, Any]:
     if len(counts.columns) == 2:
         test = counts.chi2()
         measures["mutual_information"] = counts.mutual_information()
-        measures["chi2"] = {
-            "statistic": test.statistic,
-            "dof": test.dof,
-            "p_value": test.p_value,
-        }
+        measures["chi2"] = {name: getattr(test, name) for name in ("statistic", "dof", "p_value")}
         measures["cramers_v"] = counts.cramers_v()
     return measures
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 import tacit
-from tacit.cli import growth_options as growth
+from tacit.cli.growth_options import GrowthOptions, growth_option
 from tacit.cli.options import Json, Outputs, Target, Test, written_option
 from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
@@ -34,24 +34,19 @@ _KINDS = {  # by --graph and --regress: the estimator, and its criteria
 
 def tree(
     source: Source,
+    *,
     target: Target,
     graph: Annotated[
-        bool, growth.option("--graph", help="Let leaves merge: a decision graph.")
+        bool, growth_option("--graph", help="Let leaves merge: a decision graph.")
     ] = False,
-    regress: Annotated[bool, growth.option("--regress", help="The target is a number.")] = False,
+    regress: Annotated[bool, growth_option("--regress", help="The target is a number.")] = False,
     criterion: Annotated[
         Literal["bayes_factor", "bic", "entropy", "gini", "squared_error"] | None,
-        growth.option(
+        growth_option(
             help="What makes a split good: bayes_factor, or squared_error with --regress."
         ),
     ] = None,
-    splits: growth.Splits = "binary",
-    prior: growth.Prior = "k2",
-    prior_weight: growth.PriorWeight = 1.0,
-    kappa: growth.Kappa = 0.1,
-    max_leaf_nodes: growth.MaxLeafNodes = None,
-    max_depth: growth.MaxDepth = None,
-    min_samples_leaf: growth.MinSamplesLeaf = 1,
+    growth: GrowthOptions,
     test: Test = None,
     rules: Annotated[bool, written_option("--rules", help="Print a rule for each leaf.")] = False,
     levels: Annotated[int | None, written_option(min=1, help="Levels to print or draw.")] = None,
@@ -75,9 +70,8 @@ def tree(
 
     Example: `tacit tree adult.csv --target income --test adult-test.csv -o tree.svg`
     """
-    asked = {name: value for name, value in locals().items() if name in _PARAMETERS}
     outputs = check_outputs(output, _ENDINGS, source.path, test)
-    model = _estimator(graph, regress, asked, source)
+    model = _estimator(graph, regress, criterion, growth, source)
     records = _Records.of(source, target)
     start = perf_counter()
     with working(f"growing a tree for {target} from {records.n_records:,} records"):
@@ -96,13 +90,9 @@ def tree(
     print_written(make_console(), outputs)
 
 
-_PARAMETERS = (
-    "criterion", "splits", "prior", "prior_weight", "kappa", "max_leaf_nodes", "max_depth",
-    "min_samples_leaf",
-)  # fmt: skip
-
-
-def _estimator(graph: bool, regress: bool, asked: dict[str, Any], source: Source) -> Any:
+def _estimator(
+    graph: bool, regress: bool, criterion: str | None, growth: GrowthOptions, source: Source
+) -> Any:
     """Return the estimator, after a look at options that depend on each other."""
     if graph and regress:
         raise typer.BadParameter("graphs are for labels, not with --regress", param_hint="--graph")
@@ -112,15 +102,16 @@ def _estimator(graph: bool, regress: bool, asked: dict[str, Any], source: Source
         raise typer.BadParameter(
             "needs all records at once, and FILE is read in partitions", param_hint=flag
         )
-    criterion = asked.pop("criterion") or criteria[0]
+    criterion = criterion or criteria[0]
     if criterion not in criteria:
         raise typer.BadParameter(
             f"{criterion} does not go with {flag}; take {' or '.join(criteria)}",
             param_hint="--criterion",
         )
-    if regress and asked.pop("prior") != "k2":
+    settings = asdict(growth)
+    if regress and settings.pop("prior") != "k2":
         raise typer.BadParameter("is for labels, not with --regress", param_hint="--prior")
-    return getattr(tacit, kind)(criterion, **asked, n_jobs=source.n_jobs)
+    return getattr(tacit, kind)(criterion, **settings, n_jobs=source.n_jobs)
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,6 @@ class TabularFile(ABC):
 
     def table(
         self,
-        *,
         columns: Sequence[str] | None = None,
         defaults: Any = None,
         weights: Any = None,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tacit.schema import Labels
 
-__all__ = ["Coded", "Native", "Parts", "choose_defaults", "store_codes", "store_ids", "value_type"]
+__all__ = ["Coded", "Native", "Parts", "choose_defaults", "lay_out", "store_codes", "value_type"]
 
 Native: TypeAlias = tuple[str, dict[str, Any]]  # the kind of frame, and the types of its columns
 
@@ -84,23 +84,23 @@ def store_codes(columns: Sequence[Coded], defaults: Any, n_jobs: int) -> Parts:
     schema = Schema(
         names, labels, choose_defaults(names, labels, [c.counts for c in columns], defaults)
     )
+    return Parts(schema, *lay_out(columns, schema.offsets, schema.defaults, n_jobs))
+
+
+def lay_out(
+    columns: Sequence[Any], offsets: NDArray[np.int64], defaults: NDArray[np.int64], n_jobs: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return what records store, in CSR form, of columns with raw codes and their ranks."""
+    dtype = value_type(int(offsets[-1]))
     ids = []
-    for c, column in enumerate(columns):
-        default, first = int(schema.defaults[c]), int(schema.offsets[c])
+    for column, first, default in zip(columns, offsets[:-1], defaults, strict=True):
         value_ids = first + column.ranks - (column.ranks > default)
         value_ids[(column.ranks == default) | (column.ranks < 0)] = -1
         ids.append(value_ids.astype(np.int32))
     codes = [column.codes for column in columns]
-    return Parts(schema, *store_ids(codes, ids, schema.n_values, n_jobs))
-
-
-def store_ids(
-    codes: Sequence[NDArray[Any]], ids: Sequence[NDArray[np.int32]], n_values: int, n_jobs: int
-) -> tuple[NDArray[np.int64], NDArray[Any]]:
-    """Return the stored values of records, given the value id of each column's codes; -1: none."""
     n_records = len(codes[0])
     indptr = np.zeros(n_records + 1, np.int64)
     np.cumsum(_core.stored_lengths(codes, ids, n_records, n_jobs), out=indptr[1:])
-    values = np.empty(indptr[-1], value_type(n_values))
+    values = np.empty(indptr[-1], dtype)
     _core.stored_values(codes, ids, indptr, values, n_jobs)
     return indptr, values

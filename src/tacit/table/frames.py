@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -42,8 +42,6 @@ _TURNS = 8  # to code all columns in, as the tables of the lookup take more than
 
 def encode_frame(
     data: Any,
-    *,
-    columns: Sequence[str] | None,
     defaults: Any,
     weights: Any,
     missing: str,
@@ -53,8 +51,6 @@ def encode_frame(
 ) -> Parts:
     """Turn a frame into the parts of a Table; see :class:`tacit.Table` for the arguments."""
     check_missing(missing)
-    if columns is not None:
-        raise InputError("columns names the columns of an array; a frame has names already")
     frame, native = to_polars(data)
     record_weights = None
     if isinstance(weights, str):

@@ -100,16 +100,10 @@ class Table(Records, store.Saved):
                 raise InputError("discretise takes columns of a frame; give the array as a frame")
             parts = matrices.encode_matrix(data, columns, defaults)
         else:
-            parts = frames.encode_frame(
-                data,
-                columns=columns,
-                defaults=defaults,
-                weights=weights,
-                missing=missing,
-                discretise=discretise,
-                target=target,
-                n_jobs=count_jobs(n_jobs),
-            )
+            if columns is not None:
+                raise InputError("columns names the columns of an array; a frame has names already")
+            jobs = count_jobs(n_jobs)
+            parts = frames.encode_frame(data, defaults, weights, missing, discretise, target, jobs)
             weights = parts.weights if isinstance(weights, str) else weights
         self._fill(parts.schema, parts.indptr, parts.values, weights, parts.native)
 

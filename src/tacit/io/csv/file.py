@@ -274,14 +274,7 @@ def read_csv(
     with naming(path), on_disk(path) as plain:
         file = CsvFile(path, plain, separator, header, names, null_values, quote)
         return file.table(
-            columns=columns,
-            defaults=defaults,
-            weights=weights,
-            missing=missing,
-            discretise=discretise,
-            target=target,
-            chunk_records=chunk_records,
-            n_jobs=n_jobs,
+            columns, defaults, weights, missing, discretise, target, chunk_records, n_jobs
         )
 
 

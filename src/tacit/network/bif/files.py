@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tacit.errors import FileError, InputError
+from tacit.errors import FileError
 from tacit.io.opening import naming, opened
+from tacit.store import written_whole
+
+if TYPE_CHECKING:
+    import os
 
 __all__ = ["format_of", "read_bytes", "read_text", "write_text"]
 
@@ -46,21 +49,8 @@ def read_text(path: str | os.PathLike[str]) -> str:
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a text, atomically; compressed if the name ends in .gz."""
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise InputError(f"path: the folder {str(target.parent)!r} does not exist")
-    if target.is_dir():
-        raise InputError(f"path: {str(target)!r} is a folder")
     data = text.encode("utf-8", "replace")
-    if target.suffix.lower() == ".gz":
+    if Path(path).suffix.lower() == ".gz":
         data = gzip.compress(data, mtime=0)  # the same net makes the same file
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(target)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with written_whole(path) as name:
+        name.write_bytes(data)

@@ -18,7 +18,7 @@ from tacit import _core
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
 from tacit.schema.types import parse_type
-from tacit.table.build import Coded, store_ids, value_type
+from tacit.table.build import Coded, lay_out, value_type
 from tacit.table.discretise import MDL, Edges, bin_edges, cut_points
 from tacit.table.features import array_frame, array_names, is_sparse, number_array
 from tacit.table.frames import encode_columns, specs_of
@@ -236,13 +236,7 @@ def _store(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Codin
     arities = np.array([len(column.counts) for column in columns], np.int64)
     defaults = np.array([int(np.argmax(column.counts)) for column in columns], np.int64)
     offsets = np.concatenate(([0], np.cumsum(arities - 1)))
-    ids = []
-    for c, column in enumerate(columns):
-        value_ids = offsets[c] + column.ranks - (column.ranks > defaults[c])
-        value_ids[column.ranks == defaults[c]] = -1
-        ids.append(value_ids.astype(np.int32))
-    codes = [column.codes for column in columns]
-    indptr, values = store_ids(codes, ids, int(offsets[-1]), n_jobs)
+    indptr, values = lay_out(columns, offsets, defaults, n_jobs)
     return Coding(indptr, values, *_by_value(indptr, values, offsets), offsets, defaults, flags)
 
 
