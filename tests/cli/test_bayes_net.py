@@ -6,6 +6,7 @@ import math
 import pytest
 
 import tacit
+from support.commands import one_error
 from support.nets import sprinkler
 from tacit import BayesNet
 
@@ -16,10 +17,8 @@ def wet():
 
 
 @pytest.fixture(scope="module")
-def wet_file(wet, tmp_path_factory):
-    path = tmp_path_factory.mktemp("wet") / "wet.csv"
-    wet.to_frame().write_csv(path)
-    return path
+def wet_file(wet, write):
+    return write("wet.csv", wet.to_frame())
 
 
 @pytest.fixture
@@ -145,9 +144,7 @@ def test_queries_with_labels_of_all_kinds(run, mixed_file):
     ],
 )
 def test_wrong_options(run, wet_file, options, problem):
-    result = run("bayes-net", wet_file, *options)
-    assert result.exit_code == 1
-    assert problem in result.stderr
+    assert problem in one_error(run("bayes-net", wet_file, *options))
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,8 @@ def flowers():
 
 
 @pytest.fixture(scope="module")
-def flowers_file(flowers, tmp_path_factory):
-    path = tmp_path_factory.mktemp("flowers") / "flowers.csv"
-    flowers.write_csv(path)
-    return path
+def flowers_file(flowers, write):
+    return write("flowers.csv", flowers)
 
 
 def parts(flowers, seed=0):

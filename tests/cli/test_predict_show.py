@@ -12,16 +12,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 import tacit
+from support.commands import one_error
 from tacit.table.discretise import bin_edges
-
-
-def one_error(result):
-    """Return the single line that a failed command leaves on stderr."""
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    [line] = result.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line.removeprefix("error: ")
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +22,8 @@ def mixture(visits):
 
 
 @pytest.fixture(scope="module")
-def model_file(mixture, tmp_path_factory):
-    path = tmp_path_factory.mktemp("model") / "model.tacit"
-    mixture.save(path)
-    return path
+def model_file(mixture, write):
+    return write("model.tacit", mixture)
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +32,9 @@ def some(visits):
 
 
 @pytest.fixture(scope="module")
-def some_file(some, tmp_path_factory):
+def some_file(some, write):
     """Return some records as CSV, which says less about types than a saved table does."""
-    path = tmp_path_factory.mktemp("some") / "some.csv"
-    some.to_frame("polars").write_csv(path)
-    return path
+    return write("some.csv", some.to_frame("polars"))
 
 
 class TestPredict:

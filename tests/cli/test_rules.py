@@ -27,17 +27,13 @@ def people():
 
 
 @pytest.fixture(scope="module")
-def people_file(people, tmp_path_factory):
-    path = tmp_path_factory.mktemp("people") / "people.csv"
-    people.write_csv(path)
-    return path
+def people_file(people, write):
+    return write("people.csv", people)
 
 
 @pytest.fixture(scope="module")
-def one_target(people, tmp_path_factory):
-    path = tmp_path_factory.mktemp("people") / "rich.csv"
-    people.drop("flies", "cooks").write_csv(path)
-    return path
+def one_target(people, write):
+    return write("rich.csv", people.drop("flies", "cooks"))
 
 
 def test_rules_of_classes(run, people, one_target, tmp_path):
