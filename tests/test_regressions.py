@@ -54,7 +54,9 @@ def test_strings_that_repeat_themselves_are_told_apart():
 def test_rows_too_short_to_look_through_all_words_are_sorted(weights):
     indptr = np.array([0, 2, 4, 6, 8])
     values = np.array([5, 90_000, 5, 70_000, 5, 90_000, 0, 99_999], np.uint32)
-    rows, columns, counts = _core.pair_counts_sparse(indptr, values, 100_000, None, weights, 1)
+    rows, columns, counts = _core.pair_counts_sparse(
+        _core.Records(indptr, values, 100_000, None, weights), 1
+    )
     own = slice(rows[5], rows[6])
     assert columns[own].tolist() == [5, 70_000, 90_000]
     assert counts[own].tolist() == ([3, 1, 2] if weights is None else [3.5, 0.5, 3.0])

@@ -53,7 +53,7 @@ class Sample:
         # Labels that do not occur are no labels: that is how every library sees the records.
         columns = [frame[k].to_numpy() for k in frame.columns]
         coded = [np.unique(values, return_inverse=True) for values in columns]
-        codes = np.column_stack([own.astype(np.int64) for _, own in coded])
+        codes = np.column_stack([values.astype(np.int64) for _, values in coded])
         arities = [len(labels) for labels, _ in coded]
         true = score_net(codes, arities, parents_of(frame.columns, net.arcs_))
         return cls(net, frame, codes, arities, true)
@@ -94,10 +94,10 @@ def without_tables(net: tacit.BayesNet, parents: Sequence[Sequence[int]]) -> tac
     labels = labels_of(net)
     sizes = [len(labels[name]) for name in names]
     tables = {
-        name: np.full([*(sizes[p] for p in own), sizes[c]], 1.0 / sizes[c])
-        for c, (name, own) in enumerate(zip(names, parents, strict=True))
+        name: np.full([*(sizes[p] for p in above), sizes[c]], 1.0 / sizes[c])
+        for c, (name, above) in enumerate(zip(names, parents, strict=True))
     }
-    arcs = {name: [names[p] for p in own] for name, own in zip(names, parents, strict=True)}
+    arcs = {name: [names[p] for p in above] for name, above in zip(names, parents, strict=True)}
     return tacit.BayesNet.from_tables(labels, arcs, tables)
 
 
@@ -141,7 +141,7 @@ def structures(section: Section) -> None:
     section.part("ALARM, 37 columns")
     samples = [Sample.draw("alarm", seed) for seed in range(SAMPLES)]
     found = [learn_all(sample) for sample in samples]
-    mean = lambda own: statistics.mean(own)  # noqa: E731
+    mean = lambda values: statistics.mean(values)  # noqa: E731
     section.say(
         f"{SAMPLES} samples of {N_RECORDS:,} records, at most {MAX_PARENTS} parents, BIC, one "
         "core. All nets are scored by the same few lines of NumPy. Short: how much the BIC of the "
@@ -155,17 +155,17 @@ def structures(section: Section) -> None:
     )
     rows = []
     for name in found[0]:
-        own = [each[name] for each in found]
+        verdicts = [each[name] for each in found]
         rows.append(
             (
                 name,
-                f"{mean(v.cpu for v in own):.3g} s",
-                f"{mean(v.bic for v in own):,.0f}",
-                f"{mean(v.short for v in own):.3f} %",
-                f"{max(v.short for v in own):.3f} %",
-                f"{mean(v.bdeu for v in own):,.0f}",
-                f"{mean(v.distance for v in own):.1f}",
-                f"{mean(v.n_arcs for v in own):.1f}",
+                f"{mean(v.cpu for v in verdicts):.3g} s",
+                f"{mean(v.bic for v in verdicts):,.0f}",
+                f"{mean(v.short for v in verdicts):.3f} %",
+                f"{max(v.short for v in verdicts):.3f} %",
+                f"{mean(v.bdeu for v in verdicts):,.0f}",
+                f"{mean(v.distance for v in verdicts):.1f}",
+                f"{mean(v.n_arcs for v in verdicts):.1f}",
             )
         )
     true = [sample.true for sample in samples]
@@ -191,9 +191,12 @@ def other_nets(section: Section) -> None:
     for k, name in enumerate(OTHERS):
         sample = Sample.draw(name, 0)
         heads.append(f"{name}, {len(sample.arities)} columns, {sample.net.n_arcs_} arcs")
-        for library, own in learn_all(sample).items():
+        for library, verdict in learn_all(sample).items():
             cells = rows.setdefault(library, ["–"] * len(OTHERS))
-            cells[k] = f"{own.cpu:.3g} s, {own.short:.3f} %, {own.bdeu_short:.3f} %, {own.distance}"
+            cells[k] = (
+                f"{verdict.cpu:.3g} s, {verdict.short:.3f} %, {verdict.bdeu_short:.3f} %, "
+                f"{verdict.distance}"
+            )
     section.table(("library", *heads), [(name, *cells) for name, cells in rows.items()])
 
 
@@ -213,8 +216,8 @@ def inference(section: Section) -> None:
     for name, ask in engines.items():
         theirs = ask()
         for column, probabilities in theirs.items():
-            own = np.asarray(ours_now[column].probabilities)
-            assert np.allclose(own, probabilities, atol=1e-9), (name, column)
+            ours_here = np.asarray(ours_now[column].probabilities)
+            assert np.allclose(ours_here, probabilities, atol=1e-9), (name, column)
     times = race(works, 15)
     section.say(
         "All 34 posterior marginals of ALARM given three findings; the same numbers on both sides "
@@ -230,8 +233,8 @@ def fresh(net: tacit.BayesNet) -> tacit.BayesNet:
     return tacit.BayesNet.from_tables(
         labels_of(net),
         {
-            name: [net.column_names_[p] for p in own]
-            for name, own in zip(net.column_names_, net.parents_, strict=True)
+            name: [net.column_names_[p] for p in above]
+            for name, above in zip(net.column_names_, net.parents_, strict=True)
         },
         {name: net.table(name) for name in net.column_names_},
     )
@@ -290,8 +293,8 @@ def munin(section: Section) -> None:
     for name, ask in list(engines.items())[:1]:
         taken, theirs = cpu_seconds(ask)
         for column, probabilities in theirs.items():
-            own = np.asarray(ours_now[column].probabilities)
-            assert np.allclose(own, probabilities, atol=1e-7), column
+            ours_here = np.asarray(ours_now[column].probabilities)
+            assert np.allclose(ours_here, probabilities, atol=1e-7), column
         rows.append((f"the same by {name}", milliseconds(taken)))
     section.say("Munin, exact, the same numbers as pyAgrum's (checked):", "")
     section.table(("what", "time"), rows)

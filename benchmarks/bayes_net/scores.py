@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 def parents_of(names: Sequence[str], arcs: Sequence[tuple[str, str]]) -> list[tuple[int, ...]]:
     """Return the parents of each column, by place, from arcs between names."""
     place = {name: i for i, name in enumerate(names)}
-    own: list[list[int]] = [[] for _ in names]
+    above: list[list[int]] = [[] for _ in names]
     for a, b in arcs:
-        own[place[b]].append(place[a])
-    return [tuple(sorted(p)) for p in own]
+        above[place[b]].append(place[a])
+    return [tuple(sorted(p)) for p in above]
 
 
 def family_counts(codes: Any, arities: Sequence[int], child: int, parents: Sequence[int]) -> Any:
@@ -55,9 +55,9 @@ def score_net(
 ) -> tuple[float, float]:
     """Return the BIC and the BDeu score of a whole net."""
     both = [0.0, 0.0]
-    for child, own in enumerate(parents):
-        counts = family_counts(codes, arities, child, own)
-        q = math.prod(float(arities[p]) for p in own)
+    for child, above in enumerate(parents):
+        counts = family_counts(codes, arities, child, above)
+        q = math.prod(float(arities[p]) for p in above)
         both[0] += bic(counts, q)
         both[1] += bdeu(counts, q, prior_weight)
     return both[0], both[1]

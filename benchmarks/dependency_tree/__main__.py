@@ -149,7 +149,7 @@ def binary(section: Section) -> None:
     assert as_set(exact.fit(table).edges_) == as_set(exact.fit(small).edges_) == best
     times = race(
         {
-            "own": lambda: exact.fit(small),
+            "fit_bytes": lambda: exact.fit(small),
             "fit": lambda: exact.fit(table),
             "bytes": lambda: by_product(small),
             "int64": lambda: by_product(dense),
@@ -158,13 +158,13 @@ def binary(section: Section) -> None:
     )
     others, absent = libraries()
     rows = [
-        ("tacit, `DependencyTree.fit` of bytes", milliseconds(times["own"]), "–"),
+        ("tacit, `DependencyTree.fit` of bytes", milliseconds(times["fit_bytes"]), "–"),
         ("tacit, `DependencyTree.fit` of a Table", milliseconds(times["fit"]), "–"),
         *(
             (
                 f"NumPy float32 product of {what}, MI, SciPy MST",
                 milliseconds(times[key]),
-                f"{times[key] / times['own']:.1f}×, {times[key] / times['fit']:.1f}×",
+                f"{times[key] / times['fit_bytes']:.1f}×, {times[key] / times['fit']:.1f}×",
             )
             for key, what in (("bytes", "bytes"), ("int64", "64-bit integers"))
         ),
@@ -177,7 +177,7 @@ def binary(section: Section) -> None:
             (
                 name,
                 milliseconds(taken),
-                f"{taken / times['own']:,.0f}×, {taken / times['fit']:,.0f}×",
+                f"{taken / times['fit_bytes']:,.0f}×, {taken / times['fit']:,.0f}×",
             )
         )
     section.say(
@@ -196,7 +196,9 @@ def debd(name: str, part: str) -> tacit.Table:
         codes = np.loadtxt(stream, delimiter=",", dtype=np.int8)
     labels = np.array(["0", "1"])[codes]
     kind = pl.Enum(["0", "1"])
-    return tacit.Table({f"x{c}": pl.Series(own, dtype=kind) for c, own in enumerate(labels.T)})
+    return tacit.Table(
+        {f"x{c}": pl.Series(column, dtype=kind) for c, column in enumerate(labels.T)}
+    )
 
 
 def held_out(section: Section) -> None:

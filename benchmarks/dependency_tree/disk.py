@@ -94,7 +94,9 @@ def write(path: Path) -> None:
             columns = rng.standard_normal((N_COLUMNS, BATCH), np.float32)
             for c in range(1, N_COLUMNS):
                 columns[c] += columns[(c - 1) // FAN_OUT]
-            writer.write_batch(pa.record_batch([pa.array(own) for own in columns], names=names))
+            writer.write_batch(
+                pa.record_batch([pa.array(column) for column in columns], names=names)
+            )
 
 
 def run(code: str, path: Path) -> tuple[float, float, int, list[list[int]], Any]:
@@ -137,8 +139,8 @@ def from_disk(section: Section) -> None:
         "",
     )
     rows = [
-        (name, milliseconds(own[0]), milliseconds(own[1]), f"{own[2] / 1e6:,.0f} MB", ratio)
-        for name, own, ratio in (
+        (name, milliseconds(costs[0]), milliseconds(costs[1]), f"{costs[2] / 1e6:,.0f} MB", ratio)
+        for name, costs, ratio in (
             ('`DependencyTree("mist")`', mist, "–"),
             ("blocked product, 32 bits", single, f"{single[0] / mist[0]:.1f}×"),
             ("blocked product, 64 bits", double, f"{double[0] / mist[0]:.1f}×"),

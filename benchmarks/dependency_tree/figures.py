@@ -69,8 +69,8 @@ def by_size(kind: str) -> dict[str, dict[str, list[float]]]:
         for m, n in sizes:
             drawn = [make_dependency_tree(m, n, kind=kind, random_state=s) for s in range(SEEDS)]
             for way, settings in WAYS.items():
-                own = [one(each, s, **settings)[0] for s, each in enumerate(drawn)]
-                usage[way][axis].append(float(np.median(own)))
+                runs_ = [one(each, s, **settings)[0] for s, each in enumerate(drawn)]
+                usage[way][axis].append(float(np.median(runs_)))
     return usage
 
 
@@ -103,11 +103,11 @@ def knobs(section: Section) -> None:
     best = [full(each) for each in hard]
     noise: dict[str, list[float]] = {"epsilon 0": [], "epsilon 0.01": []}
     for share in NOISE:
-        own = [
+        samples = [
             make_dependency_tree(100_000, 100, noise=share, random_state=s) for s in range(SEEDS)
         ]
         for name, epsilon in (("epsilon 0", 0.0), ("epsilon 0.01", 0.01)):
-            usage = [one(each, s, epsilon=epsilon)[0] for s, each in enumerate(own)]
+            usage = [one(each, s, epsilon=epsilon)[0] for s, each in enumerate(samples)]
             noise[name].append(float(np.median(usage)))
     delta = {d: [one(e, s, best[s], delta=d) for s, e in enumerate(hard)] for d in DELTAS}
     epsilon = {x: [one(e, s, best[s], epsilon=x) for s, e in enumerate(hard)] for x in EPSILONS}
@@ -128,8 +128,8 @@ def knobs(section: Section) -> None:
         section.table(
             (name, *(f"{value:g}" for value in runs)),
             [
-                ("edge usage", *(f"{np.median([u for u, _ in own]):.4f}" for own in runs.values())),
-                ("short by", *(f"{np.mean([s for _, s in own]):.2g}" for own in runs.values())),
+                ("edge usage", *(f"{np.median([u for u, _ in run]):.4f}" for run in runs.values())),
+                ("short by", *(f"{np.mean([s for _, s in run]):.2g}" for run in runs.values())),
             ],
         )
     draw_knobs(noise, delta, epsilon)
@@ -191,8 +191,8 @@ def draw_knobs(noise: dict[str, list[float]], delta: Any, epsilon: Any) -> None:
     left.legend(frameon=False)
     for axes, runs, name in ((middle, delta, "delta"), (right, epsilon, "epsilon, nats")):
         values = list(runs)
-        usage = [np.median([u for u, _ in own]) for own in runs.values()]
-        short = [np.mean([s for _, s in own]) for own in runs.values()]
+        usage = [np.median([u for u, _ in run]) for run in runs.values()]
+        short = [np.mean([s for _, s in run]) for run in runs.values()]
         axes.plot(values, usage, "-o", markersize=3, color="#1f77b4")
         axes.set(xlabel=f"{name} ({HARD:.0%} noise)")
         axes.set_ylim(bottom=0)

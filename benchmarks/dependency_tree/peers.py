@@ -117,4 +117,4 @@ def _tensor(x: Any) -> Any:
 def _pomegranate(tensor: Any) -> Edges:
     from pomegranate.bayesian_network import _categorical_chow_liu  # what its fit calls
 
-    return as_set((c, own[0]) for c, own in enumerate(_categorical_chow_liu(tensor)) if own)
+    return as_set((c, above[0]) for c, above in enumerate(_categorical_chow_liu(tensor)) if above)

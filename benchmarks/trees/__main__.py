@@ -250,12 +250,11 @@ def counting(table: tacit.Table, targets: Any) -> tuple[float, float]:
         "min_leaf": 1, "max_depth": -1, "max_leaves": LEAVES, "min_gain": 0.0, "binary": True,
         "complete": False, "merge": False, "timed": True,
     }  # fmt: skip
-    schema, (start, rows) = table.schema, table.postings
-    ordered = np.zeros(len(schema), np.uint8)
-    trees, spent = _core.grow_forest(
-        table.indptr, table.values, start, rows, schema.offsets, schema.defaults, ordered,
-        np.asarray(targets, np.int64), None, None, settings, 1,
-    )  # fmt: skip
+    schema = table.schema
+    given = _core.TreeTable(
+        table.indptr, table.values, *table.postings, schema.offsets, schema.defaults, None, None
+    )
+    trees, spent = _core.grow_forest(given, np.asarray(targets, np.int64), None, settings, 1)
     return spent, float(trees[9].sum())
 
 

@@ -90,9 +90,9 @@ std::int64_t scalar_popcnt(const std::uint64_t* a, const std::uint64_t* b, std::
 
 #endif
 
-TACIT_INLINE std::uint64_t eight_bytes(const std::uint8_t* place) {
+TACIT_INLINE std::uint64_t eight_bytes(const std::uint8_t* position) {
   std::uint64_t eight;
-  std::memcpy(&eight, place, 8);
+  std::memcpy(&eight, position, 8);
   return eight;
 }
 
@@ -148,7 +148,7 @@ std::uint64_t pack_avx2(const std::uint8_t* rows, std::int64_t n_rows, std::int6
 #endif
 
 // Few words are hit, and which ones, and by how many bits, is a lottery no branch predictor wins:
-// a fixed number of places is written for each, whether there are as many or not.
+// a fixed number of positions is written for each, whether there are as many or not.
 template <int kAtOnce, class Popcount, class First>
 TACIT_INLINE std::uint32_t* list_hits(std::uint64_t* words, std::int64_t n_hit,
                                       const std::uint32_t* hit, std::uint32_t* out,
@@ -171,22 +171,22 @@ TACIT_INLINE std::uint32_t* list_hits(std::uint64_t* words, std::int64_t n_hit,
 }
 
 std::int64_t list_plain(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
-                        std::uint32_t* places) {
+                        std::uint32_t* positions) {
   std::int64_t n_hit = 0;
   for (std::int64_t k = 0; k < n; ++k) {
     hit[n_hit] = static_cast<std::uint32_t>(k);
     n_hit += words[k] != 0;
   }
   return list_hits<4>(
-             words, n_hit, hit, places, [](std::uint64_t b) { return std::popcount(b); },
+             words, n_hit, hit, positions, [](std::uint64_t b) { return std::popcount(b); },
              [](std::uint64_t b) { return static_cast<std::uint32_t>(std::countr_zero(b)); }) -
-         places;
+         positions;
 }
 
 #if TACIT_X86
 #define TACIT_WIDE TACIT_TARGET("avx2,bmi,popcnt")
 TACIT_WIDE std::int64_t list_avx2(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
-                                  std::uint32_t* places) {
+                                  std::uint32_t* positions) {
   // For each of the 16 ways in which four words can be hit: which ones, and how many.
   alignas(16) static constexpr std::uint32_t which[16][4] = {
       {0, 0, 0, 0}, {0, 0, 0, 0}, {1, 0, 0, 0}, {0, 1, 0, 0}, {2, 0, 0, 0}, {0, 2, 0, 0},
@@ -198,10 +198,10 @@ TACIT_WIDE std::int64_t list_avx2(std::uint64_t* words, std::int64_t n, std::uin
     const __m256i four = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + k));
     const __m256i empty = _mm256_cmpeq_epi64(four, zero);
     const int mask = 15 ^ _mm256_movemask_pd(_mm256_castsi256_pd(empty));
-    const __m128i place =
+    const __m128i position =
         _mm_add_epi32(_mm_set1_epi32(static_cast<int>(k)),
                       _mm_load_si128(reinterpret_cast<const __m128i*>(which[mask])));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(hit + n_hit), place);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(hit + n_hit), position);
     n_hit += __builtin_popcount(static_cast<unsigned>(mask));
   }
   for (; k < n; ++k) {
@@ -212,9 +212,9 @@ TACIT_WIDE std::int64_t list_avx2(std::uint64_t* words, std::int64_t n, std::uin
   const auto first = [](std::uint64_t b)
                          TACIT_WIDE { return static_cast<std::uint32_t>(_tzcnt_u64(b)); };
   // Where few words are hit, most of them are hit once or twice.
-  return (n_hit * 2 < n ? list_hits<2>(words, n_hit, hit, places, popcount, first)
-                        : list_hits<4>(words, n_hit, hit, places, popcount, first)) -
-         places;
+  return (n_hit * 2 < n ? list_hits<2>(words, n_hit, hit, positions, popcount, first)
+                        : list_hits<4>(words, n_hit, hit, positions, popcount, first)) -
+         positions;
 }
 #endif
 

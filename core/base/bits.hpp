@@ -12,11 +12,11 @@ using AndPopcount = std::int64_t (*)(const std::uint64_t* a, const std::uint64_t
 constexpr std::int64_t kPopcountWords = 64;
 AndPopcount and_popcount();
 
-// Writes the places of the set bits of words[0 … n), ascending, clears the words, and returns how
-// many there were. Up to kListSlack places behind the last one are written over; `hit` is room for
-// n + kListSlack numbers.
+// Writes the positions of the set bits of words[0 … n), ascending, clears the words, and returns
+// how many there were. Up to kListSlack positions behind the last one are written over; `hit` is
+// room for n + kListSlack numbers.
 using ListBits = std::int64_t (*)(std::uint64_t* words, std::int64_t n, std::uint32_t* hit,
-                                  std::uint32_t* places);
+                                  std::uint32_t* positions);
 constexpr std::int64_t kListSlack = 4;
 ListBits list_bits();
 

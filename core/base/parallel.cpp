@@ -14,24 +14,24 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kPollEvery = std::chrono::milliseconds(20);
 
-using Body = std::function<void(std::int64_t, Pulse&)>;
+using Body = std::function<void(std::int64_t, StopToken&)>;
 
 struct Stopped {};  // thrown inside a block that another thread's failure has made pointless
 
-class Crew {
+class BlockRunner {
  public:
-  Crew(std::int64_t n_blocks, Poll poll, const Body& body)
+  BlockRunner(std::int64_t n_blocks, Poll poll, const Body& body)
       : n_blocks_(n_blocks), poll_(poll), body_(body), last_poll_(Clock::now()) {}
 
   // What every thread does: take the next block until none is left or somebody stopped the work.
   void work(bool calling_thread) {
-    CrewPulse pulse(*this, calling_thread);
+    RunnerToken token(*this, calling_thread);
     try {
       for (;;) {
-        pulse.beat();
+        token.check();
         const std::int64_t block = next_.fetch_add(1, std::memory_order_relaxed);
         if (block >= n_blocks_) return;
-        body_(block, pulse);
+        body_(block, token);
       }
     } catch (const Stopped&) {
     } catch (...) {
@@ -77,16 +77,17 @@ class Crew {
   }
 
  private:
-  class CrewPulse final : public Pulse {
+  class RunnerToken final : public StopToken {
    public:
-    CrewPulse(Crew& crew, bool calling_thread) : crew_(crew), calling_thread_(calling_thread) {}
-    void beat() override {
-      if (crew_.stop_.load(std::memory_order_relaxed)) throw Stopped();
-      if (calling_thread_) crew_.ask();
+    RunnerToken(BlockRunner& runner, bool calling_thread)
+        : runner_(runner), calling_thread_(calling_thread) {}
+    void check() override {
+      if (runner_.stop_.load(std::memory_order_relaxed)) throw Stopped();
+      if (calling_thread_) runner_.ask();
     }
 
    private:
-    Crew& crew_;
+    BlockRunner& runner_;
     const bool calling_thread_;
   };
 
@@ -112,26 +113,26 @@ class Crew {
 }  // namespace
 
 void for_blocks(std::int64_t n_blocks, int n_jobs, Poll poll, const Body& body) {
-  Crew crew(n_blocks, poll, body);
+  BlockRunner runner(n_blocks, poll, body);
   const std::int64_t helpers = std::min<std::int64_t>(n_jobs, n_blocks) - 1;
   std::vector<std::thread> threads;
   threads.reserve(static_cast<std::size_t>(std::max<std::int64_t>(helpers, 0)));
   for (std::int64_t t = 0; t < helpers; ++t) {
-    crew.started();
+    runner.started();
     try {
-      threads.emplace_back([&crew] {
-        crew.work(false);
-        crew.left();
+      threads.emplace_back([&runner] {
+        runner.work(false);
+        runner.left();
       });
     } catch (const std::exception&) {  // no more threads to be had: fewer will do
-      crew.left();
+      runner.left();
       break;
     }
   }
-  crew.work(true);
-  crew.wait();
+  runner.work(true);
+  runner.wait();
   for (auto& thread : threads) thread.join();
-  crew.rethrow();
+  runner.rethrow();
 }
 
 }  // namespace tacit

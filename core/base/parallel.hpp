@@ -19,18 +19,18 @@ struct Interrupted : std::exception {
   const char* what() const noexcept override { return "interrupted"; }
 };
 
-// Handed to each block. A block that may run for more than a few dozen milliseconds calls beat()
+// Handed to each block. A block that may run for more than a few dozen milliseconds calls check()
 // now and then, so that an interruption or a failure elsewhere ends it early.
-class Pulse {
+class StopToken {
  public:
-  virtual ~Pulse() = default;
-  virtual void beat() = 0;
+  virtual ~StopToken() = default;
+  virtual void check() = 0;
 };
 
 // For long work on the calling thread alone: asks now and then, by the clock, whether to stop.
-class Watch {
+class Poller {
  public:
-  explicit Watch(Poll poll) : poll_(poll), asked_(Clock::now()) {}
+  explicit Poller(Poll poll) : poll_(poll), asked_(Clock::now()) {}
   void check() {
     if (!poll_ || Clock::now() - asked_ < std::chrono::milliseconds(50)) return;
     asked_ = Clock::now();
@@ -43,29 +43,29 @@ class Watch {
   Clock::time_point asked_;
 };
 
-// Beats once for every few milliseconds of work, given how many simple steps are done.
+// Checks once for every few milliseconds of work, given how many simple steps are done.
 class Meter {
  public:
-  explicit Meter(Pulse& pulse) : pulse_(pulse) {}
+  explicit Meter(StopToken& token) : token_(token) {}
   void spend(std::int64_t steps) {
     left_ -= steps;
     if (left_ < 0) {
-      pulse_.beat();
+      token_.check();
       left_ = kSteps;
     }
   }
 
  private:
   static constexpr std::int64_t kSteps = 1 << 22;
-  Pulse& pulse_;
+  StopToken& token_;
   std::int64_t left_ = kSteps;
 };
 
-// Runs body(0, pulse), …, body(n_blocks - 1, pulse), each once, on at most n_jobs threads. The
+// Runs body(0, token), …, body(n_blocks - 1, token), each once, on at most n_jobs threads. The
 // first exception thrown by a block stops the rest and is rethrown here; Interrupted is thrown when
 // poll says so.
 void for_blocks(std::int64_t n_blocks, int n_jobs, Poll poll,
-                const std::function<void(std::int64_t, Pulse&)>& body);
+                const std::function<void(std::int64_t, StopToken&)>& body);
 
 // The half-open range of block b when n items are cut into n_blocks nearly equal parts.
 struct Range {

@@ -1,4 +1,5 @@
-// Random numbers that are a function of a seed and a place, so that they do not depend on threads.
+// Random numbers that are a function of a seed and a position, so that they do not depend on
+// threads.
 #pragma once
 
 #include <cstdint>

@@ -41,32 +41,26 @@ Recoding as_recoding(const In<std::int64_t>& ids, const In<std::int64_t>& first,
           static_cast<std::int64_t>(fill.size())};
 }
 
-Array<std::int64_t> bind_recoded_lengths(const In<std::int64_t>& indptr, const AnyIn& values,
-                                         const std::optional<In<std::int64_t>>& chosen,
-                                         const In<std::int64_t>& ids, const In<std::int64_t>& first,
+Array<std::int64_t> bind_recoded_lengths(const RecordArrays& given, const In<std::int64_t>& ids,
+                                         const In<std::int64_t>& first,
                                          const In<std::int64_t>& last, const In<std::int64_t>& fill,
                                          int n_jobs) {
-  return with_values(values.dtype(), [&](auto v) {
-    const auto records = as_records<decltype(v)>(
-        indptr, values, static_cast<std::int64_t>(ids.size()), chosen, std::nullopt);
-    Buffer<std::int64_t> lengths(static_cast<std::size_t>(records.size()));
+  Buffer<std::int64_t> lengths(given.size());
+  given.visit([&](const auto& records) {
     run([&] {
       recoded_lengths(records, as_recoding(ids, first, last, fill), lengths.data(), n_jobs,
                       signal_pending);
     });
-    return to_numpy(std::move(lengths), {static_cast<std::size_t>(records.size())});
   });
+  return to_numpy(std::move(lengths), {given.size()});
 }
 
-void bind_recoded_values(const In<std::int64_t>& indptr, const AnyIn& values,
-                         const std::optional<In<std::int64_t>>& chosen, const In<std::int64_t>& ids,
+void bind_recoded_values(const RecordArrays& given, const In<std::int64_t>& ids,
                          const In<std::int64_t>& first, const In<std::int64_t>& last,
                          const In<std::int64_t>& fill, const In<std::int64_t>& new_indptr,
                          const AnyOut& out, int n_jobs) {
-  with_values(values.dtype(), [&](auto v) {
+  given.visit([&](const auto& records) {
     with_values(out.dtype(), [&](auto w) {
-      const auto records = as_records<decltype(v)>(
-          indptr, values, static_cast<std::int64_t>(ids.size()), chosen, std::nullopt);
       auto* data = static_cast<decltype(w)*>(out.data());
       run([&] {
         recoded_values(records, as_recoding(ids, first, last, fill), new_indptr.data(), data,
@@ -76,16 +70,12 @@ void bind_recoded_values(const In<std::int64_t>& indptr, const AnyIn& values,
   });
 }
 
-Array<std::int32_t> bind_postings(const In<std::int64_t>& indptr, const AnyIn& values,
-                                  const In<std::int64_t>& start) {
-  const auto n_values = static_cast<std::int64_t>(start.size()) - 1;
-  return with_values(values.dtype(), [&](auto v) {
-    const auto records =
-        as_records<decltype(v)>(indptr, values, n_values, std::nullopt, std::nullopt);
-    Buffer<std::int32_t> rows(values.size());
+Array<std::int32_t> bind_postings(const RecordArrays& given, const In<std::int64_t>& start) {
+  Buffer<std::int32_t> rows(given.n_stored());
+  given.visit([&](const auto& records) {
     run([&] { postings(records, start.data(), rows.data(), signal_pending); });
-    return to_numpy(std::move(rows), {values.size()});
   });
+  return to_numpy(std::move(rows), {given.n_stored()});
 }
 
 }  // namespace
@@ -102,21 +92,19 @@ void register_arrange(nb::module_& m) {
         nb::sig("def stored_values(codes: Sequence[Codes], ids: Sequence[Indices], indptr: Ints, "
                 "out: Values, n_jobs: int) -> None"),
         "Write the ids of each record, in column order, into out.");
-  m.def("recoded_lengths", bind_recoded_lengths, nb::arg("indptr"), nb::arg("values"),
-        nb::arg("chosen").none(), nb::arg("ids"), nb::arg("first"), nb::arg("last"),
-        nb::arg("fill"), nb::arg("n_jobs"),
-        nb::sig("def recoded_lengths(indptr: Ints, values: Values, chosen: Ints | None, ids: Ints, "
+  m.def("recoded_lengths", bind_recoded_lengths, nb::arg("records"), nb::arg("ids"),
+        nb::arg("first"), nb::arg("last"), nb::arg("fill"), nb::arg("n_jobs"),
+        nb::sig("def recoded_lengths(records: Records, ids: Ints, "
                 "first: Ints, last: Ints, fill: Ints, n_jobs: int) -> Ints"),
         "Count the stored values of each chosen record under new ids.");
-  m.def("recoded_values", bind_recoded_values, nb::arg("indptr"), nb::arg("values"),
-        nb::arg("chosen").none(), nb::arg("ids"), nb::arg("first"), nb::arg("last"),
-        nb::arg("fill"), nb::arg("new_indptr"), nb::arg("out"), nb::arg("n_jobs"),
-        nb::sig("def recoded_values(indptr: Ints, values: Values, chosen: Ints | None, ids: Ints, "
+  m.def("recoded_values", bind_recoded_values, nb::arg("records"), nb::arg("ids"), nb::arg("first"),
+        nb::arg("last"), nb::arg("fill"), nb::arg("new_indptr"), nb::arg("out"), nb::arg("n_jobs"),
+        nb::sig("def recoded_values(records: Records, ids: Ints, "
                 "first: Ints, last: Ints, fill: Ints, new_indptr: Ints, out: Values, n_jobs: int) "
                 "-> None"),
         "Write the stored values of each chosen record under new ids into out.");
-  m.def("postings", bind_postings, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
-        nb::sig("def postings(indptr: Ints, values: Values, start: Ints) -> Indices"),
+  m.def("postings", bind_postings, nb::arg("records"), nb::arg("start"),
+        nb::sig("def postings(records: Records, start: Ints) -> Indices"),
         "List the records of each value, one value after another.");
 }
 

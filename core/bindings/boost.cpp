@@ -16,10 +16,10 @@ namespace {
 
 template <class Value>
 Value one_of(const std::map<std::string, Value>& known, const std::string& name, const char* what) {
-  const auto place = known.find(name);
-  if (place == known.end())
+  const auto position = known.find(name);
+  if (position == known.end())
     throw std::invalid_argument(std::string(what) + " is not known: " + name);
-  return place->second;
+  return position->second;
 }
 
 template <class T, class From>
@@ -54,10 +54,10 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
                   const std::string& loss, const std::string& heads, std::int64_t head_size,
                   double learning_rate, double l1, double l2, int max_conditions,
                   double min_support, bool default_rule, std::optional<In<float>> units,
-                  std::optional<In<double>> weights, const std::string& sample, double sample_share,
-                  std::optional<In<std::int32_t>> strata, std::int64_t n_features, bool prune,
-                  const std::string& search, std::uint64_t seed,
-                  std::optional<In<double>> held_weights) {
+                  std::optional<In<double>> weights, const std::string& sample,
+                  double sample_fraction, std::optional<In<std::int32_t>> strata,
+                  std::int64_t n_features, bool prune, const std::string& search,
+                  std::uint64_t seed, std::optional<In<double>> held_weights) {
   const auto& arrays = nb::cast<const RuleArrays&>(columns_object);
   const RuleColumns& columns = arrays.columns;
   const auto m = static_cast<std::size_t>(columns.n_records);
@@ -71,8 +71,8 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
     throw std::invalid_argument("units, weights and strata must be as many as records");
   if (max_conditions < 1 || max_conditions > CoverMask::kMostConditions || head_size < 1)
     throw std::invalid_argument("max_conditions must be 1 to 255, head_size at least 1");
-  if (!(l1 >= 0) || !(l2 >= 0) || !(sample_share > 0) || n_features < 0)
-    throw std::invalid_argument("l1, l2 and shares must not be negative");
+  if (!(l1 >= 0) || !(l2 >= 0) || !(sample_fraction > 0) || n_features < 0)
+    throw std::invalid_argument("l1, l2 and fractions must not be negative");
   BoostSettings settings;
   settings.loss = one_of<LossKind>({{"logistic", LossKind::logistic},
                                     {"squared", LossKind::squared},
@@ -106,7 +106,7 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
   settings.weight_unit = scale;
   settings.max_conditions = max_conditions;
   settings.default_rule = default_rule;
-  settings.sample_share = sample_share;
+  settings.sample_fraction = sample_fraction;
   settings.n_features = n_features;
   settings.prune = prune;
   settings.seed = seed;
@@ -178,11 +178,11 @@ void register_boost(nb::module_& m) {
                     const In<std::int64_t>&, const In<std::int32_t>&, const In<std::int64_t>&,
                     const In<std::int32_t>&, const std::optional<In<std::int64_t>>&,
                     const std::optional<In<double>>&, const std::optional<In<double>>&>(),
-           nb::arg("n_records"), nb::arg("kinds"), nb::arg("predominant"), nb::arg("column_runs"),
+           nb::arg("n_records"), nb::arg("kinds"), nb::arg("default_codes"), nb::arg("column_runs"),
            nb::arg("run_codes"), nb::arg("run_start"), nb::arg("records"),
            nb::arg("code_start") = nb::none(), nb::arg("lower") = nb::none(),
            nb::arg("upper") = nb::none(),
-           nb::sig("def __init__(self, n_records: int, kinds: Flags, predominant: Indices, "
+           nb::sig("def __init__(self, n_records: int, kinds: Flags, default_codes: Indices, "
                    "column_runs: Ints, run_codes: Indices, run_start: Ints, records: Indices, "
                    "code_start: Ints | None = None, lower: Floats | None = None, "
                    "upper: Floats | None = None) -> None"));
@@ -223,14 +223,14 @@ void register_boost(nb::module_& m) {
            nb::arg("heads"), nb::arg("head_size"), nb::arg("learning_rate"), nb::arg("l1"),
            nb::arg("l2"), nb::arg("max_conditions"), nb::arg("min_support"),
            nb::arg("default_rule"), nb::arg("units").none(), nb::arg("weights").none(),
-           nb::arg("sample"), nb::arg("sample_share"), nb::arg("strata").none(),
+           nb::arg("sample"), nb::arg("sample_fraction"), nb::arg("strata").none(),
            nb::arg("n_features"), nb::arg("prune"), nb::arg("search"), nb::arg("seed"),
            nb::arg("held_weights") = nb::none(),
            nb::sig("def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, "
                    "heads: str, head_size: int, learning_rate: float, l1: float, l2: float, "
                    "max_conditions: int, min_support: float, default_rule: bool, "
                    "units: Singles | None, weights: Floats | None, sample: str, "
-                   "sample_share: float, strata: Indices | None, n_features: int, prune: bool, "
+                   "sample_fraction: float, strata: Indices | None, n_features: int, prune: bool, "
                    "search: str, seed: int, held_weights: Floats | None = None) -> None"))
       .def("grow", grow, nb::arg("n_rules"), nb::arg("patience"), nb::arg("n_jobs"),
            nb::sig("def grow(self, n_rules: int, patience: int, n_jobs: int) -> int"),

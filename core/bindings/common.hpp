@@ -58,22 +58,55 @@ auto with_values(const nb::dlpack::dtype& type, const Body& body) {
   throw nb::type_error("values must be uint16 or uint32");
 }
 
-template <class V>
-Records<V> as_records(const In<std::int64_t>& indptr, const AnyIn& values, std::int64_t n_values,
-                      const std::optional<In<std::int64_t>>& chosen,
-                      const std::optional<In<double>>& weights) {
-  const auto n_records = static_cast<std::int64_t>(indptr.size()) - 1;
-  if (weights && static_cast<std::int64_t>(weights->size()) != n_records)
-    throw std::invalid_argument("weights must be as many as records");
-  return {indptr.data(),
-          static_cast<const V*>(values.data()),
-          n_records,
-          n_values,
-          chosen ? chosen->data() : nullptr,
-          chosen ? static_cast<std::int64_t>(chosen->size()) : 0,
-          weights ? weights->data() : nullptr};
-}
+// Records as Python hands them over: keeps the arrays, and shows them to kernels by their type.
+class RecordArrays {
+ public:
+  RecordArrays(In<std::int64_t> indptr, AnyIn values, std::int64_t n_values,
+               std::optional<In<std::int64_t>> chosen, std::optional<In<double>> weights)
+      : indptr_(std::move(indptr)),
+        values_(std::move(values)),
+        n_values_(n_values),
+        chosen_(std::move(chosen)),
+        weights_(std::move(weights)) {
+    with_values(values_.dtype(), [](auto) {});
+    if (weights_ && weights_->size() != n_records())
+      throw std::invalid_argument("weights must be as many as records");
+  }
 
+  std::size_t size() const { return chosen_ ? chosen_->size() : n_records(); }
+  std::size_t n_stored() const { return values_.size(); }
+  std::int64_t n_values() const { return n_values_; }
+
+  // Calls body(Records).
+  template <class Body>
+  auto visit(const Body& body) const {
+    return with_values(values_.dtype(), [&](auto v) {
+      return body(Records<decltype(v)>{
+          indptr_.data(), static_cast<const decltype(v)*>(values_.data()),
+          static_cast<std::int64_t>(n_records()), n_values_, chosen_ ? chosen_->data() : nullptr,
+          chosen_ ? static_cast<std::int64_t>(chosen_->size()) : 0,
+          weights_ ? weights_->data() : nullptr});
+    });
+  }
+  // Calls body(Records, Count{}): counts are int64, or double sums of weights.
+  template <class Body>
+  auto count(const Body& body) const {
+    return visit([&](const auto& records) {
+      return weights_ ? body(records, double{}) : body(records, std::int64_t{});
+    });
+  }
+
+ private:
+  std::size_t n_records() const { return indptr_.size() - 1; }
+
+  In<std::int64_t> indptr_;
+  AnyIn values_;
+  std::int64_t n_values_;
+  std::optional<In<std::int64_t>> chosen_;
+  std::optional<In<double>> weights_;
+};
+
+void register_records(nb::module_& m);
 void register_counts(nb::module_& m);
 void register_arrange(nb::module_& m);
 void register_encode(nb::module_& m);

@@ -89,9 +89,9 @@ void bind_pair_products(const Numbers2& block, const Pairs2& pairs, const Sums2&
 
 nb::object bind_gather_columns(const AnyGrid& numbers, const Rows& rows, const Rows& columns,
                                int n_jobs) {
-  const auto check = [](const Rows& places, std::size_t limit, const char* problem) {
-    for (std::size_t k = 0; k < places.size(); ++k)
-      if (places.data()[k] < 0 || places.data()[k] >= signed_size(limit))
+  const auto check = [](const Rows& positions, std::size_t limit, const char* problem) {
+    for (std::size_t k = 0; k < positions.size(); ++k)
+      if (positions.data()[k] < 0 || positions.data()[k] >= signed_size(limit))
         throw std::invalid_argument(problem);
   };
   check(rows, numbers.shape(0), "rows must be rows of the array");
@@ -114,16 +114,13 @@ nb::object bind_gather_columns(const AnyGrid& numbers, const Rows& rows, const R
   return nb::cast(to_numpy(std::move(out), {columns.size(), rows.size()}));
 }
 
-nb::object bind_pair_cells(const Rows& indptr, const AnyIn& values, const Rows& chosen,
-                           const In<std::int32_t>& slots, std::int64_t n_slots, const Pairs2& pairs,
-                           int n_jobs) {
+nb::object bind_pair_cells(const RecordArrays& given, const In<std::int32_t>& slots,
+                           std::int64_t n_slots, const Pairs2& pairs, int n_jobs) {
   const std::int64_t n_pairs = count_pairs(pairs, n_slots, "pairs must be two slots each");
   for (std::size_t v = 0; v < slots.size(); ++v)
     if (slots.data()[v] >= n_slots) throw std::invalid_argument("slots must be below n_slots");
   Buffer<std::int64_t> counts(pairs.shape(0));
-  with_values(values.dtype(), [&](auto v) {
-    const auto records =
-        as_records<decltype(v)>(indptr, values, signed_size(slots.size()), chosen, std::nullopt);
+  given.visit([&](const auto& records) {
     run([&] {
       const ValueBits bits = value_bits(records, slots.data(), n_slots, n_jobs, signal_pending);
       pair_cells(bits, pairs.data(), n_pairs, counts.data(), n_jobs, signal_pending);
@@ -164,9 +161,9 @@ void register_dependency_tree(nb::module_& m) {
         nb::sig("def gather_columns(numbers: Numbers, rows: Ints, columns: Ints, n_jobs: int) "
                 "-> Floats"),
         "Copy some rows of some columns, column after column.");
-  m.def("pair_cells", bind_pair_cells, nb::arg("indptr"), nb::arg("values"), nb::arg("chosen"),
-        nb::arg("slots"), nb::arg("n_slots"), nb::arg("pairs"), nb::arg("n_jobs"),
-        nb::sig("def pair_cells(indptr: Ints, values: Values, chosen: Ints, slots: Indices, "
+  m.def("pair_cells", bind_pair_cells, nb::arg("records"), nb::arg("slots"), nb::arg("n_slots"),
+        nb::arg("pairs"), nb::arg("n_jobs"),
+        nb::sig("def pair_cells(records: Records, slots: Indices, "
                 "n_slots: int, pairs: Ints, n_jobs: int) -> Ints"),
         "Count the chosen records that hold both values of each pair of slots.");
   m.def("likelihood_ends", bind_likelihood_ends, nb::arg("counts"), nb::arg("a"), nb::arg("b"),

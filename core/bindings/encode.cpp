@@ -112,12 +112,12 @@ nb::list bind_encode_columns(const nb::list& columns, int n_jobs) {
   }
   run([&] {
     for_blocks(static_cast<std::int64_t>(sources.size()), n_jobs, signal_pending,
-               [&](std::int64_t block, Pulse& pulse) {
+               [&](std::int64_t block, StopToken& token) {
                  const auto c = static_cast<std::size_t>(block);
                  if (sources[c].is_text)
-                   encode_strings(sources[c].views, encodings[c], pulse);
+                   encode_strings(sources[c].views, encodings[c], token);
                  else
-                   encode_keys(sources[c].keys, encodings[c], pulse);
+                   encode_keys(sources[c].keys, encodings[c], token);
                });
   });
   const auto copy = [](const std::vector<std::int64_t>& from) {

@@ -9,10 +9,10 @@
 namespace tacit::bindings {
 namespace {
 
-using Places = std::vector<std::int64_t>;
+using Positions = std::vector<std::int64_t>;
 using Store = std::shared_ptr<ColumnStore>;
 
-Question as_question(Places columns, const Places& given, const Places& codes) {
+Question as_question(Positions columns, const Positions& given, const Positions& codes) {
   Question question{std::move(columns), {}};
   for (std::size_t k = 0; k < given.size(); ++k) question.given.push_back({given[k], codes[k]});
   return question;
@@ -36,7 +36,7 @@ std::pair<nb::object, T*> empty_array(const nb::object& shape) {
   return {std::move(array), data};
 }
 
-nb::object shape_of(const ColumnStore& store, const Places& columns) {
+nb::object shape_of(const ColumnStore& store, const Positions& columns) {
   nb::object shape = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(columns.size())));
   for (std::size_t k = 0; k < columns.size(); ++k)
     PyTuple_SET_ITEM(shape.ptr(), static_cast<Py_ssize_t>(k),
@@ -64,13 +64,15 @@ nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& found) {
   return nb::make_tuple(to_numpy(std::move(found.cells), {n}), counts);
 }
 
-nb::object dense(Engine& engine, Places columns, const Places& given, const Places& codes) {
+nb::object dense(Engine& engine, Positions columns, const Positions& given,
+                 const Positions& codes) {
   const Question question = as_question(std::move(columns), given, codes);
   return filled(engine.store(), shape_of(engine.store(), question.columns),
                 [&](Result out) { run([&] { engine.dense(question, out, signal_pending); }); });
 }
 
-nb::object sparse(Engine& engine, Places columns, const Places& given, const Places& codes) {
+nb::object sparse(Engine& engine, Positions columns, const Positions& given,
+                  const Positions& codes) {
   const Question question = as_question(std::move(columns), given, codes);
   SparseCells found;
   run([&] { found = engine.sparse(question, signal_pending); });
@@ -81,13 +83,13 @@ nb::object sparse(Engine& engine, Places columns, const Places& given, const Pla
 // its table counts[offsets[k] … offsets[k + 1]).
 nb::object dense_many(Engine& engine, const In<std::int64_t>& columns,
                       const In<std::int64_t>& starts, const In<std::int64_t>& offsets,
-                      const Places& given, const Places& codes) {
+                      const Positions& given, const Positions& codes) {
   const std::size_t n_sets = starts.size() - 1;
   const nb::int_ total(offsets.data()[n_sets]);
   return filled(engine.store(), total, [&](Result out) {
     run([&] {
       Question question = as_question({}, given, codes);
-      Watch watch(signal_pending);
+      Poller poller(signal_pending);
       for (std::size_t k = 0; k < n_sets; ++k) {
         question.columns.assign(columns.data() + starts.data()[k],
                                 columns.data() + starts.data()[k + 1]);
@@ -95,13 +97,13 @@ nb::object dense_many(Engine& engine, const In<std::int64_t>& columns,
         engine.dense(question,
                      {out.counts ? out.counts + at : nullptr, out.sums ? out.sums + at : nullptr},
                      signal_pending);
-        watch.check();
+        poller.check();
       }
     });
   });
 }
 
-nb::object scan_some(Scan& scan, const Places& columns, const In<std::int32_t>& chosen,
+nb::object scan_some(Scan& scan, const Positions& columns, const In<std::int32_t>& chosen,
                      bool as_cells) {
   const Some some{chosen.data(), static_cast<std::int64_t>(chosen.size())};
   if (!as_cells)
@@ -112,7 +114,8 @@ nb::object scan_some(Scan& scan, const Places& columns, const In<std::int32_t>& 
   return cells_to_numpy(scan.store(), std::move(found));
 }
 
-nb::object tree_bounded(Tree& tree, Places columns, const Places& given, const Places& codes) {
+nb::object tree_bounded(Tree& tree, Positions columns, const Positions& given,
+                        const Positions& codes) {
   const Question question = as_question(std::move(columns), given, codes);
   const nb::object shape = shape_of(tree.store(), question.columns);
   auto estimate = empty_array<std::int64_t>(shape), lower = empty_array<std::int64_t>(shape),
@@ -151,7 +154,7 @@ using Words = nb::ndarray<const std::uint32_t, nb::ndim<2>, nb::c_contig, nb::de
 using Lists = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<const std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-void tree_restore(Tree& tree, const Places& order, const Words& nodes, const Words& varies,
+void tree_restore(Tree& tree, const Positions& order, const Words& nodes, const Words& varies,
                   const Words& slots, const Lists& lists, const std::optional<Sums>& sums) {
   const bool weighted = tree.store().weighted();
   if (nodes.shape(1) != sizeof(Node) / 4 || varies.shape(1) != sizeof(Vary) / 4 ||
@@ -239,7 +242,7 @@ void register_engines(nb::module_& m) {
   nb::class_<Tree, Engine>(m, "Tree", "Counts nothing twice.")
       .def(
           "__init__",
-          [](Tree* self, const Store& store, Places order, std::int64_t leaf_size,
+          [](Tree* self, const Store& store, Positions order, std::int64_t leaf_size,
              std::int64_t max_depth, std::int64_t limit, std::int64_t min_count) {
             new (self) Tree(store, std::move(order), {leaf_size, max_depth, limit, min_count});
           },

@@ -92,9 +92,9 @@ void answer(const Kernel& kernel) {
   }
 }
 
-struct Listen final : Pulse {
-  void beat() override { watch.check(); }
-  Watch watch{signal_pending};
+struct Listen final : StopToken {
+  void check() override { poller.check(); }
+  Poller poller{signal_pending};
 };
 
 // One question: finds its plan, runs it, and returns what `ask(run)` returns.

@@ -86,7 +86,7 @@ void register_max_flow(nb::module_& m) {
         nb::arg("base"), nb::arg("rate"), nb::arg("lambdas"), nb::arg("n_jobs"),
         nb::sig("def cut_path(indptr: Ints, indices: Indices, weights: Floats, base: Floats, "
                 "rate: Floats, lambdas: Floats, n_jobs: int) -> Indices"),
-        "Of each node the place of the first λ at which it is on the source's side.");
+        "Of each node the position of the first λ at which it is on the source's side.");
   m.def("cut_breakpoints", bind_breakpoints, nb::arg("indptr"), nb::arg("indices"),
         nb::arg("weights"), nb::arg("base"), nb::arg("rate"), nb::arg("low"), nb::arg("high"),
         nb::arg("n_jobs"),

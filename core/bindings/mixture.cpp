@@ -4,36 +4,31 @@
 namespace tacit::bindings {
 namespace {
 
-using Indptr = In<std::int64_t>;
-using Chosen = std::optional<In<std::int64_t>>;
-using Weights = std::optional<In<double>>;
 using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-MixtureModel as_model(const In<std::int64_t>& offsets, const In<double>& shares, const Rows& stored,
-                      const Rows& defaults) {
-  const auto K = shares.size();
+MixtureModel as_model(const RecordArrays& records, const In<std::int64_t>& offsets,
+                      const In<double>& mixing_weights, const Rows& stored, const Rows& defaults) {
+  const auto K = mixing_weights.size();
   if (K == 0 || offsets.size() != defaults.shape(0) + 1 || stored.shape(1) != K ||
-      defaults.shape(1) != K)
-    throw std::invalid_argument("shares, stored and defaults are at odds");
+      defaults.shape(1) != K || static_cast<std::int64_t>(stored.shape(0)) != records.n_values())
+    throw std::invalid_argument("mixing_weights, stored and defaults are at odds");
   return {static_cast<std::int64_t>(K),
           static_cast<std::int64_t>(defaults.shape(0)),
           static_cast<std::int64_t>(stored.shape(0)),
           offsets.data(),
-          shares.data(),
+          mixing_weights.data(),
           stored.data(),
           defaults.data()};
 }
 
-nb::tuple bind_step(const Indptr& indptr, const AnyIn& values, const Chosen& chosen,
-                    const Weights& weights, const In<std::int64_t>& offsets,
-                    const In<double>& shares, const Rows& stored, const Rows& defaults, bool single,
-                    int n_jobs) {
-  const MixtureModel model = as_model(offsets, shares, stored, defaults);
-  const auto K = shares.size(), n = stored.shape(0);
+nb::tuple bind_step(const RecordArrays& given, const In<std::int64_t>& offsets,
+                    const In<double>& mixing_weights, const Rows& stored, const Rows& defaults,
+                    bool single, int n_jobs) {
+  const MixtureModel model = as_model(given, offsets, mixing_weights, stored, defaults);
+  const auto K = mixing_weights.size(), n = stored.shape(0);
   Buffer<double> totals(K), sums(n * K);
   double log_likelihood = 0;
-  with_values(values.dtype(), [&](auto v) {
-    const auto records = as_records<decltype(v)>(indptr, values, model.n_values, chosen, weights);
+  given.visit([&](const auto& records) {
     run([&] {
       log_likelihood =
           em_step(records, model, single, totals.data(), sums.data(), n_jobs, signal_pending);
@@ -43,17 +38,14 @@ nb::tuple bind_step(const Indptr& indptr, const AnyIn& values, const Chosen& cho
                         log_likelihood);
 }
 
-nb::tuple bind_posterior(const Indptr& indptr, const AnyIn& values, const Chosen& chosen,
-                         const In<std::int64_t>& offsets, const In<double>& shares,
-                         const Rows& stored, const Rows& defaults, bool responsibilities,
-                         int n_jobs) {
-  const MixtureModel model = as_model(offsets, shares, stored, defaults);
-  const std::size_t K = responsibilities ? shares.size() : 0;
-  const std::size_t n = chosen ? chosen->size() : indptr.size() - 1;
+nb::tuple bind_posterior(const RecordArrays& given, const In<std::int64_t>& offsets,
+                         const In<double>& mixing_weights, const Rows& stored, const Rows& defaults,
+                         bool responsibilities, int n_jobs) {
+  const MixtureModel model = as_model(given, offsets, mixing_weights, stored, defaults);
+  const std::size_t K = responsibilities ? mixing_weights.size() : 0;
+  const std::size_t n = given.size();
   Buffer<double> logs(n), rows(n * K);
-  with_values(values.dtype(), [&](auto v) {
-    const auto records =
-        as_records<decltype(v)>(indptr, values, model.n_values, chosen, std::nullopt);
+  given.visit([&](const auto& records) {
     run([&] {
       em_posterior(records, model, responsibilities ? rows.data() : nullptr, logs.data(), n_jobs,
                    signal_pending);
@@ -68,15 +60,15 @@ nb::tuple bind_maximise(const In<std::int64_t>& offsets, const In<double>& total
   const auto K = totals.size(), n = alpha_defaults.size(), n_values = alpha_stored.size();
   if (offsets.size() != n + 1 || counts.shape(0) != n_values || counts.shape(1) != K)
     throw std::invalid_argument("totals, counts and pseudo-counts are at odds");
-  Buffer<double> shares(K), stored(n_values * K), defaults(n * K);
+  Buffer<double> mixing_weights(K), stored(n_values * K), defaults(n * K);
   const MixturePrior prior{alpha_clusters, alpha_stored.data(), alpha_defaults.data()};
   double log_prior = 0;
   run([&] {
     log_prior = em_maximise(static_cast<std::int64_t>(K), static_cast<std::int64_t>(n),
-                            offsets.data(), totals.data(), counts.data(), prior, shares.data(),
-                            stored.data(), defaults.data());
+                            offsets.data(), totals.data(), counts.data(), prior,
+                            mixing_weights.data(), stored.data(), defaults.data());
   });
-  return nb::make_tuple(to_numpy(std::move(shares), {K}),
+  return nb::make_tuple(to_numpy(std::move(mixing_weights), {K}),
                         to_numpy(std::move(stored), {n_values, K}),
                         to_numpy(std::move(defaults), {n, K}), log_prior);
 }
@@ -84,22 +76,17 @@ nb::tuple bind_maximise(const In<std::int64_t>& offsets, const In<double>& total
 }  // namespace
 
 void register_mixture(nb::module_& m) {
-  m.def("em_step", bind_step, nb::arg("indptr"), nb::arg("values"), nb::arg("chosen").none(),
-        nb::arg("weights").none(), nb::arg("offsets"), nb::arg("shares"), nb::arg("stored"),
-        nb::arg("defaults"), nb::arg("single"), nb::arg("n_jobs"),
-        nb::sig("def em_step(indptr: Ints, values: Values, "
-                "chosen: Ints | None, weights: Floats | None, "
-                "offsets: Ints, shares: Floats, "
-                "stored: Floats, defaults: Floats, single: bool, "
-                "n_jobs: int) -> tuple[Floats, Floats, float]"),
+  m.def("em_step", bind_step, nb::arg("records"), nb::arg("offsets"), nb::arg("mixing_weights"),
+        nb::arg("stored"), nb::arg("defaults"), nb::arg("single"), nb::arg("n_jobs"),
+        nb::sig(
+            "def em_step(records: Records, offsets: Ints, mixing_weights: Floats, stored: Floats, "
+            "defaults: Floats, single: bool, n_jobs: int) -> tuple[Floats, Floats, float]"),
         "Expected counts of clusters and of stored values in them, and the log-likelihood.");
-  m.def("em_posterior", bind_posterior, nb::arg("indptr"), nb::arg("values"),
-        nb::arg("chosen").none(), nb::arg("offsets"), nb::arg("shares"), nb::arg("stored"),
-        nb::arg("defaults"), nb::arg("responsibilities"), nb::arg("n_jobs"),
-        nb::sig("def em_posterior(indptr: Ints, values: Values, "
-                "chosen: Ints | None, offsets: Ints, "
-                "shares: Floats, stored: Floats, "
-                "defaults: Floats, responsibilities: bool, n_jobs: int) "
+  m.def("em_posterior", bind_posterior, nb::arg("records"), nb::arg("offsets"),
+        nb::arg("mixing_weights"), nb::arg("stored"), nb::arg("defaults"),
+        nb::arg("responsibilities"), nb::arg("n_jobs"),
+        nb::sig("def em_posterior(records: Records, offsets: Ints, mixing_weights: Floats, "
+                "stored: Floats, defaults: Floats, responsibilities: bool, n_jobs: int) "
                 "-> tuple[Floats, Floats]"),
         "P(cluster | record), if asked for, and log P(record).");
   m.def("em_maximise", bind_maximise, nb::arg("offsets"), nb::arg("totals"), nb::arg("counts"),

@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   m.doc() = "tacit's kernels. Arguments are trusted: tacit.table checks them first.";
   tacit::bindings::register_check(m);
+  tacit::bindings::register_records(m);
   tacit::bindings::register_arrange(m);
   tacit::bindings::register_encode(m);
   tacit::bindings::register_counts(m);

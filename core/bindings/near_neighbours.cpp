@@ -132,7 +132,7 @@ void make(Index* self, const nb::object& numbers, std::int64_t width, const Squa
 
 nb::tuple search(const Index& self, const nb::object& numbers, const Square<double>& coords,
                  std::int64_t k, const std::optional<Square<std::int32_t>>& cells,
-                 const std::optional<Square<double>>& places,
+                 const std::optional<Square<double>>& positions,
                  const std::optional<In<std::int32_t>>& resolution,
                  const std::optional<In<double>>& widths, double reach, int n_jobs) {
   const Neighbours& index = *self.found;
@@ -148,13 +148,13 @@ nb::tuple search(const Index& self, const nb::object& numbers, const Square<doub
   NearGrid grid{{nullptr, 0}, nullptr, nullptr, nullptr, 0};
   if (cells) {
     const auto p = static_cast<std::size_t>(index.n_dimensions);
-    if (p == 0 || !places || !resolution || !widths || cells->shape(1) != p ||
-        places->shape(1) != p || resolution->size() != p || widths->size() != p ||
+    if (p == 0 || !positions || !resolution || !widths || cells->shape(1) != p ||
+        positions->shape(1) != p || resolution->size() != p || widths->size() != p ||
         static_cast<std::int64_t>(cells->shape(0)) != n ||
-        static_cast<std::int64_t>(places->shape(0)) != n)
-      throw std::invalid_argument("cells, places, resolution and widths must fit the grid");
+        static_cast<std::int64_t>(positions->shape(0)) != n)
+      throw std::invalid_argument("cells, positions, resolution and widths must fit the grid");
     grid = {{cells->data(), index.n_dimensions},
-            places->data(),
+            positions->data(),
             resolution->data(),
             widths->data(),
             reach};
@@ -182,12 +182,12 @@ void register_near_neighbours(nb::module_& m) {
                    "width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) "
                    "-> None"))
       .def("search", search, nb::arg("numbers"), nb::arg("coords").noconvert(), nb::arg("k"),
-           nb::arg("cells").noconvert().none(), nb::arg("places").noconvert().none(),
+           nb::arg("cells").noconvert().none(), nb::arg("positions").noconvert().none(),
            nb::arg("resolution").noconvert().none(), nb::arg("widths").noconvert().none(),
            nb::arg("reach"), nb::arg("n_jobs"),
            nb::sig("def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], "
                    "coords: Floats, k: int, cells: Indices | None, "
-                   "places: Floats | None, resolution: Indices | None, widths: Floats | None, "
+                   "positions: Floats | None, resolution: Indices | None, widths: Floats | None, "
                    "reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]"),
            "The k nearest objects of each query: distances, objects, how often it looked "
            "farther, and whether nothing was near at first.");

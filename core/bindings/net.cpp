@@ -135,7 +135,7 @@ class PyNetRequests {
     run([&] {
       const NetData data(table);
       for_blocks(static_cast<std::int64_t>(requests_.size()), n_jobs, signal_pending,
-                 [&](std::int64_t b, Pulse&) {
+                 [&](std::int64_t b, StopToken&) {
                    const auto at = static_cast<std::size_t>(b);
                    found[at] = count_request(data, requests_[at]);
                  });

@@ -6,7 +6,7 @@ namespace tacit::bindings {
 namespace {
 
 using Indptr = In<std::int64_t>;
-using Places = In<std::int32_t>;
+using Positions = In<std::int32_t>;
 using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -18,7 +18,7 @@ auto with_numbers(const nb::dlpack::dtype& type, const Body& body) {
 }
 
 template <class Body>
-auto with_rows(const Indptr& indptr, const Places& indices, const AnyIn& numbers,
+auto with_rows(const Indptr& indptr, const Positions& indices, const AnyIn& numbers,
                std::int64_t n_columns, const Body& body) {
   if (indptr.size() < 1 || indices.size() != numbers.size())
     throw std::invalid_argument("numbers must be as many as indices");
@@ -29,7 +29,7 @@ auto with_rows(const Indptr& indptr, const Places& indices, const AnyIn& numbers
   });
 }
 
-nb::object bind_product(const Indptr& indptr, const Places& indices, const AnyIn& numbers,
+nb::object bind_product(const Indptr& indptr, const Positions& indices, const AnyIn& numbers,
                         std::int64_t n_columns, const Matrix& right, bool transposed, int n_jobs) {
   return with_rows(indptr, indices, numbers, n_columns, [&](const auto& rows) {
     const auto inner = static_cast<std::size_t>(transposed ? rows.n_rows : rows.n_columns);
@@ -48,7 +48,7 @@ nb::object bind_product(const Indptr& indptr, const Places& indices, const AnyIn
   });
 }
 
-nb::tuple bind_moments(const Indptr& indptr, const Places& indices, const AnyIn& numbers,
+nb::tuple bind_moments(const Indptr& indptr, const Positions& indices, const AnyIn& numbers,
                        std::int64_t n_columns) {
   const auto d = static_cast<std::size_t>(n_columns);
   Buffer<double> mean(d), variance(d), lower(d), upper(d);
@@ -62,7 +62,7 @@ nb::tuple bind_moments(const Indptr& indptr, const Places& indices, const AnyIn&
                         to_numpy(std::move(lower), {d}), to_numpy(std::move(upper), {d}));
 }
 
-nb::object bind_group_means(const AnyMatrix& rows, const Places& order, const Indptr& starts,
+nb::object bind_group_means(const AnyMatrix& rows, const Positions& order, const Indptr& starts,
                             int n_jobs) {
   if (starts.size() < 1 || order.size() != rows.shape(0))
     throw std::invalid_argument("order must name all rows");

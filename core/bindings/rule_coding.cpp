@@ -23,7 +23,7 @@ nb::tuple bind_code_columns(std::int64_t n_records, const In<std::int64_t>& indp
   const std::size_t n_runs = out.run_codes.size(), n_codes = out.lower.size();
   const std::size_t n_stored = out.records.size();
   return nb::make_tuple(
-      to_numpy(std::move(out.predominant), {n}), to_numpy(std::move(out.column_runs), {n + 1}),
+      to_numpy(std::move(out.default_code), {n}), to_numpy(std::move(out.column_runs), {n + 1}),
       to_numpy(std::move(out.run_codes), {n_runs}),
       to_numpy(std::move(out.run_start), {n_runs + 1}),
       to_numpy(std::move(out.records), {n_stored}), to_numpy(std::move(out.code_start), {n + 1}),
@@ -41,7 +41,7 @@ void register_rule_coding(nb::module_& m) {
                 "values: Floats, unlisted: Floats, wanted: Floats, choose: Flags, binned: Flags, "
                 "by_frequency: bool, n_bins: int, n_jobs: int) -> tuple[Indices, Ints, Indices, "
                 "Ints, Indices, Ints, Floats, Floats]"),
-        "Rank the numbers of each column, and list the records of all but the predominant one.");
+        "Rank the numbers of each column, and list the records of all but the default one.");
 }
 
 }  // namespace tacit::bindings

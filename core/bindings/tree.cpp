@@ -7,15 +7,12 @@
 namespace tacit::bindings {
 namespace {
 
-nb::tuple bind_grow_tree(const Ints& indptr, const AnyIn& values, const Ints& start,
-                         const Indices& rows, const Ints& offsets, const Ints& defaults,
-                         const Flags& ordered, const std::vector<std::int64_t>& excluded,
+nb::tuple bind_grow_tree(const TreeTableArrays& given, const std::vector<std::int64_t>& excluded,
                          const std::optional<Indices>& classes, std::int64_t n_classes,
                          const std::optional<std::pair<Ints, Ints>>& moments,
-                         const std::optional<Ints>& weights, const nb::dict& settings) {
+                         const nb::dict& settings) {
   const TreeRules rules = as_rules(settings);
-  require_columns(offsets, defaults, ordered);
-  const std::size_t n_records = indptr.size() - 1;
+  const std::size_t n_records = given.n_records();
   const bool regression =
       rules.criterion == TreeCriterion::kSquaredError || rules.criterion == TreeCriterion::kNormal;
   require(regression == moments.has_value() && regression != classes.has_value(),
@@ -31,23 +28,19 @@ nb::tuple bind_grow_tree(const Ints& indptr, const AnyIn& values, const Ints& st
             "moments must be as many as records");
   }
   for (const std::int64_t column : excluded)
-    require(column >= 0 && column + 1 < static_cast<std::int64_t>(offsets.size()),
-            "excluded must be columns");
+    require(column >= 0 && column < given.n_columns(), "excluded must be columns");
   const TreeTarget target{classes ? classes->data() : nullptr, n_classes,
                           moments ? moments->first.data() : nullptr,
                           moments ? moments->second.data() : nullptr};
   GrownTree tree;
-  with_values(values.dtype(), [&](auto v) {
-    const auto table = as_tree_table<decltype(v)>(indptr, values, start, rows, offsets, defaults,
-                                                  ordered, weights);
-    run([&] { tree = grow_tree(table, target, excluded, rules, signal_pending); });
-  });
+  given.run_with(
+      [&](const auto& table) { tree = grow_tree(table, target, excluded, rules, signal_pending); });
   Buffer<std::int64_t> stats(tree.stats.size());
   std::copy(tree.stats.begin(), tree.stats.end(), stats.begin());
   return nb::make_tuple(
       copy_out(tree.column), copy_out(tree.low), copy_out(tree.high), copy_out(tree.complete),
       copy_out(tree.left), copy_out(tree.right), copy_out(tree.first), copy_out(tree.children),
-      copy_out(tree.gain), copy_out(tree.share),
+      copy_out(tree.gain), copy_out(tree.prior_fraction),
       to_numpy(std::move(stats),
                {static_cast<std::size_t>(tree.n_nodes()), static_cast<std::size_t>(tree.n_stats)}));
 }
@@ -77,7 +70,7 @@ struct GrownForest {
       append(all.first, tree.first, kids);
       append(all.children, tree.children, nodes);
       append(all.gain, tree.gain);
-      append(all.share, tree.share);
+      append(all.prior_fraction, tree.prior_fraction);
       append(all.stats, tree.stats);
       all.counting_seconds += tree.counting_seconds;
       roots.push_back(static_cast<std::int64_t>(all.column.size()));
@@ -86,37 +79,28 @@ struct GrownForest {
   }
 };
 
-nb::tuple bind_grow_forest(const Ints& indptr, const AnyIn& values, const Ints& start,
-                           const Indices& rows, const Ints& offsets, const Ints& defaults,
-                           const Flags& ordered, const Ints& targets,
-                           const std::optional<Ints>& pairs, const std::optional<Ints>& weights,
-                           const nb::dict& settings, int n_jobs) {
+nb::tuple bind_grow_forest(const TreeTableArrays& given, const Ints& targets,
+                           const std::optional<Ints>& pairs, const nb::dict& settings, int n_jobs) {
   const TreeRules rules = as_rules(settings);
-  require_columns(offsets, defaults, ordered);
   require(
       rules.criterion != TreeCriterion::kSquaredError && rules.criterion != TreeCriterion::kNormal,
       "a forest predicts classes");
   const std::vector<std::int64_t> columns(targets.data(), targets.data() + targets.size());
   for (const std::int64_t column : columns)
-    require(column >= 0 && column + 1 < static_cast<std::int64_t>(offsets.size()),
-            "targets must be columns");
-  const auto n_values = static_cast<std::size_t>(offsets.data()[offsets.size() - 1]);
+    require(column >= 0 && column < given.n_columns(), "targets must be columns");
+  const auto n_values = static_cast<std::size_t>(given.n_values());
   require(!pairs || pairs->size() == n_values * n_values, "pairs must be n_values squared");
   std::vector<GrownTree> trees;
-  with_values(values.dtype(), [&](auto v) {
-    const auto table = as_tree_table<decltype(v)>(indptr, values, start, rows, offsets, defaults,
-                                                  ordered, weights);
-    run([&] {
-      trees = grow_forest(table, columns, pairs ? pairs->data() : nullptr, rules, n_jobs,
-                          signal_pending);
-    });
+  given.run_with([&](const auto& table) {
+    trees =
+        grow_forest(table, columns, pairs ? pairs->data() : nullptr, rules, n_jobs, signal_pending);
   });
   const GrownForest forest(trees);
   const GrownTree& all = forest.all;
   const nb::tuple result = nb::make_tuple(
       copy_out(forest.roots), copy_out(all.column), copy_out(all.low), copy_out(all.high),
       copy_out(all.complete), copy_out(all.left), copy_out(all.right), copy_out(all.first),
-      copy_out(all.children), copy_out(all.gain), copy_out(all.share), copy_out(all.stats),
+      copy_out(all.children), copy_out(all.gain), copy_out(all.prior_fraction), copy_out(all.stats),
       copy_out(forest.stat_start));
   if (!rules.timed) return result;
   return nb::make_tuple(result, all.counting_seconds);
@@ -125,22 +109,26 @@ nb::tuple bind_grow_forest(const Ints& indptr, const AnyIn& values, const Ints& 
 }  // namespace
 
 void register_tree(nb::module_& m) {
-  m.def("grow_tree", &bind_grow_tree, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
-        nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("ordered"),
-        nb::arg("excluded"), nb::arg("classes").none(), nb::arg("n_classes"),
-        nb::arg("moments").none(), nb::arg("weights").none(), nb::arg("settings"),
-        nb::sig("def grow_tree(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: "
-                "Ints, defaults: Ints, ordered: Flags, excluded: Sequence[int], classes: Indices | "
-                "None, n_classes: int, moments: tuple[Ints, Ints] | None, weights: Ints | None, "
-                "settings: dict[str, Any]) -> tuple[Any, ...]"),
+  nb::class_<TreeTableArrays>(m, "TreeTable", "A table by record and by value, to grow trees of.")
+      .def(nb::init<Ints, AnyIn, Ints, Indices, Ints, Ints, std::optional<Flags>,
+                    std::optional<Ints>>(),
+           nb::arg("indptr"), nb::arg("values"), nb::arg("start"), nb::arg("rows"),
+           nb::arg("offsets"), nb::arg("defaults"), nb::arg("ordered").none(),
+           nb::arg("weights").none(),
+           nb::sig("def __init__(self, indptr: Ints, values: Values, start: Ints, rows: Indices, "
+                   "offsets: Ints, defaults: Ints, ordered: Flags | None, "
+                   "weights: Ints | None) -> None"));
+  m.def("grow_tree", &bind_grow_tree, nb::arg("table"), nb::arg("excluded"),
+        nb::arg("classes").none(), nb::arg("n_classes"), nb::arg("moments").none(),
+        nb::arg("settings"),
+        nb::sig("def grow_tree(table: TreeTable, excluded: Sequence[int], classes: Indices | None, "
+                "n_classes: int, moments: tuple[Ints, Ints] | None, settings: dict[str, Any]) "
+                "-> tuple[Any, ...]"),
         "Grow a tree or a graph; the arrays of tree/nodes.py.");
-  m.def("grow_forest", &bind_grow_forest, nb::arg("indptr"), nb::arg("values"), nb::arg("start"),
-        nb::arg("rows"), nb::arg("offsets"), nb::arg("defaults"), nb::arg("ordered"),
-        nb::arg("targets"), nb::arg("pairs").none(), nb::arg("weights").none(), nb::arg("settings"),
-        nb::arg("n_jobs"),
-        nb::sig("def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, "
-                "offsets: Ints, defaults: Ints, ordered: Flags, targets: Ints, pairs: Ints | None, "
-                "weights: Ints | None, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]"),
+  m.def("grow_forest", &bind_grow_forest, nb::arg("table"), nb::arg("targets"),
+        nb::arg("pairs").none(), nb::arg("settings"), nb::arg("n_jobs"),
+        nb::sig("def grow_forest(table: TreeTable, targets: Ints, pairs: Ints | None, "
+                "settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]"),
         "Grow a tree for each target column given all others; the trees follow each other. Where "
         "settings has timed, a pair: the trees and the seconds spent on counting.");
 }

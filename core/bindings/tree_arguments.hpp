@@ -94,35 +94,71 @@ void require_columns(const Ints& offsets, const Ints& defaults, const F& ordered
   }
 }
 
-template <class V, class F>
-TreeTable<V> as_tree_table(const Ints& indptr, const AnyIn& values, const Ints& start,
-                           const Indices& rows, const Ints& offsets, const Ints& defaults,
-                           const F& ordered, const std::optional<Ints>& weights) {
-  require(indptr.size() > 0, "indptr must not be empty");
-  const std::size_t n_columns = offsets.size() - 1, n_records = indptr.size() - 1;
-  const auto n_values = static_cast<std::size_t>(offsets.data()[n_columns]);
-  require(start.size() == n_values + 1, "start must be one more than value ids");
-  require(rows.size() == values.size() &&
-              static_cast<std::size_t>(indptr.data()[n_records]) == values.size() &&
-              static_cast<std::size_t>(start.data()[n_values]) == rows.size(),
-          "indptr, values, start and rows must be of the same table");
-  require(n_records < (std::size_t{1} << 31) && n_values < (std::size_t{1} << 31),
-          "the table is too large");
-  require(!weights || weights->size() == n_records, "weights must be as many as records");
-  if (weights)
-    require(std::all_of(weights->data(), weights->data() + n_records,
-                        [](std::int64_t w) { return w >= 0; }),
-            "weights must not be negative");
-  return {as_records<V>(indptr, values, static_cast<std::int64_t>(n_values), std::nullopt,
-                        std::nullopt),
-          start.data(),
-          rows.data(),
-          offsets.data(),
-          defaults.data(),
-          ordered.data(),
-          static_cast<std::int64_t>(n_columns),
-          weights ? weights->data() : nullptr};
-}
+// A table by record and by value as Python hands it over: keeps the arrays.
+class TreeTableArrays {
+ public:
+  TreeTableArrays(Ints indptr, AnyIn values, Ints start, Indices rows, Ints offsets, Ints defaults,
+                  std::optional<Flags> ordered, std::optional<Ints> weights)
+      : indptr_(std::move(indptr)),
+        values_(std::move(values)),
+        start_(std::move(start)),
+        rows_(std::move(rows)),
+        offsets_(std::move(offsets)),
+        defaults_(std::move(defaults)),
+        ordered_(defaults_.size(), 0),
+        weights_(std::move(weights)) {
+    with_values(values_.dtype(), [](auto) {});
+    if (ordered) ordered_.assign(ordered->data(), ordered->data() + ordered->size());
+    require_columns(offsets_, defaults_, ordered_);
+    require(indptr_.size() > 0, "indptr must not be empty");
+    const auto n_ids = static_cast<std::size_t>(n_values());
+    require(start_.size() == n_ids + 1, "start must be one more than value ids");
+    require(rows_.size() == values_.size() &&
+                static_cast<std::size_t>(indptr_.data()[n_records()]) == values_.size() &&
+                static_cast<std::size_t>(start_.data()[n_ids]) == rows_.size(),
+            "indptr, values, start and rows must be of the same table");
+    require(n_records() < (std::size_t{1} << 31) && n_ids < (std::size_t{1} << 31),
+            "the table is too large");
+    require(!weights_ || weights_->size() == n_records(), "weights must be as many as records");
+    if (weights_)
+      require(std::all_of(weights_->data(), weights_->data() + n_records(),
+                          [](std::int64_t w) { return w >= 0; }),
+              "weights must not be negative");
+  }
+
+  std::size_t n_records() const { return indptr_.size() - 1; }
+  std::int64_t n_columns() const { return static_cast<std::int64_t>(defaults_.size()); }
+  std::int64_t n_values() const { return offsets_.data()[n_columns()]; }
+  const Ints& offsets() const { return offsets_; }
+
+  // Calls body(TreeTable) without the interpreter's lock.
+  template <class Kernel>
+  void run_with(const Kernel& kernel) const {
+    with_values(values_.dtype(), [&](auto v) {
+      using V = decltype(v);
+      const TreeTable<V> table{
+          {indptr_.data(), static_cast<const V*>(values_.data()),
+           static_cast<std::int64_t>(n_records()), n_values(), nullptr, 0, nullptr},
+          start_.data(),
+          rows_.data(),
+          offsets_.data(),
+          defaults_.data(),
+          ordered_.data(),
+          n_columns(),
+          weights_ ? weights_->data() : nullptr};
+      run([&] { kernel(table); });
+    });
+  }
+
+ private:
+  Ints indptr_;
+  AnyIn values_;
+  Ints start_;
+  Indices rows_;
+  Ints offsets_, defaults_;
+  std::vector<std::uint8_t> ordered_;
+  std::optional<Ints> weights_;
+};
 
 template <class T>
 Array<T> copy_out(const std::vector<T>& from) {

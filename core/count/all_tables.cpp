@@ -40,7 +40,7 @@ class AllTables {
         n_targets_(n_targets),
         first_(columns.size() + 1),
         set_cells_(static_cast<std::size_t>(size) + 1),
-        watch_(poll) {
+        poller_(poll) {
     for (std::size_t c = 0; c < columns.size(); ++c)
       first_[c + 1] = first_[c] + columns[c].arity - 1;
     set_cells_[0] = {n_targets};
@@ -111,7 +111,7 @@ class AllTables {
   // these columns only.
   void fill(const Tail* tails, std::size_t n, std::int64_t from, std::size_t r, std::int64_t* out) {
     if (n_ - from < static_cast<std::int64_t>(r)) return;  // there is no such set
-    watch_.check();
+    poller_.check();
     if (r == 1)
       singles(tails, n, from, out);
     else if (r == 2)
@@ -257,7 +257,7 @@ class AllTables {
   std::vector<Tail> tails_;
   std::vector<std::int64_t> totals_, left_;
   std::vector<std::uint32_t> counts_, square_;
-  Watch watch_;
+  Poller poller_;
 };
 
 }  // namespace

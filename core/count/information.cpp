@@ -86,7 +86,7 @@ class Tally<std::int64_t> {
   std::int64_t total_ = 0, n_rows_ = 0, n_cells_ = 0;
 };
 
-// Sums of weights: each term is a share of the total, and none is negative.
+// Sums of weights: each term is a fraction of the total, and none is negative.
 template <>
 class Tally<double> {
  public:
@@ -129,27 +129,27 @@ Tally<Count> start(const Count* counts, std::int64_t n) {
   return Tally<Count>(std::is_integral_v<Count> ? Count{0} : sum(counts, n));
 }
 
-// Measures a table. Most rows do not occur, in no order that could be guessed: those of a stretch
+// Measures a table. Most rows do not occur, in no order that could be guessed: those of a chunk
 // that do are listed first, without a jump, and then tallied. Arity is 0 where it is not known yet.
 template <std::int64_t Arity, class Count>
 void tally_rows(const Count* counts, std::int64_t n_rows, std::int64_t given_arity,
                 Tally<Count>& tally) {
-  constexpr std::int64_t kStretch = 512;
+  constexpr std::int64_t kChunk = 512;
   const std::int64_t arity = Arity ? Arity : given_arity;
-  std::int64_t place[kStretch];
-  Count total[kStretch];
-  for (std::int64_t first = 0; first < n_rows; first += kStretch) {
-    const std::int64_t last = std::min(first + kStretch, n_rows);
+  std::int64_t position[kChunk];
+  Count total[kChunk];
+  for (std::int64_t first = 0; first < n_rows; first += kChunk) {
+    const std::int64_t last = std::min(first + kChunk, n_rows);
     std::int64_t n = 0;
     for (std::int64_t row = first; row < last; ++row) {
       const Count r = sum(counts + row * arity, arity);
-      place[n] = row * arity;
+      position[n] = row * arity;
       total[n] = r;
       n += r > 0;
     }
     for (std::int64_t k = 0; k < n; ++k) {
       tally.row(total[k]);
-      for (std::int64_t c = 0; c < arity; ++c) tally.cell(counts[place[k] + c]);
+      for (std::int64_t c = 0; c < arity; ++c) tally.cell(counts[position[k] + c]);
     }
   }
 }
@@ -173,8 +173,8 @@ void table_entropies(const Count* counts, const std::int64_t* offsets, std::int6
   constexpr std::int64_t kWorth = 1 << 16, kMost = 64;  // cells that are worth a thread
   const std::int64_t cells = n_tables > 0 ? offsets[n_tables] - offsets[0] : 0;
   const auto n_blocks = std::clamp<std::int64_t>(cells / kWorth, 1, std::min(n_tables + 1, kMost));
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+    Meter meter(token);
     const Range range = block_range(n_tables, n_blocks, b);
     for (std::int64_t k = range.begin; k < range.end; ++k) {
       one_table(counts + offsets[k], offsets[k + 1] - offsets[k], arities[k], out, k);

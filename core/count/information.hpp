@@ -7,8 +7,8 @@
 
 namespace tacit {
 
-// What is found out about each table, in arrays with a place for each. S stands for the columns of
-// a table without the target Y; a row is a combination of labels of S.
+// What is found out about each table, in arrays with a position for each. S stands for the columns
+// of a table without the target Y; a row is a combination of labels of S.
 struct Entropies {
   double* rows;           // H(S), in bits
   double* target;         // H(Y | S), in bits

@@ -30,7 +30,7 @@ void in_blocks(std::int64_t n_items, std::int64_t n_blocks, std::int64_t cells, 
                int n_jobs, Poll poll, const Body& body) {
   std::fill_n(counts, cells, Count{0});
   std::vector<Buffer<Count>> partial(static_cast<std::size_t>(n_blocks));
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse&) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken&) {
     Count* target = counts;
     if (b > 0) {
       partial[static_cast<std::size_t>(b)] = Buffer<Count>(static_cast<std::size_t>(cells));
@@ -54,16 +54,16 @@ Count weight(const Records<V>& records, std::int64_t r) {
 }
 
 // The first position in [p, end) whose id lies in [first, first + n_states), or end. Looks at a
-// stretch of ids at a time with a loop the compiler turns into vector compares.
+// chunk of ids at a time with a loop the compiler turns into vector compares.
 template <class V>
 const V* find_state(const V* p, const V* end, V first, V n_states) {
-  constexpr std::ptrdiff_t kStretch = 64;
-  while (end - p >= kStretch) {
+  constexpr std::ptrdiff_t kChunk = 64;
+  while (end - p >= kChunk) {
     V hit = 0;
-    for (std::ptrdiff_t k = 0; k < kStretch; ++k)
+    for (std::ptrdiff_t k = 0; k < kChunk; ++k)
       hit = static_cast<V>(hit | (static_cast<V>(p[k] - first) < n_states));
     if (hit) break;
-    p += kStretch;
+    p += kChunk;
   }
   while (p < end && static_cast<V>(*p - first) >= n_states) ++p;
   return p;
@@ -111,7 +111,7 @@ void two_way(const Records<V>& records, std::int64_t first, std::int64_t n_state
       return;
     }
     // All records: their ids lie one after another, so the search for the target runs
-    // through whole stretches and only hits are traced back to their record.
+    // through whole chunks and only hits are traced back to their record.
     const V* end = records.values + records.indptr[range.end];
     const V* p = records.values + records.indptr[range.begin];
     for (std::int64_t r = range.begin;; ++p) {

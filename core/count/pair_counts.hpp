@@ -33,7 +33,7 @@ void triangle_to_square(const std::uint32_t* cells, std::int64_t n_values, std::
 template <class V>
 void pair_counts_bitmap(const Records<V>& records, std::int64_t* square, int n_jobs, Poll poll);
 
-// The same for a matrix of bytes 0 and 1, rows after each other, whose columns take the place of
+// The same for a matrix of bytes 0 and 1, rows after each other, whose columns take the position of
 // values. False, with nothing counted, where a byte is neither.
 bool pair_counts_bytes(const std::uint8_t* x, std::int64_t n_records, std::int64_t n,
                        std::int64_t* square, int n_jobs, Poll poll);

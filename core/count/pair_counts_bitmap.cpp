@@ -19,14 +19,14 @@ constexpr std::int64_t kTile = 8;            // rows that stay in the first-leve
 template <class V>
 void set_bits(const Records<V>& records, std::int64_t from, std::int64_t to, std::uint64_t* bits,
               int n_jobs, Poll poll) {
-  for_blocks(kWords / kLine, n_jobs, poll, [&](std::int64_t block, Pulse&) {
+  for_blocks(kWords / kLine, n_jobs, poll, [&](std::int64_t block, StopToken&) {
     std::vector<std::uint64_t> lines(static_cast<std::size_t>(records.n_values * kLine), 0);
     const std::int64_t begin = from + 64 * kLine * block;
     const std::int64_t end = std::min(to, begin + 64 * kLine);
     for (std::int64_t k = begin; k < end; ++k) {
-      const std::int64_t r = records.record(k), place = k - begin;
-      std::uint64_t* const word = lines.data() + place / 64;
-      const std::uint64_t bit = std::uint64_t{1} << (place % 64);
+      const std::int64_t r = records.record(k), position = k - begin;
+      std::uint64_t* const word = lines.data() + position / 64;
+      const std::uint64_t bit = std::uint64_t{1} << (position % 64);
       for (const V* p = records.begin(r); p < records.end(r); ++p)
         word[static_cast<std::int64_t>(*p) * kLine] |= bit;
     }
@@ -50,7 +50,7 @@ void transpose(std::uint64_t* a) {
 std::uint64_t set_bits(const std::uint8_t* x, std::int64_t n, std::int64_t from, std::int64_t to,
                        std::uint64_t* bits, int n_jobs, Poll poll) {
   std::vector<std::uint64_t> seen(kWords / kLine, 0);
-  for_blocks(kWords / kLine, n_jobs, poll, [&](std::int64_t block, Pulse&) {
+  for_blocks(kWords / kLine, n_jobs, poll, [&](std::int64_t block, StopToken&) {
     const PackRows pack = pack_rows();
     std::uint64_t square[64], lines[64 * kLine], any = 0;
     const std::int64_t first = block * kLine;
@@ -87,7 +87,7 @@ bool count_slabs(std::int64_t n_records, std::int64_t n, std::int64_t* square, i
     if (!set(from, to, bits.data())) return false;
     const std::int64_t words =
         ((to - from + 63) / 64 + kPopcountWords - 1) / kPopcountWords * kPopcountWords;
-    for_blocks(n_tiles, n_jobs, poll, [&](std::int64_t tile, Pulse&) {
+    for_blocks(n_tiles, n_jobs, poll, [&](std::int64_t tile, StopToken&) {
       const std::int64_t lo = tile * kTile, hi = std::min(lo + kTile, n);
       for (std::int64_t j = lo; j < n; ++j)
         for (std::int64_t i = lo; i < std::min(hi, j + 1); ++i)

@@ -7,7 +7,7 @@
 namespace tacit {
 namespace {
 
-// A tile's cells should stay in a core's share of the last-level cache.
+// A tile's cells should stay in a core's part of the last-level cache.
 constexpr std::int64_t kTileBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kMirror = 32;  // edge of the squares that mirroring moves at a time
 
@@ -29,8 +29,8 @@ std::vector<std::int64_t> cut_tiles(const Records<V>& records, std::int64_t byte
 // Adds the records in `range` to the cells whose row is in `rows`.
 template <class V, class Cells, class Count>
 void add_records(const Records<V>& records, Range range, Range rows, const Cells& cells, Count one,
-                 Pulse& pulse) {
-  Meter meter(pulse);
+                 StopToken& token) {
+  Meter meter(token);
   for (std::int64_t k = range.begin; k < range.end; ++k) {
     const std::int64_t r = records.record(k);
     const std::int64_t length = records.end(r) - records.begin(r);
@@ -48,28 +48,28 @@ void fill_tiles(const Records<V>& records, std::int64_t bytes, const Cells& cell
                 int n_jobs, Poll poll) {
   const auto tiles = cut_tiles(records, bytes, n_jobs, poll);
   for_blocks(static_cast<std::int64_t>(tiles.size()) - 1, n_jobs, poll,
-             [&](std::int64_t tile, Pulse& pulse) {
+             [&](std::int64_t tile, StopToken& token) {
                const Range rows{tiles[at(tile)], tiles[at(tile) + 1]};
-               add_records(records, {0, records.size()}, rows, cells, one, pulse);
+               add_records(records, {0, records.size()}, rows, cells, one, token);
              });
 }
 
 // Whole numbers add up to the same in any order: where triangles are small each thread fills one
-// of its own from a share of the records, and the rest are added to the first.
+// of its own from a part of the records, and the rest are added to the first.
 template <class V>
-void fill_shares(const Records<V>& records, std::uint32_t* cells, std::int64_t size, int n_shares,
-                 Poll poll) {
-  Buffer<std::uint32_t> others(at((n_shares - 1) * size));
-  const auto part = [&](std::int64_t share) {
-    return share ? others.data() + (share - 1) * size : cells;
+void fill_parts(const Records<V>& records, std::uint32_t* cells, std::int64_t size, int n_parts,
+                Poll poll) {
+  Buffer<std::uint32_t> others(at((n_parts - 1) * size));
+  const auto cells_of = [&](std::int64_t part) {
+    return part ? others.data() + (part - 1) * size : cells;
   };
-  for_blocks(n_shares, n_shares, poll, [&](std::int64_t share, Pulse& pulse) {
-    if (share) std::fill_n(part(share), size, 0u);
-    add_records(records, block_range(records.size(), n_shares, share), {0, records.n_values},
-                Triangle<std::uint32_t>{part(share), records.n_values}, std::uint32_t{1}, pulse);
+  for_blocks(n_parts, n_parts, poll, [&](std::int64_t part, StopToken& token) {
+    if (part) std::fill_n(cells_of(part), size, 0u);
+    add_records(records, block_range(records.size(), n_parts, part), {0, records.n_values},
+                Triangle<std::uint32_t>{cells_of(part), records.n_values}, std::uint32_t{1}, token);
   });
-  for (std::int64_t share = 1; share < n_shares; ++share) {
-    const std::uint32_t* from = part(share);
+  for (std::int64_t part = 1; part < n_parts; ++part) {
+    const std::uint32_t* from = cells_of(part);
     for (std::int64_t k = 0; k < size; ++k) cells[k] += from[k];
   }
 }
@@ -78,7 +78,7 @@ void fill_shares(const Records<V>& records, std::uint32_t* cells, std::int64_t s
 template <class Body>
 void for_bands(std::int64_t n, int n_jobs, Poll poll, const Body& body) {
   const std::int64_t n_bands = (n + kMirror - 1) / kMirror;
-  for_blocks(n_bands, n_jobs, poll, [&](std::int64_t band, Pulse&) {
+  for_blocks(n_bands, n_jobs, poll, [&](std::int64_t band, StopToken&) {
     for (std::int64_t other = 0; other <= band; ++other) body(band * kMirror, other * kMirror);
   });
 }
@@ -123,7 +123,7 @@ template <class V>
 void pair_triangle(const Records<V>& records, std::uint32_t* cells, int n_jobs, Poll poll) {
   const std::int64_t n = records.n_values, size = triangle_size(n);
   if (n_jobs > 1 && n_jobs <= 8 && size * 4 <= kTileBytes)
-    fill_shares(records, cells, size, n_jobs, poll);
+    fill_parts(records, cells, size, n_jobs, poll);
   else
     fill_tiles(records, size * 4, Triangle<std::uint32_t>{cells, n}, std::uint32_t{1}, n_jobs,
                poll);

@@ -23,9 +23,9 @@ constexpr std::int64_t kSortBelow = 64;  // a sorted entry costs as much as so m
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-// Which values are popular, and where: slot[v] is the place of v among them, or, for a rare value,
-// their number. That last slot is a real place wherever slots are counted or written to, so that
-// telling popular from rare, which no branch predictor can do, needs no branch.
+// Which values are popular, and where: slot[v] is the position of v among them, or, for a rare
+// value, their number. That last slot is a real position wherever slots are counted or written to,
+// so that telling popular from rare, which no branch predictor can do, needs no branch.
 struct Popular {
   std::vector<std::uint16_t> slot;
   std::vector<std::int64_t> values;
@@ -92,13 +92,14 @@ class SparseCounter {
     const auto tiles = triangle_tiles(popular_occurrences_, n_jobs_);
     const std::int64_t n_tiles = n_popular_ ? static_cast<std::int64_t>(tiles.size()) - 1 : 0;
     const auto n_groups = static_cast<std::int64_t>(groups_.size());
-    for_blocks(std::max(n_tiles, n_groups), n_jobs_, poll_, [&](std::int64_t block, Pulse& pulse) {
-      Group<V, Sum> none{n_, n_, {}, {}, {}, {}};
-      Group<V, Sum>& group = block < n_groups ? groups_[at(block)] : none;
-      const Range tile =
-          block < n_tiles ? Range{tiles[at(block)], tiles[at(block) + 1]} : Range{0, 0};
-      count_group(group, tile, pulse);
-    });
+    for_blocks(std::max(n_tiles, n_groups), n_jobs_, poll_,
+               [&](std::int64_t block, StopToken& token) {
+                 Group<V, Sum> none{n_, n_, {}, {}, {}, {}};
+                 Group<V, Sum>& group = block < n_groups ? groups_[at(block)] : none;
+                 const Range tile =
+                     block < n_tiles ? Range{tiles[at(block)], tiles[at(block) + 1]} : Range{0, 0};
+                 count_group(group, tile, token);
+               });
     mirror(cells_.data(), n_popular_, n_jobs_, poll_);
     return assemble();
   }
@@ -146,16 +147,16 @@ class SparseCounter {
       return 1;
   }
 
-  void count_group(Group<V, Sum>& group, Range tile, Pulse& pulse) {
+  void count_group(Group<V, Sum>& group, Range tile, StopToken& token) {
     const std::int64_t rows = group.hi - group.lo;
-    std::vector<std::int64_t> start(at(rows) + 1), place;
+    std::vector<std::int64_t> start(at(rows) + 1), position;
     std::int64_t size = 0;
     for (std::int64_t v = 0; v < rows; ++v) {
       start[at(v)] = size;
       const std::int64_t entries = entries_[at(group.lo + v)];
       if (entries) size += entries + kPad;
     }
-    place.assign(start.begin(), start.end());
+    position.assign(start.begin(), start.end());
     Buffer<V> bucket(at(size + kPad));
     Buffer<double> bucket_weights(weighted() ? at(size + kPad) : 0);
     const UpperSquare<Cell> square{cells_.data(), n_popular_};
@@ -163,7 +164,7 @@ class SparseCounter {
     std::vector<std::uint32_t> rare(at(longest_) + 1);
     const auto lo = static_cast<std::uint32_t>(group.lo);
     const auto width = static_cast<std::uint32_t>(rows);
-    Meter meter(pulse);
+    Meter meter(token);
     for (std::int64_t k = 0; k < records_.size(); ++k) {
       const std::int64_t r = records_.record(k);
       const std::int64_t length = records_.end(r) - records_.begin(r);
@@ -179,22 +180,22 @@ class SparseCounter {
       }
       if (tile.end > tile.begin)
         add_outer(slots.data(), slots.data() + n_slots, tile.begin, tile.end, square, weight(r));
-      drop_record(r, rare.data(), n_rare, place, bucket.data(), bucket_weights.data());
+      drop_record(r, rare.data(), n_rare, position, bucket.data(), bucket_weights.data());
     }
     group.length.assign(at(rows), 0);
     group.popular_links.assign(at(n_popular_ + 1), 0);
-    gather_rows(group, start, place, bucket.data(), bucket_weights.data(), pulse);
+    gather_rows(group, start, position, bucket.data(), bucket_weights.data(), token);
   }
 
   // Appends the whole record to the bucket of each of the given rare values.
   void drop_record(std::int64_t r, const std::uint32_t* rare, std::int64_t n_rare,
-                   std::vector<std::int64_t>& place, V* bucket, double* bucket_weights) const {
+                   std::vector<std::int64_t>& position, V* bucket, double* bucket_weights) const {
     const V* const begin = records_.begin(r);
     const std::int64_t length = records_.end(r) - begin;
-    // Copying a fixed stretch beats copying `length` values, but must not read past the array.
+    // Copying a fixed chunk beats copying `length` values, but must not read past the array.
     const bool roomy = records_.indptr[r + 1] + kPad <= records_.indptr[records_.n_records];
     for (std::int64_t i = 0; i < n_rare; ++i) {
-      std::int64_t& to = place[rare[i]];
+      std::int64_t& to = position[rare[i]];
       if (roomy)
         for (std::int64_t k = 0; k < length; k += kPad)
           std::memcpy(bucket + to + k, begin + k, kPad * sizeof(V));
@@ -206,8 +207,8 @@ class SparseCounter {
   }
 
   void gather_rows(Group<V, Sum>& group, const std::vector<std::int64_t>& start,
-                   const std::vector<std::int64_t>& place, const V* bucket,
-                   const double* bucket_weights, Pulse& pulse) {
+                   const std::vector<std::int64_t>& position, const V* bucket,
+                   const double* bucket_weights, StopToken& token) {
     std::int64_t bound = 0;
     for (std::int64_t v = group.lo; v < group.hi; ++v) bound += std::min(entries_[at(v)], n_);
     group.columns = Buffer<V>(at(bound));  // untouched pages cost nothing
@@ -219,12 +220,12 @@ class SparseCounter {
     std::vector<Sum> sums(at(n_), Sum{0});
     std::vector<std::uint64_t> seen(at(n_words), 0);
     std::vector<std::uint32_t> hit(at(n_words + kListSlack)), found(at(n_ + kListSlack));
-    Meter meter(pulse);
+    Meter meter(token);
     for (std::int64_t v = group.lo; v < group.hi; ++v) {
       meter.spend(8 * entries_[at(v)] + 1);
       const std::int64_t row = v - group.lo;
       const V* const begin = bucket + start[at(row)];
-      const V* const end = bucket + place[at(row)];
+      const V* const end = bucket + position[at(row)];
       if (begin == end) continue;
       const double* w = weighted() ? bucket_weights + start[at(row)] : nullptr;
       const auto add = [&](V value) {
@@ -280,23 +281,24 @@ class SparseCounter {
     const std::int64_t total = pairs.indptr[at(n_)];
     pairs.indices = Buffer<std::int32_t>(at(total));
     pairs.counts = Buffer<Count>(at(total));
-    // Behind the links, a cell for each share (on cache lines apart) for what is thrown away.
+    // Behind the links, a cell for each part (on cache lines apart) for what is thrown away.
     constexpr std::int64_t kApart = 64;
     Buffer<Link> links(at(first[at(n_popular_)] + kApart * (n_jobs_ + 1)));
-    std::vector<std::int64_t> place(first.begin(), first.end());
+    std::vector<std::int64_t> position(first.begin(), first.end());
     for (auto& group : groups_) {
-      // Block 0 copies the rare rows, the others each serve a share of the popular ones.
-      for_blocks(1 + (n_popular_ ? n_jobs_ : 0), n_jobs_, poll_, [&](std::int64_t block, Pulse&) {
-        if (block == 0)
-          copy_rare(group, pairs);
-        else
-          link_popular(group, block_range(n_popular_, n_jobs_, block - 1),
-                       first[at(n_popular_)] + kApart * block, place, links.data());
-      });
+      // Block 0 copies the rare rows, the others each serve a part of the popular ones.
+      for_blocks(1 + (n_popular_ ? n_jobs_ : 0), n_jobs_, poll_,
+                 [&](std::int64_t block, StopToken&) {
+                   if (block == 0)
+                     copy_rare(group, pairs);
+                   else
+                     link_popular(group, block_range(n_popular_, n_jobs_, block - 1),
+                                  first[at(n_popular_)] + kApart * block, position, links.data());
+                 });
       group.columns = {};  // so that no more than one group is held beside the result
       group.counts = {};
     }
-    for_blocks(n_popular_, n_jobs_, poll_, [&](std::int64_t s, Pulse&) {
+    for_blocks(n_popular_, n_jobs_, poll_, [&](std::int64_t s, StopToken&) {
       merge_popular(s, links.data() + first[at(s)], links.data() + first[at(s + 1)], pairs);
     });
     return pairs;
@@ -324,10 +326,10 @@ class SparseCounter {
   // the given slots) in its row: every list of links grows in ascending order. Links to others go
   // nowhere.
   void link_popular(const Group<V, Sum>& group, Range slots, std::int64_t nowhere,
-                    std::vector<std::int64_t>& place, Link* links) const {
+                    std::vector<std::int64_t>& position, Link* links) const {
     std::vector<std::int64_t> to(at(n_popular_ + 1), nowhere), step(at(n_popular_ + 1), 0);
     for (std::int64_t s = slots.begin; s < slots.end; ++s) {
-      to[at(s)] = place[at(s)];
+      to[at(s)] = position[at(s)];
       step[at(s)] = 1;
     }
     const V* column = group.columns.data();
@@ -338,7 +340,7 @@ class SparseCounter {
         links[to[s]] = {static_cast<V>(v), *count++};
         to[s] += step[s];
       }
-    for (std::int64_t s = slots.begin; s < slots.end; ++s) place[at(s)] = to[at(s)];
+    for (std::int64_t s = slots.begin; s < slots.end; ++s) position[at(s)] = to[at(s)];
   }
 
   // A popular row is its links and its popular neighbours, merged by value without a branch.

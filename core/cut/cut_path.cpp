@@ -141,18 +141,18 @@ class Components {
       parts[k].graph.head.reserve(at(sizes_[k].arcs));
       parts[k].graph.weight.reserve(at(sizes_[k].arcs));
     }
-    std::vector<std::int32_t> place(part_.size());
+    std::vector<std::int32_t> position(part_.size());
     for (std::int64_t u = 0; u < graph_.n_nodes; ++u) {
       if (part_[at(u)] == kNowhere) continue;
       CutPart& own = parts[at(part_[at(u)])];
-      place[at(u)] = static_cast<std::int32_t>(own.node.size());
+      position[at(u)] = static_cast<std::int32_t>(own.node.size());
       own.half = state_[at(u)];
       own.node.push_back(static_cast<std::int32_t>(u));
       own.base.push_back(base[u]);
       own.rate.push_back(rate[u]);
     }
     for (std::int64_t u = 0; u < graph_.n_nodes; ++u)
-      if (part_[at(u)] != kNowhere) copy_row(u, place, parts[at(part_[at(u)])].graph);
+      if (part_[at(u)] != kNowhere) copy_row(u, position, parts[at(part_[at(u)])].graph);
     meter.spend(2 * graph_.start[graph_.n_nodes]);
     return parts;
   }
@@ -183,11 +183,11 @@ class Components {
     sizes_.push_back(size);
   }
 
-  void copy_row(std::int64_t u, const std::vector<std::int32_t>& place, FlowGraph& out) const {
+  void copy_row(std::int64_t u, const std::vector<std::int32_t>& position, FlowGraph& out) const {
     for (std::int64_t a = graph_.start[u]; a < graph_.start[u + 1]; ++a) {
       const std::int32_t v = graph_.head[a];
       if (part_[at(v)] != part_[at(u)]) continue;
-      out.head.push_back(place[at(v)]);
+      out.head.push_back(position[at(v)]);
       out.weight.push_back(graph_.weight[a]);
     }
     out.start.push_back(static_cast<std::int64_t>(out.head.size()));
@@ -228,8 +228,8 @@ void work_off(std::vector<CutPart> parts, int n_jobs, Poll poll, const Step& ste
   while (!parts.empty()) {
     std::vector<std::vector<CutPart>> left(parts.size());
     for_blocks(static_cast<std::int64_t>(parts.size()), n_jobs, poll,
-               [&](std::int64_t k, Pulse& pulse) {
-                 Meter meter(pulse);
+               [&](std::int64_t k, StopToken& token) {
+                 Meter meter(token);
                  left[at(k)] = step(parts[at(k)], meter);
                  parts[at(k)] = CutPart{};
                });
@@ -246,10 +246,10 @@ class CutPath {
 
   void run(const FlowView& graph, const CutNodes& nodes, int n_jobs, Poll poll) {
     std::vector<CutPart> parts;
-    for_blocks(1, 1, poll, [&](std::int64_t, Pulse& pulse) {
-      Meter meter(pulse);
+    for_blocks(1, 1, poll, [&](std::int64_t, StopToken& token) {
+      Meter meter(token);
       Contraction contraction(graph, nodes);
-      const Places all{0, n_lambdas_};
+      const Positions all{0, n_lambdas_};
       parts = narrow(graph, nodes.rate, contraction, nullptr, {all, all}, meter);
     });
     work_off(std::move(parts), n_jobs, poll,
@@ -259,13 +259,14 @@ class CutPath {
   std::vector<std::int32_t> first;
 
  private:
-  struct Places {
+  struct Positions {
     std::int32_t from, to;
   };
 
   // Notes what is decided for all λs of a half, and returns the rest in parts.
   std::vector<CutPart> narrow(const FlowView& graph, const double* rate, Contraction& contraction,
-                              const std::int32_t* number, const Places (&halves)[2], Meter& meter) {
+                              const std::int32_t* number, const Positions (&halves)[2],
+                              Meter& meter) {
     const std::vector<State> before = contraction.state;
     LambdaRange ranges[2] = {};
     for (std::size_t h = 0; h < 2; ++h)
@@ -276,13 +277,13 @@ class CutPath {
     for (std::int64_t u = 0; u < graph.n_nodes; ++u) {
       const State now = contraction.state[at(u)];
       if (now != State::source && now != State::sink) continue;
-      const Places& half = halves[static_cast<std::size_t>(before[at(u)])];
+      const Positions& half = halves[static_cast<std::size_t>(before[at(u)])];
       first[at(number ? number[u] : u)] = now == State::source ? half.from : half.to;
     }
     const Components open(graph, contraction.state);
     std::vector<CutPart> parts = open.cut_out(contraction.base.data(), rate, meter);
     for (CutPart& part : parts) {
-      const Places& half = halves[static_cast<std::size_t>(part.half)];
+      const Positions& half = halves[static_cast<std::size_t>(part.half)];
       part.first = half.from, part.last = half.to;
       if (number)
         for (std::int32_t& u : part.node) u = number[u];
@@ -294,7 +295,7 @@ class CutPath {
     const std::int32_t middle = part.first + (part.last - part.first) / 2;
     const FlowView graph = part.view();
     const std::vector<std::uint8_t> inside = cut_at(graph, part.nodes(), lambdas_[middle], meter);
-    const Places halves[2] = {{middle + 1, part.last}, {part.first, middle}};
+    const Positions halves[2] = {{middle + 1, part.last}, {part.first, middle}};
     for (std::size_t k = 0; k < inside.size(); ++k) first[at(part.node[k])] = halves[inside[k]].to;
     const bool keep[2] = {halves[0].from < halves[0].to, halves[1].from < halves[1].to};
     if (!keep[0] && !keep[1]) return {};
@@ -360,8 +361,8 @@ std::vector<double> cut_breakpoints(const FlowView& graph, const CutNodes& nodes
     }
   }
   std::vector<CutPart> parts;
-  for_blocks(1, 1, poll, [&](std::int64_t, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(1, 1, poll, [&](std::int64_t, StopToken& token) {
+    Meter meter(token);
     parts = Components(graph, state).cut_out(base.data(), nodes.rate, meter);
   });
   for (CutPart& part : parts) part.range = {low, high};

@@ -18,7 +18,7 @@ struct CutNodes {
   const double* rate;
 };
 
-// Of each node the place of the first λ at which it belongs to S; n_lambdas if there is none.
+// Of each node the position of the first λ at which it belongs to S; n_lambdas if there is none.
 // lambdas ascend. O(log n_lambdas) cuts of the nodes that are not decided.
 std::vector<std::int32_t> cut_path(const FlowView& graph, const CutNodes& nodes,
                                    const double* lambdas, std::int64_t n_lambdas, int n_jobs,

@@ -47,8 +47,8 @@ double likeliest(const CellLikelihood& likelihood, double low, double high) {
 }
 
 // Where log L falls to the floor on the way from its maximum to a limit. It is concave, so Newton's
-// steps from beyond that place come nearer and never pass it. They would crawl where log L plunges
-// towards a cell of probability zero: halving leaves that region first.
+// steps from beyond that position come nearer and never pass it. They would crawl where log L
+// plunges towards a cell of probability zero: halving leaves that region first.
 double fall(const CellLikelihood& likelihood, double middle, double limit, double floor) {
   const double deepest = floor - likelihood.value(middle) - 1;
   double p = limit;
@@ -78,7 +78,7 @@ double fall(const CellLikelihood& likelihood, double middle, double limit, doubl
 
 void likelihood_ends(const BinaryTables& tables, double* low, double* high, int n_jobs, Poll poll) {
   const std::int64_t n_blocks = (tables.n + kTables - 1) / kTables;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, Pulse&) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken&) {
     const Range range = block_range(tables.n, n_blocks, block);
     for (std::int64_t k = range.begin; k < range.end; ++k) {
       const double a = tables.a[k], b = tables.b[k];

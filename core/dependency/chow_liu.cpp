@@ -206,11 +206,11 @@ class SparseTree {
     singles_.resize(static_cast<std::size_t>(n_values));
     for (std::int64_t v = 0; v < n_values; ++v) {
       const std::int32_t* end = indices + indptr[v + 1];
-      const std::int32_t* place =
+      const std::int32_t* position =
           std::lower_bound(indices + indptr[v], end, static_cast<std::int32_t>(v));
-      const bool there = place < end && *place == v;
+      const bool there = position < end && *position == v;
       singles_[static_cast<std::size_t>(v)] =
-          there ? static_cast<double>(counts[place - indices]) : 0.0;
+          there ? static_cast<double>(counts[position - indices]) : 0.0;
     }
     margins_ = find_margins(columns,
                             [&](std::int64_t v) { return singles_[static_cast<std::size_t>(v)]; });
@@ -236,11 +236,11 @@ class SparseTree {
   std::vector<TreeEdge> of_neighbours(int n_jobs, Poll poll) {
     const std::int64_t n = columns_.n_columns, n_blocks = std::min<std::int64_t>(n, 64 * n_jobs);
     std::vector<std::vector<TreeEdge>> parts(static_cast<std::size_t>(n_blocks));
-    for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, Pulse& pulse) {
+    for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
       auto& edges = parts[static_cast<std::size_t>(block)];
       const Range range = block_range(n, n_blocks, block);
       std::vector<Shared> room;
-      Meter meter(pulse);
+      Meter meter(token);
       for (std::int64_t a = range.begin; a < range.end; ++a) {
         weigh(static_cast<std::int32_t>(a), room, edges);
         meter.spend(static_cast<std::int64_t>(room.size()));
@@ -349,7 +349,7 @@ class SparseTree {
     };
     std::priority_queue<Waiting, std::vector<Waiting>, decltype(later)> queue(later);
     Sets sets(n);
-    Watch watch(poll);
+    Poller poller(poll);
     Outside outside(ranked);
     std::int64_t steps = 0;
     // Puts the next column that `own` could be joined to into the queue.
@@ -358,7 +358,7 @@ class SparseTree {
       for (std::int32_t k = from; k < rank; ++k) {
         if (!outside.has(rank)) k = outside.first(k);
         if (k >= rank) return;
-        if (++steps % 65536 == 0) watch.check();
+        if (++steps % 65536 == 0) poller.check();
         const std::int32_t other = ranked[static_cast<std::size_t>(k)];
         if (sets.find(own) == sets.find(other) || share(own, other)) continue;
         queue.push({make_edge(own, other, weight_of_strangers(own, other)), rank, k + 1});
@@ -397,8 +397,8 @@ void pair_information(const Count* square, const PairColumns& columns, const std
   const auto margins = find_margins(
       columns, [&](std::int64_t v) { return static_cast<double>(square[v * n_values + v]); });
   const std::int64_t n_blocks = std::min<std::int64_t>(n, 16 * n_jobs);
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
+    Meter meter(token);
     KnownPairs<Count> known(square, columns, unknown, default_unknown);
     std::vector<double> left;
     for (std::int64_t a = block; a < n; a += n_blocks) {

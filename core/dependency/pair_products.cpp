@@ -54,8 +54,8 @@ TACIT_INLINE void add_products(const double* x, const double* y, std::int64_t n,
 }
 
 TACIT_INLINE void add_pairs(const NumberBlock& block, const std::int64_t* pairs, Range range,
-                            double* sums, Pulse& pulse) {
-  Meter meter(pulse);
+                            double* sums, StopToken& token) {
+  Meter meter(token);
   for (std::int64_t from = 0; from < block.n_rows; from += kRows) {
     const std::int64_t n = std::min(kRows, block.n_rows - from);
     for (std::int64_t k = range.begin; k < range.end; ++k) {
@@ -73,8 +73,8 @@ void pair_products(const NumberBlock& block, const std::int64_t* pairs, std::int
                    double* sums, int n_jobs, Poll poll) {
   const auto add = avx2_or_plain<add_pairs>();
   const std::int64_t n_blocks = (n_pairs + kPairBlock - 1) / kPairBlock;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    add(block, pairs, block_range(n_pairs, n_blocks, b), sums, pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+    add(block, pairs, block_range(n_pairs, n_blocks, b), sums, token);
   });
 }
 
@@ -83,7 +83,7 @@ void gather_columns(const NumberGrid<T>& grid, const std::int64_t* rows, std::in
                     const std::int64_t* columns, std::int64_t n_columns, double* out, int n_jobs,
                     Poll poll) {
   const std::int64_t n_blocks = (n_rows + kRowBlock - 1) / kRowBlock;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse&) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken&) {
     const std::int64_t begin = b * kRowBlock, end = std::min(begin + kRowBlock, n_rows);
     for (std::int64_t c = 0; c < n_columns; ++c) {
       const T* const column = grid.numbers + columns[c] * grid.column_stride;

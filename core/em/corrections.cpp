@@ -21,20 +21,21 @@ struct Pairs {
   static Double2& at(double* p) { return *reinterpret_cast<Double2*>(p); }
 };
 
-// Adds up Σ shares · p, and the same times the exponent of p over that of `base` (by exponent_up).
-void add_expected(const double* shares, const double* p, const double* base, std::int64_t n,
+// Adds up Σ mixing_weights · p, and the same times the exponent of p over that of `base` (by
+// exponent_up).
+void add_expected(const double* mixing_weights, const double* p, const double* base, std::int64_t n,
                   double& whole, double& sum) {
   Double2 parts = {0, 0}, sums = {0, 0};
   std::int64_t k = 0;
   for (; k + 2 <= n; k += 2) {
-    const Double2 expected = Pairs::at(shares + k) * Pairs::at(p + k);
+    const Double2 expected = Pairs::at(mixing_weights + k) * Pairs::at(p + k);
     const Bits2 bits = reinterpret_cast<const Bits2&>(Pairs::at(p + k)) >> 52 | 0x4330000000000000;
     parts += expected;
     sums += expected * (reinterpret_cast<Double2>(bits) - Pairs::at(base + k));
   }
   for (; k < n; ++k) {
-    parts[0] += shares[k] * p[k];
-    sums[0] += shares[k] * p[k] * (exponent_up(p[k]) - base[k]);
+    parts[0] += mixing_weights[k] * p[k];
+    sums[0] += mixing_weights[k] * p[k] * (exponent_up(p[k]) - base[k]);
   }
   whole += parts[0] + parts[1];
   sum += sums[0] + sums[1];
@@ -93,7 +94,7 @@ void Corrections<T>::find_scale(const MixtureModel& model) {
     for (std::int64_t k = 0; k < K; ++k)
       base.data()[k] = exponent_up(at_least(model.defaults[c * K + k]));
     for (std::int64_t v = model.offsets[c]; v < model.offsets[c + 1]; ++v)
-      add_expected(model.shares, model.stored + v * K, base.data(), K, whole, sum);
+      add_expected(model.mixing_weights, model.stored + v * K, base.data(), K, whole, sum);
   }
   scale = whole > 0 ? std::llround(sum / whole) : 0;
 }
@@ -127,14 +128,14 @@ void Corrections<T>::fill_rows(const MixtureModel& model) {
 template <class T>
 void Corrections<T>::fill_start(const MixtureModel& model) {
   const std::int64_t K = n_clusters;
-  constexpr std::int64_t kStretch = 4;  // so many probabilities' product is a normal number
+  constexpr std::int64_t kChunk = 4;  // so many probabilities' product is a normal number
   for (std::int64_t k = 0; k < width; ++k) {
-    const Split part = split(k < K ? at_least(model.shares[k]) : 1);
+    const Split part = split(k < K ? at_least(model.mixing_weights[k]) : 1);
     mantissas.data()[k] = part.mantissa;
     exponents.data()[k] = part.exponent;
   }
   for (std::int64_t c = 0; c < model.n_columns;) {
-    const std::int64_t stop = std::min(c + kStretch, model.n_columns);
+    const std::int64_t stop = std::min(c + kChunk, model.n_columns);
     for (; c < stop; ++c)
       for (std::int64_t k = 0; k < K; ++k)
         mantissas.data()[k] *= at_least(model.defaults[c * K + k]);

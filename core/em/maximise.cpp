@@ -90,14 +90,15 @@ class Maximiser {
 
 double em_maximise(std::int64_t n_clusters, std::int64_t n_columns, const std::int64_t* offsets,
                    const double* totals, const double* counts, const MixturePrior& prior,
-                   double* shares, double* stored, double* defaults) {
+                   double* mixing_weights, double* stored, double* defaults) {
   const std::int64_t K = n_clusters;
   double whole = 0;
   for (std::int64_t k = 0; k < K; ++k) whole += totals[k] + prior.clusters;
   for (std::int64_t k = 0; k < K; ++k)
-    shares[k] = whole > 0 ? (totals[k] + prior.clusters) / whole : 1 / static_cast<double>(K);
+    mixing_weights[k] =
+        whole > 0 ? (totals[k] + prior.clusters) / whole : 1 / static_cast<double>(K);
   Maximiser maximiser(K, totals);
-  maximiser.add_log(prior.clusters, shares);
+  maximiser.add_log(prior.clusters, mixing_weights);
   for (std::int64_t c = 0; c < n_columns; ++c) {
     const std::int64_t first = offsets[c];
     maximiser.maximise(offsets[c + 1] - first, counts + first * K, prior.stored + first,

@@ -59,7 +59,7 @@ void flush_sums(float* part, double* stored, std::int64_t n, bool first) {
 // Sums of one block, in doubles. Floats hold those of kFlush records at most.
 template <class V, class T>
 double sum_block(const Records<V>& records, const Corrections<T>& c, int exponent, Range range,
-                 double* stored, double* totals, Pulse& pulse) {
+                 double* stored, double* totals, StopToken& token) {
   constexpr bool kFloats = sizeof(T) == 4;
   const std::int64_t cells = records.n_values * c.width;
   const BatchKernel<V, T> kernel = batch_kernel<V, T>(c.width);
@@ -72,7 +72,7 @@ double sum_block(const Records<V>& records, const Corrections<T>& c, int exponen
     part = stored;
   std::fill_n(part, cells, T{0});
   std::fill_n(totals, c.width, 0.0);
-  Meter meter(pulse);
+  Meter meter(token);
   BatchLogs logs;
   for (std::int64_t first = range.begin; first < range.end;) {
     const std::int64_t stop = std::min(first + kFlush, range.end);
@@ -119,16 +119,16 @@ double sum_records(const Records<V>& records, const MixtureModel& model, double*
   const int exponent = static_cast<int>(weight_exponent(records));
   Buffer<double> parts(static_cast<std::size_t>(n_blocks * (cells + width)));
   std::vector<double> logs(static_cast<std::size_t>(n_blocks));
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     double* const own = parts.data() + b * (cells + width);
     logs[static_cast<std::size_t>(b)] = sum_block<V, T>(
-        records, c, exponent, block_range(records.size(), n_blocks, b), own + width, own, pulse);
+        records, c, exponent, block_range(records.size(), n_blocks, b), own + width, own, token);
   });
   // Rows are merged in block order, whoever merges them; row 0 holds the totals.
   const std::int64_t n_rows = records.n_values + 1;
-  const std::int64_t n_stretches = std::clamp<std::int64_t>(n_rows * n_blocks * width >> 16, 1, 64);
-  for_blocks(n_stretches, n_jobs, poll, [&](std::int64_t s, Pulse&) {
-    const Range rows = block_range(n_rows, n_stretches, s);
+  const std::int64_t n_chunks = std::clamp<std::int64_t>(n_rows * n_blocks * width >> 16, 1, 64);
+  for_blocks(n_chunks, n_jobs, poll, [&](std::int64_t s, StopToken&) {
+    const Range rows = block_range(n_rows, n_chunks, s);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       double* const out = row == 0 ? totals : stored + (row - 1) * K;
       std::copy_n(parts.data() + row * width, K, out);
@@ -160,9 +160,9 @@ void em_posterior(const Records<V>& records, const MixtureModel& model, double* 
   const Corrections<double> c(model);
   const BatchKernel<V, double> kernel = batch_kernel<V, double>(c.width);
   const std::int64_t K = c.n_clusters, n_blocks = (records.size() + kFlush - 1) / kFlush;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     Batch<double> batch(c.width);
-    Meter meter(pulse);
+    Meter meter(token);
     const Range range = block_range(records.size(), n_blocks, b);
     for (std::int64_t first = range.begin; first < range.end; first += batch.n) {
       batch.first = first;

@@ -19,10 +19,10 @@ constexpr double kLeastProbability = 1e-60;
 
 struct MixtureModel {
   std::int64_t n_clusters, n_columns, n_values;
-  const std::int64_t* offsets;  // first value id of each column, and one past the last
-  const double* shares;         // P(cluster)
-  const double* stored;         // P(value | cluster), n_values × n_clusters
-  const double* defaults;       // P(default | cluster), n_columns × n_clusters
+  const std::int64_t* offsets;   // first value id of each column, and one past the last
+  const double* mixing_weights;  // P(cluster)
+  const double* stored;          // P(value | cluster), n_values × n_clusters
+  const double* defaults;        // P(default | cluster), n_columns × n_clusters
 };
 
 // totals[k] = Σ over the chosen records r of w(r) P(k | r), stored[v, k] the same over those that
@@ -49,10 +49,10 @@ struct MixturePrior {
   const double* defaults;  // n_columns
 };
 
-// Turns expected counts into the probabilities of `shares`, `stored` and `defaults`; returns the
-// logarithm of the prior's density, up to a constant: Σ pseudo-count · log probability.
+// Turns expected counts into the probabilities of `mixing_weights`, `stored` and `defaults`;
+// returns the logarithm of the prior's density, up to a constant: Σ pseudo-count · log probability.
 double em_maximise(std::int64_t n_clusters, std::int64_t n_columns, const std::int64_t* offsets,
                    const double* totals, const double* counts, const MixturePrior& prior,
-                   double* shares, double* stored, double* defaults);
+                   double* mixing_weights, double* stored, double* defaults);
 
 }  // namespace tacit

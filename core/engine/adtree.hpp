@@ -35,15 +35,15 @@ struct Node {
   std::uint32_t records;  // how many there are
   std::uint32_t vary;     // the Vary whose child this is
   std::uint32_t code;     // the value of that Vary's column
-  std::uint32_t slots;    // where its Varies are listed, one place for each later column
+  std::uint32_t slots;    // where its Varies are listed, one position for each later column
   std::uint32_t list;     // where its records are listed
 };
 
 struct Vary {
-  std::uint32_t parent;  // the node
-  std::uint32_t place;   // of its column in the tree's order
-  std::uint32_t common;  // the code that has no child
-  std::uint32_t first;   // child
+  std::uint32_t parent;    // the node
+  std::uint32_t position;  // of its column in the tree's order
+  std::uint32_t common;    // the code that has no child
+  std::uint32_t first;     // child
   std::uint32_t children;
   std::uint32_t dropped;  // records of values too rare to be kept
 };
@@ -181,25 +181,25 @@ class Tree : public Engine {
   void own();
   template <class T>
   void make_room_for(Pool<T>& pool, std::size_t more);
-  std::uint32_t expand(std::uint32_t node, std::uint32_t place, const Some& some);
-  std::uint32_t slot_of(std::uint32_t node, std::uint32_t place) const;
+  std::uint32_t expand(std::uint32_t node, std::uint32_t position, const Some& some);
+  std::uint32_t slot_of(std::uint32_t node, std::uint32_t position) const;
   void ensure_list(std::uint32_t node);
   void check_children(const Vary& vary, const Some& some);
   void load_columns(const std::vector<Axis>& axes, std::uint32_t now);
   void build_below(std::uint32_t node, std::uint32_t from, std::int64_t depth, const Some& some,
-                   Watch& watch);
+                   Poller& poller);
   void forget_lists();
   bool forget_unused(std::uint32_t now);
   void shrink();
   std::int64_t pool_bytes() const;
 
-  std::uint32_t reach(std::uint32_t node, std::uint32_t place, bool grow, std::uint32_t now,
-                      Watch& watch);
+  std::uint32_t reach(std::uint32_t node, std::uint32_t position, bool grow, std::uint32_t now,
+                      Poller& poller);
 
   // Reading.
   std::vector<Axis> tree_axes(const Question& question) const;
-  std::uint32_t first_place(std::uint32_t node) const {  // of the columns a node has Varies for
-    return node == 0 ? 0 : varies_[nodes_[node].vary].place + 1;
+  std::uint32_t first_position(std::uint32_t node) const {  // of the columns a node has Varies for
+    return node == 0 ? 0 : varies_[nodes_[node].vary].position + 1;
   }
   bool is_leaf(std::uint32_t node, std::int64_t depth) const {
     return nodes_[node].records < options_.leaf_size || depth >= options_.max_depth;
@@ -210,7 +210,7 @@ class Tree : public Engine {
     return {lists_.data() + nodes_[node].list, nodes_[node].records};
   }
 
-  std::vector<std::int64_t> order_, place_;  // columns in the tree's order, and back
+  std::vector<std::int64_t> order_, position_;  // columns in the tree's order, and back
   TreeOptions options_;
   Pool<Node> nodes_;
   Pool<Vary> varies_;

@@ -16,8 +16,8 @@ class BoundWalk {
         : estimate(static_cast<std::size_t>(n)), lower(estimate), upper(estimate) {}
   };
 
-  BoundWalk(Tree& tree, const std::vector<Axis>& axes, bool grow, std::uint32_t now, Watch& watch)
-      : tree_(tree), axes_(axes), grow_(grow), now_(now), watch_(watch) {}
+  BoundWalk(Tree& tree, const std::vector<Axis>& axes, bool grow, std::uint32_t now, Poller& poller)
+      : tree_(tree), axes_(axes), grow_(grow), now_(now), poller_(poller) {}
 
   Cells table(std::uint32_t node, std::int64_t depth, std::size_t k) {
     if (k == axes_.size()) {
@@ -101,24 +101,24 @@ class BoundWalk {
   }
 
   Vary vary_of(std::uint32_t node, const Axis& axis) {
-    const auto place =
-        static_cast<std::uint32_t>(tree_.place_[static_cast<std::size_t>(axis.column)]);
-    return tree_.varies_[tree_.reach(node, place, grow_, now_, watch_)];
+    const auto position =
+        static_cast<std::uint32_t>(tree_.position_[static_cast<std::size_t>(axis.column)]);
+    return tree_.varies_[tree_.reach(node, position, grow_, now_, poller_)];
   }
 
   Tree& tree_;
   const std::vector<Axis>& axes_;
   bool grow_;
   std::uint32_t now_;
-  Watch& watch_;
+  Poller& poller_;
 };
 
 void Tree::bounded(const Question& question, Result estimate, Result lower, Result upper,
                    Poll poll) {
   const std::vector<Axis> axes = tree_axes(question);
-  Watch watch(poll);
+  Poller poller(poll);
   answer(axes, [&](bool grow, std::uint32_t now) {
-    const BoundWalk::Cells cells = BoundWalk(*this, axes, grow, now, watch).table(0, 0, 0);
+    const BoundWalk::Cells cells = BoundWalk(*this, axes, grow, now, poller).table(0, 0, 0);
     const auto write = [&](const std::vector<std::int64_t>& from, Result out) {
       const std::vector<std::int32_t> counts(from.begin(), from.end());
       write_cells(Tally<std::int32_t>{store_->weights()}, axes, counts.data(), out);

@@ -16,16 +16,16 @@ const char* check_tree(const ColumnStore& store, const std::vector<std::int64_t>
     const Vary& vary = tree.varies[v];
     if (vary.first != next || vary.children > tree.n_nodes - next) return "its nodes have gaps";
     if (vary.parent >= next) return "a node comes before its parent";
-    if (vary.place >= n_columns) return "a Vary is of no column";
+    if (vary.position >= n_columns) return "a Vary is of no column";
     const Node& parent = tree.nodes[vary.parent];
-    const std::uint32_t first = vary.parent == 0 ? 0 : tree.varies[parent.vary].place + 1;
-    if (vary.place < first) return "its columns are out of order";
-    const auto arity = static_cast<std::uint32_t>(store.arity(order[vary.place]));
+    const std::uint32_t first = vary.parent == 0 ? 0 : tree.varies[parent.vary].position + 1;
+    if (vary.position < first) return "its columns are out of order";
+    const auto arity = static_cast<std::uint32_t>(store.arity(order[vary.position]));
     if (vary.common >= arity) return "a most common value does not exist";
     if (parent.slots == kNone || parent.slots > tree.n_slots ||
         n_columns - first > tree.n_slots - parent.slots)
       return "a list of Varies is out of range";
-    if (tree.slots[parent.slots + vary.place - first] != v) return "a Vary is not listed";
+    if (tree.slots[parent.slots + vary.position - first] != v) return "a Vary is not listed";
     std::uint64_t records = vary.dropped;
     for (std::uint32_t k = 0; k < vary.children; ++k) {
       const Node& child = tree.nodes[next + k];
@@ -43,16 +43,16 @@ const char* check_tree(const ColumnStore& store, const std::vector<std::int64_t>
   for (std::size_t n = 0; n < tree.n_nodes; ++n) {
     const Node& node = tree.nodes[n];
     if (node.slots != kNone) {
-      const std::uint32_t first = n == 0 ? 0 : tree.varies[node.vary].place + 1;
+      const std::uint32_t first = n == 0 ? 0 : tree.varies[node.vary].position + 1;
       if (node.slots > tree.n_slots || n_columns - first > tree.n_slots - node.slots)
         return "a list of Varies is out of range";
-      for (std::uint32_t place = first; place < n_columns; ++place) {
-        const std::size_t slot = node.slots + place - first;
+      for (std::uint32_t position = first; position < n_columns; ++position) {
+        const std::size_t slot = node.slots + position - first;
         if (taken[slot]) return "two lists of Varies overlap";
         taken[slot] = true;
         const std::uint32_t v = tree.slots[slot];
         if (v == kNone) continue;
-        if (v >= tree.n_varies || tree.varies[v].parent != n || tree.varies[v].place != place)
+        if (v >= tree.n_varies || tree.varies[v].parent != n || tree.varies[v].position != position)
           return "a Vary is listed where it does not belong";
       }
     }

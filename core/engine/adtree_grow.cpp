@@ -7,10 +7,10 @@
 namespace tacit {
 namespace {
 
-// The stamp from which on to keep, so that about this share of all is younger.
-std::uint32_t oldest_kept(const Pool<std::uint32_t>& stamps, double share) {
+// The stamp from which on to keep, so that about this fraction of all is younger.
+std::uint32_t oldest_kept(const Pool<std::uint32_t>& stamps, double fraction) {
   std::vector<std::uint32_t> ages(stamps.data(), stamps.data() + stamps.size());
-  const auto keep = static_cast<std::size_t>(share * static_cast<double>(ages.size()));
+  const auto keep = static_cast<std::size_t>(fraction * static_cast<double>(ages.size()));
   if (keep >= ages.size()) return 0;
   const auto first_to_go = ages.begin() + static_cast<std::ptrdiff_t>(keep);
   std::nth_element(ages.begin(), first_to_go, ages.end(), std::greater<>());
@@ -21,9 +21,12 @@ std::uint32_t oldest_kept(const Pool<std::uint32_t>& stamps, double share) {
 
 Tree::Tree(std::shared_ptr<const ColumnStore> store, std::vector<std::int64_t> order,
            TreeOptions options)
-    : Engine(std::move(store)), order_(std::move(order)), place_(order_.size()), options_(options) {
+    : Engine(std::move(store)),
+      order_(std::move(order)),
+      position_(order_.size()),
+      options_(options) {
   for (std::size_t k = 0; k < order_.size(); ++k)
-    place_[static_cast<std::size_t>(order_[k])] = static_cast<std::int64_t>(k);
+    position_[static_cast<std::size_t>(order_[k])] = static_cast<std::int64_t>(k);
   plant();
 }
 
@@ -134,14 +137,14 @@ void Tree::load_columns(const std::vector<Axis>& axes, std::uint32_t now) {
   ++evictions_;
 }
 
-std::uint32_t Tree::slot_of(std::uint32_t node, std::uint32_t place) const {
+std::uint32_t Tree::slot_of(std::uint32_t node, std::uint32_t position) const {
   const std::uint32_t slots = nodes_[node].slots;
-  return slots == kNone ? kNone : slots_[slots + place - first_place(node)];
+  return slots == kNone ? kNone : slots_[slots + position - first_position(node)];
 }
 
-// Makes the Vary of a node for the column at a place. O(records of the node + arity).
-std::uint32_t Tree::expand(std::uint32_t node, std::uint32_t place, const Some& some) {
-  const std::int64_t c = order_[place];
+// Makes the Vary of a node for the column at a position. O(records of the node + arity).
+std::uint32_t Tree::expand(std::uint32_t node, std::uint32_t position, const Some& some) {
+  const std::int64_t c = order_[position];
   const Column& column = store_->column(c);
   const auto arity = static_cast<std::size_t>(column.arity);
   counts_.assign(arity, 0);
@@ -159,7 +162,7 @@ std::uint32_t Tree::expand(std::uint32_t node, std::uint32_t place, const Some& 
   }
   // All the room first: nothing is changed by halves.
   const bool new_slots = nodes_[node].slots == kNone;
-  const std::size_t n_slots = new_slots ? order_.size() - first_place(node) : 0;
+  const std::size_t n_slots = new_slots ? order_.size() - first_position(node) : 0;
   make_room_for(slots_, n_slots);
   make_room_for(varies_, 1);
   make_room_for(stamps_, 1);
@@ -179,7 +182,7 @@ std::uint32_t Tree::expand(std::uint32_t node, std::uint32_t place, const Some& 
   const auto first = static_cast<std::uint32_t>(nodes_.size());
   varies_.resize(vary + 1);
   varies_[vary] = {node,
-                   place,
+                   position,
                    static_cast<std::uint32_t>(common),
                    first,
                    static_cast<std::uint32_t>(children),
@@ -195,14 +198,14 @@ std::uint32_t Tree::expand(std::uint32_t node, std::uint32_t place, const Some& 
     if (store_->weighted()) sums_[child] = sums[code];
     ++child;
   }
-  slots_[nodes_[node].slots + place - first_place(node)] = vary;
+  slots_[nodes_[node].slots + position - first_position(node)] = vary;
   return vary;
 }
 
 // Lists are written to room for as many records as the nodes say: a file may say too few.
 void Tree::check_children(const Vary& vary, const Some& some) {
   if (!restored_) return;
-  const Column& column = store_->column(order_[vary.place]);
+  const Column& column = store_->column(order_[vary.position]);
   counts_.assign(static_cast<std::size_t>(column.arity), 0);
   count_codes(column, some, counts_.data());
   for (std::uint32_t c = vary.first; c < vary.first + vary.children; ++c)
@@ -221,7 +224,7 @@ void Tree::ensure_list(std::uint32_t node) {
   for (std::uint32_t c = v.first; c < v.first + v.children; ++c)
     if (nodes_[c].list == kNone) total += nodes_[c].records;
   make_room_for(lists_, total);
-  const Column& column = store_->column(order_[v.place]);
+  const Column& column = store_->column(order_[v.position]);
   std::vector<std::int32_t*> ends(static_cast<std::size_t>(column.arity), nullptr);
   std::size_t at = lists_.size();
   for (std::uint32_t c = v.first; c < v.first + v.children; ++c) {
@@ -242,9 +245,9 @@ void Tree::build(Poll poll) {
     throw OverLimit("the whole tree needs more than that");
   own();
   scratch_ = 0;
-  Watch watch(poll);
+  Poller poller(poll);
   try {
-    if (!is_leaf(0, 0)) build_below(0, 0, 0, some_of(0), watch);
+    if (!is_leaf(0, 0)) build_below(0, 0, 0, some_of(0), poller);
   } catch (const NeedsRoom&) {
     scratch_ = 0;
     throw OverLimit("the whole tree needs more than that");
@@ -255,15 +258,15 @@ void Tree::build(Poll poll) {
 }
 
 void Tree::build_below(std::uint32_t node, std::uint32_t from, std::int64_t depth, const Some& some,
-                       Watch& watch) {
-  const auto n_places = static_cast<std::uint32_t>(order_.size());
-  for (std::uint32_t place = from; place < n_places; ++place) {
-    watch.check();
-    std::uint32_t vary = slot_of(node, place);
-    if (vary == kNone) vary = expand(node, place, some);
-    if (place + 1 == n_places) continue;  // nobody asks its children for more
+                       Poller& poller) {
+  const auto n_positions = static_cast<std::uint32_t>(order_.size());
+  for (std::uint32_t position = from; position < n_positions; ++position) {
+    poller.check();
+    std::uint32_t vary = slot_of(node, position);
+    if (vary == kNone) vary = expand(node, position, some);
+    if (position + 1 == n_positions) continue;  // nobody asks its children for more
     const Vary v = varies_[vary];
-    const Column& column = store_->column(order_[place]);
+    const Column& column = store_->column(order_[position]);
     // Leaves keep their lists; those of other children are needed only as long as we are there.
     std::size_t kept = 0, passing = 0;
     for (std::uint32_t c = v.first; c < v.first + v.children; ++c) {
@@ -299,7 +302,7 @@ void Tree::build_below(std::uint32_t node, std::uint32_t from, std::int64_t dept
       if (is_leaf(c, depth + 1)) continue;
       const Some below{next, nodes_[c].records};
       next += below.n;
-      build_below(c, place + 1, depth + 1, below, watch);
+      build_below(c, position + 1, depth + 1, below, poller);
     }
     scratch_ -= bytes;
   }
@@ -372,14 +375,14 @@ bool Tree::forget_unused(std::uint32_t now) {
   // Slots are listed anew, for the nodes that still have Varies.
   slots_.resize(0);
   for (std::uint32_t v = 0; v < n_varies; ++v) {
-    const std::uint32_t parent = varies_[v].parent, first = first_place(parent);
+    const std::uint32_t parent = varies_[v].parent, first = first_position(parent);
     if (nodes_[parent].slots == kNone) {
       nodes_[parent].slots = static_cast<std::uint32_t>(slots_.size());
       const std::size_t n = order_.size() - first;
       std::fill_n(slots_.data() + slots_.size(), n, kNone);
       slots_.resize(slots_.size() + n);
     }
-    slots_[nodes_[parent].slots + varies_[v].place - first] = v;
+    slots_[nodes_[parent].slots + varies_[v].position - first] = v;
   }
   shrink();
   return forgot;

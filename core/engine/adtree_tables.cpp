@@ -13,13 +13,13 @@ template <class Count>
 class TableWalk {
  public:
   TableWalk(Tree& tree, const Tally<Count>& tally, const std::vector<Axis>& axes, bool grow,
-            std::uint32_t now, Watch& watch)
+            std::uint32_t now, Poller& poller)
       : tree_(tree),
         tally_(tally),
         axes_(axes),
         grow_(grow),
         now_(now),
-        watch_(watch),
+        poller_(poller),
         spare_(axes.size()) {}
 
   // Writes the block of axes k, k + 1, … for the records of a node.
@@ -136,9 +136,9 @@ class TableWalk {
   }
 
   Vary vary_of(std::uint32_t node, const Axis& axis) {
-    const auto place =
-        static_cast<std::uint32_t>(tree_.place_[static_cast<std::size_t>(axis.column)]);
-    return tree_.varies_[tree_.reach(node, place, grow_, now_, watch_)];
+    const auto position =
+        static_cast<std::uint32_t>(tree_.position_[static_cast<std::size_t>(axis.column)]);
+    return tree_.varies_[tree_.reach(node, position, grow_, now_, poller_)];
   }
 
   void fill_last(std::uint32_t node, const Vary& vary, const Axis& axis, Count* out) const {
@@ -203,7 +203,7 @@ class TableWalk {
   const std::vector<Axis>& axes_;
   bool grow_;
   std::uint32_t now_;
-  Watch& watch_;
+  Poller& poller_;
   std::vector<std::vector<Count>> spare_;  // one table for each axis that is given
   std::vector<std::int32_t> kept_;
   std::vector<std::int64_t> columns_, strides_;
@@ -211,19 +211,19 @@ class TableWalk {
 
 std::vector<Axis> Tree::tree_axes(const Question& question) const {
   return order_axes(*store_, question, [&](std::int64_t a, std::int64_t b) {
-    return place_[static_cast<std::size_t>(a)] < place_[static_cast<std::size_t>(b)];
+    return position_[static_cast<std::size_t>(a)] < position_[static_cast<std::size_t>(b)];
   });
 }
 
 // The Vary of a node, made if it must be and may be.
-std::uint32_t Tree::reach(std::uint32_t node, std::uint32_t place, bool grow, std::uint32_t now,
-                          Watch& watch) {
-  std::uint32_t vary = slot_of(node, place);
+std::uint32_t Tree::reach(std::uint32_t node, std::uint32_t position, bool grow, std::uint32_t now,
+                          Poller& poller) {
+  std::uint32_t vary = slot_of(node, position);
   if (vary == kNone) {
     if (!grow) throw Missing();
-    watch.check();
+    poller.check();
     ensure_list(node);
-    vary = expand(node, place, some_of(node));
+    vary = expand(node, position, some_of(node));
   }
   std::atomic_ref(stamps_[vary]).store(now, std::memory_order_relaxed);
   return vary;
@@ -231,12 +231,12 @@ std::uint32_t Tree::reach(std::uint32_t node, std::uint32_t place, bool grow, st
 
 void Tree::dense(const Question& question, Result out, Poll poll) {
   const std::vector<Axis> axes = tree_axes(question);
-  Watch watch(poll);
+  Poller poller(poll);
   with_tally(*store_, [&](const auto& tally) {
     using Count = decltype(tally.of(0));
     std::vector<Count> cells(static_cast<std::size_t>(count_cells(*store_, question.columns)));
     answer(axes, [&](bool grow, std::uint32_t now) {
-      TableWalk<Count>(*this, tally, axes, grow, now, watch).fill(0, 0, 0, cells.data());
+      TableWalk<Count>(*this, tally, axes, grow, now, poller).fill(0, 0, 0, cells.data());
     });
     write_cells(tally, axes, cells.data(), out);
   });
@@ -244,13 +244,13 @@ void Tree::dense(const Question& question, Result out, Poll poll) {
 
 SparseCells Tree::sparse(const Question& question, Poll poll) {
   const std::vector<Axis> axes = tree_axes(question);
-  Watch watch(poll);
+  Poller poller(poll);
   return with_tally(*store_, [&](const auto& tally) {
     using Count = decltype(tally.of(0));
     std::vector<Entry<Count>> entries;
     answer(axes, [&](bool grow, std::uint32_t now) {
       entries.clear();
-      TableWalk<Count>(*this, tally, axes, grow, now, watch).list(0, 0, 0, entries);
+      TableWalk<Count>(*this, tally, axes, grow, now, poller).list(0, 0, 0, entries);
     });
     return to_cells(tally, entries);
   });

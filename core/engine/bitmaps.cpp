@@ -15,12 +15,13 @@ constexpr std::int64_t kWordsForOne = 2;
 template <class Count>
 class Counting {
  public:
-  Counting(const Bitmaps& bitmaps, const Tally<Count>& tally, std::vector<Axis> axes, Watch& watch)
+  Counting(const Bitmaps& bitmaps, const Tally<Count>& tally, std::vector<Axis> axes,
+           Poller& poller)
       : bitmaps_(bitmaps),
         store_(bitmaps.store()),
         tally_(tally),
         axes_(std::move(axes)),
-        watch_(watch),
+        poller_(poller),
         and_popcount_(and_popcount()) {
     const auto words = static_cast<std::size_t>(bitmaps.n_words());
     for (std::size_t k = 0; k <= axes_.size(); ++k) room_.emplace_back(words);
@@ -47,7 +48,7 @@ class Counting {
       list(k, set, n, out, size);
       return;
     }
-    if (++steps_ % 64 == 0) watch_.check();
+    if (++steps_ % 64 == 0) poller_.check();
     if (axis.code >= 0) {
       if (axis.asked) std::fill_n(out, size, Count{0});
       const std::int64_t left = keep(axis, axis.code, set, room_[k].data());
@@ -136,7 +137,7 @@ class Counting {
   const ColumnStore& store_;
   const Tally<Count>& tally_;
   std::vector<Axis> axes_;
-  Watch& watch_;
+  Poller& poller_;
   AndPopcount and_popcount_;
   std::vector<Buffer<std::uint64_t>> room_;  // the records of the path, one set for each axis
   Buffer<std::uint64_t> full_;
@@ -203,8 +204,8 @@ void Bitmaps::dense(const Question& question, Result out, Poll poll) {
   with_tally(*store_, [&](const auto& tally) {
     using Count = decltype(tally.of(0));
     std::vector<Count> cells(static_cast<std::size_t>(count_cells(*store_, question.columns)));
-    Watch watch(poll);
-    Counting<Count> counting(*this, tally, axes, watch);
+    Poller poller(poll);
+    Counting<Count> counting(*this, tally, axes, poller);
     counting.fill(0, counting.all(), store_->n_records(), cells.data());
     write_cells(tally, axes, cells.data(), out);
   });

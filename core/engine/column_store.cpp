@@ -45,7 +45,7 @@ void count_coded(const Column& column, const Some& some, std::uint32_t* counts) 
     counts[k % arity] += copies[static_cast<std::size_t>(k)];
 }
 
-// First all records that go anywhere, without a branch; then, of these, each to its own place.
+// First all records that go anywhere, without a branch; then, of these, each to its own position.
 void split_coded(const Column& column, const Some& some, std::int32_t** ends) {
   std::vector<std::uint8_t> wanted(static_cast<std::size_t>(column.arity));
   for (std::size_t c = 0; c < wanted.size(); ++c) wanted[c] = ends[c] != nullptr;
@@ -63,7 +63,7 @@ void split_coded(const Column& column, const Some& some, std::int32_t** ends) {
   });
 }
 
-// The places of the records whose value is stored, as marks.
+// The positions of the records whose value is stored, as marks.
 std::vector<std::uint8_t> stored_marks(const Column& column, const Some& some) {
   std::vector<std::uint8_t> marks(static_cast<std::size_t>(some.n));
   for (std::int64_t v = 0; v < column.n_values(); ++v)
@@ -99,10 +99,10 @@ const Column& ColumnStore::column(std::int64_t column) const {
 }
 
 void ColumnStore::make_codes(std::int64_t c) const {
-  const auto place = static_cast<std::size_t>(c);
+  const auto position = static_cast<std::size_t>(c);
   const std::lock_guard lock(making_);
-  if (ready_[place].load(std::memory_order_relaxed)) return;
-  Column& column = columns_[place];
+  if (ready_[position].load(std::memory_order_relaxed)) return;
+  Column& column = columns_[position];
   const auto size = static_cast<std::size_t>(n_records_ * column.width);
   Buffer<std::uint8_t> codes(size);
   if (column.width == 1)
@@ -112,9 +112,9 @@ void ColumnStore::make_codes(std::int64_t c) const {
   else
     fill_codes(column, n_records_, reinterpret_cast<std::uint32_t*>(codes.data()));
   column.codes = codes.data();
-  codes_[place] = std::move(codes);
+  codes_[position] = std::move(codes);
   bytes_ += static_cast<std::int64_t>(size);
-  ready_[place].store(true, std::memory_order_release);
+  ready_[position].store(true, std::memory_order_release);
 }
 
 std::int64_t ColumnStore::count_of(std::int64_t c, std::int64_t code) const {

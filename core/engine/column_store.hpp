@@ -87,7 +87,7 @@ struct Some {
   }
 };
 
-// Calls hit(k) for every place k of `some` whose record is in the ascending list b.
+// Calls hit(k) for every position k of `some` whose record is in the ascending list b.
 // O(min(n, n_b) · log of their ratio, or n + n_b).
 template <class Hit>
 void intersect(const Some& some, const std::int32_t* b, std::int64_t n_b, const Hit& hit);
@@ -99,7 +99,7 @@ void add_codes(const Column& column, const Some& some, std::int64_t stride, std:
 void count_codes(const Column& column, const Some& some, std::uint32_t* counts);
 
 // Writes the records of each code c to ends[c], ascending, and moves it behind them; codes whose
-// place is null are left out.
+// position is null are left out.
 void split_codes(const Column& column, const Some& some, std::int32_t** ends);
 
 // Keeps the records with a code: writes them to `kept` (room for all of them), returns how many.
@@ -114,7 +114,8 @@ void intersect(const Some& some, const std::int32_t* b, std::int64_t n_b, const 
   }
   const std::int32_t* a = some.list;
   const std::int64_t n_a = some.n;
-  // The first place at or behind `from` whose entry is not below x: doubling steps, then halving.
+  // The first position at or behind `from` whose entry is not below x: doubling steps, then
+  // halving.
   const auto seek = [](const std::int32_t* list, std::int64_t from, std::int64_t n,
                        std::int32_t x) {
     std::int64_t step = 1, low = from;

@@ -62,7 +62,7 @@ void add_stored(const Column& column, std::int64_t stride, std::int64_t from, st
 template <int kCopies, class Cell, class Count>
 void scan_copies(const ColumnStore& store, const Tally<Count>& tally, const Columns& columns,
                  const Columns& strides, std::int64_t n_cells, Range range, Count* counts,
-                 Pulse& pulse) {
+                 StopToken& token) {
   Columns coded, coded_strides, listed, listed_strides;
   std::int64_t base = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
@@ -74,7 +74,7 @@ void scan_copies(const ColumnStore& store, const Tally<Count>& tally, const Colu
   std::vector<Count> more(static_cast<std::size_t>((kCopies - 1) * n_cells));
   Count* h[kCopies] = {counts};
   for (int c = 1; c < kCopies; ++c) h[c] = more.data() + (c - 1) * n_cells;
-  Meter meter(pulse);
+  Meter meter(token);
   Cell cells[kBlock];
   for (std::int64_t from = range.begin; from < range.end; from += kBlock) {
     const std::int64_t n = std::min(kBlock, range.end - from);
@@ -96,10 +96,10 @@ void scan_copies(const ColumnStore& store, const Tally<Count>& tally, const Colu
 template <class Count>
 void scan_range(const ColumnStore& store, const Tally<Count>& tally, const Columns& columns,
                 const Columns& strides, std::int64_t n_cells, Range range, Count* counts,
-                Pulse& pulse) {
+                StopToken& token) {
   const auto scan = [&](auto copies, auto cell) {
     scan_copies<copies(), decltype(cell)>(store, tally, columns, strides, n_cells, range, counts,
-                                          pulse);
+                                          token);
   };
   using One = std::integral_constant<int, 1>;
   const std::int64_t room = std::min(kCopiedCells, (range.end - range.begin) / 4);
@@ -190,10 +190,10 @@ void Scan::dense(const Question& question, Result out, Poll poll) {
     const std::int64_t parts = std::clamp<std::int64_t>(
         std::min(m / kPart, m / std::max<std::int64_t>(n_cells, 1)), 1, n_jobs_);
     std::vector<std::vector<Count>> others(static_cast<std::size_t>(parts - 1), counts);
-    for_blocks(parts, n_jobs_, poll, [&](std::int64_t part, Pulse& pulse) {
+    for_blocks(parts, n_jobs_, poll, [&](std::int64_t part, StopToken& token) {
       Count* own = part == 0 ? counts.data() : others[static_cast<std::size_t>(part - 1)].data();
       const Range range = block_range(m, parts, part);
-      scan_range(store, tally, question.columns, strides, n_cells, range, own, pulse);
+      scan_range(store, tally, question.columns, strides, n_cells, range, own, token);
     });
     for (const auto& other : others)
       for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += other[k];

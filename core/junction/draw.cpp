@@ -40,7 +40,7 @@ void copy_observed(const JunctionNet& net, const std::int32_t* codes, std::int32
   for (std::size_t c = 0; c < net.n_columns(); ++c) out[c] = std::max(codes[c], 0);
 }
 
-// The first cell whose cumulated sum is above a share u of the last one. Never a cell that adds
+// The first cell whose cumulated sum is above a fraction u of the last one. Never a cell that adds
 // nothing, even where rounding makes the product as large as the sum.
 std::size_t find_cell(const double* sums, std::size_t n, std::size_t step, double u) {
   const double all = sums[(n - 1) * step], wanted = std::min(u * all, std::nextafter(all, 0.0));
@@ -113,9 +113,9 @@ double JunctionRun::sample(const std::int32_t* codes, std::uint64_t seed, std::s
     // Few records need few cells of a large clique.
     const bool stored = n_shared <= n && n_own * n_shared <= kLargestTable;
     const Buffer<double> table = stored ? cumulated_products(clique) : Buffer<double>();
-    for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+    for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
       const Range range = block_range(n_records, n_blocks, b);
-      Meter meter(pulse);
+      Meter meter(token);
       std::vector<double> sums;
       for (std::int64_t k = range.begin; k < range.end; ++k) {
         const auto r = static_cast<std::size_t>(k);

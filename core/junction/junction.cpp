@@ -67,35 +67,36 @@ void JunctionTree::evidence_many(const std::int32_t* codes, std::size_t n, const
   const std::size_t n_blocks = std::min({n, kBlocks, most});
   std::vector<std::vector<double>> sums(families ? n_blocks : 0);
   const JunctionTask task = families ? JunctionTask::kPosterior : JunctionTask::kEvidence;
-  for_blocks(static_cast<std::int64_t>(n_blocks), n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    const Range range =
-        block_range(static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_blocks), b);
-    double* const sum = families ? (sums[static_cast<std::size_t>(b)].assign(n_cells, 0.0),
-                                    sums[static_cast<std::size_t>(b)].data())
-                                 : nullptr;
-    JunctionPlan plan;
-    std::unique_ptr<JunctionRun> run;
-    const auto end = static_cast<std::size_t>(range.end);
-    for (auto k = static_cast<std::size_t>(range.begin); k < end;) {
-      const std::size_t record = sorted[k];
-      const std::int32_t* const own = codes + record * width;
-      if (!run || !same_pattern(record, sorted[k - 1])) {
-        run.reset();
-        plan = plan_junction(net_, task, own, {}, order_, 1, limits_, nullptr);
-        run = std::make_unique<JunctionRun>(net_, plan, pulse);
-      }
-      std::size_t next = k;
-      double weight = 0;
-      for (; next < end; ++next) {
-        const std::size_t other = sorted[next];
-        if (std::memcmp(codes + other * width, own, width * sizeof *own) != 0) break;
-        weight += weights ? weights[other] : 1;
-      }
-      const double found = sum ? run->families(own, weight, sum) : run->evidence(own);
-      for (; k < next; ++k) log_evidence[sorted[k]] = found;
-      pulse.beat();
-    }
-  });
+  for_blocks(
+      static_cast<std::int64_t>(n_blocks), n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+        const Range range =
+            block_range(static_cast<std::int64_t>(n), static_cast<std::int64_t>(n_blocks), b);
+        double* const sum = families ? (sums[static_cast<std::size_t>(b)].assign(n_cells, 0.0),
+                                        sums[static_cast<std::size_t>(b)].data())
+                                     : nullptr;
+        JunctionPlan plan;
+        std::unique_ptr<JunctionRun> run;
+        const auto end = static_cast<std::size_t>(range.end);
+        for (auto k = static_cast<std::size_t>(range.begin); k < end;) {
+          const std::size_t record = sorted[k];
+          const std::int32_t* const own = codes + record * width;
+          if (!run || !same_pattern(record, sorted[k - 1])) {
+            run.reset();
+            plan = plan_junction(net_, task, own, {}, order_, 1, limits_, nullptr);
+            run = std::make_unique<JunctionRun>(net_, plan, token);
+          }
+          std::size_t next = k;
+          double weight = 0;
+          for (; next < end; ++next) {
+            const std::size_t other = sorted[next];
+            if (std::memcmp(codes + other * width, own, width * sizeof *own) != 0) break;
+            weight += weights ? weights[other] : 1;
+          }
+          const double found = sum ? run->families(own, weight, sum) : run->evidence(own);
+          for (; k < next; ++k) log_evidence[sorted[k]] = found;
+          token.check();
+        }
+      });
   for (const auto& sum : sums)
     for (std::size_t i = 0; i < n_cells; ++i) families[i] += sum[i];
 }

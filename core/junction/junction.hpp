@@ -29,7 +29,7 @@ constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 // that is of use.
 class JunctionRun {
  public:
-  JunctionRun(const JunctionNet& net, const JunctionPlan& plan, Pulse& pulse);
+  JunctionRun(const JunctionNet& net, const JunctionPlan& plan, StopToken& token);
 
   double evidence(const std::int32_t* codes);
   // P(targets | evidence), an axis for each free target in turn.

@@ -68,7 +68,7 @@ class Greedy {
   }
 
   // False, and nothing of use in `found`, if a clique has more cells than the bound.
-  bool run(double bound, Elimination& found, Watch& watch) {
+  bool run(double bound, Elimination& found, Poller& poller) {
     found.order.clear();
     found.later.assign(graph_.size(), {});
     for (Vertex v = 0; v < graph_.size(); ++v)
@@ -85,7 +85,7 @@ class Greedy {
       found.later[v] = adjacent_[v];
       found.order.push_back(v);
       remove(v);
-      watch.check();
+      poller.check();
     }
     for (const Vertex v : graph_.last) {
       found.later[v] = adjacent_[v];
@@ -287,7 +287,7 @@ Elimination eliminate_in_order(const InteractionGraph& graph,
 Elimination cheapest_elimination(const InteractionGraph& graph, int n_tries,
                                  const std::vector<std::uint32_t>* known, Poll poll) {
   constexpr Rule kRules[] = {Rule::kWeightedFill, Rule::kFill, Rule::kWeight};
-  Watch watch(poll);
+  Poller poller(poll);
   Elimination best;
   if (graph.size() == 0) return best;
   best.cells = std::numeric_limits<double>::infinity();
@@ -299,7 +299,7 @@ Elimination cheapest_elimination(const InteractionGraph& graph, int n_tries,
   Elimination found;
   for (int k = 0; k < n_tries; ++k) {
     const auto seed = static_cast<std::uint64_t>(k < 3 ? 0 : k);
-    if (!Greedy(graph, kRules[k % 3], seed).run(best.cells, found, watch)) continue;
+    if (!Greedy(graph, kRules[k % 3], seed).run(best.cells, found, poller)) continue;
     if (best.order.size() < graph.size() || found.cells < best.cells) std::swap(best, found);
   }
   return best;

@@ -15,7 +15,7 @@ constexpr double kRootCells = 4096;
 struct Scope {
   std::vector<char> kept, free;
   std::vector<std::uint32_t> columns;  // the free ones, ascending
-  std::vector<std::uint32_t> number;   // place of a free column among them
+  std::vector<std::uint32_t> number;   // position of a free column among them
 
   Scope(const JunctionNet& net, JunctionTask task, const std::int32_t* codes,
         const std::vector<std::uint32_t>& targets) {
@@ -123,8 +123,8 @@ void make_cliques(const InteractionGraph& graph, const Elimination& found, Junct
 std::uint64_t axes_of(const PlannedClique& clique, const std::vector<std::size_t>& slots) {
   std::uint64_t axes = 0;
   for (const std::size_t slot : slots) {
-    const auto place = std::lower_bound(clique.slots.begin(), clique.slots.end(), slot);
-    axes |= std::uint64_t{1} << (place - clique.slots.begin());
+    const auto position = std::lower_bound(clique.slots.begin(), clique.slots.end(), slot);
+    axes |= std::uint64_t{1} << (position - clique.slots.begin());
   }
   return axes;
 }

@@ -32,8 +32,8 @@ void divide(const double* whole, double* message, std::size_t n) {
 
 }  // namespace
 
-JunctionRun::JunctionRun(const JunctionNet& net, const JunctionPlan& plan, Pulse& pulse)
-    : net_(net), plan_(plan), meter_(pulse), arena_(plan.arena) {}
+JunctionRun::JunctionRun(const JunctionNet& net, const JunctionPlan& plan, StopToken& token)
+    : net_(net), plan_(plan), meter_(token), arena_(plan.arena) {}
 
 std::size_t JunctionRun::observed_cell(const ObservedAxes& axes) const {
   std::size_t cell = 0;

@@ -30,9 +30,9 @@ ScoreTable<T>::ScoreTable(const Centres& centres, std::int64_t n_values)
   }
   reach_ = std::sqrt(most);
   const double tiny = reach_ * 0x1p-60;  // numbers near the end of the range are slow to add up
-  constexpr std::int64_t kStretch = 64;  // rows that stay in the cache while they are filled
-  for (std::int64_t from = 0; from < n_values; from += kStretch) {
-    const std::int64_t to = std::min(n_values, from + kStretch);
+  constexpr std::int64_t kChunk = 64;    // rows that stay in the cache while they are filled
+  for (std::int64_t from = 0; from < n_values; from += kChunk) {
+    const std::int64_t to = std::min(n_values, from + kChunk);
     for (std::int64_t k = 0; k < stride_; ++k)
       for (std::int64_t v = from; v < to; ++v) {
         const double c = k < k_all ? centres.corrections[k * n_values + v] : 0;
@@ -51,8 +51,8 @@ struct Nearest {
   std::int32_t label;
 };
 
-constexpr std::int32_t kPlaceBits = 31;  // the place of a cluster within its group
-static_assert(kGroupUnits * kUnit<float> == kPlaceBits + 1);
+constexpr std::int32_t kPositionBits = 31;  // the position of a cluster within its group
+static_assert(kGroupUnits * kUnit<float> == kPositionBits + 1);
 
 // Merges another pair of least and second least into the first one, lane by lane.
 template <class Vec>
@@ -64,18 +64,18 @@ TACIT_INLINE void merge_least(Vec& first, Vec& second, const Vec& a, const Vec& 
 }
 
 // The least and the second least of the scores of a group. The last bits of each score give way to
-// the cluster's place, so that the least one says whose it is; the error allows for that.
+// the cluster's position, so that the least one says whose it is; the error allows for that.
 template <int kBytes, int kUnits>
 TACIT_INLINE void least_two(const typename Aligned<float, kBytes>::Vector* scores, float& least,
-                            float& second, std::int32_t& place) {
+                            float& second, std::int32_t& position) {
   using Vec = typename Aligned<float, kBytes>::Vector;
   using Bits = typename Aligned<std::int32_t, kBytes>::Vector;
   constexpr int kVectors = kUnits * (kUnitBytes / kBytes), kLanes = kBytes / 4;
-  Bits places;
-  for (int k = 0; k < kLanes; ++k) places[k] = k;
+  Bits positions;
+  for (int k = 0; k < kLanes; ++k) positions[k] = k;
   Vec first, next;
   for (int j = 0; j < kVectors; ++j) {
-    const Bits bits = ((Bits)scores[j] & ~kPlaceBits) | (places + kLanes * j);
+    const Bits bits = ((Bits)scores[j] & ~kPositionBits) | (positions + kLanes * j);
     const Vec marked = (Vec)bits;  // the same bits
     if (j == 0) {
       first = marked;
@@ -106,7 +106,7 @@ TACIT_INLINE void least_two(const typename Aligned<float, kBytes>::Vector* score
   }
   least = first[0];
   second = next[0];
-  place = std::bit_cast<std::int32_t>(least) & kPlaceBits;
+  position = std::bit_cast<std::int32_t>(least) & kPositionBits;
 }
 
 template <class V, class X>
@@ -138,25 +138,26 @@ TACIT_INLINE Nearest quick_nearest(const AssignJob<V, X>& job, std::int64_t r) {
   } else {
     first = second = FLT_MAX;
     label = 0;
-    in_groups<float>(table.units(), [&](auto units, std::int64_t place) TACIT_INLINE_LAMBDA {
+    in_groups<float>(table.units(), [&](auto units, std::int64_t position) TACIT_INLINE_LAMBDA {
       constexpr int kOwn = decltype(units)::value;
       Vec scores[kOwn * (kUnitBytes / kBytes)];
-      add_scores<kBytes, kOwn>(job.points, begin, end, table.rows() + place, table.stride(),
-                               table.base() + place, scores);
+      add_scores<kBytes, kOwn>(job.points, begin, end, table.rows() + position, table.stride(),
+                               table.base() + position, scores);
       float least, next;
-      std::int32_t own;
-      least_two<kBytes, kOwn>(scores, least, next, own);
+      std::int32_t nearest;
+      least_two<kBytes, kOwn>(scores, least, next, nearest);
       second = std::min({second, next, std::max(first, least)});
-      if (least < first) label = static_cast<std::int32_t>(place) + own;
+      if (least < first) label = static_cast<std::int32_t>(position) + nearest;
       first = std::min(first, least);
     });
   }
-  // Each of so many roundings is at most 2^-24 of the magnitude, and the place's bits are 2^-18 of
-  // it, if neither a factor nor a score, which is a square, leaves the range of single precision.
-  const double share = rounding_steps(end - begin) * 0x1p-23 + 0x1p-18;
+  // Each of so many roundings is at most 2^-24 of the magnitude, and the position's bits are 2^-18
+  // of it, if neither a factor nor a score, which is a square, leaves the range of single
+  // precision.
+  const double relative = rounding_steps(end - begin) * 0x1p-23 + 0x1p-18;
   const double reach = table.reach(), size = magnitude(job.points, table, r);
   const bool in_range = reach > 1e-15 && reach < 1e15 && size > 1e-20 && size < 1e30;
-  return {first, second, in_range ? share * size : DBL_MAX, label};
+  return {first, second, in_range ? relative * size : DBL_MAX, label};
 }
 
 template <int kBytes>
@@ -167,9 +168,9 @@ TACIT_INLINE double least_score(const double* scores, std::int64_t units) {
     const Vec other = reinterpret_cast<const Vec*>(scores)[j];
     least = other < least ? other : least;
   }
-  double found = least[0];
-  for (int k = 1; k < kBytes / 8; ++k) found = std::min(found, least[k]);
-  return found;
+  double minimum = least[0];
+  for (int k = 1; k < kBytes / 8; ++k) minimum = std::min(minimum, least[k]);
+  return minimum;
 }
 
 // Double precision. Scores that differ by no more than rounding could explain count as the same, so
@@ -183,9 +184,10 @@ TACIT_INLINE Nearest exact_nearest(const AssignJob<V, X>& job, std::int64_t r, d
                        (magnitude(job.points, table, r) + std::abs(table.least_base()));
   std::int64_t label = 0;
   while (!(scores[label] <= first + error) && label + 1 < job.n_clusters) ++label;
-  const double own = scores[label];
+  const double score = scores[label];
   scores[label] = ScoreTable<double>::kFar;
-  return {own, least_score<kBytes>(scores, table.units()), error, static_cast<std::int32_t>(label)};
+  return {score, least_score<kBytes>(scores, table.units()), error,
+          static_cast<std::int32_t>(label)};
 }
 
 // A little more, or less, than rounding to single precision can change.
@@ -197,40 +199,40 @@ TACIT_INLINE float round_down(double x) {
 }
 
 template <class V, class X>
-TACIT_INLINE void keep_bounds(const AssignJob<V, X>& job, std::int64_t r, const Nearest& found) {
+TACIT_INLINE void keep_bounds(const AssignJob<V, X>& job, std::int64_t r, const Nearest& nearest) {
   const CentreBounds& bounds = job.bounds;
   const double zero = job.exact.least_base() + (job.points.norms ? job.points.norms[r] : 0);
-  const double near = std::sqrt(std::max(0.0, zero + found.first + found.error));
-  const double far = std::sqrt(std::max(0.0, zero + found.second - found.error));
-  bounds.upper[r] = round_up(near - bounds.moved[found.label]);
-  bounds.lower[r] = round_down(far + bounds.rest[found.label]);
+  const double near = std::sqrt(std::max(0.0, zero + nearest.first + nearest.error));
+  const double far = std::sqrt(std::max(0.0, zero + nearest.second - nearest.error));
+  bounds.upper[r] = round_up(near - bounds.moved[nearest.label]);
+  bounds.lower[r] = round_down(far + bounds.rest[nearest.label]);
 }
 
 template <int kBytes, int kUnits, class V, class X>
 TACIT_INLINE void assign_range(const AssignJob<V, X>& job, Range range, AssignTally& tally,
-                               double* scores, Pulse& pulse) {
-  Meter meter(pulse);
+                               double* scores, StopToken& token) {
+  Meter meter(token);
   const CentreBounds& bounds = job.bounds;
   const std::int64_t* indptr = job.points.indptr;
   std::int64_t changed = 0, scanned = 0, rechecked = 0;
   for (std::int64_t r = range.begin; r < range.end; ++r) {
     if (job.prune) {
-      const std::int32_t own = job.previous[r];
-      const double other = std::max(bounds.lower[r] - bounds.rest[own], bounds.half[own]);
-      if (bounds.upper[r] + bounds.moved[own] < other) {
-        job.labels[r] = own;
+      const std::int32_t label = job.previous[r];
+      const double other = std::max(bounds.lower[r] - bounds.rest[label], bounds.half[label]);
+      if (bounds.upper[r] + bounds.moved[label] < other) {
+        job.labels[r] = label;
         continue;
       }
     }
     ++scanned;
-    Nearest found = quick_nearest<kBytes, kUnits>(job, r);
-    if (!(found.second - found.first > 2 * found.error)) {
+    Nearest nearest = quick_nearest<kBytes, kUnits>(job, r);
+    if (!(nearest.second - nearest.first > 2 * nearest.error)) {
       ++rechecked;
-      found = job.recheck(job, r, scores);
+      nearest = job.recheck(job, r, scores);
     }
-    if (job.previous) changed += found.label != job.previous[r];
-    job.labels[r] = found.label;
-    if (bounds.upper) keep_bounds(job, r, found);
+    if (job.previous) changed += nearest.label != job.previous[r];
+    job.labels[r] = nearest.label;
+    if (bounds.upper) keep_bounds(job, r, nearest);
     meter.spend((indptr[r + 1] - indptr[r] + 4) * job.quick.units());
   }
   tally.changed += changed;
@@ -239,7 +241,7 @@ TACIT_INLINE void assign_range(const AssignJob<V, X>& job, Range range, AssignTa
 }
 
 template <class V, class X>
-using AssignRange = void (*)(const AssignJob<V, X>&, Range, AssignTally&, double*, Pulse&);
+using AssignRange = void (*)(const AssignJob<V, X>&, Range, AssignTally&, double*, StopToken&);
 
 template <class V, class X>
 AssignRange<V, X> choose_assign(std::int64_t units) {
@@ -263,16 +265,16 @@ AssignTally kmeans_assign(const Points<V, X>& points, const Centres& centres,
   const std::int64_t work = points.indptr[points.n_records] + 4 * points.n_records;
   const std::int64_t n_blocks = std::clamp<std::int64_t>(work >> 17, 1, 256);
   std::vector<AssignTally> tallies(static_cast<std::size_t>(n_blocks), AssignTally{0, 0, 0});
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     std::vector<ScoreUnit> scores(static_cast<std::size_t>(exact.units()));
     assign(job, block_range(points.n_records, n_blocks, b), tallies[static_cast<std::size_t>(b)],
-           scores.data()->numbers, pulse);
+           scores.data()->numbers, token);
   });
   AssignTally all{0, 0, 0};
-  for (const AssignTally& own : tallies) {
-    all.changed += own.changed;
-    all.scanned += own.scanned;
-    all.rechecked += own.rechecked;
+  for (const AssignTally& tally : tallies) {
+    all.changed += tally.changed;
+    all.scanned += tally.scanned;
+    all.rechecked += tally.rechecked;
   }
   return all;
 }

@@ -25,8 +25,8 @@ struct DistanceJob {
 
 template <int kBytes, class V, class X>
 TACIT_INLINE void measure_range(const DistanceJob<V, X>& job, Range range, double* potentials,
-                                double* scores, Pulse& pulse) {
-  Meter meter(pulse);
+                                double* scores, StopToken& token) {
+  Meter meter(token);
   const Points<V, X>& points = job.points;
   const ScoreTable<double>& table = job.table;
   for (std::int64_t r = range.begin; r < range.end; ++r) {
@@ -60,10 +60,10 @@ void kmeans_distances(const Points<V, X>& points, const Centres& centres, double
       count_distance_blocks(points.indptr[points.n_records] + 4 * points.n_records);
   const auto stride = static_cast<std::size_t>(centres.size);
   std::vector<double> partial(static_cast<std::size_t>(n_blocks) * stride, 0.0);
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     std::vector<ScoreUnit> scores(static_cast<std::size_t>(table.units()));
     measure(job, block_range(points.n_records, n_blocks, b),
-            partial.data() + static_cast<std::size_t>(b) * stride, scores.data()->numbers, pulse);
+            partial.data() + static_cast<std::size_t>(b) * stride, scores.data()->numbers, token);
   });
   std::fill_n(potentials, stride, 0.0);
   for (std::size_t k = 0; k < partial.size(); ++k) potentials[k % stride] += partial[k];
@@ -74,15 +74,15 @@ void kmeans_own_distances(const Points<V, X>& points, const Centres& centres,
                           const std::int32_t* labels, double* distances, int n_jobs, Poll poll) {
   const std::int64_t n_blocks =
       count_distance_blocks(points.indptr[points.n_records] + 4 * points.n_records);
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+    Meter meter(token);
     const Range range = block_range(points.n_records, n_blocks, b);
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       const std::int64_t begin = points.indptr[r], end = points.indptr[r + 1];
-      const double* own = centres.corrections + labels[r] * points.n_values;
+      const double* centre = centres.corrections + labels[r] * points.n_values;
       double sum = 0, absolute = 0;
       for (std::int64_t i = begin; i < end; ++i) {
-        double term = own[points.values[i]];
+        double term = centre[points.values[i]];
         if constexpr (!std::is_same_v<X, AllOnes>) term *= static_cast<double>(points.x[i]);
         sum += term;
         absolute += std::abs(term);

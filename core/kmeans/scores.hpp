@@ -107,12 +107,12 @@ template <int kBytes, class V, class X>
 TACIT_INLINE void score_all(const Points<V, X>& points, const ScoreTable<double>& table,
                             std::int64_t r, double* scores) {
   const std::int64_t begin = points.indptr[r], end = points.indptr[r + 1];
-  in_groups<double>(table.units(), [&](auto units, std::int64_t place) TACIT_INLINE_LAMBDA {
+  in_groups<double>(table.units(), [&](auto units, std::int64_t position) TACIT_INLINE_LAMBDA {
     constexpr int kUnits = decltype(units)::value;
-    typename Aligned<double, kBytes>::Vector own[kUnits * (kUnitBytes / kBytes)];
-    add_scores<kBytes, kUnits>(points, begin, end, table.rows() + place, table.stride(),
-                               table.base() + place, own);
-    std::memcpy(scores + place, own, sizeof own);
+    typename Aligned<double, kBytes>::Vector sums[kUnits * (kUnitBytes / kBytes)];
+    add_scores<kBytes, kUnits>(points, begin, end, table.rows() + position, table.stride(),
+                               table.base() + position, sums);
+    std::memcpy(scores + position, sums, sizeof sums);
   });
 }
 

@@ -58,46 +58,46 @@ class Moves {
   Buffer<std::int32_t> changed_, records_;
 };
 
-// A piece of a list, small enough to share out and large enough to be worth a row of its own.
-struct Piece {
+// A chunk of a list, small enough to divide evenly and large enough to be worth a row of its own.
+struct RecordChunk {
   std::int64_t cluster;
   const std::int32_t *begin, *end;
   double sign;
 };
 
-std::vector<Piece> cut(const Moves& moves, std::int64_t n_clusters, std::int64_t n_values,
-                       double mean_length) {
+std::vector<RecordChunk> cut(const Moves& moves, std::int64_t n_clusters, std::int64_t n_values,
+                             double mean_length) {
   constexpr double kSmallest = 1 << 16;
   const double work = std::max(kSmallest, 4.0 * static_cast<double>(n_values));
   const auto most = static_cast<std::int64_t>(work / (mean_length + 1)) + 1;
-  std::vector<Piece> pieces;
+  std::vector<RecordChunk> chunks;
   for (std::int64_t list = 0; list < 2 * n_clusters; ++list) {
-    const std::int64_t n_pieces = (moves.size(list) + most - 1) / most;
-    for (std::int64_t p = 0; p < n_pieces; ++p) {
-      const Range range = block_range(moves.size(list), n_pieces, p);
-      pieces.push_back({list / 2, moves.begin(list) + range.begin, moves.begin(list) + range.end,
+    const std::int64_t n_chunks = (moves.size(list) + most - 1) / most;
+    for (std::int64_t p = 0; p < n_chunks; ++p) {
+      const Range range = block_range(moves.size(list), n_chunks, p);
+      chunks.push_back({list / 2, moves.begin(list) + range.begin, moves.begin(list) + range.end,
                         list % 2 ? -1.0 : 1.0});
     }
   }
-  return pieces;
+  return chunks;
 }
 
-// row[v] += ± weight · x for the stored values of the piece's records; returns ± their weight.
+// row[v] += ± weight · x for the stored values of the chunk's records; returns ± their weight.
 template <class V, class X>
-double add_records(const Points<V, X>& points, const Piece& piece, const double* weights,
-                   double* row, Pulse& pulse) {
+double add_records(const Points<V, X>& points, const RecordChunk& chunk, const double* weights,
+                   double* row, StopToken& token) {
   constexpr std::ptrdiff_t kAhead = 12;  // records lie apart: fetch them before they are needed
-  Meter meter(pulse);
+  Meter meter(token);
   double total = 0;
-  for (const std::int32_t* p = piece.begin; p < piece.end; ++p) {
-    if (piece.end - p > 2 * kAhead) {
+  for (const std::int32_t* p = chunk.begin; p < chunk.end; ++p) {
+    if (chunk.end - p > 2 * kAhead) {
       __builtin_prefetch(points.indptr + p[2 * kAhead]);
       const std::int64_t soon = points.indptr[p[kAhead]];
       __builtin_prefetch(points.values + soon);
       if constexpr (!std::is_same_v<X, AllOnes>) __builtin_prefetch(points.x + soon);
     }
     const std::int64_t begin = points.indptr[*p], end = points.indptr[*p + 1];
-    const double weight = piece.sign * (weights ? weights[*p] : 1.0);
+    const double weight = chunk.sign * (weights ? weights[*p] : 1.0);
     for (std::int64_t i = begin; i < end; ++i) {
       if constexpr (std::is_same_v<X, AllOnes>)
         row[points.values[i]] += weight;
@@ -123,28 +123,28 @@ void kmeans_sums(const Points<V, X>& points, std::int64_t n_clusters, const doub
   }
   if (m == 0) return;
   const Moves moves(m, n_clusters, labels, previous);
-  const std::vector<Piece> pieces =
+  const std::vector<RecordChunk> chunks =
       cut(moves, n_clusters, n, static_cast<double>(points.indptr[m]) / static_cast<double>(m));
   const auto is_first = [&](std::size_t p) {  // it alone writes to the cluster's row
-    return p == 0 || pieces[p].cluster != pieces[p - 1].cluster;
+    return p == 0 || chunks[p].cluster != chunks[p - 1].cluster;
   };
-  std::vector<Buffer<double>> rows(pieces.size());
-  std::vector<double> weight(pieces.size());
-  for_blocks(static_cast<std::int64_t>(pieces.size()), n_jobs, poll,
-             [&](std::int64_t b, Pulse& pulse) {
+  std::vector<Buffer<double>> rows(chunks.size());
+  std::vector<double> weight(chunks.size());
+  for_blocks(static_cast<std::int64_t>(chunks.size()), n_jobs, poll,
+             [&](std::int64_t b, StopToken& token) {
                const auto p = static_cast<std::size_t>(b);
-               double* row = sums + pieces[p].cluster * n;
+               double* row = sums + chunks[p].cluster * n;
                if (!is_first(p)) {
                  rows[p] = Buffer<double>(static_cast<std::size_t>(n));
                  row = rows[p].data();
                  std::fill_n(row, n, 0.0);
                }
-               weight[p] = add_records(points, pieces[p], weights, row, pulse);
+               weight[p] = add_records(points, chunks[p], weights, row, token);
              });
-  for (std::size_t p = 0; p < pieces.size(); ++p) {
-    totals[pieces[p].cluster] += weight[p];
+  for (std::size_t p = 0; p < chunks.size(); ++p) {
+    totals[chunks[p].cluster] += weight[p];
     if (is_first(p)) continue;
-    double* row = sums + pieces[p].cluster * n;
+    double* row = sums + chunks[p].cluster * n;
     for (std::int64_t v = 0; v < n; ++v) row[v] += rows[p][static_cast<std::size_t>(v)];
     rows[p] = Buffer<double>();
   }

@@ -33,7 +33,7 @@ std::array<std::int64_t, kMostDimensions> padded_strides(const std::int64_t* res
 template <class Each>
 void for_objects(std::int64_t n, int n_jobs, Poll poll, const Each& each) {
   const std::int64_t parts = count_parts(n);
-  for_blocks(parts, n_jobs, poll, [&](std::int64_t b, Pulse&) {
+  for_blocks(parts, n_jobs, poll, [&](std::int64_t b, StopToken&) {
     const Range range = block_range(n, parts, b);
     for (std::int64_t i = range.begin; i < range.end; ++i) each(i);
   });
@@ -69,7 +69,8 @@ std::vector<Keyed> sorted_objects(const std::int64_t* keys, std::int64_t n) {
   return items;
 }
 
-// The first place from `from` on whose key is at least `key`; steps double, as it is mostly near.
+// The first position from `from` on whose key is at least `key`; steps double, as it is mostly
+// near.
 std::int64_t seek(const std::int64_t* keys, std::int64_t from, std::int64_t n, std::int64_t key) {
   std::int64_t step = 1;
   std::int64_t low = from;
@@ -174,7 +175,7 @@ class Splitter {
  public:
   Splitter(const GridBox& box, const double* coords, std::int64_t n, std::int64_t crowded,
            int depth, Poll poll)
-      : p_(box.n_dimensions), depth_(depth), crowded_(crowded), watch_(poll) {
+      : p_(box.n_dimensions), depth_(depth), crowded_(crowded), poller_(poll) {
     arrange(box, coords, n);
     plant(box.resolution);
     for (std::size_t at = 0; at < parts_.size(); ++at) split(at);
@@ -205,21 +206,21 @@ class Splitter {
   }
 
   // Sorts objects by block, and within a block so that each part's objects lie together: the bits
-  // of their places in the block are interleaved, one dimension after another.
+  // of their positions in the block are interleaved, one dimension after another.
   void arrange(const GridBox& box, const double* coords, std::int64_t n) {
     const std::int64_t parts = std::int64_t{1} << depth_;
     std::vector<std::int64_t> keys(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i) {
       std::int64_t block = 0;
-      std::int64_t places = 0;
+      std::int64_t positions = 0;
       for (int j = 0; j < p_; ++j) {
         const std::int64_t fine = cell_of(coords[i * p_ + j], box.lower[j],
                                           box.upper[j] - box.lower[j], box.resolution[j] * parts);
         block = block * (box.resolution[j] + 2) + fine / parts + 1;
         for (int bit = 0; bit < depth_; ++bit)
-          places |= ((fine >> bit) & 1) << (bit * p_ + (p_ - 1 - j));
+          positions |= ((fine >> bit) & 1) << (bit * p_ + (p_ - 1 - j));
       }
-      keys[static_cast<std::size_t>(i)] = block << (p_ * depth_) | places;
+      keys[static_cast<std::size_t>(i)] = block << (p_ * depth_) | positions;
     }
     items_ = sorted_objects(keys.data(), n);
   }
@@ -244,21 +245,21 @@ class Splitter {
   }
 
   void split(std::size_t at) {
-    watch_.check();
+    poller_.check();
     const Part whole = parts_[at];
     if (whole.end - whole.begin <= crowded_ || whole.level == depth_) return;
     const int shift = p_ * (depth_ - whole.level - 1);
     const std::uint64_t mask = (std::uint64_t{1} << p_) - 1;
     parts_[at].child = static_cast<std::int64_t>(parts_.size());
     for (std::int64_t begin = whole.begin; begin < whole.end;) {
-      const std::uint64_t place = (items_[static_cast<std::size_t>(begin)].key >> shift) & mask;
+      const std::uint64_t position = (items_[static_cast<std::size_t>(begin)].key >> shift) & mask;
       std::int64_t end = begin + 1;
       while (end < whole.end &&
-             ((items_[static_cast<std::size_t>(end)].key >> shift) & mask) == place)
+             ((items_[static_cast<std::size_t>(end)].key >> shift) & mask) == position)
         ++end;
       Part half{begin, end, whole.corner, whole.size / 2, 0, 0, whole.level + 1, -1};
       for (int j = 0; j < p_; ++j)
-        if (place >> (p_ - 1 - j) & 1) half.corner[static_cast<std::size_t>(j)] += half.size;
+        if (position >> (p_ - 1 - j) & 1) half.corner[static_cast<std::size_t>(j)] += half.size;
       parts_.push_back(half);
       ++parts_[at].n_children;
       begin = end;
@@ -310,7 +311,7 @@ class Splitter {
     NearRanges near;
     near.pointer.push_back(0);
     for (const std::size_t at : leaves) {
-      watch_.check();
+      poller_.check();
       const std::size_t from = near.first.size();
       const std::int64_t key = key_of(parts_[at].begin);
       for (const std::int64_t step : steps) {
@@ -326,7 +327,7 @@ class Splitter {
 
   int p_, depth_;
   std::int64_t crowded_, n_roots_ = 0;
-  Watch watch_;
+  Poller poller_;
   std::vector<Keyed> items_;
   std::vector<Part> parts_;  // first the whole blocks, then what they were cut into
   std::vector<std::int64_t> root_keys_;

@@ -2,7 +2,8 @@
 //
 // All objects of a block have the same near objects. They are listed and sorted once for a block,
 // their numbers gathered once, column by column; then each row is computed and written at its final
-// place. Nothing but the near pairs is looked at, and the length of each row is known beforehand.
+// position. Nothing but the near pairs is looked at, and the length of each row is known
+// beforehand.
 #pragma once
 
 #include <cstdint>

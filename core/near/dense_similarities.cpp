@@ -27,12 +27,12 @@ struct Panel {
             2 * kStep<T>, 512)),
         stride(most + kStep<T>),  // not a power of two: columns would share a few cache sets
         numbers(static_cast<std::size_t>(stride * std::max<std::int64_t>(1, n_numbers)), T{}),
-        places(static_cast<std::size_t>(stride), 0),
+        positions(static_cast<std::size_t>(stride), 0),
         lengths(static_cast<std::size_t>(stride), T{}),
         found(static_cast<std::size_t>(kMostRows * stride), T{}) {}
   std::int64_t width, most, stride;
   std::vector<T> numbers;
-  std::vector<std::int32_t> places;
+  std::vector<std::int32_t> positions;
   std::vector<T> lengths, found;
 };
 
@@ -60,11 +60,11 @@ TACIT_INLINE void transpose(const T* const* from, std::int64_t f, T* to, std::in
 template <class T>
 struct ArrangedNumbers {
   Buffer<T> numbers;
-  Buffer<std::int32_t> place;  // of each object
+  Buffer<std::int32_t> position;  // of each object
   std::int64_t width = 0;
   const double* norms = nullptr;
 
-  const T* at(std::int64_t position) const { return numbers.data() + width * position; }
+  const T* at(std::int64_t k) const { return numbers.data() + width * k; }
 };
 
 template <class S, class T>
@@ -79,7 +79,7 @@ void copy_rows(const DenseNumbers& from, const std::int32_t* order, Range range,
         copy[f] = static_cast<T>(own[f] - from.centre[f]);
     else
       for (std::int64_t f = 0; f < from.width; ++f) copy[f] = static_cast<T>(own[f]);
-    to.place[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
+    to.position[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
   }
 }
 
@@ -89,7 +89,7 @@ ArrangedNumbers<T> arrange(const DenseNumbers& from, const std::int32_t* order, 
   ArrangedNumbers<T> to{Buffer<T>(static_cast<std::size_t>(n * from.width)),
                         Buffer<std::int32_t>(static_cast<std::size_t>(n)), from.width, from.norms};
   const std::int64_t n_parts = std::max<std::int64_t>(1, n / 4096);
-  for_blocks(n_parts, n_jobs, poll, [&](std::int64_t part, Pulse&) {
+  for_blocks(n_parts, n_jobs, poll, [&](std::int64_t part, StopToken&) {
     const Range range = block_range(n, n_parts, part);
     if (from.single)
       copy_rows<float>(from, order, range, to);
@@ -102,11 +102,12 @@ ArrangedNumbers<T> arrange(const DenseNumbers& from, const std::int32_t* order, 
 template <class T>
 TACIT_INLINE void gather(const ArrangedNumbers<T>& columns, const std::int32_t* list,
                          std::int64_t n, bool cosine, Panel<T>& panel) {
-  std::int32_t* const places = panel.places.data();
-  for (std::int64_t c = 0; c < n; ++c) places[c] = columns.place[static_cast<std::size_t>(list[c])];
+  std::int32_t* const positions = panel.positions.data();
+  for (std::int64_t c = 0; c < n; ++c)
+    positions[c] = columns.position[static_cast<std::size_t>(list[c])];
   for (std::int64_t c = 0; c < n; c += 4) {
     const T* from[4];
-    for (std::int64_t l = 0; l < 4; ++l) from[l] = columns.at(places[std::min(c + l, n - 1)]);
+    for (std::int64_t l = 0; l < 4; ++l) from[l] = columns.at(positions[std::min(c + l, n - 1)]);
     T* to = panel.numbers.data() + c;
     std::int64_t f = 0;
     for (; f + 4 <= panel.width; f += 4, to += 4 * panel.stride)
@@ -264,21 +265,21 @@ TACIT_INLINE void fetch_rows(const DenseJob<T>& job, std::int64_t block) {
 }
 
 template <Measure kMeasure, class T>
-TACIT_INLINE void measure_blocks(const DenseJob<T>& job, Range blocks, Pulse& pulse) {
+TACIT_INLINE void measure_blocks(const DenseJob<T>& job, Range blocks, StopToken& token) {
   const NearBlocks& near = job.near;
   NearList lists(near);
   Panel<T> panel(job.rows.width);
   std::vector<RowSpan> spans;
-  Meter meter(pulse);
+  Meter meter(token);
   for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
     fetch_rows(job, b + 1);
     const ListView list = lists.collect(b);
     const std::int64_t n = list.size;
     const std::int64_t begin = near.starts[b];
     spans.clear();
-    std::int64_t place = 0;
+    std::int64_t position = 0;
     for (std::int64_t k = begin; k < near.starts[b + 1]; ++k) {
-      spans.push_back(row_span(near.which, near.row_order[k], list, place));
+      spans.push_back(row_span(near.which, near.row_order[k], list, position));
       if (job.indices)
         copy_indices(spans.back(), list, job.indices + job.begins[k]);
       else
@@ -339,11 +340,11 @@ void dense_similarities(const NearBlocks& near, const DenseNumbers& rows,
   else
     job.long_indices = out.indices;
   const auto work = choose_measure<T>(measure);
-  const std::vector<std::int64_t> parts = share_blocks(near, n_jobs);
+  const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
   for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
-             [&](std::int64_t part, Pulse& pulse) {
+             [&](std::int64_t part, StopToken& token) {
                const auto at = static_cast<std::size_t>(part);
-               work(job, {parts[at], parts[at + 1]}, pulse);
+               work(job, {parts[at], parts[at + 1]}, token);
              });
 }
 

@@ -13,11 +13,11 @@ constexpr int kNearLanes = 16;          // queries of sparse rows side by side: 
 
 // An object that may be near enough for a query, and the sum that says so.
 struct NearHit {
-  std::int32_t query, place;
+  std::int32_t query, position;
   float sum;
 };
 
-// Notes every place p of tiles with sum = bases[p] + Σ_j queries[q][j] · tile[j][p] ≤ limits[q].
+// Notes every position p of tiles with sum = bases[p] + Σ_j queries[q][j] · tile[j][p] ≤ limits[q].
 // Tiles hold kNearTile objects each, a coordinate of all of them after another. Returns how many
 // hits there are; there must be room for n_tiles · kNearTile · n_queries.
 int filter_tiles(const float* tiles, const float* bases, std::int64_t n_tiles, std::int64_t width,

@@ -11,13 +11,13 @@ void group_means(const X* rows, std::int64_t n_columns, const std::int32_t* orde
                  Poll poll) {
   const std::int64_t n_blocks =
       std::clamp<std::int64_t>((starts[n_groups] * (n_columns + 4)) >> 18, 1, 256);
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+    Meter meter(token);
     std::vector<double> sums(static_cast<std::size_t>(n_columns));
     // Blocks hold about as many rows each; a group belongs to the block that its first row is in.
     const Range range = block_range(starts[n_groups], n_blocks, b);
-    const auto group_at = [&](std::int64_t place) {
-      return std::lower_bound(starts, starts + n_groups, place) - starts;
+    const auto group_at = [&](std::int64_t position) {
+      return std::lower_bound(starts, starts + n_groups, position) - starts;
     };
     for (std::int64_t g = group_at(range.begin); g < n_groups && starts[g] < range.end; ++g) {
       const std::int64_t size = starts[g + 1] - starts[g];

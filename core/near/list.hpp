@@ -1,4 +1,4 @@
-// What both kinds of numbers share: a block's near objects in order, and blocks shared out evenly.
+// What both kinds of numbers share: a block's near objects in order, and blocks divided evenly.
 #pragma once
 
 #include <algorithm>
@@ -101,8 +101,8 @@ inline RowSpan row_span(Near which, std::int32_t object, const ListView& list, s
   return {begin, begin, begin, n};
 }
 
-// Blocks from one place of the list to the next hold about as many pairs.
-inline std::vector<std::int64_t> share_blocks(const NearBlocks& near, int n_jobs) {
+// Blocks from one position of the list to the next hold about as many pairs.
+inline std::vector<std::int64_t> divide_blocks(const NearBlocks& near, int n_jobs) {
   const std::int64_t most = 64 * static_cast<std::int64_t>(n_jobs);
   std::vector<std::int64_t> work(static_cast<std::size_t>(near.n_blocks) + 1, 0);
   for (std::int64_t b = 0; b < near.n_blocks; ++b) {

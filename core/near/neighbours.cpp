@@ -37,7 +37,7 @@ class NearView {
         radius_(static_cast<std::size_t>(n_queries * n_), 1),
         first_(radius_.size()),
         last_(radius_.size()) {
-    for (std::int64_t q = 0; q < n_queries; ++q) place(q);
+    for (std::int64_t q = 0; q < n_queries; ++q) position(q);
   }
 
   const std::int32_t* first(std::int64_t query) const { return first_.data() + query * n_; }
@@ -54,7 +54,7 @@ class NearView {
       wider = true;
       radius = std::isfinite(distance) ? needed : radius + std::min(needed - radius, radius);
     }
-    place(query);
+    position(query);
     return wider;
   }
 
@@ -64,14 +64,14 @@ class NearView {
     const std::int32_t own = grid_.queries.cells[query * n_ + j];
     const std::int32_t above = grid_.resolution[j] - 1 - own;
     if (grid_.widths[j] <= 0) return 0;
-    const double into = grid_.places[query * n_ + j] - own, cells = distance / grid_.widths[j];
+    const double into = grid_.positions[query * n_ + j] - own, cells = distance / grid_.widths[j];
     return std::max(cells_within(cells - into, own), cells_within(cells - 1 + into, above));
   }
   static std::int32_t cells_within(double cells, std::int32_t most) {
     const double whole = std::ceil(cells);
     return whole < most ? static_cast<std::int32_t>(std::max(whole, 0.0)) : most;
   }
-  void place(std::int64_t query) {
+  void position(std::int64_t query) {
     for (std::int64_t j = 0; j < n_; ++j) {
       const auto at = static_cast<std::size_t>(query * n_ + j);
       const std::int32_t own = grid_.queries.cells[at];
@@ -95,7 +95,7 @@ class NearWalk {
   using Rows = typename Store::Rows;
 
   NearWalk(const NearIndex<Store>& index, const Rows& queries, const double* coords, double slack,
-           const NearView& view, std::int64_t n_dimensions, std::int64_t k, Pulse& pulse)
+           const NearView& view, std::int64_t n_dimensions, std::int64_t k, StopToken& token)
       : index_(index),
         queries_(queries),
         coords_(coords),
@@ -113,7 +113,7 @@ class NearWalk {
         first_cell_(static_cast<std::size_t>(n_dimensions)),
         last_cell_(static_cast<std::size_t>(n_dimensions)),
         best_(kGroup),
-        meter_(pulse) {}
+        meter_(token) {}
 
   // Looks for the nearest objects of queries that are close to each other, within their limits.
   void run(const std::int64_t* group, int n_queries, const std::int64_t* homes,
@@ -136,8 +136,8 @@ class NearWalk {
     }
     list_branches();
     for (const Stop& stop : stops_)
-      if (std::find(visited_.begin(), visited_.end(), stop.place) == visited_.end())
-        visit(stop.place);
+      if (std::find(visited_.begin(), visited_.end(), stop.position) == visited_.end())
+        visit(stop.position);
     for (int q = 0; q < n_queries_; ++q) settle(q);
   }
 
@@ -149,7 +149,7 @@ class NearWalk {
   struct Stop {
     double square;
     std::int32_t first;
-    std::int64_t place;
+    std::int64_t position;
     bool operator<(const Stop& other) const {
       return square != other.square ? square < other.square : first < other.first;
     }
@@ -280,7 +280,7 @@ class NearWalk {
     }
     std::sort(stops, stops + n_stops);
     for (int s = 0; s < n_stops; ++s) {
-      const std::int64_t leaf = stops[s].place;
+      const std::int64_t leaf = stops[s].position;
       int active[kGroup], n_active = 0;
       for (int i = 0; i < n_some; ++i)
         if (wanted(some[i], leaf_squares[leaf - leaves.begin][some[i]], stops[s].first,
@@ -303,8 +303,9 @@ class NearWalk {
     }
     if (!n_kept) return;
     for (const NearBounds& bounds : probe_.leaf(leaf, active, n_kept, limits)) {
-      if (!(near[bounds.query] >> (bounds.place - leaf * kNearLeaf) & 1)) continue;
-      const std::int32_t object = index_.order_.objects()[static_cast<std::size_t>(bounds.place)];
+      if (!(near[bounds.query] >> (bounds.position - leaf * kNearLeaf) & 1)) continue;
+      const std::int32_t object =
+          index_.order_.objects()[static_cast<std::size_t>(bounds.position)];
       NearBest& best = best_[static_cast<std::size_t>(bounds.query)];
       best.offer(bounds.low, bounds.high, object);
       if (best.waits()) settle(bounds.query);
@@ -383,9 +384,9 @@ void NearIndex<Store>::search(const Rows& queries, const double* coords, const N
   for (std::int32_t turn = 0; !todo.empty(); ++turn) {
     const std::int64_t n_groups = (static_cast<std::int64_t>(todo.size()) + kGroup - 1) / kGroup;
     const std::int64_t n_blocks = std::clamp<std::int64_t>(n_groups / 4, 1, 64);
-    for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+    for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
       NearWalk<Store> walk(*this, queries, coords, slack, view, grid.queries.n_dimensions, k,
-                           pulse);
+                           token);
       const Range groups = block_range(n_groups, n_blocks, b);
       for (std::int64_t g = groups.begin; g < groups.end; ++g) {
         const std::int64_t* const group = todo.data() + g * kGroup;

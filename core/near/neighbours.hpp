@@ -24,7 +24,7 @@ struct NearCells {
 // as others may be nearer.
 struct NearGrid {
   NearCells queries;
-  const double* places;            // where queries are, counted in intervals from the first one on
+  const double* positions;         // where queries are, counted in intervals from the first one on
   const std::int32_t* resolution;  // intervals in each dimension
   const double* widths;            // of an interval
   double reach;  // all is seen that is within this many k-th distances on the grid

@@ -33,11 +33,11 @@ NearLists list_near(const NearBlocks& near, int n_jobs, Poll poll) {
     found.starts.push_back(found.starts.back() + size);
   }
   found.ids = Buffer<std::int32_t>(static_cast<std::size_t>(found.starts.back()));
-  const std::vector<std::int64_t> parts = share_blocks(near, n_jobs);
+  const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
   for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
-             [&](std::int64_t part, Pulse& pulse) {
+             [&](std::int64_t part, StopToken& token) {
                NearList lists(near);
-               Meter meter(pulse);
+               Meter meter(token);
                const auto at = static_cast<std::size_t>(part);
                for (std::int64_t b = parts[at]; b < parts[at + 1]; ++b) {
                  const ListView list = lists.collect(b);
@@ -51,11 +51,11 @@ NearLists list_near(const NearBlocks& near, int n_jobs, Poll poll) {
 
 void near_offsets(const NearBlocks& near, std::int64_t n_rows, std::int64_t* offsets, int n_jobs,
                   Poll poll) {
-  const std::vector<std::int64_t> parts = share_blocks(near, n_jobs);
+  const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
   const auto n_parts = static_cast<std::int64_t>(parts.size()) - 1;
-  for_blocks(n_parts, n_jobs, poll, [&](std::int64_t part, Pulse& pulse) {
+  for_blocks(n_parts, n_jobs, poll, [&](std::int64_t part, StopToken& token) {
     NearList lists(near);
-    Meter meter(pulse);
+    Meter meter(token);
     const auto at = static_cast<std::size_t>(part);
     for (std::int64_t b = parts[at]; b < parts[at + 1]; ++b) {
       block_lengths(near, b, lists, offsets + 1);

@@ -47,7 +47,7 @@ NearOrder::NearOrder(const double* coords, std::int64_t n_objects, std::int64_t 
   // The first halves are made one by one, what is below them by several threads.
   constexpr std::size_t kParts = 32;
   std::vector<Range> parts{{0, n_leaves()}};
-  Watch watch(poll);
+  Poller poller(poll);
   for (std::size_t k = 0; k < parts.size() && parts.size() < kParts; ++k) {
     const Range part = parts[k];
     if (part.end - part.begin < 2) continue;
@@ -55,11 +55,11 @@ NearOrder::NearOrder(const double* coords, std::int64_t n_objects, std::int64_t 
     parts[k].begin = part.end;  // nothing is left to do here
     parts.push_back({part.begin, middle(part)});
     parts.push_back({middle(part), part.end});
-    watch.check();
+    poller.check();
   }
   for_blocks(static_cast<std::int64_t>(parts.size()), n_jobs, poll,
-             [&](std::int64_t k, Pulse& pulse) {
-               sort_below(coords, parts[static_cast<std::size_t>(k)], pulse);
+             [&](std::int64_t k, StopToken& token) {
+               sort_below(coords, parts[static_cast<std::size_t>(k)], token);
              });
 }
 
@@ -78,18 +78,18 @@ void NearOrder::halve(const double* coords, Range leaves) {
   for (std::int64_t i = 0; i < n; ++i) members[i] = keys[static_cast<std::size_t>(i)].second;
 }
 
-void NearOrder::sort_below(const double* coords, Range leaves, Pulse& pulse) {
+void NearOrder::sort_below(const double* coords, Range leaves, StopToken& token) {
   const std::int64_t n = leaves.end - leaves.begin;
   if (n < 1) return;
   if (n == 1) {
-    const Range places = leaf(leaves.begin);
-    std::sort(order_.data() + places.begin, order_.data() + places.end);
+    const Range positions = leaf(leaves.begin);
+    std::sort(order_.data() + positions.begin, order_.data() + positions.end);
     return;
   }
   halve(coords, leaves);
-  if (n > 64) pulse.beat();
-  sort_below(coords, {leaves.begin, middle(leaves)}, pulse);
-  sort_below(coords, {middle(leaves), leaves.end}, pulse);
+  if (n > 64) token.check();
+  sort_below(coords, {leaves.begin, middle(leaves)}, token);
+  sort_below(coords, {middle(leaves), leaves.end}, token);
 }
 
 std::int64_t NearOrder::home(const double* z) const {

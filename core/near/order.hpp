@@ -23,7 +23,7 @@ struct NearBoxes {
   std::vector<std::int32_t> first;
 };
 
-// Boxes around every `run` consecutive places of an order.
+// Boxes around every `run` consecutive positions of an order.
 template <class T>
 NearBoxes<T> near_boxes(const T* coords, std::int64_t n_coords, const Buffer<std::int32_t>& order,
                         std::int64_t run);
@@ -56,7 +56,7 @@ class NearOrder {
     return {k * run, (k + 1) * run < n ? (k + 1) * run : n};
   }
   void halve(const double* coords, Range leaves);
-  void sort_below(const double* coords, Range leaves, Pulse& pulse);
+  void sort_below(const double* coords, Range leaves, StopToken& token);
 
   std::int64_t n_coords_, n_split_;
   Buffer<std::int32_t> order_;

@@ -22,8 +22,8 @@ struct ProductJob {
 
 // kWidth = 0: the width is known only now, and sums are kept in `out`.
 template <int kWidth, class X>
-TACIT_INLINE void multiply_range(const ProductJob<X>& job, Range range, Pulse& pulse) {
-  Meter meter(pulse);
+TACIT_INLINE void multiply_range(const ProductJob<X>& job, Range range, StopToken& token) {
+  Meter meter(token);
   const SparseRows<X>& rows = job.rows;
   const std::int64_t width = kWidth ? kWidth : job.width;
   for (std::int64_t r = range.begin; r < range.end; ++r) {
@@ -43,8 +43,8 @@ TACIT_INLINE void multiply_range(const ProductJob<X>& job, Range range, Pulse& p
 }
 
 template <int kWidth, class X>
-TACIT_INLINE void scatter_range(const ProductJob<X>& job, Range range, Pulse& pulse) {
-  Meter meter(pulse);
+TACIT_INLINE void scatter_range(const ProductJob<X>& job, Range range, StopToken& token) {
+  Meter meter(token);
   const SparseRows<X>& rows = job.rows;
   const std::int64_t width = kWidth ? kWidth : job.width;
   for (std::int64_t r = range.begin; r < range.end; ++r) {
@@ -63,12 +63,12 @@ TACIT_INLINE void scatter_range(const ProductJob<X>& job, Range range, Pulse& pu
 }
 
 template <bool kTransposed, class X>
-TACIT_INLINE void run_range(const ProductJob<X>& job, Range range, Pulse& pulse) {
+TACIT_INLINE void run_range(const ProductJob<X>& job, Range range, StopToken& token) {
   const auto go = [&](auto width) TACIT_INLINE_LAMBDA {
     if constexpr (kTransposed)
-      scatter_range<decltype(width)::value>(job, range, pulse);
+      scatter_range<decltype(width)::value>(job, range, token);
     else
-      multiply_range<decltype(width)::value>(job, range, pulse);
+      multiply_range<decltype(width)::value>(job, range, token);
   };
   with_constant<1, 2, 3, 4, 8, 12, 16, 0>(job.width, go);
 }
@@ -82,8 +82,8 @@ void sparse_product(const SparseRows<X>& rows, const double* right, std::int64_t
   const ProductJob<X> job{rows, right, width, out};
   const std::int64_t n_blocks =
       std::clamp<std::int64_t>((rows.indptr[rows.n_rows] * width) >> 18, 1, 64);
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    run(job, block_range(rows.n_rows, n_blocks, b), pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+    run(job, block_range(rows.n_rows, n_blocks, b), token);
   });
 }
 
@@ -97,9 +97,9 @@ void transposed_sparse_product(const SparseRows<X>& rows, const double* right, s
       rows.indptr[rows.n_rows] / (8 * std::max<std::int64_t>(1, rows.n_columns)), 1, kMostParts);
   std::vector<double> others(static_cast<std::size_t>((n_parts - 1) * size), 0.0);
   std::fill_n(out, size, 0.0);
-  for_blocks(n_parts, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_parts, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     const ProductJob<X> job{rows, right, width, b ? others.data() + (b - 1) * size : out};
-    run(job, block_range(rows.n_rows, n_parts, b), pulse);
+    run(job, block_range(rows.n_rows, n_parts, b), token);
   });
   for (std::int64_t b = 1; b < n_parts; ++b) {
     const double* const part = others.data() + (b - 1) * size;
@@ -116,13 +116,13 @@ void sparse_column_moments(const SparseRows<X>& rows, const ColumnMoments& out, 
   std::fill_n(out.variance, d, 0.0);
   std::fill_n(out.lower, d, std::numeric_limits<double>::infinity());
   std::fill_n(out.upper, d, -std::numeric_limits<double>::infinity());
-  Watch watch(poll);
+  Poller poller(poll);
   const auto visit = [&](const auto& see) {
     for (std::int64_t r = 0; r < rows.n_rows; r += kRowsBetweenChecks) {
       const std::int64_t end = rows.indptr[std::min(rows.n_rows, r + kRowsBetweenChecks)];
       for (std::int64_t i = rows.indptr[r]; i < end; ++i)
         see(static_cast<std::size_t>(rows.indices[i]), static_cast<double>(rows.numbers[i]));
-      watch.check();
+      poller.check();
     }
   };
   visit([&](std::size_t c, double x) {

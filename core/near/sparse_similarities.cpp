@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kRows = 4;
 constexpr double kClose =
-    1e-5;  // below this share of the squares, differences are taken one by one
+    1e-5;  // below this fraction of the squares, differences are taken one by one
 
 // Four rows spread out, so that a near object is read once for all of them.
 template <class Index>
@@ -118,24 +118,24 @@ void compare_rows(const SparseJob<Index, T, Offset>& job, SpreadRows<Index>& spr
 }
 
 template <class Index, class T, class Offset>
-void measure_blocks(const SparseJob<Index, T, Offset>& job, Range blocks, Pulse& pulse) {
+void measure_blocks(const SparseJob<Index, T, Offset>& job, Range blocks, StopToken& token) {
   const NearBlocks& near = job.near;
   NearList lists(near);
   SpreadRows<Index> spread(job.rows);
-  Meter meter(pulse);
+  Meter meter(token);
   for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
     const ListView list = lists.collect(b);
     std::int64_t stored = 0;
     for (std::int64_t k = 0; k < list.size; ++k)
       stored += 2 + job.columns.indptr[list.ids[k] + 1] - job.columns.indptr[list.ids[k]];
-    std::int64_t place = 0;
+    std::int64_t position = 0;
     for (std::int64_t k = near.starts[b]; k < near.starts[b + 1]; k += kRows) {
       const auto n_rows = static_cast<int>(std::min<std::int64_t>(kRows, near.starts[b + 1] - k));
       std::int64_t objects[kRows];
       RowSpan spans[kRows];
       for (int r = 0; r < kRows; ++r) {
         objects[r] = near.row_order[k + std::min(r, n_rows - 1)];
-        spans[r] = row_span(near.which, static_cast<std::int32_t>(objects[r]), list, place);
+        spans[r] = row_span(near.which, static_cast<std::int32_t>(objects[r]), list, position);
         if (r < n_rows) copy_indices(spans[r], list, job.out.indices + job.out.offsets[objects[r]]);
       }
       if (job.out.similarities) compare_rows(job, spread, list, objects, spans, n_rows);
@@ -151,11 +151,11 @@ void sparse_similarities(const NearBlocks& near, const SparseNumbers<Index>& row
                          const SparseNumbers<Index>& columns, Measure measure, double scale,
                          const NearMatrix<T, Offset>& out, int n_jobs, Poll poll) {
   const SparseJob<Index, T, Offset> job{near, rows, columns, measure, scale, out};
-  const std::vector<std::int64_t> parts = share_blocks(near, n_jobs);
+  const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
   for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
-             [&](std::int64_t part, Pulse& pulse) {
+             [&](std::int64_t part, StopToken& token) {
                const auto at = static_cast<std::size_t>(part);
-               measure_blocks(job, {parts[at], parts[at + 1]}, pulse);
+               measure_blocks(job, {parts[at], parts[at + 1]}, token);
              });
 }
 

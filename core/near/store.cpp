@@ -22,7 +22,7 @@ double scale_for(const X* numbers, std::int64_t n) {
 // but padding.
 float sum_limit(double limit, double norm, const NearError& error) {
   if (!(norm < kNearTooFar)) return FLT_MAX;
-  const double sum = limit - (1 - error.share) * norm + error.rest;
+  const double sum = limit - (1 - error.relative) * norm + error.rest;
   if (!(sum < FLT_MAX)) return FLT_MAX;
   const auto rounded = static_cast<float>(sum);
   return static_cast<double>(rounded) < sum
@@ -30,12 +30,12 @@ float sum_limit(double limit, double norm, const NearError& error) {
              : rounded;
 }
 
-NearBounds bounds_of(std::int32_t query, std::int64_t place, float sum, double norm,
+NearBounds bounds_of(std::int32_t query, std::int64_t position, float sum, double norm,
                      double own_norm, const NearError& error) {
-  if (!(norm < kNearTooFar)) return {query, place, 0.0, std::numeric_limits<double>::infinity()};
-  const double low = (1 - error.share) * norm + static_cast<double>(sum) - error.rest;
-  const double width = 2.01 * (error.share * (norm + own_norm) + error.rest);
-  return {query, place, low, low + width};
+  if (!(norm < kNearTooFar)) return {query, position, 0.0, std::numeric_limits<double>::infinity()};
+  const double low = (1 - error.relative) * norm + static_cast<double>(sum) - error.rest;
+  const double width = 2.01 * (error.relative * (norm + own_norm) + error.rest);
+  return {query, position, low, low + width};
 }
 
 }  // namespace
@@ -102,9 +102,9 @@ DenseStore<X>::DenseStore(const Rows& rows, const NearOrder& order, double scale
       tiles_(static_cast<std::size_t>(order.n_leaves() * kNearLeaf * rows.width)),
       norms_(static_cast<std::size_t>(order.n_leaves() * kNearLeaf)),
       bases_(static_cast<std::size_t>(order.n_leaves() * kNearLeaf)) {
-  for_blocks(order.n_branches(), n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(order.n_branches(), n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     copy_branch(rows, order, b);
-    pulse.beat();
+    token.check();
   });
 }
 
@@ -116,10 +116,10 @@ void DenseStore<X>::copy_branch(const Rows& rows, const NearOrder& order, std::i
   const std::int32_t* const objects = order.objects().data();
   double* const centre = centres_.data() + branch * width_;
   std::fill_n(centre, width_, 0.0);
-  const double share = scale_ / static_cast<double>(end - begin);
+  const double factor = scale_ / static_cast<double>(end - begin);
   for (std::int64_t p = begin; p < end; ++p) {
     const X* const x = rows.numbers + objects[p] * width_;
-    for (std::int64_t j = 0; j < width_; ++j) centre[j] += static_cast<double>(x[j]) * share;
+    for (std::int64_t j = 0; j < width_; ++j) centre[j] += static_cast<double>(x[j]) * factor;
   }
   for (std::int64_t p = begin; p < filled; ++p) {
     float* const tile = tiles_.data() + p / kNearTile * kNearTile * width_ + p % kNearTile;
@@ -136,7 +136,7 @@ void DenseStore<X>::copy_branch(const Rows& rows, const NearOrder& order, std::i
       norm = std::numeric_limits<double>::infinity();
     }
     norms_[static_cast<std::size_t>(p)] = static_cast<float>(norm);
-    bases_[static_cast<std::size_t>(p)] = static_cast<float>((1 - error_.share) * norm);
+    bases_[static_cast<std::size_t>(p)] = static_cast<float>((1 - error_.relative) * norm);
   }
 }
 
@@ -194,10 +194,10 @@ const std::vector<NearBounds>& DenseStore<X>::Probe::leaf(std::int64_t leaf, con
   for (int h = 0; h < n_hits; ++h) {
     const NearHit& hit = hits_[static_cast<std::size_t>(h)];
     const std::int32_t query = active[hit.query];
-    const std::int64_t place = first + hit.place;
-    if (place < store_.size_)
-      found_.push_back(bounds_of(query, place, hit.sum, norms_[static_cast<std::size_t>(query)],
-                                 store_.norms_[static_cast<std::size_t>(place)], store_.error_));
+    const std::int64_t position = first + hit.position;
+    if (position < store_.size_)
+      found_.push_back(bounds_of(query, position, hit.sum, norms_[static_cast<std::size_t>(query)],
+                                 store_.norms_[static_cast<std::size_t>(position)], store_.error_));
   }
   return found_;
 }
@@ -231,16 +231,16 @@ SparseStore<X>::SparseStore(const Rows& rows, const NearOrder& order, double sca
       error_(longest(rows)),
       norms_(static_cast<std::size_t>(order.size())),
       bases_(static_cast<std::size_t>(order.size())) {
-  for_blocks(order.n_branches(), n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(order.n_branches(), n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     const Range leaves = order.branch(b);
     const std::int64_t end = std::min(leaves.end * kNearLeaf, order.size());
     for (std::int64_t p = leaves.begin * kNearLeaf; p < end; ++p) {
-      const auto place = static_cast<std::size_t>(p);
-      const double norm = squared_norm(rows, order.objects()[place], scale);
-      norms_[place] = static_cast<float>(norm);
-      bases_[place] = static_cast<float>((1 - error_.share) * norm);
+      const auto position = static_cast<std::size_t>(p);
+      const double norm = squared_norm(rows, order.objects()[position], scale);
+      norms_[position] = static_cast<float>(norm);
+      bases_[position] = static_cast<float>((1 - error_.relative) * norm);
     }
-    pulse.beat();
+    token.check();
   });
 }
 
@@ -285,19 +285,19 @@ const std::vector<NearBounds>& SparseStore<X>::Probe::leaf(std::int64_t leaf, co
     const auto q = static_cast<std::size_t>(active[i]);
     sums[q] = sum_limit(limits[q], norms_[q], store_.error_);
   }
-  const Range places = store_.order_.leaf(leaf);
+  const Range positions = store_.order_.leaf(leaf);
   const SparseNumbers<X>& rows = store_.rows_;
-  const int n_hits = filter_rows(rows.indptr, rows.indices, rows.numbers,
-                                 store_.order_.objects().data() + places.begin,
-                                 store_.bases_.data() + places.begin, places.end - places.begin,
-                                 store_.scale_, lanes_.data(), sums, hits_.data());
+  const int n_hits = filter_rows(
+      rows.indptr, rows.indices, rows.numbers, store_.order_.objects().data() + positions.begin,
+      store_.bases_.data() + positions.begin, positions.end - positions.begin, store_.scale_,
+      lanes_.data(), sums, hits_.data());
   found_.clear();
   for (int h = 0; h < n_hits; ++h) {
     const NearHit& hit = hits_[static_cast<std::size_t>(h)];
-    const std::int64_t place = places.begin + hit.place;
-    found_.push_back(bounds_of(hit.query, place, hit.sum,
+    const std::int64_t position = positions.begin + hit.position;
+    found_.push_back(bounds_of(hit.query, position, hit.sum,
                                norms_[static_cast<std::size_t>(hit.query)],
-                               store_.norms_[static_cast<std::size_t>(place)], store_.error_));
+                               store_.norms_[static_cast<std::size_t>(position)], store_.error_));
   }
   return found_;
 }

@@ -45,20 +45,20 @@ double near_square(const SparseNumbers<X>& a, std::int64_t i, const SparseNumber
 
 // An object whose squared distance (times scale²) is between two numbers.
 struct NearBounds {
-  std::int32_t query;  // place of the query in its group
-  std::int64_t place;  // of the object in the order
+  std::int32_t query;     // position of the query in its group
+  std::int64_t position;  // of the object in the order
   double low, high;
 };
 
 // What rounding can do to ‖a‖² + ‖b‖² - 2 a·b with n_terms products in single precision: the error
-// is at most share · (‖a‖² + ‖b‖²) + rest. Each product and each sum is off by 2^-24 of sums up to
-// twice those norms; a few more such steps are spent on rounding a, b and the norms. Underflow is
-// the rest.
+// is at most relative · (‖a‖² + ‖b‖²) + rest. Each product and each sum is off by 2^-24 of sums up
+// to twice those norms; a few more such steps are spent on rounding a, b and the norms. Underflow
+// is the rest.
 struct NearError {
   explicit NearError(std::int64_t n_terms)
-      : share(0x1p-24 * static_cast<double>(2 * n_terms + 24)),
+      : relative(0x1p-24 * static_cast<double>(2 * n_terms + 24)),
         rest(0x1p-80 * static_cast<double>(n_terms + 1)) {}
-  double share, rest;
+  double relative, rest;
 };
 
 // Squared norms of queries beyond this are not told in single precision.

@@ -19,7 +19,7 @@ struct NetRequest {
 };
 
 // Product of states that all parents together could be in; more than kMostStates are never counted.
-constexpr double kMostStates = 1e200;  // shares of priors stay normal
+constexpr double kMostStates = 1e200;  // fractions of priors stay normal
 double states_of(const NetColumns& columns, const Parents& parents);
 
 // The columns that a request counts as one more parent: not the child, not a parent, and none with

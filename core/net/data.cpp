@@ -181,11 +181,11 @@ void NetGroups::split_heavy(const NetGroup& group, int column, std::vector<NetGr
   const std::int64_t n_words = data_.n_words();
   std::vector<std::uint64_t> rest(all, all + n_words), part(rest.size());
   std::int64_t left = group.n;
-  auto place = parts.size();  // of the most common code, which is known last
+  auto position = parts.size();  // of the most common code, which is known last
   for (int code = 0; code < data_.arity(column); ++code) {
     const std::uint64_t* with = data_.bitmap(column, code);
     if (!with) {
-      place = parts.size();
+      position = parts.size();
       continue;
     }
     for (std::int64_t w = 0; w < n_words; ++w) {
@@ -200,7 +200,7 @@ void NetGroups::split_heavy(const NetGroup& group, int column, std::vector<NetGr
   const int common = data_.common(column);
   if (common == data_.missing(column)) return;
   add_part(rest.data(), left, group.state, common, parts, words, list);
-  std::rotate(parts.begin() + static_cast<std::ptrdiff_t>(place), parts.end() - (left > 0),
+  std::rotate(parts.begin() + static_cast<std::ptrdiff_t>(position), parts.end() - (left > 0),
               parts.end());
 }
 
@@ -223,13 +223,13 @@ void NetGroups::split_light(const NetGroup& group, int column, std::vector<NetGr
     }
     return;
   }
-  std::vector<std::int64_t> place(static_cast<std::size_t>(data_.arity(column)), 0);
-  for (std::int64_t k = 0; k < group.n; ++k) ++place[codes[records[k]]];
-  if (missing >= 0) place[static_cast<std::size_t>(missing)] = 0;
+  std::vector<std::int64_t> position(static_cast<std::size_t>(data_.arity(column)), 0);
+  for (std::int64_t k = 0; k < group.n; ++k) ++position[codes[records[k]]];
+  if (missing >= 0) position[static_cast<std::size_t>(missing)] = 0;
   auto next = static_cast<std::int64_t>(list.size());
-  for (std::size_t code = 0; code < place.size(); ++code) {
-    const std::int64_t n = place[code];
-    place[code] = next;
+  for (std::size_t code = 0; code < position.size(); ++code) {
+    const std::int64_t n = position[code];
+    position[code] = next;
     if (n > 0) parts.push_back({group.state, static_cast<int>(code), next, n, false});
     next += n;
   }
@@ -237,7 +237,7 @@ void NetGroups::split_light(const NetGroup& group, int column, std::vector<NetGr
   for (std::int64_t k = 0; k < group.n; ++k) {
     const int code = codes[records[k]];
     if (code == missing) continue;
-    list[static_cast<std::size_t>(place[static_cast<std::size_t>(code)]++)] = records[k];
+    list[static_cast<std::size_t>(position[static_cast<std::size_t>(code)]++)] = records[k];
   }
 }
 

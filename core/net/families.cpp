@@ -157,27 +157,28 @@ NetFamily HeldFamilies::work_out(int child, const Parents& parents) const {
 }
 
 const NetFamily& HeldFamilies::family(int child, const Parents& parents) {
-  auto& place = families_[key_of(child, parents)];
-  if (!place) {
-    place = std::make_unique<NetFamily>(work_out(child, parents));
-    n_scored_ += place->n_scored;
+  auto& position = families_[key_of(child, parents)];
+  if (!position) {
+    position = std::make_unique<NetFamily>(work_out(child, parents));
+    n_scored_ += position->n_scored;
   }
-  return *place;
+  return *position;
 }
 
 double HeldFamilies::score(int child, const Parents& parents) {
   const NetKey key = key_of(child, parents);
   if (const auto found = families_.find(key); found != families_.end()) return found->second->own;
-  const auto [place, is_new] = singles_.try_emplace(key, 0.0);
+  const auto [position, is_new] = singles_.try_emplace(key, 0.0);
   if (is_new) {
     const double states = states_of(columns(), parents);
     const NetGroups groups(data_, child, parents);
-    if (states > kMostStates || groups.too_large()) return place->second = kImpossible;
+    if (states > kMostStates || groups.too_large()) return position->second = kImpossible;
     std::vector<double> room;
-    place->second = scorer_.counts(child, groups.counts().data(), groups.n_states(), states, room);
+    position->second =
+        scorer_.counts(child, groups.counts().data(), groups.n_states(), states, room);
     ++n_scored_;
   }
-  return place->second;
+  return position->second;
 }
 
 void HeldFamilies::prepare(const std::vector<std::pair<int, Parents>>& wanted, int n_jobs,
@@ -186,10 +187,11 @@ void HeldFamilies::prepare(const std::vector<std::pair<int, Parents>>& wanted, i
   for (const auto& each : wanted)
     if (!families_.contains(key_of(each.first, each.second))) missing.push_back(&each);
   std::vector<std::unique_ptr<NetFamily>> found(missing.size());
-  for_blocks(static_cast<std::int64_t>(missing.size()), n_jobs, poll, [&](std::int64_t b, Pulse&) {
-    const auto at = static_cast<std::size_t>(b);
-    found[at] = std::make_unique<NetFamily>(work_out(missing[at]->first, missing[at]->second));
-  });
+  for_blocks(
+      static_cast<std::int64_t>(missing.size()), n_jobs, poll, [&](std::int64_t b, StopToken&) {
+        const auto at = static_cast<std::size_t>(b);
+        found[at] = std::make_unique<NetFamily>(work_out(missing[at]->first, missing[at]->second));
+      });
   for (std::size_t at = 0; at < missing.size(); ++at) {
     n_scored_ += found[at]->n_scored;
     families_[key_of(missing[at]->first, missing[at]->second)] = std::move(found[at]);

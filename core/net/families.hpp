@@ -20,7 +20,7 @@ namespace tacit {
 struct NetFamily {
   double own;
   std::vector<double> with;     // by column: with it as one more parent; -inf if that must not be
-  std::vector<double> without;  // by place among the parents
+  std::vector<double> without;  // by position among the parents
   std::int64_t n_scored;
 };
 

@@ -10,9 +10,9 @@ namespace {
 
 constexpr double kImpossible = -std::numeric_limits<double>::infinity();
 
-Parents without(const Parents& parents, std::size_t place) {
+Parents without(const Parents& parents, std::size_t position) {
   Parents fewer = parents;
-  fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(place));
+  fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(position));
   return fewer;
 }
 
@@ -72,10 +72,10 @@ const NetFamily& FetchedFamilies::family(int child, const Parents& parents) {
   }
   const auto found = fetched_.find(key);
   if (found == fetched_.end()) throw std::invalid_argument("a family has too many states");
-  auto& place = families_[key] = std::move(found->second);
+  auto& position = families_[key] = std::move(found->second);
   fetched_.erase(found);
-  n_scored_ += place->n_scored;
-  return *place;
+  n_scored_ += position->n_scored;
+  return *position;
 }
 
 double FetchedFamilies::score(int child, const Parents& parents) {
@@ -139,14 +139,14 @@ void FetchedFamilies::set_mode(Mode mode) {
 }
 
 bool FetchedFamilies::note(int child, const Parents& parents, bool full) {
-  const auto [place, is_new] = is_noted_.try_emplace(key_of(child, parents), full);
-  if (!is_new && (place->second || !full)) return false;
+  const auto [position, is_new] = is_noted_.try_emplace(key_of(child, parents), full);
+  if (!is_new && (position->second || !full)) return false;
   const Noted noted{child, parents, full};
   double bytes = 0;
   for (const NetRequest& each : requests_of(noted)) bytes += bytes_bound(each);
   if (guesses() && !noted_.empty() && noted_bytes_ + bytes > static_cast<double>(most_bytes_))
     throw NetEnough();
-  place->second = full;
+  position->second = full;
   noted_bytes_ += bytes;
   noted_.push_back(noted);
   return true;
@@ -283,26 +283,27 @@ void FetchedFamilies::take(const std::vector<NetRequest>& requests,
         requests[full[runs.back().first]].parents != own.parents)
       runs.emplace_back(k, k);
     runs.back().second = k + 1;
-    auto& place = building_[key_of(own.child, own.parents)];
-    if (!place) place = std::make_unique<Building>();
+    auto& position = building_[key_of(own.child, own.parents)];
+    if (!position) position = std::make_unique<Building>();
   }
   const auto& building = building_;
-  for_blocks(static_cast<std::int64_t>(runs.size()), n_jobs_, poll_, [&](std::int64_t b, Pulse&) {
-    const auto [first, last] = runs[static_cast<std::size_t>(b)];
-    for (std::size_t k = first; k < last; ++k) {
-      const NetRequest& own = requests[full[k]];
-      Building& place = *building.find(key_of(own.child, own.parents))->second;
-      if (!place.begun) begin(place, own, counts[full[k]]);
-      extend(place, own, counts[full[k]]);
-    }
-  });
+  for_blocks(static_cast<std::int64_t>(runs.size()), n_jobs_, poll_,
+             [&](std::int64_t b, StopToken&) {
+               const auto [first, last] = runs[static_cast<std::size_t>(b)];
+               for (std::size_t k = first; k < last; ++k) {
+                 const NetRequest& own = requests[full[k]];
+                 Building& position = *building.find(key_of(own.child, own.parents))->second;
+                 if (!position.begun) begin(position, own, counts[full[k]]);
+                 extend(position, own, counts[full[k]]);
+               }
+             });
   for (const auto& [first, last] : runs) {
     const NetRequest& own = requests[full[last - 1]];
     if (own.end < columns().n_columns()) continue;  // the rest comes with the next pass
-    const auto place = building_.find(key_of(own.child, own.parents));
-    if (!place->second->too_large)
-      fetched_[place->first] = std::make_unique<NetFamily>(std::move(place->second->family));
-    building_.erase(place);
+    const auto position = building_.find(key_of(own.child, own.parents));
+    if (!position->second->too_large)
+      fetched_[position->first] = std::make_unique<NetFamily>(std::move(position->second->family));
+    building_.erase(position);
   }
 }
 
@@ -425,9 +426,9 @@ double FetchedFamilies::guess_score(int child, const Parents& parents) {
       if (x == child || std::binary_search(parents.begin(), parents.end(), x)) continue;
       const Parents more = with(parents, x);
       const NetFamily* base = at(more);
-      const auto place =
+      const auto position =
           static_cast<std::size_t>(std::lower_bound(more.begin(), more.end(), x) - more.begin());
-      if (base && place < base->without.size()) return base->without[place];
+      if (base && position < base->without.size()) return base->without[position];
     }
   }
   const NetFamily& alone = *known(key_of(child, {}));

@@ -36,7 +36,7 @@ struct Move {
   double gain = 0;
 };
 
-struct Place {
+struct Position {
   NetGraph graph;
   double score;
 };
@@ -47,7 +47,7 @@ enum class Stage { kStart, kShake, kClimb, kWalk, kSwap, kBeyond, kDone, kEnd };
 // Where the search is: from here, it can go on, and again.
 struct State {
   Stage stage;
-  Place here, best;
+  Position here, best;
   Dice dice;
   std::int64_t restart = 0, fruitless = 0, n_moves = 0;
   std::vector<NetProgress> trace;
@@ -62,7 +62,7 @@ class Search {
         rules_(rules),
         poll_(poll),
         tell_(tell),
-        watch_(poll),
+        poller_(poll),
         n_(families.columns().n_columns()),
         begun_(Clock::now()),
         state_{Stage::kStart,
@@ -156,7 +156,7 @@ class Search {
         return;
       } catch (const NetMissing&) {
       }
-      const Place best = best_;  // for sure, if time is up in what follows
+      const Position best = best_;  // for sure, if time is up in what follows
       state_ = before;
       fetched_->set_mode(FetchedFamilies::Mode::kGuess);
       try {
@@ -211,7 +211,7 @@ class Search {
   }
 
   void check() {
-    watch_.check();
+    poller_.check();
     if (rules_.max_seconds > 0 && seconds() > rules_.max_seconds) throw OutOfTime();
   }
   double seconds() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
@@ -348,7 +348,7 @@ class Search {
 
   // Walks among nets that say the same as this one, by turning covered arcs, and climbs from there.
   bool walk() {
-    const Place before = here_;
+    const Position before = here_;
     const std::size_t length = 1 + dice_.below(static_cast<std::size_t>(2 * n_));
     for (std::size_t step = 0; step < length; ++step) {
       std::vector<std::pair<int, int>> covered;
@@ -440,12 +440,12 @@ class Search {
   const NetRules& rules_;
   Poll poll_;
   const std::function<void(const NetProgress&)>& tell_;
-  Watch watch_;
+  Poller poller_;
   int n_;
   Clock::time_point begun_;
   State state_;
-  Place& here_ = state_.here;
-  Place& best_ = state_.best;
+  Position& here_ = state_.here;
+  Position& best_ = state_.best;
   Dice& dice_ = state_.dice;
   std::int64_t& n_moves_ = state_.n_moves;
   std::vector<NetProgress>& trace_ = state_.trace;

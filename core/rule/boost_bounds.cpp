@@ -22,7 +22,7 @@ void OutputBounds::start(const StatPair& all, const RuleColumns& columns,
     const double n = column_sizes[static_cast<std::size_t>(c)], g = n * first, h = n * second;
     bounds_[c] = {rounded_up(std::abs(g) / std::sqrt(h + l2_)), rounded_up(std::max(g, 0.0)),
                   rounded_up(std::max(-g, 0.0)), rounded_up(h)};
-    if (columns.predominant[c] == kMissingCode) bounds_[c] = kUnknown;
+    if (columns.default_code[c] == kMissingCode) bounds_[c] = kUnknown;
   }
 }
 

@@ -36,7 +36,7 @@ class OutputBounds {
 
   // Nothing is known any more.
   void forget();
-  // All records have the same statistics: nothing needs to be looked at. Columns whose predominant
+  // All records have the same statistics: nothing needs to be looked at. Columns whose default
   // value is missing stay unknown.
   void start(const StatPair& all, const RuleColumns& columns,
              const std::vector<std::int32_t>& column_sizes);

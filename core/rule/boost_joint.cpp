@@ -52,10 +52,10 @@ std::vector<float> RuleBooster::chosen_rows(const std::vector<std::int32_t>& out
   search_.mask().for_each([&](std::int32_t record) {
     float* const to = rows.data() + few.width() * record;
     for (std::size_t k = 0; k < outputs.size(); ++k) {
-      const std::int64_t from = JointStats::place(outputs[k]);
-      const std::int64_t place = JointStats::place(static_cast<std::int64_t>(k));
-      to[place] = all.row(record)[from];
-      to[place + 4] = all.row(record)[from + 4];
+      const std::int64_t from = JointStats::position(outputs[k]);
+      const std::int64_t position = JointStats::position(static_cast<std::int64_t>(k));
+      to[position] = all.row(record)[from];
+      to[position + 4] = all.row(record)[from + 4];
     }
   });
   return rows;
@@ -92,9 +92,10 @@ bool RuleBooster::grow_joint(Growing& rule, int n_jobs, Poll poll) {
     JointSums chosen(static_cast<std::size_t>(stats.width()), 0.0);
     for (std::size_t j = 0; j < rule.outputs.size(); ++j) {
       const StatSums own = all.of(totals, rule.outputs[j]);
-      const auto place = static_cast<std::size_t>(JointStats::place(static_cast<std::int64_t>(j)));
-      chosen[place] = own.first;
-      chosen[place + 4] = own.second;
+      const auto position =
+          static_cast<std::size_t>(JointStats::position(static_cast<std::int64_t>(j)));
+      chosen[position] = own.first;
+      chosen[position + 4] = own.second;
       head.push_back(settings_.score.head(own));
     }
     totals.swap(chosen);

@@ -160,9 +160,9 @@ void BoostLoss::set(std::int64_t output, std::int32_t record, double g, double h
   const StatPair own{static_cast<float>(g), static_cast<float>(h)};
   stats_[static_cast<std::size_t>(output * m_ + record)] = own;
   if (!joint_) return;
-  const std::int64_t place = joint_stats().width() * record + JointStats::place(output);
-  rows_[static_cast<std::size_t>(place)] = own.first;
-  rows_[static_cast<std::size_t>(place + 4)] = own.second;
+  const std::int64_t position = joint_stats().width() * record + JointStats::position(output);
+  rows_[static_cast<std::size_t>(position)] = own.first;
+  rows_[static_cast<std::size_t>(position + 4)] = own.second;
 }
 
 bool BoostLoss::renew(std::int64_t output, const std::vector<std::int32_t>& records,
@@ -258,7 +258,7 @@ void BoostLoss::start(bool optimal) {
     start_example_logistic();
   } else if (optimal) {
     for (std::size_t o = 0; o < hits.size(); ++o) {
-      const double share = all > 0 ? hits[o] / all : 0;
+      const double fraction = all > 0 ? hits[o] / all : 0;
       // Half a record on either side keeps the odds of constant labels finite.
       const double odds = (hits[o] + half) / (all - hits[o] + half);
       if (kind_ == LossKind::logistic)
@@ -266,7 +266,7 @@ void BoostLoss::start(bool optimal) {
       else if (kind_ == LossKind::softmax)
         default_[o] = std::log((hits[o] + half) / (all + half * static_cast<double>(n_outputs_)));
       else
-        default_[o] = share;
+        default_[o] = fraction;
     }
   }
   for (std::int64_t o = 0; o < n_outputs_; ++o)

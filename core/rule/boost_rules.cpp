@@ -15,7 +15,7 @@ RuleBooster::RuleBooster(const RuleColumns& columns, BoostTargets targets, std::
       loss_(settings.loss, targets, n_outputs, columns.n_records, weights, units, held_weights,
             settings.heads != HeadKind::single),
       search_(columns, units),
-      sampler_(settings.sample, settings.sample_share, columns.n_records, units, strata,
+      sampler_(settings.sample, settings.sample_fraction, columns.n_records, units, strata,
                settings.seed),
       lazy_(settings.heads == HeadKind::single && settings.sample == SampleKind::none &&
             loss_.decomposable()),
@@ -72,10 +72,10 @@ void RuleBooster::start_bounds(const BoostTargets& targets) {
 }
 
 std::int64_t RuleBooster::grow(std::int64_t n, std::int64_t patience, int n_jobs, Poll poll) {
-  Watch watch(poll);
+  Poller poller(poll);
   std::int64_t added = 0;
   while (added < n && !done_) {
-    watch.check();
+    poller.check();
     if (!add_rule(n_jobs, poll)) {
       done_ = true;
       break;

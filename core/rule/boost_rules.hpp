@@ -28,7 +28,7 @@ struct BoostSettings {
   int max_conditions = 4;
   bool default_rule = true;
   SampleKind sample = SampleKind::none;
-  double sample_share = 1;
+  double sample_fraction = 1;
   std::int64_t n_features = 0;  // columns tried for each condition; 0: all
   bool prune = false;
   std::uint64_t seed = 0;

@@ -8,17 +8,17 @@
 
 namespace tacit {
 
-RuleSampler::RuleSampler(SampleKind kind, double share, std::int64_t n_records, const float* units,
-                         const std::int32_t* strata, std::uint64_t seed)
-    : kind_(kind), share_(share), units_(units), seed_(seed) {
+RuleSampler::RuleSampler(SampleKind kind, double fraction, std::int64_t n_records,
+                         const float* units, const std::int32_t* strata, std::uint64_t seed)
+    : kind_(kind), fraction_(fraction), units_(units), seed_(seed) {
   std::map<std::int32_t, std::size_t> number;
   for (std::int64_t r = 0; r < n_records; ++r) {
     if (units && !(units[r] > 0)) continue;
     n_units_ += units ? static_cast<double>(units[r]) : 1;
     if (kind == SampleKind::none) continue;
-    const auto [place, is_new] = number.try_emplace(strata ? strata[r] : 0, strata_.size());
+    const auto [position, is_new] = number.try_emplace(strata ? strata[r] : 0, strata_.size());
     if (is_new) strata_.emplace_back();
-    strata_[place->second].push_back(static_cast<std::int32_t>(r));
+    strata_[position->second].push_back(static_cast<std::int32_t>(r));
   }
   if (kind != SampleKind::none) drawn_.resize(static_cast<std::size_t>(n_records));
 }
@@ -31,10 +31,10 @@ const float* RuleSampler::draw_records() {
   if (kind_ == SampleKind::none) return nullptr;
   std::fill(drawn_.begin(), drawn_.end(), 0.0f);
   n_units_ = 0;
-  // Strata of few records: what is left of one's share is drawn in the next.
+  // Strata of few records: what is left of one's part is drawn in the next.
   double owed = 0;
   for (std::vector<std::int32_t>& members : strata_) {
-    owed += share_ * static_cast<double>(members.size());
+    owed += fraction_ * static_cast<double>(members.size());
     const auto wanted = static_cast<std::size_t>(std::floor(owed + 0.5));
     const std::size_t n = kind_ == SampleKind::bagging ? wanted : std::min(wanted, members.size());
     owed -= static_cast<double>(n);

@@ -11,8 +11,8 @@ enum class SampleKind { none, bagging, subsample };
 class RuleSampler {
  public:
   // `units`: how often each record counts, or null for once. `strata`: records of each are drawn by
-  // the same share; null for one stratum.
-  RuleSampler(SampleKind kind, double share, std::int64_t n_records, const float* units,
+  // the same fraction; null for one stratum.
+  RuleSampler(SampleKind kind, double fraction, std::int64_t n_records, const float* units,
               const std::int32_t* strata, std::uint64_t seed);
 
   // How often each record counts for the next rule; null if none are drawn, and all count as ever.
@@ -26,7 +26,7 @@ class RuleSampler {
   std::uint64_t below(std::uint64_t n);
 
   SampleKind kind_;
-  double share_, n_units_ = 0;
+  double fraction_, n_units_ = 0;
   const float* units_;
   std::uint64_t seed_, counter_ = 0;
   std::vector<std::vector<std::int32_t>> strata_;

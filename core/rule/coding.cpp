@@ -18,7 +18,7 @@ struct Entry {
 };
 
 // All records of one column with the same number, or, once numbers are binned, of one bin. `begin`
-// and `end` are places in the sorted entries; the records that are not listed have none.
+// and `end` are positions in the sorted entries; the records that are not listed have none.
 struct Group {
   double lower, upper;
   std::int64_t begin, end;
@@ -27,7 +27,7 @@ struct Group {
 };
 
 struct CodedColumn {
-  std::int32_t predominant = kMissing;
+  std::int32_t default_code = kMissing;
   std::vector<std::int32_t> run_codes, records;
   std::vector<std::int64_t> run_ends;
   std::vector<double> lower, upper;
@@ -47,9 +47,9 @@ bool is_sorted(const Entry* begin, const Entry* end) {
 void insertion_sort(Entry* begin, Entry* end) {
   for (Entry* e = begin + 1; e < end; ++e) {
     const Entry own = *e;
-    Entry* place = e;
-    for (; place > begin && own.value < place[-1].value; --place) *place = place[-1];
-    *place = own;
+    Entry* position = e;
+    for (; position > begin && own.value < position[-1].value; --position) *position = position[-1];
+    *position = own;
   }
 }
 
@@ -109,7 +109,7 @@ void sort_entries(CodingScratch& s) {
     return;
   }
   s.bucket_of.resize(n);
-  s.bucket_ends.assign(n_buckets + 1, 0);  // at first the sizes, one place further on
+  s.bucket_ends.assign(n_buckets + 1, 0);  // at first the sizes, one position further on
   for (std::size_t k = 0; k < n; ++k) {
     // At most n_buckets - 1, but for rounding.
     const auto bucket = static_cast<std::uint32_t>((s.entries[k].value - low) * scale);
@@ -150,7 +150,7 @@ class ColumnCoder {
     take(c);
     sort_entries(s_);
     find_groups();
-    const double wanted = predominant_value(c);
+    const double wanted = default_value(c);
     if (plan_.binned[c]) cut();
     return lay_out(std::isnan(wanted) ? kMissing : static_cast<std::int32_t>(add_group(wanted)));
   }
@@ -196,17 +196,17 @@ class ColumnCoder {
     own.unlisted = true;
   }
 
-  // The place of a number's group or bin, which is made if there is none.
+  // The position of a number's group or bin, which is made if there is none.
   std::size_t add_group(double value) {
-    const auto place = std::lower_bound(s_.groups.begin(), s_.groups.end(), value,
-                                        [](const Group& g, double v) { return g.upper < v; });
-    const auto rank = static_cast<std::size_t>(place - s_.groups.begin());
-    if (place == s_.groups.end() || place->lower > value)
-      s_.groups.insert(place, {value, value, 0, 0, 0, false});
+    const auto position = std::lower_bound(s_.groups.begin(), s_.groups.end(), value,
+                                           [](const Group& g, double v) { return g.upper < v; });
+    const auto rank = static_cast<std::size_t>(position - s_.groups.begin());
+    if (position == s_.groups.end() || position->lower > value)
+      s_.groups.insert(position, {value, value, 0, 0, 0, false});
     return rank;
   }
 
-  double predominant_value(std::int64_t c) const {
+  double default_value(std::int64_t c) const {
     if (!plan_.choose[c]) return plan_.wanted[c] + 0.0;
     const Group* best = nullptr;
     for (const Group& g : s_.groups)
@@ -238,8 +238,8 @@ class ColumnCoder {
     const double n_bins = static_cast<double>(plan_.n_bins), width = high - low;
     double last = -1;
     for (std::size_t k = 0; k < s_.groups.size(); ++k) {
-      const double share = width > 0 ? (s_.groups[k].lower / 2 - low) / width : 0.0;
-      const double bin = std::min(std::floor(share * n_bins), n_bins - 1);
+      const double fraction = width > 0 ? (s_.groups[k].lower / 2 - low) / width : 0.0;
+      const double bin = std::min(std::floor(fraction * n_bins), n_bins - 1);
       const bool alone = k == common || k == common + 1;
       extend(k, k > 0 && bin == last && !alone);
       last = bin;
@@ -256,14 +256,14 @@ class ColumnCoder {
     for (std::size_t k = 0; k < s_.groups.size(); ++k)
       if (alone(k)) rest -= s_.groups[k].count, --n_bins;
     n_bins = std::max<std::int64_t>(n_bins, 1);
-    const double share = static_cast<double>(rest) / static_cast<double>(n_bins);
+    const double per_bin = static_cast<double>(rest) / static_cast<double>(n_bins);
     std::int64_t held = 0;  // by the bin that is being filled
     bool open = false;
     for (std::size_t k = 0; k < s_.groups.size(); ++k) {
       const bool apart = alone(k);
       extend(k, open && !apart);
       held = (open && !apart ? held : 0) + s_.groups[k].count;
-      open = !apart && static_cast<double>(held) < share;
+      open = !apart && static_cast<double>(held) < per_bin;
     }
   }
 
@@ -282,15 +282,15 @@ class ColumnCoder {
     bin.unlisted = bin.unlisted || own.unlisted;
   }
 
-  CodedColumn lay_out(std::int32_t predominant) {
+  CodedColumn lay_out(std::int32_t default_code) {
     CodedColumn out;
-    out.predominant = predominant;
+    out.default_code = default_code;
     out.records.reserve(s_.entries.size() + s_.missing.size());
     out.run_codes.reserve(s_.groups.size() + 1);
     out.run_ends.reserve(s_.groups.size() + 1);
     out.lower.reserve(s_.groups.size());
     out.upper.reserve(s_.groups.size());
-    if (predominant >= 0) {
+    if (default_code >= 0) {
       if (std::isnan(unlisted_))
         store_unlisted(out);
       else
@@ -301,7 +301,7 @@ class ColumnCoder {
       const auto code = static_cast<std::int32_t>(out.lower.size());
       out.lower.push_back(g.lower);
       out.upper.push_back(g.upper);
-      if (code == predominant || g.count == 0) continue;
+      if (code == default_code || g.count == 0) continue;
       const std::size_t begin = out.records.size();
       if (g.unlisted) store_unlisted(out);
       for (std::int64_t e = g.begin; e < g.end; ++e)
@@ -352,14 +352,14 @@ class ColumnCoder {
 RuleCoding put_together(std::vector<CodedColumn>& coded, int n_jobs, Poll poll) {
   const std::size_t n = coded.size();
   RuleCoding out;
-  out.predominant = Buffer<std::int32_t>(n);
+  out.default_code = Buffer<std::int32_t>(n);
   out.column_runs = Buffer<std::int64_t>(n + 1);
   out.code_start = Buffer<std::int64_t>(n + 1);
   std::vector<std::int64_t> first_record(n + 1, 0);
   out.column_runs[0] = out.code_start[0] = 0;
   for (std::size_t c = 0; c < n; ++c) {
     const CodedColumn& own = coded[c];
-    out.predominant[c] = own.predominant;
+    out.default_code[c] = own.default_code;
     out.column_runs[c + 1] = out.column_runs[c] + static_cast<std::int64_t>(own.run_codes.size());
     out.code_start[c + 1] = out.code_start[c] + static_cast<std::int64_t>(own.lower.size());
     first_record[c + 1] = first_record[c] + static_cast<std::int64_t>(own.records.size());
@@ -372,7 +372,7 @@ RuleCoding put_together(std::vector<CodedColumn>& coded, int n_jobs, Poll poll) 
   out.run_start[0] = 0;
   const auto n_columns = static_cast<std::int64_t>(n);
   const std::int64_t n_blocks = std::min<std::int64_t>(n_columns, 64);
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse&) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken&) {
     const Range range = block_range(n_columns, n_blocks, b);
     for (auto c = static_cast<std::size_t>(range.begin); c < static_cast<std::size_t>(range.end);
          ++c) {
@@ -395,15 +395,15 @@ RuleCoding put_together(std::vector<CodedColumn>& coded, int n_jobs, Poll poll) 
 RuleCoding code_columns(const NumberColumns& columns, const CodingPlan& plan, int n_jobs,
                         Poll poll) {
   std::vector<CodedColumn> coded(static_cast<std::size_t>(columns.n_columns));
-  // A few columns to a block: enough to share out evenly, few enough to answer Ctrl-C.
+  // A few columns to a block: enough to divide evenly, few enough to answer Ctrl-C.
   const std::int64_t per_column =
       columns.indptr[columns.n_columns] / std::max<std::int64_t>(columns.n_columns, 1) + 1;
   const std::int64_t size = std::clamp<std::int64_t>((1 << 16) / per_column, 1, 256);
   const std::int64_t n_blocks = (columns.n_columns + size - 1) / size;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     CodingScratch scratch;
     ColumnCoder coder(columns, plan, scratch);
-    Meter meter(pulse);
+    Meter meter(token);
     const Range range = block_range(columns.n_columns, n_blocks, b);
     for (std::int64_t c = range.begin; c < range.end; ++c) {
       coded[static_cast<std::size_t>(c)] = coder.code(c);

@@ -28,13 +28,13 @@ void check_column(const RuleColumns& columns, std::int64_t c, std::vector<std::i
   const std::int64_t begin = columns.column_runs[c], end = columns.column_runs[c + 1];
   require(begin <= end && end <= columns.n_runs(), "column_runs must ascend");
   require(columns.nominal[c] <= 1, "kinds must be 0 (ordinal) or 1 (nominal)");
-  require(columns.predominant[c] >= kMissingCode, "predominant must be -1 or a code");
+  require(columns.default_code[c] >= kMissingCode, "default_codes must be -1 or a code");
   std::int64_t before = kMissingCode - 1;
   for (std::int64_t run = begin; run < end; ++run) {
     const std::int32_t code = columns.run_codes[run];
     require(code > before && code < std::numeric_limits<std::int32_t>::max(),
             "run_codes must ascend within a column");
-    require(code != columns.predominant[c], "the predominant code must not be stored");
+    require(code != columns.default_code[c], "the default code must not be stored");
     before = code;
     check_run(columns, run);
     for (std::int64_t i = columns.run_start[run]; i < columns.run_start[run + 1]; ++i) {
@@ -84,9 +84,9 @@ RuleRows::RuleRows(const RuleColumns& of)
     for (std::int64_t run = of.column_runs[c]; run < of.column_runs[c + 1]; ++run)
       for (std::int64_t i = of.run_start[run]; i < of.run_start[run + 1]; ++i) {
         const auto record = static_cast<std::size_t>(of.records[i]);
-        const auto place = static_cast<std::size_t>(start[record + 1]++);
-        runs[place] = static_cast<std::uint32_t>(run);
-        columns[place] = static_cast<std::int32_t>(c);
+        const auto position = static_cast<std::size_t>(start[record + 1]++);
+        runs[position] = static_cast<std::uint32_t>(run);
+        columns[position] = static_cast<std::int32_t>(c);
       }
   start.pop_back();
 }

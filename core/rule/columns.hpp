@@ -1,7 +1,7 @@
 // How rule learners see their features: for each column its values as codes, in order.
 //
 // A code is the rank of a value among those of its column; -1 stands for a missing value, which
-// satisfies no condition. One code of each column is predominant and not stored. A run is all
+// satisfies no condition. One code of each column is the default and not stored. A run is all
 // records with one stored code; the runs of a column follow each other in the order of their codes.
 #pragma once
 
@@ -14,12 +14,12 @@ constexpr std::int32_t kMissingCode = -1;
 
 struct RuleColumns {
   std::int64_t n_records, n_columns;
-  const std::uint8_t* nominal;      // by column: whether its codes have no order
-  const std::int32_t* predominant;  // by column: the code that is not stored
-  const std::int64_t* column_runs;  // n_columns + 1 offsets into the runs
-  const std::int32_t* run_codes;    // strictly ascending within a column
-  const std::int64_t* run_start;    // an offset into the records for each run, and the end
-  const std::int32_t* records;      // strictly ascending within a run
+  const std::uint8_t* nominal;       // by column: whether its codes have no order
+  const std::int32_t* default_code;  // by column: the code that is not stored
+  const std::int64_t* column_runs;   // n_columns + 1 offsets into the runs
+  const std::int32_t* run_codes;     // strictly ascending within a column
+  const std::int64_t* run_start;     // an offset into the records for each run, and the end
+  const std::int32_t* records;       // strictly ascending within a run
   // By code: the numbers it stands for, which say on which side of a threshold a code between two
   // neighbours is. Null if not given: then it is on neither.
   const std::int64_t* code_start = nullptr;

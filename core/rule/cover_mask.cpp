@@ -5,7 +5,7 @@ namespace tacit {
 void CoverMask::add(const RuleColumns& columns, const RuleCondition& found) {
   const RuleCondition condition = settled(columns, found);
   const std::int64_t c = condition.column;
-  const bool drops = condition.holds(columns.predominant[c]);
+  const bool drops = condition.holds(columns.default_code[c]);
   next();
   for (std::int64_t run = columns.column_runs[c]; run < columns.column_runs[c + 1]; ++run) {
     if (condition.holds(columns.run_codes[run]) == drops) continue;

@@ -1,8 +1,8 @@
 // Which records a rule covers, without ever listing those that it cannot see.
 //
 // A value for each record and an indicator: a record is covered if its value is the indicator. A
-// condition that the predominant value fails lists whom it covers: they and the indicator get the
-// number of the condition. One that the predominant value satisfies lists whom it does not cover:
+// condition that the default value fails lists whom it covers: they and the indicator get the
+// number of the condition. One that the default value satisfies lists whom it does not cover:
 // they get that number, and the indicator stays.
 #pragma once
 
@@ -70,7 +70,7 @@ class CoverMask {
   bool last_kept() const { return indicator_ == n_conditions_; }  // listed whom it covers instead
   bool listed() const { return listed_; }  // whether all who are covered were listed once
 
-  // Adds a condition, by whichever strategy touches no record of the predominant value.
+  // Adds a condition, by whichever strategy touches no record of the default value.
   void add(const RuleColumns& columns, const RuleCondition& found);
 
   // Calls body(record) for each record covered; only records listed once are looked at, if any.

@@ -83,8 +83,8 @@ Choice best_condition(RuleSearch& search, const StatPair* counts, const StatSums
   const std::int64_t n_blocks = std::min<std::int64_t>(n, 64);
   const auto jobs = std::min<std::int64_t>(n_jobs, 1 + search.n_active_values() / kWorthAThread);
   std::vector<Choice> best(static_cast<std::size_t>(n_blocks));
-  for_blocks(n_blocks, static_cast<int>(jobs), poll, [&](std::int64_t b, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_blocks, static_cast<int>(jobs), poll, [&](std::int64_t b, StopToken& token) {
+    Meter meter(token);
     ColumnScan scan;
     const Range range = block_range(n, n_blocks, b);
     Choice& first = best[static_cast<std::size_t>(b)];

@@ -2,7 +2,7 @@
 //
 // Every record has a weight of hits (it is of the class) or of misses (it is not), or neither: then
 // it does not take part. Weights are multiples of a power of two, so that sums are exact and the
-// rule depends neither on what is predominant nor on the order of records. Of conditions that score
+// rule depends neither on what the default is nor on the order of records. Of conditions that score
 // the same, the one with more hits is taken, then that of the smaller column, "=" rather than "≠",
 // and then the smaller code and operator.
 //

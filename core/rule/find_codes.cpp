@@ -14,13 +14,14 @@ constexpr std::size_t kAtOnce = 4;         // columns side by side
 constexpr std::size_t kMostBitmaps = 16;   // of a column
 constexpr std::int64_t kWordsPerStep = 4;  // of bitmaps, in the time in which a record is counted
 
-// Records of a node, the hits first: at ascending places in its arrays, or all (places is null).
+// Records of a node, the hits first: at ascending positions in its arrays, or all (positions is
+// null).
 struct List {
-  const std::int32_t* places;
+  const std::int32_t* positions;
   std::int64_t n, n_hits;
 
   std::int64_t n_rest() const { return n - n_hits; }
-  const std::int32_t* rest() const { return places ? places + n_hits : nullptr; }
+  const std::int32_t* rest() const { return positions ? positions + n_hits : nullptr; }
 };
 
 // A node of the search: the records that match some conditions, and how the columns that follow
@@ -44,7 +45,7 @@ struct Node {
   Buffer<std::uint8_t> held_codes;
   Buffer<double> held_weights;
   Buffer<std::int32_t> others;
-  Buffer<std::int32_t> places;               // of the state that is followed
+  Buffer<std::int32_t> positions;            // of the state that is followed
   std::vector<Cell> cross_hits, cross_rest;  // counts by states of two columns
   std::vector<std::size_t> cross_begin;      // for each column; kNone where nothing is worth it
 };
@@ -55,17 +56,17 @@ void make_room(Buffer<T>& buffer, std::int64_t size) {
     buffer = Buffer<T>(static_cast<std::size_t>(size));
 }
 
-// cells[w][base[k] + codes[w][place k]] += 1 or its weight, for W columns side by side: an
+// cells[w][base[k] + codes[w][position k]] += 1 or its weight, for W columns side by side: an
 // increment may have to wait for the one before it in the same column, but not for others.
 template <bool listed, std::size_t W, class Cell>
-void tally(const std::uint8_t* const* codes, Cell* const* cells, const std::int32_t* places,
+void tally(const std::uint8_t* const* codes, Cell* const* cells, const std::int32_t* positions,
            std::int64_t first, std::int64_t n, const std::uint16_t* base, const double* weights) {
   std::array<const std::uint8_t*, W> from;
   std::array<Cell*, W> to;
   std::copy_n(codes, W, from.begin());
   std::copy_n(cells, W, to.begin());
   for (std::int64_t k = 0; k < n; ++k) {
-    const std::int64_t p = listed ? places[k] : first + k;
+    const std::int64_t p = listed ? positions[k] : first + k;
     Cell one = 1;
     if constexpr (std::is_floating_point_v<Cell>) one = weights[p];
     for (std::size_t w = 0; w < W; ++w) to[w][base[k] + from[w][p]] += one;
@@ -84,7 +85,7 @@ void gather(const std::uint8_t* const* codes, std::uint8_t* const* out, const Li
   std::copy_n(codes, W, from.begin());
   std::copy_n(out, W, to.begin());
   for (std::int64_t k = 0; k < list.n; ++k) {
-    const std::int32_t p = list.places[k];
+    const std::int32_t p = list.positions[k];
     std::array<std::uint8_t, W> code;
     for (std::size_t w = 0; w < W; ++w) code[w] = from[w][p];
     for (std::size_t w = 0; w < W; ++w) to[w][k] = code[w];
@@ -114,7 +115,7 @@ struct Search {
         const auto state = static_cast<std::uint8_t>(column.state_of[v]);
         const std::int64_t id = q.offsets[column.column] + static_cast<std::int64_t>(v);
         for (std::int64_t p = q.start[id]; p < q.start[id + 1]; ++p)
-          out[data.place[static_cast<std::size_t>(q.rows[p])]] = state;
+          out[data.position[static_cast<std::size_t>(q.rows[p])]] = state;
       }
     }
   }
@@ -133,7 +134,7 @@ struct Search {
   const Scorer<Count>& scorer;
   BestRules<Count>& best;
   const std::size_t shortest, longest;
-  const double rounding;       // what sums of weights may be off by, as a share of the largest
+  const double rounding;       // what sums of weights may be off by, as a fraction of the largest
   Buffer<std::uint8_t> codes;  // column by column
 };
 
@@ -144,10 +145,10 @@ class Walker {
   using Cell = typename Node<Count>::Cell;
   static constexpr bool kWeighted = std::is_floating_point_v<Count>;
 
-  Walker(const Search<Count>& search, Pulse& pulse)
+  Walker(const Search<Count>& search, StopToken& token)
       : search_(search),
         bar_(search.scorer, search.best),
-        meter_(pulse),
+        meter_(token),
         nodes_(search.longest + 1) {}
 
   // Offers the rules of one condition.
@@ -203,7 +204,7 @@ class Walker {
   // Draws bitmaps where the node's records lie in a row. Weights are added one by one.
   void draw_bits(Node<Count>& node) {
     node.bits = nullptr;
-    if (kWeighted || node.records.places) return;
+    if (kWeighted || node.records.positions) return;
     node.held_bits.reset(node.columns.size(), node.records.n_hits, node.records.n_rest());
     for (std::size_t j = 0; j < node.columns.size(); ++j) {
       list_open(node, j);
@@ -248,7 +249,7 @@ class Walker {
     return kNone;
   }
 
-  // Lists the records that are not in the large state. Without a branch: every place is written,
+  // Lists the records that are not in the large state. Without a branch: every position is written,
   // and kept by counting it.
   List set_apart(Node<Count>& node, std::size_t k, std::size_t large) {
     const List& all = node.records;
@@ -256,9 +257,9 @@ class Walker {
     const std::uint8_t* codes = node.codes[k];
     const auto own = static_cast<std::uint8_t>(large);
     std::int32_t* out = node.others.data();
-    if (all.places) {
+    if (all.positions) {
       for (std::int64_t i = 0; i < all.n; ++i) {
-        const std::int32_t p = all.places[i];
+        const std::int32_t p = all.positions[i];
         *out = p;
         out += codes[p] != own;
       }
@@ -402,7 +403,7 @@ class Walker {
              const std::vector<std::size_t>& states) {
     const std::size_t rows = search_.n_states(node.columns[k]);
     meter_.spend((list.n + 20) * static_cast<std::int64_t>(chosen_.size()));
-    tally_chosen(node, k, list.places, 0, list.n_hits, node.cross_hits);
+    tally_chosen(node, k, list.positions, 0, list.n_hits, node.cross_hits);
     std::erase_if(chosen_, [&](std::size_t j) {
       const int shift = search_.shift(node.columns[j]);
       Cell* hits = node.cross_hits.data() + node.cross_begin[j];
@@ -423,7 +424,7 @@ class Walker {
   }
 
   // Counts for the chosen columns, those with equally wide tables together.
-  void tally_chosen(const Node<Count>& node, std::size_t k, const std::int32_t* places,
+  void tally_chosen(const Node<Count>& node, std::size_t k, const std::int32_t* positions,
                     std::int64_t first, std::int64_t n, std::vector<Cell>& cells) {
     if (n == 0) return;
     make_room(base_, n);
@@ -438,15 +439,15 @@ class Walker {
       if (from_.empty()) continue;
       const std::uint8_t* rows = node.codes[k];
       std::uint16_t* base = base_.data();
-      if (places)
+      if (positions)
         for (std::int64_t i = 0; i < n; ++i)
-          base[i] = static_cast<std::uint16_t>(rows[places[i]] << shift);
+          base[i] = static_cast<std::uint16_t>(rows[positions[i]] << shift);
       else
         for (std::int64_t i = 0; i < n; ++i)
           base[i] = static_cast<std::uint16_t>(rows[first + i] << shift);
       for (std::size_t j = 0; j < from_.size(); j += kAtOnce) {
         const auto count = [&](auto width) {
-          tally_w<width>(places, &from_[j], &to_[j], places, first, n, base, node.weights);
+          tally_w<width>(positions, &from_[j], &to_[j], positions, first, n, base, node.weights);
         };
         with_constant<1, 2, 3, kAtOnce>(static_cast<std::int64_t>(from_.size() - j), count);
       }
@@ -489,28 +490,28 @@ class Walker {
 
   // Lists the records of one state. Without a branch, as in set_apart().
   std::int64_t list_state(Node<Count>& node, std::size_t k, std::size_t state) {
-    make_room(node.places, node.records.n + 1);
+    make_room(node.positions, node.records.n + 1);
     const std::uint8_t* codes = node.codes[k];
     const auto own = static_cast<std::uint8_t>(state);
     const auto n = static_cast<std::int32_t>(node.records.n);
-    std::int32_t* out = node.places.data();
+    std::int32_t* out = node.positions.data();
     for (std::int32_t p = 0; p < n; ++p) {
       *out = p;
       out += codes[p] == own;
     }
-    return out - node.places.data();
+    return out - node.positions.data();
   }
 
   // Gives `child` its records: as a list, or copied so that they lie in a row.
   void take_records(Node<Count>& node, std::size_t k, std::size_t state, bool copy,
                     Node<Count>& child) {
     const std::int64_t n = list_state(node, k, state);
-    const std::int32_t* places = node.places.data();
+    const std::int32_t* positions = node.positions.data();
     if constexpr (kWeighted)
-      child.records = {places, n,
-                       std::lower_bound(places, places + n, node.records.n_hits) - places};
+      child.records = {positions, n,
+                       std::lower_bound(positions, positions + n, node.records.n_hits) - positions};
     else
-      child.records = {places, n, node.hits[k][state]};
+      child.records = {positions, n, node.hits[k][state]};
     child.weights = node.weights;
     if (!copy) return;
     make_room(child.held_codes, n * static_cast<std::int64_t>(child.columns.size()));
@@ -525,10 +526,10 @@ class Walker {
     if constexpr (kWeighted) {
       make_room(child.held_weights, n);
       for (std::int64_t p = 0; p < n; ++p)
-        child.held_weights[static_cast<std::size_t>(p)] = node.weights[places[p]];
+        child.held_weights[static_cast<std::size_t>(p)] = node.weights[positions[p]];
       child.weights = child.held_weights.data();
     }
-    child.records.places = nullptr;
+    child.records.positions = nullptr;
   }
 
   const Search<Count>& search_;
@@ -569,15 +570,15 @@ void search_codes(const RuleData<Count>& data, const Scorer<Count>& scorer, Best
     root.hits.push_back(hits[c].data());
     root.rest.push_back(rest[c].data());
   }
-  for_blocks(1, 1, poll, [&](std::int64_t, Pulse& pulse) {
-    Walker<Count> walker(search, pulse);
+  for_blocks(1, 1, poll, [&](std::int64_t, StopToken& token) {
+    Walker<Count> walker(search, token);
     walker.offer_singles(root);
     if (search.longest > 1) walker.draw_bits(root);
   });
   if (search.longest < 2) return;
   for_blocks(static_cast<std::int64_t>(root.columns.size()) - 1, n_jobs, poll,
-             [&](std::int64_t b, Pulse& pulse) {
-               Walker<Count> walker(search, pulse);
+             [&](std::int64_t b, StopToken& token) {
+               Walker<Count> walker(search, token);
                // The last columns first: their branches are few and soon raise the bar.
                const std::size_t k = root.columns.size() - 2 - static_cast<std::size_t>(b);
                Node<Count> own;

@@ -29,7 +29,7 @@ struct RuleData {
   const RuleQuery* query;
   Count total, total_hits;
   std::int64_t n_hits;                     // records, weighted or not
-  Buffer<std::int32_t> place;              // the new number of each record
+  Buffer<std::int32_t> position;           // the new number of each record
   Buffer<double> weights;                  // in the new order; empty without weights
   std::vector<RuleColumn<Count>> columns;  // in the order of the search
 };

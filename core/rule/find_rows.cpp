@@ -21,12 +21,14 @@ struct Rows {
     first_cell.push_back(static_cast<std::int32_t>(column_of.size()));
     const auto n = static_cast<std::size_t>(data.query->n_records);
     begin.assign(n + 1, 0);
-    each([&](std::int32_t place, std::int32_t) { ++begin[static_cast<std::size_t>(place) + 1]; });
+    each([&](std::int32_t position, std::int32_t) {
+      ++begin[static_cast<std::size_t>(position) + 1];
+    });
     for (std::size_t p = 0; p < n; ++p) begin[p + 1] += begin[p];
     cells = Buffer<std::int32_t>(static_cast<std::size_t>(begin[n]));
     std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
-    each([&](std::int32_t place, std::int32_t cell) {
-      cells[static_cast<std::size_t>(next[static_cast<std::size_t>(place)]++)] = cell;
+    each([&](std::int32_t position, std::int32_t cell) {
+      cells[static_cast<std::size_t>(next[static_cast<std::size_t>(position)]++)] = cell;
     });
   }
 
@@ -60,7 +62,7 @@ struct Rows {
   Buffer<std::int32_t> cells;            // ascending within a record
 
  private:
-  // Calls body(place, cell) for all that is listed, column by column: conditions, and all other
+  // Calls body(position, cell) for all that is listed, column by column: conditions, and all other
   // stored values where the count of a default follows from them.
   template <class Body>
   void each(const Body& body) const {
@@ -77,13 +79,13 @@ struct Rows {
         for (std::int64_t k = q.start[id]; k < q.start[id + 1]; ++k) {
           const auto r = static_cast<std::size_t>(q.rows[k]);
           if (kListDefaults) holds[r] = 1;
-          if (listed) body(data.place[r], first_cell[c] + state);
+          if (listed) body(data.position[r], first_cell[c] + state);
         }
       }
       const std::int32_t state = column.state_of.back();
       if (!kListDefaults || state >= n_conditions(static_cast<std::int32_t>(c))) continue;
       for (std::size_t r = 0; r < holds.size(); ++r)
-        if (!holds[r]) body(data.place[r], first_cell[c] + state);
+        if (!holds[r]) body(data.position[r], first_cell[c] + state);
     }
   }
 };
@@ -108,10 +110,11 @@ struct Node {
 template <class Count>
 class Walker {
  public:
-  Walker(const Rows<Count>& rows, const Scorer<Count>& scorer, BestRules<Count>& best, Pulse& pulse)
+  Walker(const Rows<Count>& rows, const Scorer<Count>& scorer, BestRules<Count>& best,
+         StopToken& token)
       : rows_(rows),
         bar_(scorer, best),
-        meter_(pulse),
+        meter_(token),
         shortest_(static_cast<std::size_t>(rows.data.query->shortest)),
         longest_(static_cast<std::size_t>(rows.data.query->longest)),
         nodes_(longest_ + 1) {}
@@ -252,8 +255,8 @@ void search_rows(const RuleData<Count>& data, const Scorer<Count>& scorer, BestR
   for (std::size_t p = 0; p < all.size(); ++p) all[p] = static_cast<std::int32_t>(p);
   // Every block counts the root anew, so there are not many.
   const std::int64_t n_blocks = data.query->longest > 1 ? 16 : 1;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, Pulse& pulse) {
-    Walker<Count>(rows, scorer, best, pulse)
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
+    Walker<Count>(rows, scorer, best, token)
         .expand({all.data(), static_cast<std::int64_t>(all.size())}, 0, block, n_blocks);
   });
 }

@@ -21,13 +21,13 @@ void order_records(const RuleQuery& q, RuleData<Count>& data) {
       hit[static_cast<std::size_t>(q.rows[k])] = code == q.code;
   }
   data.n_hits = std::count(hit.begin(), hit.end(), std::uint8_t{1});
-  data.place = Buffer<std::int32_t>(n);
+  data.position = Buffer<std::int32_t>(n);
   std::int64_t next[2] = {data.n_hits, 0};
-  for (std::size_t r = 0; r < n; ++r) data.place[r] = static_cast<std::int32_t>(next[hit[r]]++);
+  for (std::size_t r = 0; r < n; ++r) data.position[r] = static_cast<std::int32_t>(next[hit[r]]++);
   if (!q.weights) return;
   data.weights = Buffer<double>(n);
   for (std::size_t r = 0; r < n; ++r)
-    data.weights[static_cast<std::size_t>(data.place[r])] = q.weights[r];
+    data.weights[static_cast<std::size_t>(data.position[r])] = q.weights[r];
 }
 
 template <class Count>
@@ -39,11 +39,11 @@ struct Split {
 // order.
 template <class Count>
 void add(const RuleData<Count>& data, std::int64_t record, Split<Count>& sums) {
-  const std::int32_t place = data.place[static_cast<std::size_t>(record)];
+  const std::int32_t position = data.position[static_cast<std::size_t>(record)];
   Count one = 1;
   if constexpr (std::is_floating_point_v<Count>)
-    one = data.weights[static_cast<std::size_t>(place)];
-  (place < data.n_hits ? sums.hits : sums.rest) += one;
+    one = data.weights[static_cast<std::size_t>(position)];
+  (position < data.n_hits ? sums.hits : sums.rest) += one;
 }
 
 // Counts the records that hold no stored value of a column.

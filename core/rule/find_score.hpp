@@ -44,7 +44,7 @@ struct FoundRule {
 template <class Count>
 struct Scorer {
   Measure measure;
-  double rate;  // share of hits among all records
+  double rate;  // fraction of hits among all records
   double z;
   double min_support;
   double total;

@@ -112,7 +112,7 @@ void RuleHistograms::scan_root(std::int64_t output, std::int32_t column, const S
   const StatSums* const root = roots_[static_cast<std::size_t>(output)].data();
   if (all_count_) {
     scan.take(columns_.run_codes + begin, run_units_.data() + begin, root + begin, n,
-              columns_.nominal[column] != 0, columns_.predominant[column], n_units_, totals);
+              columns_.nominal[column] != 0, columns_.default_code[column], n_units_, totals);
     return;
   }
   scan_some(column, n_units_, totals, scan, [&](std::int64_t run) {
@@ -142,7 +142,7 @@ void RuleHistograms::scan_some(std::int32_t column, double n_covered, const Stat
     n += own.units > 0;
   }
   scan.take(known.codes.data(), known.units.data(), known.sums.data(), static_cast<int>(n),
-            columns_.nominal[column] != 0, columns_.predominant[column], n_covered, totals);
+            columns_.nominal[column] != 0, columns_.default_code[column], n_covered, totals);
 }
 
 }  // namespace tacit

@@ -93,7 +93,7 @@ void JointScan::best_condition(const ColumnScan& listed, std::int32_t column,
   const auto clear = [](JointSums& sums) { std::fill(sums.begin(), sums.end(), 0.0); };
   totals_ = totals;
   clear(all_);
-  if (!listed.has_predominant()) {
+  if (!listed.has_default()) {
     for (int run = 0; run < n_runs; ++run) add_run(listed, run, all_);
     totals_.swap(all_);
   } else if (first > 0) {
@@ -103,9 +103,9 @@ void JointScan::best_condition(const ColumnScan& listed, std::int32_t column,
   clear(all_);
   clear(sums_);
   for (int k = 0; k < listed.size(); ++k) {
-    const bool of_predominant = listed.nominal() && k == n_runs - first;
+    const bool of_default = listed.nominal() && k == n_runs - first;
     if (listed.nominal() || k == listed.n_rising()) clear(sums_);
-    if (of_predominant) {
+    if (of_default) {
       sums_ = all_;
     } else {
       add_run(listed, listed.run_of(k), sums_);

@@ -17,8 +17,8 @@ struct JointStats {
   std::int64_t n_blocks() const { return (n_outputs + 3) / 4; }
   std::int64_t width() const { return 8 * n_blocks(); }
   const float* row(std::int64_t record) const { return rows + record * width(); }
-  // Where an output's gradient is in a row; its Hessian is four places further.
-  static std::int64_t place(std::int64_t output) { return output / 4 * 8 + output % 4; }
+  // Where an output's gradient is in a row; its Hessian is four positions further.
+  static std::int64_t position(std::int64_t output) { return output / 4 * 8 + output % 4; }
 };
 
 // Sums in the same layout.
@@ -31,8 +31,8 @@ class JointScan {
 
   void add(std::int64_t record, double units, JointSums& sums) const;
   StatSums of(const JointSums& sums, std::int64_t output) const {
-    const auto place = static_cast<std::size_t>(JointStats::place(output));
-    return {sums[place], sums[place + 4]};
+    const auto position = static_cast<std::size_t>(JointStats::position(output));
+    return {sums[position], sums[position + 4]};
   }
 
   // Replaces `best` by the best candidate of a listed column, if that is better.

@@ -104,7 +104,7 @@ const auto next_reaching = next_scalar;
 const auto side_maxima = maxima_scalar;
 #endif
 
-struct Look {
+struct ConditionSearch {
   const ColumnScan& scan;
   std::int32_t column, output;
   const NewtonScore& score;
@@ -162,22 +162,22 @@ struct Look {
 
 void best_condition(const ColumnScan& scan, std::int32_t column, std::int32_t output,
                     const NewtonScore& score, RuleCandidate& best) {
-  const Look look{scan, column, output, score, best};
+  const ConditionSearch search{scan, column, output, score, best};
   if (scan.nominal()) {
-    look.side(0, scan.size(), false);
-    look.side(0, scan.size(), true);
+    search.side(0, scan.size(), false);
+    search.side(0, scan.size(), true);
     return;
   }
-  look.phase(0, scan.n_rising());
-  look.phase(scan.n_rising(), scan.size());
+  search.phase(0, scan.n_rising());
+  search.phase(scan.n_rising(), scan.size());
 }
 
 SideBounds side_bounds(const ColumnScan& scan, const NewtonScore& score) {
   const SideMaxima most = side_maxima(scan.first(), scan.second(), scan.size(), score);
   const double missing = scan.missing().first;
-  // Without a predominant value, other sides are made of stored values alone: nothing is known.
+  // Without a default value, other sides are made of stored values alone: nothing is known.
   const double unknown = std::numeric_limits<double>::infinity();
-  return {scan.has_predominant() ? most.score : unknown, std::max(most.up + missing, 0.0),
+  return {scan.has_default() ? most.score : unknown, std::max(most.up + missing, 0.0),
           std::max(most.down - missing, 0.0), scan.missing().second + scan.stored().second};
 }
 

@@ -21,16 +21,16 @@ RuleCandidate best_of_columns(const RuleSearch& search, const std::vector<std::i
   const auto n = static_cast<std::int64_t>(columns.size());
   if (n_jobs == 1 || search.n_active_values() < kParallelValues || n < 2) {
     ColumnScan scan;
-    Watch watch(poll);
+    Poller poller(poll);
     for (const std::int32_t c : columns) {
-      watch.check();
+      poller.check();
       body(scan, c, best);
     }
     return best;
   }
   std::mutex mutex;
   const std::int64_t n_blocks = std::min(n, kBlocks);
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
     ColumnScan scan;
     RuleCandidate own;
     {
@@ -39,7 +39,7 @@ RuleCandidate best_of_columns(const RuleSearch& search, const std::vector<std::i
     }
     const Range range = block_range(n, n_blocks, block);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
-      pulse.beat();
+      token.check();
       body(scan, columns[static_cast<std::size_t>(i)], own);
     }
     const std::lock_guard<std::mutex> lock(mutex);

@@ -67,9 +67,10 @@ class RankedThresholds {
       first += half * static_cast<std::size_t>(first[half - 1] < value);
       n -= half;
     }
-    const std::size_t place = static_cast<std::size_t>(first - sorted_.data()) + (*first < value);
-    const bool met = place < sorted_.size() && sorted_[place] == value;
-    return static_cast<Rank>(2 * place + met);
+    const std::size_t position =
+        static_cast<std::size_t>(first - sorted_.data()) + (*first < value);
+    const bool met = position < sorted_.size() && sorted_[position] == value;
+    return static_cast<Rank>(2 * position + met);
   }
 
  private:
@@ -88,7 +89,7 @@ struct DistinctConditions {
   std::vector<RuleOp> ops;
   std::vector<double> thresholds;
   std::vector<ColumnConditions> columns;
-  std::vector<std::uint32_t> places;  // of every condition of every rule
+  std::vector<std::uint32_t> positions;  // of every condition of every rule
 
   explicit DistinctConditions(const RuleConditions& rules) {
     const auto n = static_cast<std::size_t>(rules.start[rules.n_rules]);
@@ -100,14 +101,14 @@ struct DistinctConditions {
     };
     std::sort(order.begin(), order.end(),
               [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-    places.resize(n);
+    positions.resize(n);
     std::size_t begin = 0;
     for (std::size_t k = 0; k < n; ++k) {
       if (k == 0 || key(order[k]) != key(order[k - 1])) {
         ops.push_back(static_cast<RuleOp>(rules.ops[order[k]]));
         thresholds.push_back(rules.thresholds[order[k]]);
       }
-      places[order[k]] = static_cast<std::uint32_t>(ops.size() - 1);
+      positions[order[k]] = static_cast<std::uint32_t>(ops.size() - 1);
       const std::int32_t column = rules.columns[order[k]];
       if (k + 1 < n && rules.columns[order[k + 1]] == column) continue;
       const auto first = thresholds.begin() + static_cast<std::ptrdiff_t>(begin);
@@ -131,7 +132,8 @@ void test_all(const T* values, std::int64_t n, const Test& test, Word* bits) {
   }
   if (k == n) return;
   Word word = 0;
-  for (int place = 0; k < n; ++k, ++place) word |= static_cast<Word>(test(values[k])) << place;
+  for (int position = 0; k < n; ++k, ++position)
+    word |= static_cast<Word>(test(values[k])) << position;
   *bits = word;
 }
 
@@ -165,7 +167,7 @@ class BlockCover {
     for (std::int64_t w = 0; w < n_words_; ++w) {
       Word word = n - 64 * w >= 64 ? kAll : (Word{1} << (n - 64 * w)) - 1;
       for (std::int64_t k = begin; k < end; ++k)
-        word &= bits_[distinct_.places[static_cast<std::size_t>(k)] *
+        word &= bits_[distinct_.positions[static_cast<std::size_t>(k)] *
                           static_cast<std::size_t>(n_words_) +
                       static_cast<std::size_t>(w)];
       if (word) body(64 * w, word);
@@ -211,9 +213,9 @@ class BlockCover {
       std::fill_n(bits, n_words_, rest ? kAll : Word{0});
       with_test(distinct_.ops[d], threshold, [&](const auto& test) {
         for (const std::int32_t* r = from; r < to; ++r) {
-          const std::int64_t place = *r - range_.begin;
+          const std::int64_t position = *r - range_.begin;
           const auto differs = static_cast<Word>(test(columns_.values[r - all]) != rest);
-          bits[place / 64] ^= differs << (place % 64);
+          bits[position / 64] ^= differs << (position % 64);
         }
       });
       meter.spend(n_words_ + (to - from));
@@ -254,10 +256,10 @@ void rule_scores(const NumberColumns& columns, const RuleConditions& rules, cons
   // Several blocks at a time, to make bitmaps once and not too often.
   const std::int64_t n_blocks = (columns.n_records + size - 1) / size;
   const std::int64_t n_groups = std::min<std::int64_t>(n_blocks, 256);
-  for_blocks(n_groups, n_jobs, poll, [&](std::int64_t g, Pulse& pulse) {
+  for_blocks(n_groups, n_jobs, poll, [&](std::int64_t g, StopToken& token) {
     BlockCover cover(columns, rules, distinct, size / 64);
     std::vector<double> sums(static_cast<std::size_t>(size * n_outputs));  // by output
-    Meter meter(pulse);
+    Meter meter(token);
     const Range blocks = block_range(n_blocks, n_groups, g);
     for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
       const Range records{b * size, std::min((b + 1) * size, columns.n_records)};
@@ -288,9 +290,9 @@ RuleCover rule_cover(const NumberColumns& columns, const RuleConditions& rules, 
   RuleCover out;
   out.indptr = Buffer<std::int64_t>(static_cast<std::size_t>(columns.n_records) + 1);
   out.indptr[0] = 0;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     BlockCover cover(columns, rules, distinct, size / 64);
-    Meter meter(pulse);
+    Meter meter(token);
     const Range records{b * size, std::min((b + 1) * size, columns.n_records)};
     cover.look_at(records, meter);
     std::vector<std::size_t> next(static_cast<std::size_t>(size) + 1, 0);
@@ -317,8 +319,8 @@ RuleCover rule_cover(const NumberColumns& columns, const RuleConditions& rules, 
   std::partial_sum(out.indptr.begin(), out.indptr.end(), out.indptr.begin());
   const std::int64_t n_covered = out.indptr[static_cast<std::size_t>(columns.n_records)];
   out.rules = Buffer<std::int32_t>(static_cast<std::size_t>(n_covered));
-  std::int32_t* place = out.rules.data();
-  for (const auto& own : found) place = std::copy(own.begin(), own.end(), place);
+  std::int32_t* position = out.rules.data();
+  for (const auto& own : found) position = std::copy(own.begin(), own.end(), position);
   return out;
 }
 

@@ -5,7 +5,7 @@
 
 namespace tacit {
 
-void ColumnScan::list(const ColumnRuns& runs, bool nominal, std::int32_t predominant,
+void ColumnScan::list(const ColumnRuns& runs, bool nominal, std::int32_t default_code,
                       double n_covered, const float* units) {
   runs_ = runs;
   units_ = units;
@@ -20,16 +20,16 @@ void ColumnScan::list(const ColumnRuns& runs, bool nominal, std::int32_t predomi
     }
     run_units_ = units_by_run_.data();
   }
-  lay_out(nominal, predominant, n_covered);
+  lay_out(nominal, default_code, n_covered);
 }
 
 // Finds where candidates are, from the codes and counts of runs.
-void ColumnScan::lay_out(bool nominal, std::int32_t predominant, double n_covered) {
+void ColumnScan::lay_out(bool nominal, std::int32_t default_code, double n_covered) {
   nominal_ = nominal;
-  predominant_ = predominant;
+  default_code_ = default_code;
   const std::int32_t* const codes = runs_.codes;
   missing_ = runs_.n_runs > 0 && codes[0] == kMissingCode ? 1 : 0;
-  split_ = static_cast<int>(std::lower_bound(codes + missing_, codes + runs_.n_runs, predominant) -
+  split_ = static_cast<int>(std::lower_bound(codes + missing_, codes + runs_.n_runs, default_code) -
                             codes);
   size_ = runs_.n_runs - missing_;
   n_rising_ = split_ - missing_;
@@ -48,13 +48,13 @@ void ColumnScan::lay_out(bool nominal, std::int32_t predominant, double n_covere
     stored = runs_.n_stored();
     missing = missing_ ? runs_.ends[0] : 0;
   }
-  present_ = predominant != kMissingCode && n_covered > stored;
-  n_known_ = (predominant == kMissingCode ? stored : n_covered) - missing;
+  present_ = default_code != kMissingCode && n_covered > stored;
+  n_known_ = (default_code == kMissingCode ? stored : n_covered) - missing;
   if (nominal) {
     if (present_ && size_ > 0) ++size_;
     if (size_ == 1) everything_[0] = 0;
   } else if (!present_ && size_ > 0) {
-    // With nothing predominant covered, one phase alone ends with all there is.
+    // With no default covered, one phase alone ends with all there is.
     if (n_rising_ == size_) everything_[0] = size_ - 1;
     if (n_rising_ == 0) everything_[1] = size_ - 1;
   }
@@ -70,7 +70,7 @@ void ColumnScan::count_sides() const {
     counts_[static_cast<std::size_t>(k)] = sum += own;
     all += own;
   }
-  counts_[static_cast<std::size_t>(n)] = all;  // of a nominal column's predominant code
+  counts_[static_cast<std::size_t>(n)] = all;  // of a nominal column's default code
 }
 
 namespace {
@@ -89,12 +89,12 @@ StatSums add_up(const StatSums* from, int n, std::ptrdiff_t step, double* first,
 }  // namespace
 
 void ColumnScan::take(const std::int32_t* codes, const double* units, const StatSums* sums,
-                      int n_runs, bool nominal, std::int32_t predominant, double n_covered,
+                      int n_runs, bool nominal, std::int32_t default_code, double n_covered,
                       const StatSums& totals) {
   runs_ = {codes, nullptr, nullptr, n_runs};
   units_ = nullptr;
   run_units_ = units;
-  lay_out(nominal, predominant, n_covered);
+  lay_out(nominal, default_code, n_covered);
   missing_sums_ = missing_ ? sums[0] : StatSums{};
   double *const first = first_.data(), *const second = second_.data();
   if (nominal_) {
@@ -112,7 +112,7 @@ void ColumnScan::take(const std::int32_t* codes, const double* units, const Stat
         add_up(sums + n_runs - 1, size_ - n_rising_, -1, first + n_rising_, second + n_rising_);
     stored_sums_ = {low.first + high.first, low.second + high.second};
   }
-  totals_ = predominant_ == kMissingCode ? stored_sums_ : totals - missing_sums_;
+  totals_ = default_code_ == kMissingCode ? stored_sums_ : totals - missing_sums_;
 }
 
 double ColumnScan::plain_count(int k) const {
@@ -211,25 +211,25 @@ void ColumnScan::sum(const StatPair* stats, const StatSums& totals) {
     sum_runs<true>(stats);
   else
     sum_runs<false>(stats);
-  totals_ = predominant_ == kMissingCode ? stored_sums_ : totals - missing_sums_;
+  totals_ = default_code_ == kMissingCode ? stored_sums_ : totals - missing_sums_;
 }
 
 RuleCondition ColumnScan::condition(std::int32_t column, int k, bool stored_side) const {
   const int n_runs = runs_.n_runs;
   if (nominal_) {
-    const bool of_predominant = k == n_runs - missing_;
-    const std::int32_t code = of_predominant ? predominant_ : runs_.codes[missing_ + k];
-    return {column, stored_side != of_predominant ? RuleOp::equal : RuleOp::unequal, code, code};
+    const bool of_default = k == n_runs - missing_;
+    const std::int32_t code = of_default ? default_code_ : runs_.codes[missing_ + k];
+    return {column, stored_side != of_default ? RuleOp::equal : RuleOp::unequal, code, code};
   }
   std::int32_t low, high;
   if (k < n_rising_) {
     const int run = missing_ + k;
     low = runs_.codes[run];
-    high = run + 1 < split_ || !present_ ? runs_.codes[run + 1] : predominant_;
+    high = run + 1 < split_ || !present_ ? runs_.codes[run + 1] : default_code_;
   } else {
     const int run = n_runs - 1 - (k - n_rising_);
     high = runs_.codes[run];
-    low = run > split_ || !present_ ? runs_.codes[run - 1] : predominant_;
+    low = run > split_ || !present_ ? runs_.codes[run - 1] : default_code_;
   }
   return {column, (k < n_rising_) == stored_side ? RuleOp::at_most : RuleOp::above, low, high};
 }

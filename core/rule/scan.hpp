@@ -3,9 +3,9 @@
 // Every record has a pair of statistics (a gradient and a Hessian, or hits and misses), rounded so
 // that sums of them are exact. A candidate has a stored side, whose statistics are added up from
 // stored values alone, and an other side, which is the column's total less that. Phase I walks the
-// codes below the predominant one upwards, phase II those above it downwards; the last candidate of
-// each is the threshold next to the predominant value (phase III). If no record that counts has the
-// predominant value, the two are the same threshold. Each stored value is read once.
+// codes below the default one upwards, phase II those above it downwards; the last candidate of
+// each is the threshold next to the default value (phase III). If no record that counts has the
+// default value, the two are the same threshold. Each stored value is read once.
 #pragma once
 
 #include <cstdint>
@@ -50,12 +50,12 @@ struct KnownRuns {
 };
 
 // Candidates are numbered: those of phase I, then those of phase II. Of nominal columns, one for
-// each stored code, and one for the predominant code (its stored side is all other codes).
+// each stored code, and one for the default code (its stored side is all other codes).
 class ColumnScan {
  public:
   // `units`: how often each record counts, or null for once. `n_covered`: units of all records that
   // count, stored or not.
-  void list(const ColumnRuns& runs, bool nominal, std::int32_t predominant, double n_covered,
+  void list(const ColumnRuns& runs, bool nominal, std::int32_t default_code, double n_covered,
             const float* units);
 
   // Adds up one output's statistics; `totals` are those of all records that count.
@@ -64,7 +64,7 @@ class ColumnScan {
   // Instead of both, for a column whose runs' codes, units and sums are known; each has units. They
   // must stay where they are while the column is looked at.
   void take(const std::int32_t* codes, const double* units, const StatSums* sums, int n_runs,
-            bool nominal, std::int32_t predominant, double n_covered, const StatSums& totals);
+            bool nominal, std::int32_t default_code, double n_covered, const StatSums& totals);
 
   KnownRuns& known() { return known_; }  // for the caller to fill, and to hand to take()
 
@@ -81,7 +81,7 @@ class ColumnScan {
   const StatSums& totals() const { return totals_; }  // of all that are not missing
   const StatSums& missing() const { return missing_sums_; }
   const StatSums& stored() const { return stored_sums_; }  // of all stored values but missing ones
-  bool has_predominant() const { return predominant_ != kMissingCode; }
+  bool has_default() const { return default_code_ != kMissingCode; }
   double n_known() const { return n_known_; }  // units of the same
   double n_stored_side(int k) const {
     if (!run_units_) return plain_count(k);
@@ -102,7 +102,7 @@ class ColumnScan {
   RuleCondition condition(std::int32_t column, int k, bool stored_side) const;
 
  private:
-  void lay_out(bool nominal, std::int32_t predominant, double n_covered);
+  void lay_out(bool nominal, std::int32_t default_code, double n_covered);
   void count_sides() const;
   double plain_count(int k) const;
   template <bool kUnits>
@@ -110,14 +110,14 @@ class ColumnScan {
 
   ColumnRuns runs_;
   bool nominal_ = false;
-  std::int32_t predominant_ = 0;
+  std::int32_t default_code_ = 0;
   const float* units_ = nullptr;
   const double* run_units_ = nullptr;  // of each run; null: as many as it has records
   int missing_ = 0;                    // 1 if the first run is of missing values
-  int split_ = 0;                      // first run above the predominant code
+  int split_ = 0;                      // first run above the default code
   int size_ = 0, n_rising_ = 0;
   int everything_[2] = {-1, -1};
-  bool present_ = false;  // whether the predominant value is among the covered
+  bool present_ = false;  // whether the default value is among the covered
   double n_known_ = 0;
   StatSums totals_, missing_sums_, stored_sums_;
   std::vector<double> first_, second_;  // of each candidate's stored side

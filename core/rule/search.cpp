@@ -132,9 +132,9 @@ void RuleSearch::add(const RuleCondition& condition, double n_covered) {
   n_covered_ = n_covered;
   ++step_;
   // Rows are as long on average as all stored values are to all records.
-  const double share = static_cast<double>(mask_.at_most()) /
-                       static_cast<double>(std::max<std::int64_t>(columns_.n_records, 1));
-  if (may_walk_ && !walked_ && share * kWalkCost < share_read_) walk();
+  const double fraction = static_cast<double>(mask_.at_most()) /
+                          static_cast<double>(std::max<std::int64_t>(columns_.n_records, 1));
+  if (may_walk_ && !walked_ && fraction * kWalkCost < fraction_read_) walk();
 }
 
 ColumnRuns RuleSearch::column(std::int32_t c) {
@@ -182,9 +182,9 @@ void RuleSearch::filter(std::int32_t c, View& view) {
 
 std::int32_t RuleSearch::column_of(std::uint64_t run) const {
   const std::int64_t* const runs = columns_.column_runs;
-  const auto place =
+  const auto position =
       std::upper_bound(runs, runs + columns_.n_columns, static_cast<std::int64_t>(run));
-  return static_cast<std::int32_t>(place - runs - 1);
+  return static_cast<std::int32_t>(position - runs - 1);
 }
 
 // Makes all columns' views from the rows of those covered.

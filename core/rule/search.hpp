@@ -21,8 +21,8 @@ class RuleSearch {
   // counted.
   RuleSearch(const RuleColumns& columns, const float* units);
 
-  // Which share of the columns will be read for each condition.
-  void expect(double share) { share_read_ = share; }
+  // Which fraction of the columns will be read for each condition.
+  void expect(double fraction) { fraction_read_ = fraction; }
 
   // Whether columns may be made from rows; not if nobody reads them.
   void walk_rows(bool may) { may_walk_ = may; }
@@ -43,7 +43,7 @@ class RuleSearch {
   // A column's stored values among those records. Different columns may be asked for at once.
   ColumnRuns column(std::int32_t c);
   void list(std::int32_t c, ColumnScan& scan) {
-    scan.list(column(c), columns_.nominal[c] != 0, columns_.predominant[c], n_covered_, units_);
+    scan.list(column(c), columns_.nominal[c] != 0, columns_.default_code[c], n_covered_, units_);
   }
   // The same as they were before any rule, for all records of any units.
   ColumnRuns root(std::int32_t c) const;
@@ -79,7 +79,7 @@ class RuleSearch {
   std::int64_t n_active_values_ = 0;
   std::unique_ptr<RuleRows> rows_;
   bool walked_ = false, may_walk_ = true;
-  double share_read_ = 1;
+  double fraction_read_ = 1;
   Store walk_;
   std::vector<std::uint64_t> keys_, other_keys_;
 };

@@ -188,12 +188,12 @@ class DualSolver {
 
 template <class X>
 void solve_one(const SparseKernel<X>& kernel, const DualProblems& problems, std::int64_t p,
-               double tolerance, std::int64_t most_iterations, Pulse& pulse) {
+               double tolerance, std::int64_t most_iterations, StopToken& token) {
   const std::int64_t first = p * kernel.n;
   const double* const targets = problems.targets + first;
   DualSolver<X> solver(kernel, targets, problems.lower + first, problems.upper + first,
                        problems.coefficients + first);
-  Meter meter(pulse);
+  Meter meter(token);
   std::int64_t done = 0;
   double gap = solver.find_pair();
   for (; gap >= tolerance && done < most_iterations; ++done) {
@@ -214,8 +214,8 @@ void solve_one(const SparseKernel<X>& kernel, const DualProblems& problems, std:
 template <class X>
 void solve_duals(const SparseKernel<X>& kernel, const DualProblems& problems, double tolerance,
                  std::int64_t most_iterations, int n_jobs, Poll poll) {
-  for_blocks(problems.size, n_jobs, poll, [&](std::int64_t p, Pulse& pulse) {
-    solve_one(kernel, problems, p, tolerance, most_iterations, pulse);
+  for_blocks(problems.size, n_jobs, poll, [&](std::int64_t p, StopToken& token) {
+    solve_one(kernel, problems, p, tolerance, most_iterations, token);
   });
 }
 

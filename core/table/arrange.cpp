@@ -11,7 +11,7 @@ constexpr std::int64_t kBlock = 4096;      // records whose cursors stay in the 
 
 template <class Body>
 void in_record_blocks(std::int64_t n_records, int n_jobs, Poll poll, const Body& body) {
-  for_blocks((n_records + kBlock - 1) / kBlock, n_jobs, poll, [&](std::int64_t block, Pulse&) {
+  for_blocks((n_records + kBlock - 1) / kBlock, n_jobs, poll, [&](std::int64_t block, StopToken&) {
     body(block * kBlock, std::min(n_records, (block + 1) * kBlock));
   });
 }
@@ -52,13 +52,13 @@ namespace {
 template <class V>
 void write_stored(const std::vector<CodeColumn>& columns, std::int64_t from, std::int64_t to,
                   const std::int64_t* indptr, V* values) {
-  std::vector<V*> place(static_cast<std::size_t>(to - from));
+  std::vector<V*> position(static_cast<std::size_t>(to - from));
   for (std::int64_t r = from; r < to; ++r)
-    place[static_cast<std::size_t>(r - from)] = values + (indptr[r] - indptr[0]);
+    position[static_cast<std::size_t>(r - from)] = values + (indptr[r] - indptr[0]);
   for (const CodeColumn& column : columns)
     for (std::int64_t r = from; r < to; ++r)
       if (const std::int32_t id = column.ids[column.codes[r]]; id >= 0)
-        *place[static_cast<std::size_t>(r - from)]++ = static_cast<V>(id);
+        *position[static_cast<std::size_t>(r - from)]++ = static_cast<V>(id);
 }
 
 // Else every id is written and what is stored stays, without a branch: into rows of scratch memory
@@ -69,20 +69,20 @@ void write_all(const std::vector<CodeColumn>& columns, std::int64_t from, std::i
   const std::size_t width = columns.size() + 1;
   const std::size_t rows = std::clamp<std::size_t>(kScratch / (width * sizeof(V)), 16, 1024);
   std::vector<V> scratch(rows * width);
-  std::vector<V*> place(rows);
+  std::vector<V*> position(rows);
   for (; from < to; from += static_cast<std::int64_t>(rows)) {
     const std::size_t height = std::min(rows, static_cast<std::size_t>(to - from));
-    for (std::size_t r = 0; r < height; ++r) place[r] = scratch.data() + r * width;
+    for (std::size_t r = 0; r < height; ++r) position[r] = scratch.data() + r * width;
     for (const CodeColumn& column : columns) {
       const std::uint32_t* const codes = column.codes + from;
       for (std::size_t r = 0; r < height; ++r) {
         const std::int32_t id = column.ids[codes[r]];
-        *place[r] = static_cast<V>(id);
-        place[r] += id >= 0;
+        *position[r] = static_cast<V>(id);
+        position[r] += id >= 0;
       }
     }
     for (std::size_t r = 0; r < height; ++r)
-      std::copy(scratch.data() + r * width, place[r],
+      std::copy(scratch.data() + r * width, position[r],
                 values + (indptr[from + static_cast<std::int64_t>(r)] - indptr[0]));
   }
 }
@@ -121,22 +121,22 @@ void recoded_values(const Records<V>& records, const Recoding& recoding, const s
   in_record_blocks(records.size(), n_jobs, poll, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t k = from; k < to; ++k) {
       W* const begin = values + (indptr[k] - indptr[0]);
-      W* place = begin;
+      W* position = begin;
       recode_record(records, recoding, records.record(k),
-                    [&](std::int64_t id) { *place++ = static_cast<W>(id); });
+                    [&](std::int64_t id) { *position++ = static_cast<W>(id); });
       // Columns keep their order unless the caller changed it.
-      if (!std::is_sorted(begin, place)) std::sort(begin, place);
+      if (!std::is_sorted(begin, position)) std::sort(begin, position);
     }
   });
 }
 
 template <class V>
 void postings(const Records<V>& records, const std::int64_t* start, std::int32_t* rows, Poll poll) {
-  std::vector<std::int64_t> place(start, start + records.n_values);
+  std::vector<std::int64_t> position(start, start + records.n_values);
   in_record_blocks(records.n_records, 1, poll, [&](std::int64_t from, std::int64_t to) {
     for (std::int64_t r = from; r < to; ++r)
       for (const V* p = records.begin(r); p < records.end(r); ++p)
-        rows[place[*p]++] = static_cast<std::int32_t>(r);
+        rows[position[*p]++] = static_cast<std::int32_t>(r);
   });
 }
 

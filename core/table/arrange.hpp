@@ -1,7 +1,7 @@
 // Kernels that lay stored values out: from columns of codes, under other ids, by value.
 //
 // The first two come in two steps, lengths and then values, so that the caller can place many
-// pieces one after another in a single array.
+// chunks one after another in a single array.
 #pragma once
 
 #include <cstdint>

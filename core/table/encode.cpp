@@ -9,7 +9,7 @@
 namespace tacit {
 namespace {
 
-constexpr std::int64_t kBeat = 1 << 18;
+constexpr std::int64_t kBetweenChecks = 1 << 18;
 constexpr std::uint32_t kEmpty = 0xffffffffu;
 
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
@@ -61,16 +61,16 @@ class CodeTable {
   std::size_t used_ = 0;
 };
 
-std::uint32_t new_code(Encoding& encoding, std::int64_t place) {
+std::uint32_t new_code(Encoding& encoding, std::int64_t position) {
   if (encoding.first.size() >= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw std::length_error("more than 2^31 distinct values in a column");
-  encoding.first.push_back(place);
+  encoding.first.push_back(position);
   encoding.counts.push_back(0);
   return static_cast<std::uint32_t>(encoding.first.size() - 1);
 }
 
-std::uint32_t missing_code(Encoding& encoding, std::int64_t place) {
-  if (encoding.missing < 0) encoding.missing = new_code(encoding, place);
+std::uint32_t missing_code(Encoding& encoding, std::int64_t position) {
+  if (encoding.missing < 0) encoding.missing = new_code(encoding, position);
   return static_cast<std::uint32_t>(encoding.missing);
 }
 
@@ -86,9 +86,9 @@ struct Text {
   }
 };
 
-Text read_view(const StringViews& stretch, std::int64_t k) {
+Text read_view(const StringViews& chunk, std::int64_t k) {
   Text text;
-  const std::uint8_t* view = stretch.views + 16 * (stretch.offset + k);
+  const std::uint8_t* view = chunk.views + 16 * (chunk.offset + k);
   std::memcpy(&text.head, view, 8);
   std::memcpy(&text.tail, view + 8, 8);
   std::memcpy(&text.length, view, 4);
@@ -96,9 +96,9 @@ Text read_view(const StringViews& stretch, std::int64_t k) {
   if (text.length > 12) {
     std::int32_t where[2];  // buffer, offset
     std::memcpy(where, view + 8, 8);
-    if (where[0] < 0 || where[0] >= stretch.n_buffers)
+    if (where[0] < 0 || where[0] >= chunk.n_buffers)
       throw std::out_of_range("a string view points to a buffer that is not there");
-    text.data = static_cast<const char*>(stretch.buffers[where[0]]) + where[1];
+    text.data = static_cast<const char*>(chunk.buffers[where[0]]) + where[1];
   }
   return text;
 }
@@ -128,21 +128,21 @@ constexpr int kShift = 64 - 9;
 
 }  // namespace
 
-void encode_strings(const std::vector<StringViews>& stretches, Encoding& encoding, Pulse& pulse) {
+void encode_strings(const std::vector<StringViews>& chunks, Encoding& encoding, StopToken& token) {
   CodeTable table;
   std::vector<Text> texts;  // of each code
   std::vector<Recent> recent(kRecent, Recent{~std::uint64_t{0}, ~std::uint64_t{0}, 0});
   std::vector<std::int64_t>
       odd;  // counts of every other value, so that equal neighbours do not wait
-  std::int64_t place = 0;
+  std::int64_t position = 0;
 
-  const auto look_up = [&](const StringViews& stretch, std::int64_t k) {
-    const Text text = read_view(stretch, k);
+  const auto look_up = [&](const StringViews& chunk, std::int64_t k) {
+    const Text text = read_view(chunk, k);
     const std::uint64_t hash = hash_text(text);
     std::size_t slot;
     std::uint32_t code = table.find(hash, [&](std::uint32_t c) { return texts[c] == text; }, slot);
     if (code == kEmpty) {
-      code = new_code(encoding, place + k);
+      code = new_code(encoding, position + k);
       texts.resize(code + std::size_t{1});
       texts[code] = text;
       table.insert(slot, hash, code);
@@ -150,31 +150,31 @@ void encode_strings(const std::vector<StringViews>& stretches, Encoding& encodin
     }
     return code;
   };
-  const auto code_of = [&](const StringViews& stretch, std::int64_t k) {
-    const std::uint8_t* view = stretch.views + 16 * (stretch.offset + k);
+  const auto code_of = [&](const StringViews& chunk, std::int64_t k) {
+    const std::uint8_t* view = chunk.views + 16 * (chunk.offset + k);
     std::uint64_t head, tail;
     std::memcpy(&head, view, 8);
     std::memcpy(&tail, view + 8, 8);
     Recent& entry = recent[((head ^ std::rotl(tail, 29)) * 0x9e3779b97f4a7c15u) >> kShift];
     if (entry.head == head && entry.tail == tail) return entry.code;
-    const std::uint32_t code = look_up(stretch, k);
+    const std::uint32_t code = look_up(chunk, k);
     if (static_cast<std::uint32_t>(head) <= 12) entry = {head, tail, code};
     return code;
   };
 
-  for (const StringViews& stretch : stretches) {
-    for (std::int64_t from = 0; from < stretch.length; from += kBeat) {
-      pulse.beat();
-      const std::int64_t to = std::min(stretch.length, from + kBeat);
-      std::uint32_t* const codes = encoding.codes + place;
-      if (stretch.valid) {
+  for (const StringViews& chunk : chunks) {
+    for (std::int64_t from = 0; from < chunk.length; from += kBetweenChecks) {
+      token.check();
+      const std::int64_t to = std::min(chunk.length, from + kBetweenChecks);
+      std::uint32_t* const codes = encoding.codes + position;
+      if (chunk.valid) {
         for (std::int64_t k = from; k < to; ++k) {
-          const std::int64_t bit = stretch.offset + k;
+          const std::int64_t bit = chunk.offset + k;
           std::uint32_t code;
-          if (stretch.valid[bit / 8] >> (bit % 8) & 1) {
-            code = code_of(stretch, k);
+          if (chunk.valid[bit / 8] >> (bit % 8) & 1) {
+            code = code_of(chunk, k);
           } else {
-            code = missing_code(encoding, place + k);
+            code = missing_code(encoding, position + k);
             odd.resize(encoding.counts.size());
           }
           codes[k] = code;
@@ -183,21 +183,21 @@ void encode_strings(const std::vector<StringViews>& stretches, Encoding& encodin
       } else {
         std::int64_t k = from;
         for (; k + 1 < to; k += 2) {
-          const std::uint32_t a = code_of(stretch, k), b = code_of(stretch, k + 1);
+          const std::uint32_t a = code_of(chunk, k), b = code_of(chunk, k + 1);
           codes[k] = a;
           codes[k + 1] = b;
           ++encoding.counts[a];
           ++odd[b];
         }
-        for (; k < to; ++k) ++encoding.counts[codes[k] = code_of(stretch, k)];
+        for (; k < to; ++k) ++encoding.counts[codes[k] = code_of(chunk, k)];
       }
     }
-    place += stretch.length;
+    position += chunk.length;
   }
   for (std::size_t c = 0; c < odd.size(); ++c) encoding.counts[c] += odd[c];
 }
 
-void encode_keys(const Keys& keys, Encoding& encoding, Pulse& pulse) {
+void encode_keys(const Keys& keys, Encoding& encoding, StopToken& token) {
   CodeTable table;
   std::vector<std::int64_t> known;  // key of each code
   // A short range of keys, the usual case, needs no hashing.
@@ -211,7 +211,7 @@ void encode_keys(const Keys& keys, Encoding& encoding, Pulse& pulse) {
   std::vector<std::uint32_t> direct;
   if (low <= high && range < (1u << 16)) direct.assign(range + 1, kEmpty);
   for (std::int64_t k = 0; k < keys.length; ++k) {
-    if (k % kBeat == 0) pulse.beat();
+    if (k % kBetweenChecks == 0) token.check();
     std::uint32_t code;
     if (keys.valid && !keys.valid[k]) {
       code = missing_code(encoding, k);

@@ -8,7 +8,7 @@
 
 namespace tacit {
 
-// One stretch of an Arrow string-view array: 16 bytes a value, short strings inside the view, long
+// One chunk of an Arrow string-view array: 16 bytes a value, short strings inside the view, long
 // ones in the buffers it points to. `valid` is a bitmap, or null where nothing is missing.
 struct StringViews {
   const std::uint8_t* views;
@@ -36,7 +36,7 @@ struct Encoding {
 // O(length) each; strings hash and compare 16 bytes unless they are longer than 12. Throws
 // std::out_of_range if a view points outside its buffers' number, std::length_error beyond 2^31
 // codes.
-void encode_strings(const std::vector<StringViews>& stretches, Encoding& encoding, Pulse& pulse);
-void encode_keys(const Keys& keys, Encoding& encoding, Pulse& pulse);
+void encode_strings(const std::vector<StringViews>& chunks, Encoding& encoding, StopToken& token);
+void encode_keys(const Keys& keys, Encoding& encoding, StopToken& token);
 
 }  // namespace tacit

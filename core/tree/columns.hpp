@@ -50,15 +50,15 @@ struct TreeColumns {
   }
   std::int64_t arity(std::int64_t c) const { return offsets[c + 1] - offsets[c] + 1; }
   std::int64_t code(std::int64_t column, std::int64_t id) const {
-    const std::int64_t place = id - offsets[column];
-    return place + (place >= defaults[column] ? 1 : 0);
+    const std::int64_t position = id - offsets[column];
+    return position + (position >= defaults[column] ? 1 : 0);
   }
   // The first id of the column whose code is at least `code`.
   std::int64_t id_from(std::int64_t column, std::int64_t code) const {
     return offsets[column] + code - (code > defaults[column] ? 1 : 0);
   }
-  // What a child has of the share of the prior's weight that the split leaf has.
-  double part_of_share(const TreeSplit& split, bool goes_inside) const {
+  // What a child has of the fraction of the prior's weight that the split leaf has.
+  double child_fraction(const TreeSplit& split, bool goes_inside) const {
     const double codes = static_cast<double>(arity(split.column));
     if (split.complete) return 1.0 / codes;
     if (is_ordered(split.column)) return 0.5;

@@ -32,10 +32,10 @@ void forest_gibbs(const WalkForest& forest, std::int64_t n_chains, const std::in
     return static_cast<std::int32_t>(forest.offsets[column] + code - (code > tacit ? 1 : 0));
   };
   const DefaultWays ways(forest);
-  for_blocks(n_chains, n_jobs, poll, [&](std::int64_t chain, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_chains, n_jobs, poll, [&](std::int64_t chain, StopToken& token) {
+    Meter meter(token);
     const auto seed = static_cast<std::uint64_t>(seeds[chain]);
-    std::int32_t* own = codes + chain * n_columns;
+    std::int32_t* chain_codes = codes + chain * n_columns;
     std::vector<std::int32_t> held(static_cast<std::size_t>(n_columns));
     // How many of the held ids each tree's default way asks about: none means the default leaf.
     std::vector<std::int32_t> asked(static_cast<std::size_t>(n_columns));
@@ -45,7 +45,7 @@ void forest_gibbs(const WalkForest& forest, std::int64_t n_chains, const std::in
         asked[static_cast<std::size_t>(turning->tree)] += step;
     };
     for (std::int64_t c = 0; c < n_columns; ++c) {
-      held[static_cast<std::size_t>(c)] = id_of(c, own[c]);
+      held[static_cast<std::size_t>(c)] = id_of(c, chain_codes[c]);
       count(held[static_cast<std::size_t>(c)], 1);
     }
     auto counter = static_cast<std::uint64_t>(first_sweep) * static_cast<std::uint64_t>(n_columns);
@@ -54,9 +54,9 @@ void forest_gibbs(const WalkForest& forest, std::int64_t n_chains, const std::in
         const bool usual = asked[static_cast<std::size_t>(c)] == 0;
         const std::int32_t leaf =
             usual ? ways.leaf(c) : leaf_of_state(forest.nodes, forest.root(c), held.data());
-        own[c] = draw_code(forest.row(c, leaf), forest.arity(c), uniform_at(seed, counter));
+        chain_codes[c] = draw_code(forest.row(c, leaf), forest.arity(c), uniform_at(seed, counter));
         std::int32_t& id = held[static_cast<std::size_t>(c)];
-        const std::int32_t drawn = id_of(c, own[c]);
+        const std::int32_t drawn = id_of(c, chain_codes[c]);
         if (drawn != id) {
           count(id, -1);
           count(drawn, 1);

@@ -2,8 +2,32 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace tacit {
+
+void WalkForest::check(std::int64_t n_numbers) const {
+  if (roots[0] != 0 || roots[n_trees] != nodes.size || table_start[0] != 0 ||
+      table_start[n_trees] != n_numbers || offsets[0] != 0 || n_values() > INT32_MAX)
+    throw std::invalid_argument("roots, table_start and offsets must begin and end with theirs");
+  for (std::int64_t t = 0; t < n_trees; ++t) {
+    const std::int64_t begin = roots[t], end = roots[t + 1];
+    const std::int64_t n_codes = arity(t), n = table_start[t + 1] - table_start[t];
+    if (begin < 0 || begin >= end || end > nodes.size)
+      throw std::invalid_argument("roots must ascend");
+    if (n_codes < 1 || defaults[t] < 0 || defaults[t] >= n_codes)
+      throw std::invalid_argument("offsets and defaults must be those of columns");
+    if (n % n_codes != 0 || n / n_codes != end - begin)
+      throw std::invalid_argument("table must have a number for each node and code");
+    nodes.check(begin, end, n_values());
+    for (std::int64_t node = begin; node < end; ++node) {
+      const std::int64_t asked = nodes.column[node];
+      if (asked >= n_trees) throw std::invalid_argument("column must be one of the columns");
+      if (asked >= 0 && (nodes.low[node] < offsets[asked] || nodes.high[node] > offsets[asked + 1]))
+        throw std::invalid_argument("low and high must be a range of the column's value ids");
+    }
+  }
+}
 
 DefaultWays::DefaultWays(const WalkForest& forest) {
   const WalkNodes& nodes = forest.nodes;
@@ -103,9 +127,9 @@ void over_records(const Records<V>& records, const WalkForest& forest, const Def
   const std::int64_t smallest = std::max<std::int64_t>(1 << 15, 4 * forest.n_trees);
   const std::int64_t n_blocks =
       std::clamp<std::int64_t>(work / smallest, 1, std::min<std::int64_t>(records.n_records, 256));
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     Touched touched(forest, ways, columns);
-    Meter meter(pulse);
+    Meter meter(token);
     body(block_range(records.n_records, n_blocks, b), touched, meter);
   });
 }

@@ -23,6 +23,7 @@ struct WalkForest {
   const double* table;              // a number for each node and code, as table_start says
   const std::int64_t* table_start;  // n_trees + 1
 
+  void check(std::int64_t n_numbers) const;  // throws std::invalid_argument, as WalkNodes does
   std::int32_t root(std::int64_t tree) const { return static_cast<std::int32_t>(roots[tree]); }
   std::int64_t n_values() const { return offsets[n_trees]; }
   std::int64_t arity(std::int64_t column) const {

@@ -18,28 +18,28 @@ void TreeGrower<V, T>::merge() {
   };
   std::vector<OpenLeaf> open;
   const auto queue_merges = [&](std::int32_t node) {
-    const double own = score_of(node);
-    std::vector<std::int64_t> both(static_cast<std::size_t>(n_planes_));
+    const double node_score = score_of(node);
+    std::vector<std::int64_t> both(static_cast<std::size_t>(n_stats_));
     std::erase_if(open, [&](const OpenLeaf& leaf) {
       return !leaves_[static_cast<std::size_t>(leaf.node)].alive;
     });
-    meter_.spend(static_cast<std::int64_t>(open.size()) * n_planes_ * 32);
+    meter_.spend(static_cast<std::int64_t>(open.size()) * n_stats_ * 32);
     for (const auto& [other, score] : open) {
-      for (std::int64_t p = 0; p < n_planes_; ++p)
+      for (std::int64_t p = 0; p < n_stats_; ++p)
         both[static_cast<std::size_t>(p)] = stats(node)[p] + stats(other)[p];
-      const double gain =
-          score_.leaf(both.data(), share(node) + share(other)) - own - score - score_.per_leaf();
+      const double gain = score_.leaf(both.data(), prior_fraction(node) + prior_fraction(other)) -
+                          node_score - score - score_.per_leaf();
       if (gain > kLeastGain)
         steps_.push({TreeStep::rank_of(gain), std::min(node, other), std::max(node, other)});
     }
-    open.push_back({node, own});
+    open.push_back({node, node_score});
   };
 
   steps_ = {};
   for (std::int32_t node = 0; node < static_cast<std::int32_t>(leaves_.size()); ++node) {
     Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
     if (!leaf.alive) continue;
-    counts_.release(leaf.planes);
+    counts_.release(leaf.histograms);
     queue_merges(node);
     if (leaf.split.column >= 0)  // there was no room for it
       steps_.push({TreeStep::rank_of(leaf.split.gain), node, -1});
@@ -53,16 +53,16 @@ void TreeGrower<V, T>::merge() {
     if (!is_split && !leaves_[static_cast<std::size_t>(step.other)].alive) continue;
     const auto next = static_cast<std::int32_t>(leaves_.size());
     if (is_split) {
-      const TreeSplit& own = leaves_[static_cast<std::size_t>(step.node)].split;
-      if (own.gain <= kLeastGain) continue;
-      if (n_leaves_ - 1 + n_children(own) > most_leaves()) {
+      const TreeSplit& planned = leaves_[static_cast<std::size_t>(step.node)].split;
+      if (planned.gain <= kLeastGain) continue;
+      if (n_leaves_ - 1 + n_children(planned) > most_leaves()) {
         waiting.push_back(step);
         continue;
       }
       split(step.node);
     } else {
       join(step.node, step.other);
-      for (const TreeStep& own : waiting) steps_.push(own);
+      for (const TreeStep& later : waiting) steps_.push(later);
       waiting.clear();
     }
     for (auto node = next; node < static_cast<std::int32_t>(leaves_.size()); ++node)
@@ -71,25 +71,25 @@ void TreeGrower<V, T>::merge() {
   renumber();
 }
 
-// A new leaf takes the place of two.
+// A new leaf takes the position of two.
 template <class V, class T>
 void TreeGrower<V, T>::join(std::int32_t a, std::int32_t b) {
-  const std::int32_t node = add_node(share(a) + share(b));
-  for (std::int64_t p = 0; p < n_planes_; ++p) stats(node)[p] = stats(a)[p] + stats(b)[p];
+  const std::int32_t node = add_node(prior_fraction(a) + prior_fraction(b));
+  for (std::int64_t p = 0; p < n_stats_; ++p) stats(node)[p] = stats(a)[p] + stats(b)[p];
   Leaf& first = leaves_[static_cast<std::size_t>(a)];
   Leaf& second = leaves_[static_cast<std::size_t>(b)];
   Leaf& both = leaves_[static_cast<std::size_t>(node)];
   both.members = members_.join(first.members, second.members);
   both.depth = std::max(first.depth, second.depth);
   first.alive = second.alive = false;
-  counts_.release(first.planes);
-  counts_.release(second.planes);
+  counts_.release(first.histograms);
+  counts_.release(second.histograms);
   for (std::int32_t& child : tree_.children)
     if (child == a || child == b) child = node;
   --n_leaves_;
   if (worth_counting(node)) {
     if (counts_.large(both.members.size()))
-      both.planes = counts_.count(both.members, members_.quiet(both.members));
+      both.histograms = counts_.count(both.members, members_.default_class(both.members));
     evaluate(node);
   }
 }
@@ -131,8 +131,8 @@ void TreeGrower<V, T>::renumber() {
     out.right.push_back(tree_.right[at]);
     out.complete.push_back(tree_.complete[at]);
     out.gain.push_back(tree_.gain[at]);
-    out.share.push_back(tree_.share[at]);
-    out.stats.insert(out.stats.end(), stats(node), stats(node) + n_planes_);
+    out.prior_fraction.push_back(tree_.prior_fraction[at]);
+    out.stats.insert(out.stats.end(), stats(node), stats(node) + n_stats_);
     out.first.push_back(static_cast<std::int32_t>(tree_.column[at] < 0 ? 0 : out.children.size()));
     children(node, [&](std::int32_t child) {
       out.children.push_back(number[static_cast<std::size_t>(child)]);

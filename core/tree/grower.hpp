@@ -30,20 +30,21 @@ struct TreeStep {
 template <class V, class T>
 class TreeGrower {
  public:
-  // Telling records are in scratch.telling; `target_column` is the column they come from, or -1.
+  // Minority-class records are in scratch.minority; `target_column` is the column they come from,
+  // or -1.
   TreeGrower(const TreeTable<V>& table, const TreeColumns& columns, const TreeTarget& target,
-             std::int64_t n_planes, std::int64_t whole, const std::vector<std::int64_t>& excluded,
+             std::int64_t n_stats, std::int64_t whole, const std::vector<std::int64_t>& excluded,
              const std::int64_t* pairs, std::int64_t target_column, const TreeRules& rules,
              TreeScratch& scratch, Meter& meter)
       : table_(table),
         columns_(columns),
         target_(target),
         rules_(rules),
-        n_planes_(n_planes),
+        n_stats_(n_stats),
         target_column_(target_column),
-        score_(rules, n_planes, whole),
+        score_(rules, n_stats, whole),
         members_(table, pairs != nullptr, scratch, meter),
-        counts_(table, target, n_planes, pairs, rules.timed, scratch, meter),
+        counts_(table, target, n_stats, pairs, rules.timed, scratch, meter),
         search_(columns, score_, rules.binary, rules.complete, excluded),
         meter_(meter) {}
 
@@ -53,7 +54,7 @@ class TreeGrower {
                        &tree_.right, &tree_.children})
       ints->reserve(room);
     leaves_.reserve(room);
-    tree_.stats.reserve(room * static_cast<std::size_t>(n_planes_));
+    tree_.stats.reserve(room * static_cast<std::size_t>(n_stats_));
     add_root();
     while (!steps_.empty() && n_leaves_ < most_leaves()) {
       const std::int32_t node = steps_.top().node;
@@ -68,7 +69,7 @@ class TreeGrower {
   void merge();
 
   GrownTree take_tree() {
-    tree_.n_stats = n_planes_;
+    tree_.n_stats = n_stats_;
     if (!rules_.merge) order_children();
     tree_.counting_seconds = counts_.seconds();
     return std::move(tree_);
@@ -78,7 +79,7 @@ class TreeGrower {
   struct Leaf {
     LeafMembers members;
     std::int64_t depth = 0;
-    typename TreeCounts<V, T>::Planes planes;
+    typename TreeCounts<V, T>::Histograms histograms;
     TreeSplit split;
     bool alive = true;  // not split and not merged
   };
@@ -93,10 +94,10 @@ class TreeGrower {
     std::vector<std::int32_t> ordered;
     for (std::size_t node = 0; node < tree_.column.size(); ++node) {
       if (tree_.column[node] < 0) continue;
-      const std::int32_t* own = tree_.children.data() + tree_.first[node];
+      const std::int32_t* children = tree_.children.data() + tree_.first[node];
       tree_.first[node] = static_cast<std::int32_t>(ordered.size());
       const std::int64_t many = tree_.complete[node] ? tree_.high[node] - tree_.low[node] + 1 : 2;
-      ordered.insert(ordered.end(), own, own + many);
+      ordered.insert(ordered.end(), children, children + many);
     }
     tree_.children = std::move(ordered);
   }
@@ -108,12 +109,14 @@ class TreeGrower {
     return split.complete ? split.high - split.low + 1 : 2;
   }
   std::int64_t* stats(std::int32_t node) {
-    return tree_.stats.data() + static_cast<std::int64_t>(node) * n_planes_;
+    return tree_.stats.data() + static_cast<std::int64_t>(node) * n_stats_;
   }
-  double share(std::int32_t node) const { return tree_.share[static_cast<std::size_t>(node)]; }
-  double score_of(std::int32_t node) { return score_.leaf(stats(node), share(node)); }
+  double prior_fraction(std::int32_t node) const {
+    return tree_.prior_fraction[static_cast<std::size_t>(node)];
+  }
+  double score_of(std::int32_t node) { return score_.leaf(stats(node), prior_fraction(node)); }
 
-  std::int32_t add_node(double own_share) {
+  std::int32_t add_node(double prior_fraction) {
     const auto node = static_cast<std::int32_t>(tree_.column.size());
     tree_.column.push_back(-1);
     for (auto* ints : {&tree_.low, &tree_.high, &tree_.first}) ints->push_back(0);
@@ -121,8 +124,8 @@ class TreeGrower {
     tree_.right.push_back(-1);
     tree_.complete.push_back(0);
     tree_.gain.push_back(0.0);
-    tree_.share.push_back(own_share);
-    tree_.stats.resize(tree_.stats.size() + static_cast<std::size_t>(n_planes_), 0);
+    tree_.prior_fraction.push_back(prior_fraction);
+    tree_.stats.resize(tree_.stats.size() + static_cast<std::size_t>(n_stats_), 0);
     leaves_.emplace_back();
     return node;
   }
@@ -131,63 +134,66 @@ class TreeGrower {
     const std::int32_t node = add_node(1.0);
     Leaf& leaf = leaves_[0];
     leaf.members = members_.root();
-    std::int64_t* own = stats(node);
+    std::int64_t* root_stats = stats(node);
     if (table_.weights)
-      for (std::int64_t r = 0; r < table_.records.n_records; ++r) own[0] += table_.weights[r];
+      for (std::int64_t r = 0; r < table_.records.n_records; ++r)
+        root_stats[0] += table_.weights[r];
     else
-      own[0] = table_.records.n_records;
-    add_telling(leaf.members, own);
+      root_stats[0] = table_.records.n_records;
+    add_minority(leaf.members, root_stats);
     n_leaves_ = 1;
     if (!worth_counting(node)) return;
     if (counts_.large(leaf.members.size()))
-      leaf.planes = counts_.count_root(leaf.members, target_column_);
+      leaf.histograms = counts_.count_root(leaf.members, target_column_);
     evaluate(node);
   }
 
-  void add_telling(const LeafMembers& leaf, std::int64_t* own) const {
-    const TellingRecord* telling = members_.telling(leaf);
-    const std::int64_t n = leaf.telling_end - leaf.telling_begin;
+  void add_minority(const LeafMembers& leaf, std::int64_t* sums) const {
+    const MinorityRecord* minority = members_.minority(leaf);
+    const std::int64_t n = leaf.minority_end - leaf.minority_begin;
     for (std::int64_t i = 0; i < n; ++i) {
-      const std::int64_t r = telling[i].record;
+      const std::int64_t r = minority[i].record;
       if (target_.first_moments) {
-        own[1] += target_.first_moments[r];
-        own[2] += target_.second_moments[r];
+        sums[1] += target_.first_moments[r];
+        sums[2] += target_.second_moments[r];
       } else {
-        own[telling[i].plane] += table_.weights ? table_.weights[r] : 1;
+        sums[minority[i].histogram] += table_.weights ? table_.weights[r] : 1;
       }
     }
   }
 
-  void add_records(LeafMembers& leaf, std::int64_t* own) {
+  void add_records(LeafMembers& leaf, std::int64_t* sums) {
     if (!table_.weights) {
-      own[0] += leaf.size();
+      sums[0] += leaf.size();
       return;
     }
-    for (const std::int32_t r : members_.quiet(leaf)) own[0] += table_.weights[r];
-    const TellingRecord* telling = members_.telling(leaf);
-    for (std::int64_t i = 0; i < leaf.n_telling(); ++i) own[0] += table_.weights[telling[i].record];
+    for (const std::int32_t r : members_.default_class(leaf)) sums[0] += table_.weights[r];
+    const MinorityRecord* minority = members_.minority(leaf);
+    for (std::int64_t i = 0; i < leaf.n_minority(); ++i)
+      sums[0] += table_.weights[minority[i].record];
   }
 
   bool worth_counting(std::int32_t node) {
     const Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
-    return worth_splitting(rules_, n_planes_, stats(node), stats(0), leaf.depth);
+    return worth_splitting(rules_, n_stats_, stats(node), stats(0), leaf.depth);
   }
 
-  // Finds the best split of a leaf, from its planes or by counting it, and queues it if it pays.
+  // Finds the best split of a leaf, from its histograms or by counting it, and queues it if it
+  // pays.
   void evaluate(std::int32_t node) {
     Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
-    if (leaf.planes) {
-      leaf.split = search_.best(counts_.view(leaf.planes, stats(node), share(node)));
+    if (leaf.histograms) {
+      leaf.split = search_.best(counts_.view(leaf.histograms, stats(node), prior_fraction(node)));
     } else {
-      leaf.split = search_.best(counts_.count_small(leaf.members, members_.quiet(leaf.members),
-                                                    stats(node), share(node)));
+      leaf.split = search_.best(counts_.count_small(
+          leaf.members, members_.default_class(leaf.members), stats(node), prior_fraction(node)));
     }
     if (leaf.split.column >= 0 && score_.accepts(leaf.split.gain, stats(node)[0])) {
       steps_.push({TreeStep::rank_of(leaf.split.gain), node, -1});
       return;
     }
     leaf.split = {};
-    counts_.release(leaf.planes);
+    counts_.release(leaf.histograms);
   }
 
   // Makes the children of a leaf, shares its counts out among them, and looks at each.
@@ -200,14 +206,14 @@ class TreeGrower {
     note_split(node, split, std::move(parts));
     const bool go_on = rules_.merge || n_leaves_ < most_leaves();  // merging makes room again
     Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
-    if (go_on && leaf.planes) share_out(node, split, first, n_parts);
-    counts_.release(leaf.planes);
+    if (go_on && leaf.histograms) divide_histograms(node, split, first, n_parts);
+    counts_.release(leaf.histograms);
     for (std::size_t k = 0; k < n_parts; ++k) {
       const std::int32_t child = first + static_cast<std::int32_t>(k);
       if (go_on && worth_counting(child))
         evaluate(child);
       else
-        counts_.release(leaves_[static_cast<std::size_t>(child)].planes);
+        counts_.release(leaves_[static_cast<std::size_t>(child)].histograms);
     }
   }
 
@@ -223,60 +229,63 @@ class TreeGrower {
     tree_.first[at] = static_cast<std::int32_t>(tree_.children.size());
     leaves_[at].alive = false;
     const std::int64_t depth = leaves_[at].depth + 1;
-    std::vector<std::int64_t> rest(stats(node), stats(node) + n_planes_);
+    std::vector<std::int64_t> rest(stats(node), stats(node) + n_stats_);
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      const std::int32_t child = add_node(columns_.part_of_share(split, k == 0) * share(node));
+      const std::int32_t child =
+          add_node(columns_.child_fraction(split, k == 0) * prior_fraction(node));
       tree_.children.push_back(child);
-      Leaf& own = leaves_.back();
-      own.members = std::move(parts[k]);
-      own.depth = depth;
-      std::int64_t* planes = stats(child);
+      Leaf& leaf = leaves_.back();
+      leaf.members = std::move(parts[k]);
+      leaf.depth = depth;
+      std::int64_t* child_stats = stats(child);
       if (k + 1 < parts.size()) {
-        add_records(own.members, planes);
-        add_telling(own.members, planes);
-        for (std::int64_t p = 0; p < n_planes_; ++p) rest[static_cast<std::size_t>(p)] -= planes[p];
+        add_records(leaf.members, child_stats);
+        add_minority(leaf.members, child_stats);
+        for (std::int64_t p = 0; p < n_stats_; ++p)
+          rest[static_cast<std::size_t>(p)] -= child_stats[p];
       } else {
-        std::copy(rest.begin(), rest.end(), planes);
+        std::copy(rest.begin(), rest.end(), child_stats);
       }
     }
     n_leaves_ += static_cast<std::int64_t>(parts.size()) - 1;
   }
 
-  // The largest child inherits the planes, less those of the others.
-  void share_out(std::int32_t node, const TreeSplit& split, std::int32_t first,
-                 std::size_t n_parts) {
+  // The largest child's histograms are those of its parent, less those of its siblings.
+  void divide_histograms(std::int32_t node, const TreeSplit& split, std::int32_t first,
+                         std::size_t n_parts) {
     const auto child_at = leaves_.begin() + first;
     const auto larger = [](const Leaf& a, const Leaf& b) {
       return a.members.size() < b.members.size();
     };
-    const auto heir =
+    const auto largest =
         std::max_element(child_at, child_at + static_cast<std::int64_t>(n_parts), larger);
-    if (!counts_.large(heir->members.size())) return;
-    auto planes = std::move(leaves_[static_cast<std::size_t>(node)].planes);
+    if (!counts_.large(largest->members.size())) return;
+    auto histograms = std::move(leaves_[static_cast<std::size_t>(node)].histograms);
     for (std::size_t k = 0; k < n_parts; ++k) {
       const std::int32_t child = first + static_cast<std::int32_t>(k);
-      Leaf& own = leaves_[static_cast<std::size_t>(child)];
-      if (&own == &*heir) continue;
-      const auto& quiet = members_.quiet(own.members);
-      if (!counts_.large(own.members.size()) || !worth_counting(child)) {
-        counts_.subtract(own.members, quiet, planes);
+      Leaf& leaf = leaves_[static_cast<std::size_t>(child)];
+      if (&leaf == &*largest) continue;
+      const auto& default_class = members_.default_class(leaf.members);
+      if (!counts_.large(leaf.members.size()) || !worth_counting(child)) {
+        counts_.subtract(leaf.members, default_class, histograms);
         continue;
       }
       const auto* others = members_.others();
       const bool by_pairs = counts_.has_pairs() && !split.complete && k == 0 && others &&
-                            static_cast<std::int64_t>(others->size()) < own.members.size();
-      own.planes = by_pairs ? counts_.count_by_pairs(own.members, split.low, split.high, *others)
-                            : counts_.count(own.members, quiet);
-      counts_.subtract(own.planes, planes);
+                            static_cast<std::int64_t>(others->size()) < leaf.members.size();
+      leaf.histograms = by_pairs
+                            ? counts_.count_by_pairs(leaf.members, split.low, split.high, *others)
+                            : counts_.count(leaf.members, default_class);
+      counts_.subtract(leaf.histograms, histograms);
     }
-    heir->planes = std::move(planes);
+    largest->histograms = std::move(histograms);
   }
 
   const TreeTable<V>& table_;
   const TreeColumns& columns_;
   const TreeTarget& target_;
   const TreeRules& rules_;
-  std::int64_t n_planes_, target_column_;
+  std::int64_t n_stats_, target_column_;
   TreeScore score_;
   TreeMembers<V> members_;
   TreeCounts<V, T> counts_;

@@ -15,27 +15,27 @@ class LeafCounter {
       : table_(table), paths_(paths), singles_(singles), meter_(meter) {}
 
   void count(std::int64_t leaf, std::int64_t* out) {
-    std::fill(out, out + n_planes(leaf) * table_.records.n_values, 0);
+    std::fill(out, out + n_classes(leaf) * table_.records.n_values, 0);
     count_into(leaf, out);
   }
 
   // Counts a leaf and appends what is not zero.
-  void count(std::int64_t leaf, AtomCounts& found) {
-    const auto size = static_cast<std::size_t>(n_planes(leaf) * table_.records.n_values);
+  void count(std::int64_t leaf, DisjointCells& out) {
+    const auto size = static_cast<std::size_t>(n_classes(leaf) * table_.records.n_values);
     if (spare_.size() < size) spare_.resize(size, 0);
     touched_.clear();
     touching_ = true;
     if (paths_.ahead_start[leaf] < paths_.ahead_start[leaf + 1]) {
-      count_ahead(leaf, found);
+      count_ahead(leaf, out);
     } else {
       count_into(leaf, spare_.data());
-      close_atom(leaf, 0, found);
+      close_cell(leaf, 0, out);
     }
     touching_ = false;
   }
 
  private:
-  std::int64_t n_planes(std::int64_t leaf) const { return table_.arity(paths_.target[leaf]); }
+  std::int64_t n_classes(std::int64_t leaf) const { return table_.arity(paths_.target[leaf]); }
 
   void enter(std::int64_t leaf, std::int64_t* out) {
     begin_ = paths_.start[leaf];
@@ -45,28 +45,28 @@ class LeafCounter {
     out_ = out;
   }
 
-  // Notes what has been counted in the spare planes as an atom, and clears them.
-  void close_atom(std::int64_t leaf, std::int64_t mask, AtomCounts& found) {
+  // Notes what has been counted in the spare histograms as a disjoint cell, and clears them.
+  void close_cell(std::int64_t leaf, std::int64_t mask, DisjointCells& out) {
     if (touched_.empty()) return;
     std::sort(touched_.begin(), touched_.end());
     const std::int64_t n_values = table_.records.n_values;
-    for (std::int64_t p = 0; p < n_planes(leaf); ++p) {
-      std::int64_t* plane = spare_.data() + p * n_values;
+    for (std::int64_t p = 0; p < n_classes(leaf); ++p) {
+      std::int64_t* histogram = spare_.data() + p * n_values;
       for (const std::int32_t v : touched_) {
-        if (plane[v] == 0) continue;
-        found.cells.push_back(p * n_values + v);
-        found.counts.push_back(plane[v]);
-        plane[v] = 0;
+        if (histogram[v] == 0) continue;
+        out.keys.push_back(p * n_values + v);
+        out.counts.push_back(histogram[v]);
+        histogram[v] = 0;
       }
     }
     touched_.clear();
-    found.leaf.push_back(leaf);
-    found.mask.push_back(mask);
-    found.start.push_back(static_cast<std::int64_t>(found.cells.size()));
+    out.leaf.push_back(leaf);
+    out.mask.push_back(mask);
+    out.start.push_back(static_cast<std::int64_t>(out.keys.size()));
   }
 
   // Sorts records that hold a candidate by which they hold, and counts each set of them apart.
-  void count_ahead(std::int64_t leaf, AtomCounts& found) {
+  void count_ahead(std::int64_t leaf, DisjointCells& out) {
     enter(leaf, spare_.data());
     mark(1);
     mark_ahead(leaf);
@@ -95,7 +95,7 @@ class LeafCounter {
     for (std::size_t i = 0; i < held_.size(); ++i) {
       tally(held_[i].second);
       if (i + 1 == held_.size() || held_[i + 1].first != held_[i].first)
-        close_atom(leaf, held_[i].first, found);
+        close_cell(leaf, held_[i].first, out);
     }
   }
 
@@ -145,17 +145,17 @@ class LeafCounter {
     for (std::size_t v = 0; touching_ && v < singles_.size(); ++v)
       if (singles_[v] > 0) touched_.push_back(static_cast<std::int32_t>(v));
     for (std::int64_t v = first_; v < last_; ++v) {
-      std::int64_t* plane = out_ + (v - first_ + 1) * table_.records.n_values;
+      std::int64_t* histogram = out_ + (v - first_ + 1) * table_.records.n_values;
       for (std::int64_t i = table_.start[v]; i < table_.start[v + 1]; ++i)
-        add(table_.rows[i], plane);
+        add(table_.rows[i], histogram);
     }
   }
 
-  void add(std::int64_t r, std::int64_t* plane) {
-    const std::int64_t own = weight(r);
+  void add(std::int64_t r, std::int64_t* histogram) {
+    const std::int64_t record_weight = weight(r);
     const V *v = table_.records.begin(r), *end = table_.records.end(r);
     meter_.spend(4 + (end - v));
-    for (; v < end; ++v) plane[*v] += own;
+    for (; v < end; ++v) histogram[*v] += record_weight;
   }
 
   // Marks ids that the leaf's records do not hold, or clears the marks.
@@ -219,8 +219,8 @@ class LeafCounter {
       for (const V *v = table_.records.begin(r), *end = table_.records.end(r); v < end; ++v)
         if (out_[*v] == 0) touched_.push_back(static_cast<std::int32_t>(*v));
     add(r, out_);
-    const std::int64_t own = find(r, first_, last_);
-    if (own >= 0) add(r, out_ + (own - first_ + 1) * table_.records.n_values);
+    const std::int64_t id = find(r, first_, last_);
+    if (id >= 0) add(r, out_ + (id - first_ + 1) * table_.records.n_values);
   }
 
   const TreeTable<V>& table_;
@@ -230,7 +230,7 @@ class LeafCounter {
   std::int64_t begin_ = 0, end_ = 0, first_ = 0, last_ = 0, n_outside_ = 0;
   std::int64_t* out_ = nullptr;
   std::vector<std::uint8_t> barred_;  // by value id; 0 between leaves
-  std::vector<std::int64_t> spare_;   // planes of leaves that are not dense; 0 between them
+  std::vector<std::int64_t> spare_;   // histograms of leaves that are not dense; 0 between them
   std::vector<std::int32_t> touched_;
   std::vector<std::int64_t> ahead_;  // the candidates that have a value id; 0 between leaves
   std::vector<std::pair<std::int64_t, std::int64_t>> held_;  // candidates and the record
@@ -254,8 +254,8 @@ std::vector<std::int64_t> count_singles(const TreeTable<V>& table) {
 }  // namespace
 
 template <class V>
-AtomCounts leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::int64_t* out,
-                       int n_jobs, Poll poll) {
+DisjointCells leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::int64_t* out,
+                          int n_jobs, Poll poll) {
   const auto is_root = [&](std::int64_t k) {
     return paths.start[k] == paths.start[k + 1] && paths.ahead_start[k] == paths.ahead_start[k + 1];
   };
@@ -263,12 +263,12 @@ AtomCounts leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::i
   for (std::int64_t k = 0; k < paths.n_leaves && singles.empty(); ++k)
     if (is_root(k)) singles = count_singles(table);
   const std::int64_t n_blocks = std::min<std::int64_t>(paths.n_leaves, 256);
-  std::vector<AtomCounts> parts(static_cast<std::size_t>(n_blocks));
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, Pulse& pulse) {
-    Meter meter(pulse);
+  std::vector<DisjointCells> parts(static_cast<std::size_t>(n_blocks));
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
+    Meter meter(token);
     LeafCounter<V> counter(table, paths, singles, meter);
-    const Range own = block_range(paths.n_leaves, n_blocks, block);
-    for (std::int64_t k = own.begin; k < own.end; ++k) {
+    const Range leaves = block_range(paths.n_leaves, n_blocks, block);
+    for (std::int64_t k = leaves.begin; k < leaves.end; ++k) {
       if (paths.dense[k])
         counter.count(k, out + paths.out_start[k]);
       else
@@ -276,38 +276,37 @@ AtomCounts leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::i
     }
   });
   if (n_blocks == 1) return std::move(parts[0]);
-  AtomCounts all;
-  std::size_t n_cells = 0;
-  for (const AtomCounts& part : parts) n_cells += part.cells.size();
-  all.cells.reserve(n_cells);
-  all.counts.reserve(n_cells);
+  DisjointCells all;
+  std::size_t n_keys = 0;
+  for (const DisjointCells& part : parts) n_keys += part.keys.size();
+  all.keys.reserve(n_keys);
+  all.counts.reserve(n_keys);
   const auto append = [](auto& to, const auto& from) {
     to.insert(to.end(), from.begin(), from.end());
   };
-  for (const AtomCounts& part : parts) {
-    const auto before = static_cast<std::int64_t>(all.cells.size());
+  for (const DisjointCells& part : parts) {
+    const auto before = static_cast<std::int64_t>(all.keys.size());
     for (std::size_t i = 1; i < part.start.size(); ++i) all.start.push_back(before + part.start[i]);
     append(all.leaf, part.leaf);
     append(all.mask, part.mask);
-    append(all.cells, part.cells);
+    append(all.keys, part.keys);
     append(all.counts, part.counts);
   }
   return all;
 }
 
-AtomCounts add_atoms(const AtomView& one, const AtomView& other) {
-  AtomCounts all;
-  const auto n_cells =
-      static_cast<std::size_t>(one.start[one.n_atoms] + other.start[other.n_atoms]);
-  all.cells.reserve(n_cells);
-  all.counts.reserve(n_cells);
+DisjointCells add_disjoint_cells(const DisjointCellView& one, const DisjointCellView& other) {
+  DisjointCells all;
+  const auto n_keys = static_cast<std::size_t>(one.start[one.n_cells] + other.start[other.n_cells]);
+  all.keys.reserve(n_keys);
+  all.counts.reserve(n_keys);
   const auto push = [&](std::int64_t cell, std::int64_t count) {
-    all.cells.push_back(cell);
+    all.keys.push_back(cell);
     all.counts.push_back(count);
   };
   std::int64_t i = 0, j = 0;
-  while (i < one.n_atoms || j < other.n_atoms) {
-    int which = i == one.n_atoms ? 1 : j == other.n_atoms ? -1 : 0;  // the side that comes first
+  while (i < one.n_cells || j < other.n_cells) {
+    int which = i == one.n_cells ? 1 : j == other.n_cells ? -1 : 0;  // the side that comes first
     if (which == 0) {
       const auto a = std::pair(one.leaf[i], one.mask[i]),
                  b = std::pair(other.leaf[j], other.mask[j]);
@@ -325,33 +324,34 @@ AtomCounts add_atoms(const AtomView& one, const AtomView& other) {
       b_end = other.start[++j];
     }
     while (a < a_end && b < b_end) {
-      const std::int64_t x = one.cells[a], y = other.cells[b];
+      const std::int64_t x = one.keys[a], y = other.keys[b];
       const std::int64_t sum = (x <= y ? one.counts[a] : 0) + (y <= x ? other.counts[b] : 0);
       push(std::min(x, y), sum);
       a += x <= y;
       b += y <= x;
     }
-    for (; a < a_end; ++a) push(one.cells[a], one.counts[a]);
-    for (; b < b_end; ++b) push(other.cells[b], other.counts[b]);
-    all.start.push_back(static_cast<std::int64_t>(all.cells.size()));
+    for (; a < a_end; ++a) push(one.keys[a], one.counts[a]);
+    for (; b < b_end; ++b) push(other.keys[b], other.counts[b]);
+    all.start.push_back(static_cast<std::int64_t>(all.keys.size()));
   }
   return all;
 }
 
-TakenLeaves take_atoms(const AtomView& atoms, const std::vector<AtomChoice>& choices,
-                       std::int64_t n_values) {
+TakenLeaves take_disjoint_cells(const DisjointCellView& cells,
+                                const std::vector<CellChoice>& choices, std::int64_t n_values) {
   TakenLeaves all;
-  std::vector<std::int64_t> place(static_cast<std::size_t>(n_values), -1);  // -1 between leaves
-  for (const AtomChoice& own : choices) {
+  std::vector<std::int64_t> position(static_cast<std::size_t>(n_values), -1);  // -1 between leaves
+  for (const CellChoice& choice : choices) {
     const auto chosen = [&](std::int64_t i) {
-      return (own.bit < 0 || (atoms.mask[i] >> own.bit & 1)) && !(atoms.mask[i] & own.used);
+      return (choice.bit < 0 || (cells.mask[i] >> choice.bit & 1)) &&
+             !(cells.mask[i] & choice.used);
     };
     const auto begin = static_cast<std::ptrdiff_t>(all.ids.size());
-    for (std::int64_t i = own.begin; i < own.end; ++i) {
+    for (std::int64_t i = choice.begin; i < choice.end; ++i) {
       if (!chosen(i)) continue;
-      for (std::int64_t c = atoms.start[i]; c < atoms.start[i + 1]; ++c) {
-        const std::int64_t id = atoms.cells[c] % n_values;
-        std::int64_t& at = place[static_cast<std::size_t>(id)];
+      for (std::int64_t c = cells.start[i]; c < cells.start[i + 1]; ++c) {
+        const std::int64_t id = cells.keys[c] % n_values;
+        std::int64_t& at = position[static_cast<std::size_t>(id)];
         if (at < 0) all.ids.push_back(static_cast<std::int32_t>(id));
         at = 0;
       }
@@ -359,28 +359,28 @@ TakenLeaves take_atoms(const AtomView& atoms, const std::vector<AtomChoice>& cho
     std::sort(all.ids.begin() + begin, all.ids.end());
     const std::int64_t n = static_cast<std::int64_t>(all.ids.size()) - begin;
     for (std::int64_t k = 0; k < n; ++k)
-      place[static_cast<std::size_t>(all.ids[static_cast<std::size_t>(begin + k)])] = k;
-    const std::int64_t first = all.plane_start.back();
-    all.planes.resize(static_cast<std::size_t>(first + own.n_planes * n), 0);
-    for (std::int64_t i = own.begin; i < own.end; ++i) {
+      position[static_cast<std::size_t>(all.ids[static_cast<std::size_t>(begin + k)])] = k;
+    const std::int64_t first = all.histogram_start.back();
+    all.histograms.resize(static_cast<std::size_t>(first + choice.n_classes * n), 0);
+    for (std::int64_t i = choice.begin; i < choice.end; ++i) {
       if (!chosen(i)) continue;
-      for (std::int64_t c = atoms.start[i]; c < atoms.start[i + 1]; ++c) {
-        const std::int64_t plane = atoms.cells[c] / n_values, id = atoms.cells[c] % n_values;
-        all.planes[static_cast<std::size_t>(
-            first + plane * n + place[static_cast<std::size_t>(id)])] += atoms.counts[c];
+      for (std::int64_t c = cells.start[i]; c < cells.start[i + 1]; ++c) {
+        const std::int64_t histogram = cells.keys[c] / n_values, id = cells.keys[c] % n_values;
+        all.histograms[static_cast<std::size_t>(
+            first + histogram * n + position[static_cast<std::size_t>(id)])] += cells.counts[c];
       }
     }
     for (std::int64_t k = 0; k < n; ++k)
-      place[static_cast<std::size_t>(all.ids[static_cast<std::size_t>(begin + k)])] = -1;
+      position[static_cast<std::size_t>(all.ids[static_cast<std::size_t>(begin + k)])] = -1;
     all.id_start.push_back(static_cast<std::int64_t>(all.ids.size()));
-    all.plane_start.push_back(static_cast<std::int64_t>(all.planes.size()));
+    all.histogram_start.push_back(static_cast<std::int64_t>(all.histograms.size()));
   }
   return all;
 }
 
-bool subtract_planes(std::int64_t n_planes, const LeafCells& leaf, std::int64_t* planes,
-                     const LeafCells& part, const std::int64_t* counts) {
-  std::vector<std::int64_t> place(static_cast<std::size_t>(part.n));
+bool subtract_histograms(std::int64_t n_classes, const LeafCells& leaf, std::int64_t* histograms,
+                         const LeafCells& part, const std::int64_t* counts) {
+  std::vector<std::int64_t> position(static_cast<std::size_t>(part.n));
   for (std::int64_t i = 0, at = 0; i < part.n; ++i) {
     const std::int64_t id = part.ids ? part.ids[i] : i;
     if (leaf.ids)
@@ -388,16 +388,17 @@ bool subtract_planes(std::int64_t n_planes, const LeafCells& leaf, std::int64_t*
     else
       at = id;
     if (at < 0 || at >= leaf.n || (leaf.ids && leaf.ids[at] != id)) return false;
-    place[static_cast<std::size_t>(i)] = at;
+    position[static_cast<std::size_t>(i)] = at;
   }
-  for (std::int64_t p = 0; p < n_planes; ++p)
+  for (std::int64_t p = 0; p < n_classes; ++p)
     for (std::int64_t i = 0; i < part.n; ++i)
-      planes[p * leaf.n + place[static_cast<std::size_t>(i)]] -= counts[p * part.n + i];
+      histograms[p * leaf.n + position[static_cast<std::size_t>(i)]] -= counts[p * part.n + i];
   return true;
 }
 
-#define TACIT_INSTANTIATE(V) \
-  template AtomCounts leaf_counts(const TreeTable<V>&, const LeafPaths&, std::int64_t*, int, Poll);
+#define TACIT_INSTANTIATE(V)                                                                    \
+  template DisjointCells leaf_counts(const TreeTable<V>&, const LeafPaths&, std::int64_t*, int, \
+                                     Poll);
 TACIT_INSTANTIATE(std::uint16_t)
 TACIT_INSTANTIATE(std::uint32_t)
 #undef TACIT_INSTANTIATE

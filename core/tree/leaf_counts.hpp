@@ -37,54 +37,55 @@ struct LeafPaths {
 
 constexpr std::int64_t kMostCandidates = 62;
 
-// Counts that are not zero of leaves that are not dense. Atom i has the records of a leaf that hold
+// Counts that are not zero of leaves that are not dense. Cell i has the records of a leaf that hold
 // the candidates in mask[i] and no others (bit 0 is the first candidate; 0 where there are none).
-// Its counts are [start[i], start[i + 1]), with ascending cells: plane · n_values + value id. Atoms
-// ascend by leaf, then by mask; there are none without records.
-struct AtomCounts {
-  std::vector<std::int64_t> leaf, mask, start{0}, cells, counts;
+// Its counts are [start[i], start[i + 1]), with ascending keys: histogram · n_values + value id.
+// Disjoint cells ascend by leaf, then by mask; there are none without records.
+struct DisjointCells {
+  std::vector<std::int64_t> leaf, mask, start{0}, keys, counts;
 };
 
-// Of each leaf, a plane for each code of its target's column. With the records R of the leaf,
-// weights w and place q among the ids of the target's column,
-//   plane 0 of v      = Σ w(r) of r in R that hold v
-//   plane q + 1 of v  = Σ w(r) of those that hold the q-th id as well.
-// The plane of the default follows by subtraction. Those of a dense leaf k follow each other from
-// out[out_start[k]], n_values counts each. Sums of integers: any order gives the same.
+// Of each leaf, a histogram for each code of its target's column. With the records R of the leaf,
+// weights w and position q among the ids of the target's column,
+//   histogram 0 of v      = Σ w(r) of r in R that hold v
+//   histogram q + 1 of v  = Σ w(r) of those that hold the q-th id as well.
+// The histogram of the default follows by subtraction. Those of a dense leaf k follow each other
+// from out[out_start[k]], n_values counts each. Sums of integers: any order gives the same.
 //
 // A leaf costs the postings of its rarest inside condition and the stored values of what they list;
 // one without such a condition those of all records, and a root those of the records that do not
 // have the target's default. With candidates it costs no more than their postings. Each leaf is one
 // thread's.
 template <class V>
-AtomCounts leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::int64_t* out,
-                       int n_jobs, Poll poll);
+DisjointCells leaf_counts(const TreeTable<V>& table, const LeafPaths& paths, std::int64_t* out,
+                          int n_jobs, Poll poll);
 
-// Atoms that are given from elsewhere, as in AtomCounts.
-struct AtomView {
-  std::int64_t n_atoms;
-  const std::int64_t *leaf, *mask, *start, *cells, *counts;
+// Disjoint cells that are given from elsewhere, as in DisjointCells.
+struct DisjointCellView {
+  std::int64_t n_cells;
+  const std::int64_t *leaf, *mask, *start, *keys, *counts;
 };
 
-// The atoms of two sets of records together. O(cells).
-AtomCounts add_atoms(const AtomView& one, const AtomView& other);
+// The disjoint cells of two sets of records together. O(keys).
+DisjointCells add_disjoint_cells(const DisjointCellView& one, const DisjointCellView& other);
 
-// Atoms [begin, end) of one leaf: those that hold candidate `bit` (all of them if it is -1) and no
-// candidate in the mask `used`.
-struct AtomChoice {
-  std::int64_t begin, end, bit, used, n_planes;
+// Disjoint cells [begin, end) of one leaf: those that hold candidate `bit` (all of them if it is
+// -1) and no candidate in the mask `used`.
+struct CellChoice {
+  std::int64_t begin, end, bit, used, n_classes;
 };
 
-// The sums of chosen atoms: those of choice k are of the ids [id_start[k], id_start[k + 1]), which
-// ascend and are those that occur; plane p of its i-th id is planes[plane_start[k] + p · n + i].
+// The sums of chosen disjoint cells: those of choice k are of the ids [id_start[k], id_start[k +
+// 1]), which ascend and are those that occur; histogram p of its i-th id is
+// histograms[histogram_start[k] + p · n + i].
 struct TakenLeaves {
-  std::vector<std::int64_t> id_start{0}, plane_start{0}, planes;
+  std::vector<std::int64_t> id_start{0}, histogram_start{0}, histograms;
   std::vector<std::int32_t> ids;
 };
 
-// O(cells of all atoms that are looked at, with a logarithm for sorting).
-TakenLeaves take_atoms(const AtomView& atoms, const std::vector<AtomChoice>& choices,
-                       std::int64_t n_values);
+// O(keys of all cells that are looked at, with a logarithm for sorting).
+TakenLeaves take_disjoint_cells(const DisjointCellView& cells,
+                                const std::vector<CellChoice>& choices, std::int64_t n_values);
 
 // The ids that a leaf has counts of: n ascending ones, or null for all.
 struct LeafCells {
@@ -92,9 +93,9 @@ struct LeafCells {
   std::int64_t n;
 };
 
-// planes -= part, for ids that both have; false, and nothing is done, if the part has others.
-// O(planes · ids of the part), and the ids of the leaf where it lists them.
-bool subtract_planes(std::int64_t n_planes, const LeafCells& leaf, std::int64_t* planes,
-                     const LeafCells& part, const std::int64_t* counts);
+// histograms -= part, for ids that both have; false, and nothing is done, if the part has others.
+// O(histograms · ids of the part), and the ids of the leaf where it lists them.
+bool subtract_histograms(std::int64_t n_classes, const LeafCells& leaf, std::int64_t* histograms,
+                         const LeafCells& part, const std::int64_t* counts);
 
 }  // namespace tacit

@@ -11,14 +11,14 @@ namespace {
 class LeafView {
  public:
   explicit LeafView(const LeafToSplit& leaf) {
-    view_ = {nullptr, (leaf.n + 3) / 4 * 4, leaf.n, leaf.ids, leaf.whole, leaf.share};
-    const bool entries = leaf.n_planes > kMostPlanes;
-    const std::int64_t n_planes = entries ? 1 : leaf.n_planes;
-    padded_.assign(static_cast<std::size_t>(view_.stride * n_planes), 0);
-    for (std::int64_t p = 0; p < n_planes; ++p)
-      std::copy(leaf.planes + p * leaf.n, leaf.planes + (p + 1) * leaf.n,
+    view_ = {nullptr, (leaf.n + 3) / 4 * 4, leaf.n, leaf.ids, leaf.whole, leaf.prior_fraction};
+    const bool entries = leaf.n_classes > kMostHistograms;
+    const std::int64_t n_classes = entries ? 1 : leaf.n_classes;
+    padded_.assign(static_cast<std::size_t>(view_.stride * n_classes), 0);
+    for (std::int64_t p = 0; p < n_classes; ++p)
+      std::copy(leaf.histograms + p * leaf.n, leaf.histograms + (p + 1) * leaf.n,
                 padded_.begin() + p * view_.stride);
-    view_.planes = padded_.data();
+    view_.histograms = padded_.data();
     if (entries) list_entries(leaf);
   }
   const CountedLeaf<std::int64_t>& view() const { return view_; }
@@ -27,22 +27,22 @@ class LeafView {
   void list_entries(const LeafToSplit& leaf) {
     start_.assign(static_cast<std::size_t>(leaf.n) + 1, 0);
     for (std::int64_t i = 0; i < leaf.n; ++i) {
-      for (std::int64_t p = 1; leaf.planes[i] > 0 && p < leaf.n_planes; ++p) {
-        const std::int64_t count = leaf.planes[p * leaf.n + i];
+      for (std::int64_t p = 1; leaf.histograms[i] > 0 && p < leaf.n_classes; ++p) {
+        const std::int64_t count = leaf.histograms[p * leaf.n + i];
         if (count == 0) continue;
-        plane_.push_back(static_cast<std::int32_t>(p));
+        class_.push_back(static_cast<std::int32_t>(p));
         count_.push_back(count);
       }
-      start_[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(plane_.size());
+      start_[static_cast<std::size_t>(i) + 1] = static_cast<std::int64_t>(class_.size());
     }
     view_.entry_start = start_.data();
-    view_.entry_plane = plane_.data();
+    view_.entry_class = class_.data();
     view_.entry_count = count_.data();
   }
 
   CountedLeaf<std::int64_t> view_;
   std::vector<std::int64_t> padded_, start_, count_;
-  std::vector<std::int32_t> plane_;
+  std::vector<std::int32_t> class_;
 };
 
 std::int64_t weight_inside(const LeafToSplit& leaf, const TreeSplit& split) {
@@ -51,27 +51,28 @@ std::int64_t weight_inside(const LeafToSplit& leaf, const TreeSplit& split) {
     first = std::lower_bound(leaf.ids, leaf.ids + leaf.n, split.low) - leaf.ids;
     last = std::lower_bound(leaf.ids, leaf.ids + leaf.n, split.high) - leaf.ids;
   }
-  for (std::int64_t p = 0; p < leaf.n_planes; ++p)
-    for (std::int64_t i = first; i < last; ++i) weight += leaf.planes[p * leaf.n + i];
+  for (std::int64_t p = 0; p < leaf.n_classes; ++p)
+    for (std::int64_t i = first; i < last; ++i) weight += leaf.histograms[p * leaf.n + i];
   return weight;
 }
 
 LeafSplit best_split(const TreeColumns& columns, const LeafToSplit& leaf, const TreeRules& rules) {
-  const TreeScore score(rules, leaf.n_planes, leaf.root_weight);
+  const TreeScore score(rules, leaf.n_classes, leaf.root_weight);
   const std::vector<std::int64_t> excluded{leaf.target};
   SplitSearch<std::int64_t> search(columns, score, rules.binary, rules.complete, excluded);
   const LeafView counted(leaf);
-  LeafSplit found;
-  found.split = search.best(counted.view());
-  if (found.split.column < 0 || !score.accepts(found.split.gain, leaf.whole[0])) return {};
+  LeafSplit result;
+  result.split = search.best(counted.view());
+  if (result.split.column < 0 || !score.accepts(result.split.gain, leaf.whole[0])) return {};
   if (leaf.n_next > 0)
-    found.next = search.others(counted.view(), found.split, leaf.n_next,
-                               [&](double gain) { return score.accepts(gain, leaf.whole[0]); });
-  for (const TreeSplit& split : found.next) found.next_weight.push_back(weight_inside(leaf, split));
-  found.rank = TreeStep::rank_of(found.split.gain);
-  found.inside_share = columns.part_of_share(found.split, true) * leaf.share;
-  found.outside_share = columns.part_of_share(found.split, false) * leaf.share;
-  return found;
+    result.next = search.others(counted.view(), result.split, leaf.n_next,
+                                [&](double gain) { return score.accepts(gain, leaf.whole[0]); });
+  for (const TreeSplit& split : result.next)
+    result.next_weight.push_back(weight_inside(leaf, split));
+  result.rank = TreeStep::rank_of(result.split.gain);
+  result.inside_fraction = columns.child_fraction(result.split, true) * leaf.prior_fraction;
+  result.outside_fraction = columns.child_fraction(result.split, false) * leaf.prior_fraction;
+  return result;
 }
 
 }  // namespace
@@ -79,14 +80,14 @@ LeafSplit best_split(const TreeColumns& columns, const LeafToSplit& leaf, const 
 std::vector<LeafSplit> leaf_splits(const TreeColumns& columns,
                                    const std::vector<LeafToSplit>& leaves, const TreeRules& rules,
                                    int n_jobs, Poll poll) {
-  std::vector<LeafSplit> found(leaves.size());
+  std::vector<LeafSplit> splits(leaves.size());
   for_blocks(static_cast<std::int64_t>(leaves.size()), n_jobs, poll,
-             [&](std::int64_t k, Pulse& pulse) {
-               pulse.beat();
+             [&](std::int64_t k, StopToken& token) {
+               token.check();
                const auto at = static_cast<std::size_t>(k);
-               found[at] = best_split(columns, leaves[at], rules);
+               splits[at] = best_split(columns, leaves[at], rules);
              });
-  return found;
+  return splits;
 }
 
 }  // namespace tacit

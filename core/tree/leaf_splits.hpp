@@ -10,28 +10,30 @@
 
 namespace tacit {
 
-// A leaf with counts of value ids, all of them or those that occur in it: plane p of the i-th id is
-// planes[p * n + i]. Planes are [all records, classes but the base in order], as in grow_tree.
+// A leaf with counts of value ids, all of them or those that occur in it: histogram p of the i-th
+// id is histograms[p * n + i]. Histograms are [all records, classes but the default in order], as
+// in grow_tree.
 struct LeafToSplit {
-  std::int64_t n_planes, n;
+  std::int64_t n_classes, n;
   const std::int32_t* ids;  // ascending, or null for all
-  const std::int64_t* planes;
-  const std::int64_t* whole;  // the leaf's own, n_planes of them
-  double share;               // of the prior's weight
+  const std::int64_t* histograms;
+  const std::int64_t* whole;  // the leaf's own, n_classes of them
+  double prior_fraction;      // of the prior's weight
   std::int64_t root_weight;   // of all records of its tree
   std::int64_t target;        // a column that is not asked about
   std::int64_t n_next;        // how many other splits to list
 };
 
 struct LeafSplit {
-  TreeSplit split;                             // its column is -1 where no split is worth making
-  std::uint64_t rank = 0;                      // of its gain: larger ones are made first
-  double inside_share = 0, outside_share = 0;  // of the children; of each one for complete splits
+  TreeSplit split;         // its column is -1 where no split is worth making
+  std::uint64_t rank = 0;  // of its gain: larger ones are made first
+  double inside_fraction = 0,
+         outside_fraction = 0;            // of the children; of each one for complete splits
   std::vector<TreeSplit> next;            // other splits that are worth making: SplitSearch::others
-  std::vector<std::int64_t> next_weight;  // the sum of all planes inside each of them
+  std::vector<std::int64_t> next_weight;  // the sum of all histograms inside each of them
 };
 
-// The split that grow_tree would make of each leaf. O(n · planes) a leaf.
+// The split that grow_tree would make of each leaf. O(n · histograms) a leaf.
 std::vector<LeafSplit> leaf_splits(const TreeColumns& columns,
                                    const std::vector<LeafToSplit>& leaves, const TreeRules& rules,
                                    int n_jobs, Poll poll);

@@ -3,8 +3,8 @@
 // Every record carries the tag of its leaf. A split goes through the postings of its range and
 // gives the records that it finds in the leaf a tag of their own; the rest, usually the larger
 // part, keeps the tag and is not touched. A leaf remembers the records it began with, and forgets
-// those that have gone once they are the larger half. Telling records are kept apart: they are
-// counted with the target, the others without.
+// those that have gone once they are the larger half. Minority-class records are kept apart: they
+// are counted with the target, the others without.
 #pragma once
 
 #include <algorithm>
@@ -38,28 +38,28 @@ struct Unfilled : std::allocator<T> {
 };
 using RecordList = std::vector<std::int32_t, Unfilled<std::int32_t>>;
 
-// A record that says something about the target: one that is not of the base class.
-struct TellingRecord {
+// A record that says something about the target: one that is not of the default class.
+struct MinorityRecord {
   std::int32_t record;
-  std::int32_t plane;  // which plane it adds to
+  std::int32_t histogram;  // which histogram it adds to
 };
 
 struct LeafMembers {
-  std::int32_t tag = 0;  // even; that of its telling records is one more
-  std::int64_t n_quiet = 0;
+  std::int32_t tag = 0;  // even; that of its minority-class records is one more
+  std::int64_t n_default = 0;
   bool everything = false;  // began as all records, which are not listed
-  RecordList began;         // its quiet records, and some that other leaves have now
-  std::int64_t telling_begin = 0, telling_end = 0;
+  RecordList began;         // its default-class records, and some that other leaves have now
+  std::int64_t minority_begin = 0, minority_end = 0;
 
-  std::int64_t n_telling() const { return telling_end - telling_begin; }
-  std::int64_t size() const { return n_quiet + n_telling(); }
+  std::int64_t n_minority() const { return minority_end - minority_begin; }
+  std::int64_t size() const { return n_default + n_minority(); }
 };
 
 // What lasts from one tree to the next on a thread, so that it is not allocated anew.
 struct TreeScratch {
   std::vector<std::int32_t> tags;
   RecordList others;  // records of a range that are not in the leaf
-  std::vector<TellingRecord> telling, spare;
+  std::vector<MinorityRecord> minority, spare;
   std::vector<std::int32_t> slot_of;  // by value id, for small leaves; -1 between leaves
 };
 
@@ -70,29 +70,29 @@ class TreeMembers {
   TreeMembers(const TreeTable<V>& table, bool others, TreeScratch& scratch, Meter& meter)
       : table_(table), s_(scratch), meter_(meter), wants_others_(others) {
     s_.tags.assign(static_cast<std::size_t>(table.records.n_records), 0);
-    for (const TellingRecord& one : s_.telling) tag(one.record) = 1;
+    for (const MinorityRecord& one : s_.minority) tag(one.record) = 1;
   }
 
   LeafMembers root() const {
     LeafMembers leaf;
     leaf.everything = true;
-    leaf.telling_end = static_cast<std::int64_t>(s_.telling.size());
-    leaf.n_quiet = table_.records.n_records - leaf.telling_end;
+    leaf.minority_end = static_cast<std::int64_t>(s_.minority.size());
+    leaf.n_default = table_.records.n_records - leaf.minority_end;
     return leaf;
   }
 
-  const TellingRecord* telling(const LeafMembers& leaf) const {
-    return s_.telling.data() + leaf.telling_begin;
+  const MinorityRecord* minority(const LeafMembers& leaf) const {
+    return s_.minority.data() + leaf.minority_begin;
   }
 
-  // The leaf's records that are not telling.
-  const RecordList& quiet(LeafMembers& leaf) {
+  // The leaf's records that are of the default class.
+  const RecordList& default_class(LeafMembers& leaf) {
     if (leaf.everything) {
       leaf.began.resize(s_.tags.size());
       std::iota(leaf.began.begin(), leaf.began.end(), 0);
       leaf.everything = false;
     }
-    if (static_cast<std::int64_t>(leaf.began.size()) != leaf.n_quiet) forget(leaf);
+    if (static_cast<std::int64_t>(leaf.began.size()) != leaf.n_default) forget(leaf);
     return leaf.began;
   }
 
@@ -111,17 +111,17 @@ class TreeMembers {
       take<false>(leaf.tag, low, high, each, parts);
     else
       look_up_all(leaf, low, high, each, parts);
-    tell(leaf, first_tag, parts);
+    sort_minority(leaf, first_tag, parts);
     LeafMembers& rest = parts.back();
     rest.tag = leaf.tag;
-    rest.n_quiet = leaf.n_quiet;
+    rest.n_default = leaf.n_default;
     for (std::size_t p = 0; p + 1 < parts.size(); ++p) {
-      parts[p].n_quiet = static_cast<std::int64_t>(parts[p].began.size());
-      rest.n_quiet -= parts[p].n_quiet;
+      parts[p].n_default = static_cast<std::int64_t>(parts[p].began.size());
+      rest.n_default -= parts[p].n_default;
     }
     rest.everything = leaf.everything;
     rest.began = std::move(leaf.began);
-    if (!rest.everything && static_cast<std::int64_t>(rest.began.size()) > 2 * rest.n_quiet)
+    if (!rest.everything && static_cast<std::int64_t>(rest.began.size()) > 2 * rest.n_default)
       forget(rest);
     return parts;
   }
@@ -133,21 +133,21 @@ class TreeMembers {
   LeafMembers join(LeafMembers& a, LeafMembers& b) {
     LeafMembers both;
     both.tag = new_tag();
-    both.n_quiet = a.n_quiet + b.n_quiet;
-    both.telling_begin = static_cast<std::int64_t>(s_.telling.size());
+    both.n_default = a.n_default + b.n_default;
+    both.minority_begin = static_cast<std::int64_t>(s_.minority.size());
     for (LeafMembers* leaf : {&a, &b}) {
-      for (const std::int32_t r : quiet(*leaf)) {
+      for (const std::int32_t r : default_class(*leaf)) {
         tag(r) = both.tag;
         both.began.push_back(r);
       }
-      for (std::int64_t i = leaf->telling_begin; i < leaf->telling_end; ++i) {
-        const TellingRecord one = s_.telling[static_cast<std::size_t>(i)];
+      for (std::int64_t i = leaf->minority_begin; i < leaf->minority_end; ++i) {
+        const MinorityRecord one = s_.minority[static_cast<std::size_t>(i)];
         tag(one.record) = both.tag + 1;
-        s_.telling.push_back(one);
+        s_.minority.push_back(one);
       }
       leaf->began.clear();
     }
-    both.telling_end = static_cast<std::int64_t>(s_.telling.size());
+    both.minority_end = static_cast<std::int64_t>(s_.minority.size());
     meter_.spend(both.size());
     return both;
   }
@@ -164,12 +164,12 @@ class TreeMembers {
 
   // A posting is a step; to look a record up costs about as much as eight of them.
   bool by_postings(const LeafMembers& leaf, std::int64_t low, std::int64_t high) const {
-    const auto own = static_cast<std::int64_t>(leaf.began.size()) + leaf.n_telling();
-    return leaf.everything || table_.start[high] - table_.start[low] <= 8 * own;
+    const auto n_members = static_cast<std::int64_t>(leaf.began.size()) + leaf.n_minority();
+    return leaf.everything || table_.start[high] - table_.start[low] <= 8 * n_members;
   }
 
   template <bool kOthers>
-  void take(std::int32_t own, std::int64_t low, std::int64_t high, bool each,
+  void take(std::int32_t leaf_tag, std::int64_t low, std::int64_t high, bool each,
             std::vector<LeafMembers>& parts) {
     const std::int64_t n = table_.start[high] - table_.start[low];
     if (kOthers) s_.others.resize(static_cast<std::size_t>(n) + 1);
@@ -183,7 +183,8 @@ class TreeMembers {
       for (std::int64_t i = table_.start[v]; i < table_.start[v + 1]; ++i) {
         const std::int32_t r = table_.rows[i];
         std::int32_t& current = tag(r);
-        const std::int32_t off = current - own;  // 0 quiet, 1 telling, else another leaf's
+        const std::int32_t off =
+            current - leaf_tag;  // 0 default-class, 1 minority, else another leaf's
         // Written to both, kept by one at most: which it is cannot be guessed.
         *mine = r;
         current = (off >> 1) == 0 ? part.tag + off : current;
@@ -212,11 +213,11 @@ class TreeMembers {
       part->began.push_back(r);
       tag(r) = part->tag;
     }
-    for (std::int64_t i = leaf.telling_begin; i < leaf.telling_end; ++i) {
-      const std::int32_t r = s_.telling[static_cast<std::size_t>(i)].record;
+    for (std::int64_t i = leaf.minority_begin; i < leaf.minority_end; ++i) {
+      const std::int32_t r = s_.minority[static_cast<std::size_t>(i)].record;
       if (const LeafMembers* part = part_of(r)) tag(r) = part->tag + 1;
     }
-    meter_.spend(8 * (static_cast<std::int64_t>(leaf.began.size()) + leaf.n_telling()));
+    meter_.spend(8 * (static_cast<std::int64_t>(leaf.began.size()) + leaf.n_minority()));
   }
 
   // The id in [low, high) that a record holds, or -1.
@@ -228,43 +229,44 @@ class TreeMembers {
     return at < end && static_cast<std::int64_t>(*at) < high ? static_cast<std::int64_t>(*at) : -1;
   }
 
-  // Sorts the leaf's telling records by part, keeping their order within each.
-  void tell(const LeafMembers& leaf, std::int32_t first_tag, std::vector<LeafMembers>& parts) {
-    const std::int64_t n = leaf.n_telling();
-    TellingRecord* own = s_.telling.data() + leaf.telling_begin;
+  // Sorts the leaf's minority-class records by part, keeping their order within each.
+  void sort_minority(const LeafMembers& leaf, std::int32_t first_tag,
+                     std::vector<LeafMembers>& parts) {
+    const std::int64_t n = leaf.n_minority();
+    MinorityRecord* minority = s_.minority.data() + leaf.minority_begin;
     meter_.spend(2 * n);
     if (parts.size() == 2) {  // by far the most common
       s_.spare.resize(static_cast<std::size_t>(n) + 1);
-      TellingRecord *inside = own, *rest = s_.spare.data();
+      MinorityRecord *inside = minority, *rest = s_.spare.data();
       for (std::int64_t i = 0; i < n; ++i) {
-        const TellingRecord one = own[i];
+        const MinorityRecord one = minority[i];
         const bool stays = tag(one.record) == leaf.tag + 1;
         *inside = *rest = one;  // written to both, kept by one
         inside += !stays;
         rest += stays;
       }
       std::copy(s_.spare.data(), rest, inside);
-      parts[0].telling_begin = leaf.telling_begin;
-      parts[0].telling_end = parts[1].telling_begin = leaf.telling_begin + (inside - own);
-      parts[1].telling_end = leaf.telling_end;
+      parts[0].minority_begin = leaf.minority_begin;
+      parts[0].minority_end = parts[1].minority_begin = leaf.minority_begin + (inside - minority);
+      parts[1].minority_end = leaf.minority_end;
       return;
     }
-    s_.spare.assign(own, own + n);
+    s_.spare.assign(minority, minority + n);
     const std::size_t last = parts.size() - 1;
-    const auto part = [&](const TellingRecord& one) {
+    const auto part = [&](const MinorityRecord& one) {
       const std::int32_t own_tag = tag(one.record);
       return own_tag == leaf.tag + 1 ? last : static_cast<std::size_t>(own_tag - first_tag) / 2;
     };
-    for (LeafMembers& one : parts) one.telling_end = 0;
-    for (const TellingRecord& one : s_.spare) ++parts[part(one)].telling_end;
-    std::int64_t begin = leaf.telling_begin;
+    for (LeafMembers& one : parts) one.minority_end = 0;
+    for (const MinorityRecord& one : s_.spare) ++parts[part(one)].minority_end;
+    std::int64_t begin = leaf.minority_begin;
     for (LeafMembers& one : parts) {
-      const std::int64_t size = one.telling_end;
-      one.telling_begin = one.telling_end = begin;
+      const std::int64_t size = one.minority_end;
+      one.minority_begin = one.minority_end = begin;
       begin += size;
     }
-    for (const TellingRecord& one : s_.spare)
-      s_.telling[static_cast<std::size_t>(parts[part(one)].telling_end++)] = one;
+    for (const MinorityRecord& one : s_.spare)
+      s_.minority[static_cast<std::size_t>(parts[part(one)].minority_end++)] = one;
   }
 
   const TreeTable<V>& table_;

@@ -45,14 +45,14 @@ struct GiniSide {
   };
 };
 
-// The marginal likelihood of a leaf under a Dirichlet prior of `pseudo` · share for each class.
+// The marginal likelihood of a leaf under a Dirichlet prior of `pseudo` · fraction for each class.
 struct DirichletSide {
   template <class D>
   struct Of {
     D each, all, log_each, log_all;
-    TACIT_INLINE Of(double pseudo, double n_classes, D share)
-        : each(pseudo * share),
-          all(n_classes * (pseudo * share)),
+    TACIT_INLINE Of(double pseudo, double n_classes, D prior_fraction)
+        : each(pseudo * prior_fraction),
+          all(n_classes * (pseudo * prior_fraction)),
           log_each(log_gamma(each)),
           log_all(log_gamma(all)) {}
     TACIT_INLINE D term(D count) const { return log_gamma(count + each) - log_each; }
@@ -94,9 +94,10 @@ TACIT_INLINE Number4 load4(const T* p) {
 
 // What the loops below are given: all in doubles, in records rather than units.
 struct TreeScore::Sides {
-  std::int64_t n_planes;
-  double scale, pseudo, share, added;  // added: to the two sides' scores, to make them a gain
-  double low, high;                    // the least and the greatest weight of the inside
+  std::int64_t n_stats;
+  double scale, pseudo, prior_fraction,
+      added;         // added: to the two sides' scores, to make them a gain
+  double low, high;  // the least and the greatest weight of the inside
   NormalPrior normal;
   const double* whole;
 };
@@ -118,8 +119,8 @@ struct Loop {
     const Number4 never = Number4{} + kNever;
     for (std::int64_t i = 0; i < n; i += 4) {
       const Number4 weight = load4(inside + i) * sides.scale;
-      const Number4 own = gain(i, weight) + sides.added;
-      const Number4 kept = weight >= low ? own : never;
+      const Number4 own_gain = gain(i, weight) + sides.added;
+      const Number4 kept = weight >= low ? own_gain : never;
       const Number4 result = weight <= high ? kept : never;
       std::memcpy(gains + i, &result, sizeof result);
     }
@@ -129,21 +130,21 @@ struct Loop {
 template <class Side, bool kVaries, class T>
 TACIT_INLINE void by_class(const Loop<T>& loop, const Sides& sides) {
   using Of = typename Side::template Of<Number4>;
-  const double n_classes = static_cast<double>(sides.n_planes);
-  const Number4 share = Number4{} + sides.share;
-  const Of half(sides.pseudo, n_classes, kVaries ? share : 0.5 * share);
+  const double n_classes = static_cast<double>(sides.n_stats);
+  const Number4 prior_fraction = Number4{} + sides.prior_fraction;
+  const Of half(sides.pseudo, n_classes, kVaries ? prior_fraction : 0.5 * prior_fraction);
   const auto gain = [&](std::int64_t i, Number4 weight) TACIT_INLINE_LAMBDA {
     Of in = half, out = half;
     if constexpr (kVaries) {
-      const Number4 part = load4(loop.fractions + i) * share;
+      const Number4 part = load4(loop.fractions + i) * prior_fraction;
       in = Of(sides.pseudo, n_classes, part);
-      out = Of(sides.pseudo, n_classes, share - part);
+      out = Of(sides.pseudo, n_classes, prior_fraction - part);
     }
     Number4 base = weight;
     Number4 base_out = sides.whole[0] - weight;
     const Number4 rest = base_out;
     Number4 sum_in{}, sum_out{};
-    for (std::int64_t p = 1; p < sides.n_planes; ++p) {
+    for (std::int64_t p = 1; p < sides.n_stats; ++p) {
       const Number4 count = load4(loop.inside + p * loop.stride + i) * sides.scale;
       const Number4 other = sides.whole[p] - count;
       base -= count;
@@ -200,7 +201,7 @@ struct TableLoop {
   const double* terms;
   const double* closes;
   const std::int64_t* whole;
-  std::int64_t n_planes, min_leaf;
+  std::int64_t n_stats, min_leaf;
   double added;
 };
 
@@ -208,15 +209,15 @@ template <bool kTwoClasses, class T>
 void look_up_gains(const TableLoop& tables, const T* inside, std::int64_t stride, std::int64_t n,
                    double* gains) {
   const double *terms = tables.terms, *closes = tables.closes;
-  const std::int64_t all = tables.whole[0], n_planes = kTwoClasses ? 2 : tables.n_planes;
+  const std::int64_t all = tables.whole[0], n_stats = kTwoClasses ? 2 : tables.n_stats;
   const std::int64_t most = all - tables.min_leaf;
   std::int64_t base_whole = all;
-  for (std::int64_t p = 1; p < n_planes; ++p) base_whole -= tables.whole[p];
+  for (std::int64_t p = 1; p < n_stats; ++p) base_whole -= tables.whole[p];
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t weight = inside[i];
     std::int64_t base = weight;
     double sum_in = 0.0, sum_out = 0.0;
-    for (std::int64_t p = 1; p < n_planes; ++p) {
+    for (std::int64_t p = 1; p < n_stats; ++p) {
       const std::int64_t count = inside[p * stride + i];
       base -= count;
       sum_in += terms[count];
@@ -244,11 +245,11 @@ std::shared_ptr<const CountTables> count_tables(double pseudo, std::int64_t n_cl
   static std::mutex mutex;
   static std::vector<std::shared_ptr<const CountTables>> kept;
   const std::lock_guard<std::mutex> lock(mutex);
-  const auto same = [&](const auto& own) {
-    return own->pseudo == pseudo && own->n_classes == n_classes;
+  const auto same = [&](const auto& tables) {
+    return tables->pseudo == pseudo && tables->n_classes == n_classes;
   };
-  const auto found = std::find_if(kept.begin(), kept.end(), same);
-  if (found != kept.end() && (*found)->terms.size() >= size) return *found;
+  const auto known = std::find_if(kept.begin(), kept.end(), same);
+  if (known != kept.end() && (*known)->terms.size() >= size) return *known;
   auto made = std::make_shared<CountTables>();
   *made = {pseudo, n_classes, std::vector<double>(size), std::vector<double>(size)};
   const DirichletSide::Of<double> side(pseudo > 0 ? pseudo : 1.0, static_cast<double>(n_classes),
@@ -258,7 +259,7 @@ std::shared_ptr<const CountTables> count_tables(double pseudo, std::int64_t n_cl
     made->terms[c] = pseudo > 0 ? side.term(count) : x_log_x(count);
     made->closes[c] = pseudo > 0 ? -side.close(0.0, count) : x_log_x(count);
   }
-  if (found != kept.end()) kept.erase(found);
+  if (known != kept.end()) kept.erase(known);
   if (kept.size() == kKept) kept.erase(kept.begin());
   kept.push_back(made);
   return made;
@@ -269,13 +270,13 @@ bool is_regression(TreeCriterion criterion) {
 }
 
 // The sum of squared deviations from the mean.
-double spread(const std::int64_t* planes) {
-  const auto first = static_cast<double>(planes[1]);
-  return static_cast<double>(planes[2]) - first * first / static_cast<double>(planes[0]);
+double spread(const std::int64_t* stats) {
+  const auto first = static_cast<double>(stats[1]);
+  return static_cast<double>(stats[2]) - first * first / static_cast<double>(stats[0]);
 }
 
-double penalty(const TreeRules& rules, std::int64_t n_planes, double whole) {
-  const double parameters = static_cast<double>(n_planes - 1);  // two for a mean and a variance
+double penalty(const TreeRules& rules, std::int64_t n_stats, double whole) {
+  const double parameters = static_cast<double>(n_stats - 1);  // two for a mean and a variance
   if (rules.criterion == TreeCriterion::kBic)
     return -0.5 * parameters * std::log(std::max(whole, 1.0));
   const bool has_prior =
@@ -285,14 +286,14 @@ double penalty(const TreeRules& rules, std::int64_t n_planes, double whole) {
 
 }  // namespace
 
-TreeScore::TreeScore(const TreeRules& rules, std::int64_t n_planes, std::int64_t whole)
+TreeScore::TreeScore(const TreeRules& rules, std::int64_t n_stats, std::int64_t whole)
     : criterion_(rules.criterion),
       normal_(rules.normal),
-      n_planes_(n_planes),
+      n_stats_(n_stats),
       min_leaf_(std::max<std::int64_t>(rules.min_leaf, 1)),
       scale_(1.0 / rules.unit),
-      pseudo_(rules.bdeu ? rules.prior_weight / static_cast<double>(n_planes) : rules.prior_weight),
-      per_leaf_(penalty(rules, n_planes, static_cast<double>(whole) / rules.unit)),
+      pseudo_(rules.bdeu ? rules.prior_weight / static_cast<double>(n_stats) : rules.prior_weight),
+      per_leaf_(penalty(rules, n_stats, static_cast<double>(whole) / rules.unit)),
       min_gain_(rules.min_gain),
       bdeu_(rules.bdeu && rules.criterion == TreeCriterion::kBayesFactor),
       greedy_(criterion_ == TreeCriterion::kEntropy || criterion_ == TreeCriterion::kGini ||
@@ -303,7 +304,7 @@ TreeScore::TreeScore(const TreeRules& rules, std::int64_t n_planes, std::int64_t
   const auto size = static_cast<std::size_t>(whole) + 1;
   const bool bayes = criterion_ == TreeCriterion::kBayesFactor;
   if (criterion_ == TreeCriterion::kGini) return;
-  const auto tables = count_tables(bayes ? pseudo_ : 0.0, bayes ? n_planes : 0, size);
+  const auto tables = count_tables(bayes ? pseudo_ : 0.0, bayes ? n_stats : 0, size);
   terms_ = {tables, tables->terms.data()};
   closes_ = {tables, tables->closes.data()};
 }
@@ -313,55 +314,55 @@ bool TreeScore::accepts(double gain, std::int64_t weight) const {
   return gain > std::max(min_gain_, 1e-9);  // less is rounding
 }
 
-double TreeScore::term(double count, double share) const {
-  const double n_classes = static_cast<double>(n_planes_), own = bdeu_ ? share : 1.0;
+double TreeScore::term(double count, double prior_fraction) const {
+  const double n_classes = static_cast<double>(n_stats_), fraction = bdeu_ ? prior_fraction : 1.0;
   if (criterion_ == TreeCriterion::kBayesFactor)
-    return DirichletSide::Of<double>(pseudo_, n_classes, own).term(count);
+    return DirichletSide::Of<double>(pseudo_, n_classes, fraction).term(count);
   if (criterion_ == TreeCriterion::kGini) return GiniSide::Of<double>(0, 0, 0).term(count);
   return EntropySide::Of<double>(0, 0, 0).term(count);
 }
 
-double TreeScore::close(double sum, double weight, double share) const {
-  const double n_classes = static_cast<double>(n_planes_), own = bdeu_ ? share : 1.0;
+double TreeScore::close(double sum, double weight, double prior_fraction) const {
+  const double n_classes = static_cast<double>(n_stats_), fraction = bdeu_ ? prior_fraction : 1.0;
   if (criterion_ == TreeCriterion::kBayesFactor)
-    return DirichletSide::Of<double>(pseudo_, n_classes, own).close(sum, weight);
+    return DirichletSide::Of<double>(pseudo_, n_classes, fraction).close(sum, weight);
   if (criterion_ == TreeCriterion::kGini) return GiniSide::Of<double>(0, 0, 0).close(sum, weight);
   return EntropySide::Of<double>(0, 0, 0).close(sum, weight);
 }
 
-double TreeScore::leaf(const std::int64_t* planes, double share) const {
+double TreeScore::leaf(const std::int64_t* stats, double prior_fraction) const {
   if (terms_) {
-    std::int64_t rest = planes[0];
+    std::int64_t rest = stats[0];
     double sum = 0.0;
-    for (std::int64_t p = 1; p < n_planes_; ++p) {
-      rest -= planes[p];
-      sum += terms_.get()[planes[p]];
+    for (std::int64_t p = 1; p < n_stats_; ++p) {
+      rest -= stats[p];
+      sum += terms_.get()[stats[p]];
     }
-    return sum + terms_.get()[rest] - closes_.get()[planes[0]];
+    return sum + terms_.get()[rest] - closes_.get()[stats[0]];
   }
-  const auto number = [&](std::int64_t p) { return static_cast<double>(planes[p]) * scale_; };
+  const auto number = [&](std::int64_t p) { return static_cast<double>(stats[p]) * scale_; };
   if (criterion_ == TreeCriterion::kSquaredError) return squares(number(0), number(1));
   if (criterion_ == TreeCriterion::kNormal)
     return normal_evidence(normal_, number(0), number(1), number(2));
   const double weight = number(0);
   double base = weight, sum = 0.0;
-  for (std::int64_t p = 1; p < n_planes_; ++p) {
+  for (std::int64_t p = 1; p < n_stats_; ++p) {
     base -= number(p);
-    sum += term(number(p), share);
+    sum += term(number(p), prior_fraction);
   }
-  return close(sum + term(base, share), weight, share);
+  return close(sum + term(base, prior_fraction), weight, prior_fraction);
 }
 
-bool worth_splitting(const TreeRules& rules, std::int64_t n_planes, const std::int64_t* planes,
+bool worth_splitting(const TreeRules& rules, std::int64_t n_stats, const std::int64_t* stats,
                      const std::int64_t* root, std::int64_t depth) {
   if (rules.max_depth >= 0 && depth >= rules.max_depth) return false;
   const std::int64_t least = std::max<std::int64_t>(rules.min_leaf, 1);
-  if (planes[0] - least < least) return false;
-  if (is_regression(rules.criterion)) return spread(planes) > 1e-12 * spread(root);
-  std::int64_t base = planes[0], n_classes = 0;
-  for (std::int64_t p = 1; p < n_planes; ++p) {
-    base -= planes[p];
-    n_classes += planes[p] > 0;
+  if (stats[0] - least < least) return false;
+  if (is_regression(rules.criterion)) return spread(stats) > 1e-12 * spread(root);
+  std::int64_t base = stats[0], n_classes = 0;
+  for (std::int64_t p = 1; p < n_stats; ++p) {
+    base -= stats[p];
+    n_classes += stats[p] > 0;
   }
   return n_classes + (base > 0) > 1;
 }
@@ -369,31 +370,34 @@ bool worth_splitting(const TreeRules& rules, std::int64_t n_planes, const std::i
 template <class T>
 void SplitJob<T>::evaluate(double* gains) const {
   if (score->terms_) {
-    const TableLoop tables{
-        score->terms_.get(), score->closes_.get(), whole,
-        score->n_planes_,    score->min_leaf_,     score->per_leaf_ - score->leaf(whole, share)};
-    if (score->n_planes_ == 2) return look_up_gains<true>(tables, inside, stride, n, gains);
+    const TableLoop tables{score->terms_.get(),
+                           score->closes_.get(),
+                           whole,
+                           score->n_stats_,
+                           score->min_leaf_,
+                           score->per_leaf_ - score->leaf(whole, prior_fraction)};
+    if (score->n_stats_ == 2) return look_up_gains<true>(tables, inside, stride, n, gains);
     return look_up_gains<false>(tables, inside, stride, n, gains);
   }
-  double own[64];
+  double few[64];
   std::unique_ptr<double[]> many;
-  const std::int64_t n_planes = score->n_planes_;
-  double* scaled = own;
-  if (n_planes > 64) {
-    many = std::make_unique<double[]>(static_cast<std::size_t>(n_planes));
+  const std::int64_t n_stats = score->n_stats_;
+  double* scaled = few;
+  if (n_stats > 64) {
+    many = std::make_unique<double[]>(static_cast<std::size_t>(n_stats));
     scaled = many.get();
   }
-  for (std::int64_t p = 0; p < n_planes; ++p)
+  for (std::int64_t p = 0; p < n_stats; ++p)
     scaled[p] = static_cast<double>(whole[p]) * score->scale_;
   const double least = static_cast<double>(score->min_leaf_) * score->scale_;
   const bool varies = score->bdeu_ && fractions;
-  // K2's prior is the same on both sides: a "half" of twice its share.
-  const double prior_share = score->bdeu_ ? share : 2.0;
-  const Sides sides{n_planes,
+  // K2's prior is the same on both sides: a "half" of twice its fraction.
+  const double side_fraction = score->bdeu_ ? prior_fraction : 2.0;
+  const Sides sides{n_stats,
                     score->scale_,
                     score->pseudo_,
-                    prior_share,
-                    score->per_leaf_ - score->leaf(whole, share),
+                    side_fraction,
+                    score->per_leaf_ - score->leaf(whole, prior_fraction),
                     least,
                     static_cast<double>(whole[0] - score->min_leaf_) * score->scale_,
                     score->normal_,

@@ -8,19 +8,19 @@
 
 namespace tacit {
 
-// With more planes than this, counts come as entries.
-constexpr std::int64_t kMostPlanes = 64;
+// With more histograms than this, counts come as entries.
+constexpr std::int64_t kMostHistograms = 64;
 
-// Statistics of a leaf come as planes: [0] the weight of all its records, then either the weights
-// of all classes but the base class, whose weight follows by subtraction, or the sums of a
+// Statistics of a leaf: [0] the weight of all its records, then either the weights
+// of all classes but the default class, whose weight follows by subtraction, or the sums of a
 // regression's first and second moments.
 class TreeScore {
  public:
   // `whole` is the weight of all records, in units.
-  TreeScore(const TreeRules& rules, std::int64_t n_planes, std::int64_t whole);
+  TreeScore(const TreeRules& rules, std::int64_t n_stats, std::int64_t whole);
 
-  // The score of one leaf that has `share` of the prior's weight.
-  double leaf(const std::int64_t* planes, double share) const;
+  // The score of one leaf that has `prior_fraction` of the prior's weight.
+  double leaf(const std::int64_t* stats, double prior_fraction) const;
 
   // What each further leaf adds to the score: nothing, or something negative.
   double per_leaf() const { return per_leaf_; }
@@ -31,13 +31,13 @@ class TreeScore {
   // Whether leaves are split even if nothing is gained, for as long as they are not pure.
   bool greedy() const { return greedy_; }
 
-  std::int64_t n_planes() const { return n_planes_; }
+  std::int64_t n_stats() const { return n_stats_; }
   std::int64_t min_leaf() const { return min_leaf_; }
   bool bdeu() const { return bdeu_; }
 
   // The sums that make a leaf's score, class by class: leaf = close(Σ term(count), weight).
-  double term(double count, double share) const;
-  double close(double sum, double weight, double share) const;
+  double term(double count, double prior_fraction) const;
+  double close(double sum, double weight, double prior_fraction) const;
   double scale() const { return scale_; }
 
   struct Sides;  // what the vector code needs to know
@@ -47,7 +47,7 @@ class TreeScore {
   friend struct SplitJob;
   TreeCriterion criterion_;
   NormalPrior normal_;
-  std::int64_t n_planes_, min_leaf_;
+  std::int64_t n_stats_, min_leaf_;
   double scale_, pseudo_, per_leaf_, min_gain_;
   bool bdeu_, greedy_, regression_;
   // term(count) and what close() takes off, by count: for whole counts up to the tables' end, where
@@ -55,23 +55,23 @@ class TreeScore {
   std::shared_ptr<const double> terms_, closes_;
 };
 
-// Whether a leaf with these planes could be split at all: deep, small and pure ones cannot.
-bool worth_splitting(const TreeRules& rules, std::int64_t n_planes, const std::int64_t* planes,
+// Whether a leaf with these statistics could be split at all: deep, small and pure ones cannot.
+bool worth_splitting(const TreeRules& rules, std::int64_t n_stats, const std::int64_t* stats,
                      const std::int64_t* root, std::int64_t depth);
 
-// Candidates for splitting one leaf: plane p of candidate i is inside[p * stride + i], what goes
-// inside. Stride is a multiple of 4 and so is the room behind n.
+// Candidates for splitting one leaf: histogram p of candidate i is inside[p * stride + i], what
+// goes inside. Stride is a multiple of 4 and so is the room behind n.
 template <class T>
 struct SplitJob {
   const TreeScore* score;
   const T* inside;
   std::int64_t stride, n;
-  const std::int64_t* whole;  // the leaf's own planes
-  double share;
-  const double* fractions;  // of the share that goes inside, or null for a half
+  const std::int64_t* whole;  // the leaf's own statistics
+  double prior_fraction;
+  const double* fractions;  // of the fraction that goes inside, or null for a half
 
   // gains[i] = what candidate i adds to the score, or -inf where a side would be too small.
-  // O(n · planes), in vector registers. gains has room for stride entries.
+  // O(n · histograms), in vector registers. gains has room for stride entries.
   void evaluate(double* gains) const;
 };
 

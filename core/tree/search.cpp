@@ -53,10 +53,10 @@ template <class T>
 void SplitSearch<T>::gather_sides(const CountedLeaf<T>& leaf) {
   const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
   const std::int64_t stride = whole_vectors(n);
-  const std::int64_t n_planes = leaf.entry_start ? 1 : score_.n_planes();
-  sides_.assign(static_cast<std::size_t>(stride * n_planes), T{0});
-  for (std::int64_t p = 0; p < n_planes; ++p) {
-    const T* from = leaf.planes + p * leaf.stride;
+  const std::int64_t n_stats = leaf.entry_start ? 1 : score_.n_stats();
+  sides_.assign(static_cast<std::size_t>(stride * n_stats), T{0});
+  for (std::int64_t p = 0; p < n_stats; ++p) {
+    const T* from = leaf.histograms + p * leaf.stride;
     T* to = sides_.data() + p * stride;
     std::copy(from, from + leaf.n, to);
     for (const Run& run : runs_) {
@@ -86,22 +86,22 @@ void SplitSearch<T>::gather_sides(const CountedLeaf<T>& leaf) {
 // classes are corrected where a class has changed sides.
 template <class T>
 void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
-  const auto n_planes = static_cast<std::size_t>(score_.n_planes());
+  const auto n_stats = static_cast<std::size_t>(score_.n_stats());
   const double scale = score_.scale();
-  const double before = score_.leaf(leaf.whole, leaf.share);
-  std::vector<std::int64_t> inside(n_planes, 0);  // [0] is the base class here
+  const double before = score_.leaf(leaf.whole, leaf.prior_fraction);
+  std::vector<std::int64_t> inside(n_stats, 0);  // [0] is the default class here
   std::vector<std::int32_t> touched;
   std::int64_t base = leaf.whole[0];
-  for (std::size_t p = 1; p < n_planes; ++p) base -= leaf.whole[p];
+  for (std::size_t p = 1; p < n_stats; ++p) base -= leaf.whole[p];
   const auto of_leaf = [&](std::size_t p) { return p ? leaf.whole[p] : base; };
 
   double part = 0.5, sum_in = 0.0, sum_out = 0.0;
   std::int64_t weight = 0;
   const auto term_in = [&](std::int64_t c) {
-    return score_.term(static_cast<double>(c) * scale, leaf.share * part);
+    return score_.term(static_cast<double>(c) * scale, leaf.prior_fraction * part);
   };
   const auto term_out = [&](std::int64_t c) {
-    return score_.term(static_cast<double>(c) * scale, leaf.share * (1.0 - part));
+    return score_.term(static_cast<double>(c) * scale, leaf.prior_fraction * (1.0 - part));
   };
   double known_part = -1.0, whole_out = 0.0;
   const auto restart = [&](double fraction_inside) {
@@ -109,7 +109,7 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
     if (part != known_part) {
       known_part = part;
       whole_out = 0.0;
-      for (std::size_t p = 0; p < n_planes; ++p) whole_out += term_out(of_leaf(p));
+      for (std::size_t p = 0; p < n_stats; ++p) whole_out += term_out(of_leaf(p));
     }
     for (const std::int32_t p : touched) inside[static_cast<std::size_t>(p)] = 0;
     touched.clear();
@@ -119,27 +119,28 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
   };
   const auto add = [&](std::size_t p, std::int64_t count) {
     if (count == 0) return;
-    std::int64_t& own = inside[p];
-    if (own == 0) touched.push_back(static_cast<std::int32_t>(p));
-    sum_in += term_in(own + count) - (own ? term_in(own) : 0.0);
-    sum_out += term_out(of_leaf(p) - own - count) - term_out(of_leaf(p) - own);
-    own += count;
+    std::int64_t& sum = inside[p];
+    if (sum == 0) touched.push_back(static_cast<std::int32_t>(p));
+    sum_in += term_in(sum + count) - (sum ? term_in(sum) : 0.0);
+    sum_out += term_out(of_leaf(p) - sum - count) - term_out(of_leaf(p) - sum);
+    sum += count;
   };
   const auto add_id = [&](std::int64_t i) {
-    std::int64_t rest = leaf.planes[i];
+    std::int64_t rest = leaf.histograms[i];
     weight += rest;
     for (std::int64_t e = leaf.entry_start[i]; e < leaf.entry_start[i + 1]; ++e) {
-      add(static_cast<std::size_t>(leaf.entry_plane[e]), leaf.entry_count[e]);
+      add(static_cast<std::size_t>(leaf.entry_class[e]), leaf.entry_count[e]);
       rest -= leaf.entry_count[e];
     }
     add(0, rest);
   };
   const auto gain = [&] {
     if (weight < score_.min_leaf() || leaf.whole[0] - weight < score_.min_leaf()) return kNoGain;
-    const double own = static_cast<double>(weight) * scale;
+    const double scaled = static_cast<double>(weight) * scale;
     const double other = static_cast<double>(leaf.whole[0] - weight) * scale;
-    return score_.close(sum_in, own, leaf.share * part) +
-           score_.close(sum_out, other, leaf.share * (1.0 - part)) - before + score_.per_leaf();
+    return score_.close(sum_in, scaled, leaf.prior_fraction * part) +
+           score_.close(sum_out, other, leaf.prior_fraction * (1.0 - part)) - before +
+           score_.per_leaf();
   };
 
   gains_.assign(static_cast<std::size_t>(leaf.n) + rests_.size(), kNoGain);
@@ -205,28 +206,28 @@ void SplitSearch<T>::drop_binary(const CountedLeaf<T>& leaf) {
 template <class T>
 double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run) {
   const std::int64_t arity = columns_.arity(run.column);
-  const double share = leaf.share / static_cast<double>(arity);
-  const auto n_planes = static_cast<std::size_t>(score_.n_planes());
-  std::vector<std::int64_t> rest(leaf.whole, leaf.whole + n_planes), child(n_planes);
-  double gain =
-      static_cast<double>(arity - 1) * score_.per_leaf() - score_.leaf(leaf.whole, leaf.share);
+  const double prior_fraction = leaf.prior_fraction / static_cast<double>(arity);
+  const auto n_stats = static_cast<std::size_t>(score_.n_stats());
+  std::vector<std::int64_t> rest(leaf.whole, leaf.whole + n_stats), child(n_stats);
+  double gain = static_cast<double>(arity - 1) * score_.per_leaf() -
+                score_.leaf(leaf.whole, leaf.prior_fraction);
   std::int64_t n_filled = 0;
-  const auto add = [&](const std::vector<std::int64_t>& planes) {
-    if (planes[0] == 0) return true;
+  const auto add = [&](const std::vector<std::int64_t>& histograms) {
+    if (histograms[0] == 0) return true;
     ++n_filled;
-    gain += score_.leaf(planes.data(), share);
-    return planes[0] >= score_.min_leaf();
+    gain += score_.leaf(histograms.data(), prior_fraction);
+    return histograms[0] >= score_.min_leaf();
   };
   for (std::int64_t i = run.begin; i < run.end; ++i) {
     std::fill(child.begin(), child.end(), 0);
-    child[0] = leaf.planes[i];
+    child[0] = leaf.histograms[i];
     if (leaf.entry_start)
       for (std::int64_t e = leaf.entry_start[i]; e < leaf.entry_start[i + 1]; ++e)
-        child[static_cast<std::size_t>(leaf.entry_plane[e])] = leaf.entry_count[e];
+        child[static_cast<std::size_t>(leaf.entry_class[e])] = leaf.entry_count[e];
     else
-      for (std::size_t p = 1; p < n_planes; ++p)
-        child[p] = leaf.planes[static_cast<std::int64_t>(p) * leaf.stride + i];
-    for (std::size_t p = 0; p < n_planes; ++p) rest[p] -= child[p];
+      for (std::size_t p = 1; p < n_stats; ++p)
+        child[p] = leaf.histograms[static_cast<std::int64_t>(p) * leaf.stride + i];
+    for (std::size_t p = 0; p < n_stats; ++p) rest[p] -= child[p];
     if (!add(child)) return kNoGain;
   }
   return add(rest) && n_filled > 1 ? gain : kNoGain;
@@ -253,7 +254,8 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
   if (leaf.entry_start) {
     find_entry_gains(leaf);
   } else {
-    SplitJob<T> job{&score_, leaf.planes, leaf.stride, leaf.n, leaf.whole, leaf.share, nullptr};
+    SplitJob<T> job{&score_,    leaf.histograms,     leaf.stride, leaf.n,
+                    leaf.whole, leaf.prior_fraction, nullptr};
     if (!plain) {
       gather_sides(leaf);
       job.n = leaf.n + static_cast<std::int64_t>(rests_.size());
@@ -272,17 +274,17 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
   const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
   double most = kNoGain;
   for (std::int64_t i = 0; i < n; ++i) most = std::max(most, gains_[static_cast<std::size_t>(i)]);
-  for (const Choice& own : complete_choices_) most = std::max(most, own.gain);
+  for (const Choice& choice : complete_choices_) most = std::max(most, choice.gain);
   if (!(most > kNoGain)) return {};
 
   // The first of all that are as good as the best: rounding decides nothing.
   const double enough = most - 1e-9 * std::max(1.0, std::fabs(most));
   Choice first{most};
-  const auto consider = [&](const Choice& own) {
-    if (own.gain < enough) return;
-    if (first.column < 0 || own.column < first.column ||
-        (own.column == first.column && own.kind < first.kind))
-      first = own;
+  const auto consider = [&](const Choice& choice) {
+    if (choice.gain < enough) return;
+    if (first.column < 0 || choice.column < first.column ||
+        (choice.column == first.column && choice.kind < first.kind))
+      first = choice;
   };
   for (std::int64_t i = 0; i < leaf.n; ++i)
     if (gains_[static_cast<std::size_t>(i)] >= enough) {
@@ -293,7 +295,7 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
   for (std::size_t e = 0; e < rests_.size(); ++e)
     consider({gains_[static_cast<std::size_t>(leaf.n) + e],
               runs_[static_cast<std::size_t>(rests_[e])].column, 1, 0});
-  for (const Choice& own : complete_choices_) consider(own);
+  for (const Choice& choice : complete_choices_) consider(choice);
   return describe(leaf, first);
 }
 
@@ -307,9 +309,9 @@ TreeSplit SplitSearch<T>::describe(const CountedLeaf<T>& leaf, const Choice& cho
   split.complete = choice.kind == 2;
   if (choice.kind > 0) return split;
   if (columns_.is_ordered(choice.column)) {
-    describe_threshold(leaf, choice.place, split);
+    describe_threshold(leaf, choice.position, split);
   } else {
-    split.low = static_cast<std::int32_t>(leaf.id(choice.place));
+    split.low = static_cast<std::int32_t>(leaf.id(choice.position));
     split.high = split.low + 1;
   }
   return split;
@@ -317,28 +319,28 @@ TreeSplit SplitSearch<T>::describe(const CountedLeaf<T>& leaf, const Choice& cho
 
 // Thresholds lie right above the last code that occurs on the lower side, however the counts came.
 template <class T>
-void SplitSearch<T>::describe_threshold(const CountedLeaf<T>& leaf, std::int64_t place,
+void SplitSearch<T>::describe_threshold(const CountedLeaf<T>& leaf, std::int64_t position,
                                         TreeSplit& split) const {
   const std::int64_t column = split.column, usual = columns_.defaults[column];
-  const std::int64_t code = columns_.code(column, leaf.id(place));
+  const std::int64_t code = columns_.code(column, leaf.id(position));
   const std::int64_t bound = code < usual ? code : code - 1;  // the highest code below
   const auto in_column = [&](std::int64_t i) {
     return i >= 0 && i < leaf.n &&
            columns_.column_of[static_cast<std::size_t>(leaf.id(i))] == column;
   };
-  std::int64_t begin = place, end = place + 1, left = -1, right = columns_.arity(column);
+  std::int64_t begin = position, end = position + 1, left = -1, right = columns_.arity(column);
   while (in_column(begin - 1)) --begin;
   while (in_column(end)) ++end;
   std::int64_t rest = leaf.whole[0];
-  const auto note = [&](std::int64_t own) {
-    if (own <= bound)
-      left = std::max(left, own);
+  const auto note = [&](std::int64_t known) {
+    if (known <= bound)
+      left = std::max(left, known);
     else
-      right = std::min(right, own);
+      right = std::min(right, known);
   };
   for (std::int64_t i = begin; i < end; ++i) {
-    if (leaf.planes[i] > 0) note(columns_.code(column, leaf.id(i)));
-    rest -= leaf.planes[i];
+    if (leaf.histograms[i] > 0) note(columns_.code(column, leaf.id(i)));
+    rest -= leaf.histograms[i];
   }
   if (rest > 0) note(usual);
   split.left = static_cast<std::int32_t>(left);

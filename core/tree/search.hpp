@@ -12,17 +12,18 @@
 namespace tacit {
 
 // The counts of a leaf by value id. A large leaf has all ids; a small one lists those that occur.
-// Plane p of the i-th id is planes[p * stride + i]; behind n there is room up to a multiple of 4.
-// With very many classes there are no planes but the first, and the others come as entries.
+// Histogram p of the i-th id is histograms[p * stride + i]; behind n there is room up to a multiple
+// of 4. With very many classes there are no histograms but the first, and the others come as
+// entries.
 template <class T>
 struct CountedLeaf {
-  const T* planes;
+  const T* histograms;
   std::int64_t stride, n;
   const std::int32_t* ids;  // ascending, or null for 0, 1, …
   const std::int64_t* whole;
-  double share;
-  const std::int64_t* entry_start = nullptr;  // n + 1, or null where all planes are there
-  const std::int32_t* entry_plane = nullptr;
+  double prior_fraction;
+  const std::int64_t* entry_start = nullptr;  // n + 1, or null where all histograms are there
+  const std::int32_t* entry_class = nullptr;
   const T* entry_count = nullptr;
 
   std::int64_t id(std::int64_t i) const { return ids ? ids[i] : i; }
@@ -39,7 +40,7 @@ class SplitSearch {
         complete_(complete),
         excluded_(excluded) {}
 
-  // The best split; its column is -1 if there is none at all. O(n · planes).
+  // The best split; its column is -1 if there is none at all. O(n · histograms).
   TreeSplit best(const CountedLeaf<T>& leaf);
 
   // After best(): no more than `most` other binary splits, the best first, that `accepts` (a
@@ -48,35 +49,36 @@ class SplitSearch {
   template <class F>
   std::vector<TreeSplit> others(const CountedLeaf<T>& leaf, const TreeSplit& best,
                                 std::int64_t most, F accepts) const {
-    std::vector<Choice> found;
+    std::vector<Choice> candidates;
     for (std::int64_t i = 0; i < leaf.n; ++i) {
       const double gain = gains_[static_cast<std::size_t>(i)];
-      if (!accepts(gain) || leaf.planes[i] == 0 || 2 * leaf.planes[i] > leaf.whole[0]) continue;
+      if (!accepts(gain) || leaf.histograms[i] == 0 || 2 * leaf.histograms[i] > leaf.whole[0])
+        continue;
       const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
       if (has_thresholds(column)) {
         if (column == best.column) continue;
-        if (!found.empty() && found.back().column == column) {
-          if (gain > found.back().gain) found.back() = {gain, column, 0, i};
+        if (!candidates.empty() && candidates.back().column == column) {
+          if (gain > candidates.back().gain) candidates.back() = {gain, column, 0, i};
           continue;
         }
       } else if (!best.complete && leaf.id(i) == best.low && best.high == best.low + 1) {
         continue;
       }
-      found.push_back({gain, column, 0, i});
+      candidates.push_back({gain, column, 0, i});
     }
     const auto better = [](const Choice& a, const Choice& b) {
-      return a.gain != b.gain ? a.gain > b.gain : a.place < b.place;
+      return a.gain != b.gain ? a.gain > b.gain : a.position < b.position;
     };
-    const auto n = std::min<std::size_t>(found.size(), static_cast<std::size_t>(most));
-    std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(n), found.end(),
-                      better);
+    const auto n = std::min<std::size_t>(candidates.size(), static_cast<std::size_t>(most));
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(n),
+                      candidates.end(), better);
     std::vector<TreeSplit> splits;
-    for (std::size_t k = 0; k < n; ++k) splits.push_back(describe(leaf, found[k]));
+    for (std::size_t k = 0; k < n; ++k) splits.push_back(describe(leaf, candidates[k]));
     return splits;
   }
 
  private:
-  struct Run {  // the places of one column's ids
+  struct Run {  // the positions of one column's ids
     std::int32_t column;
     std::int64_t begin, end;
   };
@@ -84,7 +86,7 @@ class SplitSearch {
     double gain;
     std::int32_t column = -1;
     int kind = 0;  // the order within a column: a value or threshold, the default, all values
-    std::int64_t place = 0;
+    std::int64_t position = 0;
   };
 
   void find_runs(const CountedLeaf<T>& leaf);
@@ -97,7 +99,8 @@ class SplitSearch {
   double complete_gain(const CountedLeaf<T>& leaf, const Run& run);
   double fraction(std::int64_t column, bool rest) const;
   TreeSplit describe(const CountedLeaf<T>& leaf, const Choice& choice) const;
-  void describe_threshold(const CountedLeaf<T>& leaf, std::int64_t place, TreeSplit& split) const;
+  void describe_threshold(const CountedLeaf<T>& leaf, std::int64_t position,
+                          TreeSplit& split) const;
   std::int64_t first_above_default(const CountedLeaf<T>& leaf, const Run& run) const;
   bool has_thresholds(std::int64_t column) const {
     return columns_.is_ordered(column) && columns_.arity(column) > 2;

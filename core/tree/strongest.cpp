@@ -20,9 +20,9 @@ void insert(std::vector<Link>& best, std::size_t k, const Link& link) {
     if (!(link.value > best.back().value)) return;
     best.pop_back();
   }
-  const auto place = std::find_if(best.begin(), best.end(),
-                                  [&](const Link& other) { return link.value > other.value; });
-  best.insert(place, link);
+  const auto position = std::find_if(best.begin(), best.end(),
+                                     [&](const Link& other) { return link.value > other.value; });
+  best.insert(position, link);
 }
 
 }  // namespace
@@ -31,8 +31,8 @@ void strongest_links(const std::int64_t* start, const std::int32_t* column, cons
                      std::int64_t n_rows, std::int64_t k, std::int32_t* out, int n_jobs,
                      Poll poll) {
   const std::int64_t n_blocks = (n_rows + kRowsOfBlock - 1) / kRowsOfBlock;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
+    Meter meter(token);
     std::vector<Link> best;
     best.reserve(static_cast<std::size_t>(k));
     const std::int64_t end = std::min((block + 1) * kRowsOfBlock, n_rows);

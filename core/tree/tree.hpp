@@ -66,7 +66,7 @@ struct TreeTarget {
 struct GrownTree {
   std::vector<std::int32_t> column, low, high, left, right, first, children;
   std::vector<std::uint8_t> complete;
-  std::vector<double> gain, share;
+  std::vector<double> gain, prior_fraction;
   std::vector<std::int64_t> stats;  // n_stats for each node: classes in order, or w, w·d, w·d²
   std::int64_t n_stats = 0;
   double counting_seconds = 0.0;  // if timed: as against scoring and listing

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 namespace tacit {
@@ -48,14 +49,29 @@ std::int32_t leaf_of(const WalkNodes& nodes, const DefaultWay& way, const V* beg
 
 }  // namespace
 
+void WalkNodes::check(std::int64_t begin, std::int64_t end, std::int64_t n_values) const {
+  for (std::int64_t node = begin; node < end; ++node) {
+    if (column[node] < 0) continue;
+    const std::int64_t n_ids = std::int64_t{high[node]} - low[node];
+    if (low[node] < 0 || n_ids <= 0 || high[node] > n_values)
+      throw std::invalid_argument("low and high must be a range of value ids");
+    const std::int64_t from = first[node], n = complete[node] ? n_ids + 1 : 2;
+    if (from < 0 || from > n_children - n)
+      throw std::invalid_argument("first must be an index of children");
+    for (std::int64_t k = from; k < from + n; ++k)
+      if (children[k] <= node || children[k] >= end)
+        throw std::invalid_argument("children must be nodes of the tree, behind their parents");
+  }
+}
+
 template <class V>
 void tree_leaves(const Records<V>& records, const WalkNodes& nodes, std::int32_t* leaves,
                  int n_jobs, Poll poll) {
   const DefaultWay way = default_way(nodes, records.indptr[records.n_records]);
   constexpr std::int64_t kBlock = 1 << 13;
   const std::int64_t n_blocks = (records.n_records + kBlock - 1) / kBlock;
-  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, Pulse& pulse) {
-    Meter meter(pulse);
+  for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
+    Meter meter(token);
     const Range range = block_range(records.n_records, n_blocks, b);
     for (std::int64_t r = range.begin; r < range.end; ++r) {
       leaves[r] = leaf_of(nodes, way, records.begin(r), records.end(r));

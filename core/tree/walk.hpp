@@ -21,6 +21,11 @@ struct WalkNodes {
   const std::uint8_t* complete;
   const std::int32_t* first;  // where a node's children begin in `children`
   const std::int32_t* children;
+  std::int64_t size, n_children;
+
+  // Throws std::invalid_argument unless every walk from one of the nodes [begin, end) of a tree
+  // stays among them, asks about ids below n_values, and ends.
+  void check(std::int64_t begin, std::int64_t end, std::int64_t n_values) const;
 
   bool is_leaf(std::int32_t node) const { return column[node] < 0; }
   // The child of records that hold the id, one of [low, high).

@@ -27,19 +27,24 @@ def check_columns(indptr: Ints, values: Values, offsets: Ints) -> tuple[int, int
     Look for two stored values of one column in a record: (fault, record, column).
     """
 
+class Records:
+    """The stored values of records, some chosen, some weighted."""
+
+    def __init__(self, indptr: Ints, values: Values, n_values: int, chosen: Ints | None = None, weights: Floats | None = None) -> None: ...
+
 def stored_lengths(codes: Sequence[Codes], ids: Sequence[Indices], n_records: int, n_jobs: int) -> Ints:
     """Count the codes of each record whose id is not -1."""
 
 def stored_values(codes: Sequence[Codes], ids: Sequence[Indices], indptr: Ints, out: Values, n_jobs: int) -> None:
     """Write the ids of each record, in column order, into out."""
 
-def recoded_lengths(indptr: Ints, values: Values, chosen: Ints | None, ids: Ints, first: Ints, last: Ints, fill: Ints, n_jobs: int) -> Ints:
+def recoded_lengths(records: Records, ids: Ints, first: Ints, last: Ints, fill: Ints, n_jobs: int) -> Ints:
     """Count the stored values of each chosen record under new ids."""
 
-def recoded_values(indptr: Ints, values: Values, chosen: Ints | None, ids: Ints, first: Ints, last: Ints, fill: Ints, new_indptr: Ints, out: Values, n_jobs: int) -> None:
+def recoded_values(records: Records, ids: Ints, first: Ints, last: Ints, fill: Ints, new_indptr: Ints, out: Values, n_jobs: int) -> None:
     """Write the stored values of each chosen record under new ids into out."""
 
-def postings(indptr: Ints, values: Values, start: Ints) -> Indices:
+def postings(records: Records, start: Ints) -> Indices:
     """List the records of each value, one value after another."""
 
 def encode_columns(columns: list[object], n_jobs: int) -> list[tuple[Codes, Ints, Ints, int]]:
@@ -49,38 +54,38 @@ def encode_columns(columns: list[object], n_jobs: int) -> list[tuple[Codes, Ints
     codes, where each code appears first, how often, and the code of missing values or -1.
     """
 
-def one_way(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts:
+def one_way(records: Records, n_jobs: int) -> Counts:
     """Count every stored value."""
 
-def two_way(indptr: Ints, values: Values, n_values: int, first: int, n_states: int, chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts:
+def two_way(records: Records, first: int, n_states: int, n_jobs: int) -> Counts:
     """
     Count every stored value together with each of a target's n_states values.
     """
 
-def pair_counts_outer(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, weights: Floats | None, n_jobs: int) -> Counts:
+def pair_counts_outer(records: Records, n_jobs: int) -> Counts:
     """
     Count all pairs of stored values by row outer products, into a square array.
     """
 
-def pair_triangle(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, cells: Any, n_jobs: int) -> None:
+def pair_triangle(records: Records, cells: Any, n_jobs: int) -> None:
     """
-    Add the counts of all pairs i <= j of stored values to uint32 cells, row after row.
+    Add the counts of all pairs i <= j of stored values to uint32 cells, row after row; weights are not looked at.
     """
 
 def triangle_to_square(cells: Any, n_values: int, n_jobs: int) -> Ints:
     """Return the symmetric square that a triangle of counts stands for."""
 
-def pair_counts_bitmap(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, n_jobs: int) -> Ints:
+def pair_counts_bitmap(records: Records, n_jobs: int) -> Ints:
     """
-    Count all pairs of stored values by AND and population count, into a square array.
+    Count all pairs of stored values by AND and population count, into a square array; weights are not looked at.
     """
 
-def pair_counts_sparse(indptr: Ints, values: Values, n_values: int, chosen: Ints | None, weights: Floats | None, n_jobs: int) -> tuple[Ints, Indices, Counts]:
+def pair_counts_sparse(records: Records, n_jobs: int) -> tuple[Ints, Indices, Counts]:
     """
     Count all pairs of stored values into a symmetric CSR matrix: indptr, indices, counts.
     """
 
-def all_tables(indptr: Ints, values: Values, offsets: Ints, defaults: Ints, columns: Sequence[int], target: int, size: int) -> Ints:
+def all_tables(records: Records, offsets: Ints, defaults: Ints, columns: Sequence[int], target: int, size: int) -> Ints:
     """
     Count the tables of all sets of `size` ascending columns with a target, one after another.
     """
@@ -162,7 +167,7 @@ def find_rules(start: Ints, rows: Indices, offsets: Ints, defaults: Ints, n_reco
 
 def code_columns(n_records: int, indptr: Ints, records: Indices | None, values: Floats, unlisted: Floats, wanted: Floats, choose: Flags, binned: Flags, by_frequency: bool, n_bins: int, n_jobs: int) -> tuple[Indices, Ints, Indices, Ints, Indices, Ints, Floats, Floats]:
     """
-    Rank the numbers of each column, and list the records of all but the predominant one.
+    Rank the numbers of each column, and list the records of all but the default one.
     """
 
 def rule_scores(n_records: int, indptr: Ints, records: Indices | None, values: Floats, unlisted: Floats, rule_conditions: Ints, columns: Indices, ops: Flags, thresholds: Floats, rule_heads: Ints, outputs: Indices, scores: Floats, default_scores: Floats, n_jobs: int) -> Floats:
@@ -182,87 +187,102 @@ def cell_entropies(cells: Ints, counts: Counts, arity: int) -> tuple[Floats, Flo
     Measure one table of which only cells that occur are listed, in ascending order.
     """
 
-def em_step(indptr: Ints, values: Values, chosen: Ints | None, weights: Floats | None, offsets: Ints, shares: Floats, stored: Floats, defaults: Floats, single: bool, n_jobs: int) -> tuple[Floats, Floats, float]:
+def em_step(records: Records, offsets: Ints, mixing_weights: Floats, stored: Floats, defaults: Floats, single: bool, n_jobs: int) -> tuple[Floats, Floats, float]:
     """
     Expected counts of clusters and of stored values in them, and the log-likelihood.
     """
 
-def em_posterior(indptr: Ints, values: Values, chosen: Ints | None, offsets: Ints, shares: Floats, stored: Floats, defaults: Floats, responsibilities: bool, n_jobs: int) -> tuple[Floats, Floats]:
+def em_posterior(records: Records, offsets: Ints, mixing_weights: Floats, stored: Floats, defaults: Floats, responsibilities: bool, n_jobs: int) -> tuple[Floats, Floats]:
     """P(cluster | record), if asked for, and log P(record)."""
 
 def em_maximise(offsets: Ints, totals: Floats, counts: Floats, alpha_clusters: float, alpha_stored: Floats, alpha_defaults: Floats) -> tuple[Floats, Floats, Floats, float]:
     """Probabilities from expected counts, and the logarithm of the prior."""
 
-def kmeans_assign(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, previous: Indices | None, labels: Indices, upper: Singles | None, lower: Singles | None, moves: Floats | None, prune: bool, n_jobs: int) -> tuple[int, int, int]:
+class Points:
+    """Sparse points: value ids, and numbers unless all are 1."""
+
+    def __init__(self, indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None) -> None: ...
+
+def kmeans_assign(points: Points, base: Floats, corrections: Floats, previous: Indices | None, labels: Indices, upper: Singles | None, lower: Singles | None, moves: Floats | None, prune: bool, n_jobs: int) -> tuple[int, int, int]:
     """
     Write the nearest centre of each record; how many changed, were scanned, were rechecked.
     """
 
-def kmeans_distances(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, closest: Floats | None, weights: Floats | None, out: Floats, n_jobs: int) -> Floats:
+def kmeans_distances(points: Points, base: Floats, corrections: Floats, closest: Floats | None, weights: Floats | None, out: Floats, n_jobs: int) -> Floats:
     """
     Write the squared distances of all records to all centres; what each centre would leave of the sum of `closest`.
     """
 
-def kmeans_own_distances(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, base: Floats, corrections: Floats, labels: Indices, n_jobs: int) -> Floats:
+def kmeans_own_distances(points: Points, base: Floats, corrections: Floats, labels: Indices, n_jobs: int) -> Floats:
     """Squared distance of each record to its own centre."""
 
-def kmeans_sums(indptr: Ints, values: Values, x: Numbers | None, norms: Floats | None, weights: Floats | None, labels: Indices, previous: Indices | None, sums: Floats, totals: Floats, n_jobs: int) -> None:
+def kmeans_sums(points: Points, weights: Floats | None, labels: Indices, previous: Indices | None, sums: Floats, totals: Floats, n_jobs: int) -> None:
     """
     Add up the members of each cluster, or bring sums up to date where labels changed.
     """
 
-def tree_leaves(indptr: Ints, values: Values, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, n_jobs: int) -> Indices:
+class Forest:
+    """A tree for each column, and a number for each node and code."""
+
+    def __init__(self, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints) -> None: ...
+
+def tree_leaves(records: Records, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, n_jobs: int) -> Indices:
     """Return the leaf of every record in a tree or a graph."""
 
-def forest_scores(indptr: Ints, values: Values, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints, n_jobs: int) -> Floats:
+def forest_scores(records: Records, forest: Forest, n_jobs: int) -> Floats:
     """
-    Sum, for every record, the table's numbers of its leaves and own codes over all trees.
+    Sum, for every record, the table's numbers of its leaves and its codes over all trees.
     """
 
-def forest_probabilities(indptr: Ints, values: Values, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints, n_jobs: int) -> Floats:
+def forest_probabilities(records: Records, forest: Forest, n_jobs: int) -> Floats:
     """
     Return the table's number for every value id, given each record's other values.
     """
 
-def forest_gibbs(codes: Indices, seeds: Ints, first_sweep: int, n_sweeps: int, roots: Ints, column: Indices, low: Indices, high: Indices, complete: Flags, first: Indices, children: Indices, offsets: Ints, defaults: Ints, table: Floats, table_start: Ints, n_jobs: int) -> Indices:
+def forest_gibbs(codes: Indices, seeds: Ints, first_sweep: int, n_sweeps: int, forest: Forest, n_jobs: int) -> Indices:
     """
     Draw every column anew given the others, sweep after sweep; return the codes.
     """
 
-def grow_tree(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, ordered: Flags, excluded: Sequence[int], classes: Indices | None, n_classes: int, moments: tuple[Ints, Ints] | None, weights: Ints | None, settings: dict[str, Any]) -> tuple[Any, ...]:
+class TreeTable:
+    """A table by record and by value, to grow trees of."""
+
+    def __init__(self, indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, ordered: Flags | None, weights: Ints | None) -> None: ...
+
+def grow_tree(table: TreeTable, excluded: Sequence[int], classes: Indices | None, n_classes: int, moments: tuple[Ints, Ints] | None, settings: dict[str, Any]) -> tuple[Any, ...]:
     """Grow a tree or a graph; the arrays of tree/nodes.py."""
 
-def grow_forest(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, ordered: Flags, targets: Ints, pairs: Ints | None, weights: Ints | None, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
+def grow_forest(table: TreeTable, targets: Ints, pairs: Ints | None, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
     """
     Grow a tree for each target column given all others; the trees follow each other. Where settings has timed, a pair: the trees and the seconds spent on counting.
     """
 
-def leaf_counts(indptr: Ints, values: Values, start: Ints, rows: Indices, offsets: Ints, defaults: Ints, weights: Ints | None, path_start: Ints, low: Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, ahead_start: Ints, ahead_low: Indices, ahead_high: Indices, in_order: Flags, n_jobs: int) -> tuple[Ints, tuple[Ints, Ints, Ints, Ints, Ints]]:
+def leaf_counts(table: TreeTable, path_start: Ints, low: Indices, high: Indices, inside: Flags, targets: Indices, dense: Flags, ahead_start: Ints, ahead_low: Indices, ahead_high: Indices, in_order: Flags, n_jobs: int) -> tuple[Ints, tuple[Ints, Ints, Ints, Ints, Ints]]:
     """
-    Count the values of leaves, given by conditions, with the codes of a target's column: all counts of dense leaves, then atoms (leaf, mask, start, cells, counts) of others.
-    """
-
-def add_atoms(leaf: Ints, mask: Ints, start: Ints, cells: Ints, counts: Ints, other_leaf: Ints, other_mask: Ints, other_start: Ints, other_cells: Ints, other_counts: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-    """Return the atoms of two sets of records together."""
-
-def take_atoms(leaf: Ints, mask: Ints, start: Ints, cells: Ints, counts: Ints, begin: Ints, end: Ints, bit: Ints, used: Ints, n_planes: Ints, n_values: int) -> tuple[Ints, Ints, Indices, Ints]:
-    """
-    Add up atoms that hold a candidate and none of those used: id_start, plane_start, ids and planes of each choice.
+    Count the values of leaves, given by conditions, with the codes of a target's column: all counts of dense leaves, then disjoint cells (leaf, mask, start, keys, counts) of others.
     """
 
-def subtract_planes(n_planes: Ints, ids: list[Indices], planes: list[Ints], part_ids: list[Indices], parts: list[Ints]) -> None:
+def add_disjoint_cells(leaf: Ints, mask: Ints, start: Ints, keys: Ints, counts: Ints, other_leaf: Ints, other_mask: Ints, other_start: Ints, other_keys: Ints, other_counts: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    """Return the disjoint cells of two sets of records together."""
+
+def take_disjoint_cells(leaf: Ints, mask: Ints, start: Ints, keys: Ints, counts: Ints, begin: Ints, end: Ints, bit: Ints, used: Ints, n_classes: Ints, n_values: int) -> tuple[Ints, Ints, Indices, Ints]:
+    """
+    Add up disjoint cells that hold a candidate and none of those used: id_start, histogram_start, ids and histograms of each choice.
+    """
+
+def subtract_histograms(n_classes: Ints, ids: list[Indices], histograms: list[Ints], part_ids: list[Indices], parts: list[Ints]) -> None:
     """
     Subtract the counts of parts from those of leaves, in place and one after another; no ids stand for all.
     """
 
-def worth_splitting(n_planes: Ints, wholes: Ints, depths: Ints, settings: dict[str, Any]) -> Flags:
+def worth_splitting(n_classes: Ints, wholes: Ints, depths: Ints, settings: dict[str, Any]) -> Flags:
     """
     Say whether leaves could be split at all: deep, small and pure ones cannot.
     """
 
-def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_planes: Ints, ids: list[Indices], planes: list[Ints], wholes: Ints, shares: Floats, root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
+def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_classes: Ints, ids: list[Indices], histograms: list[Ints], wholes: Ints, prior_fractions: Floats, root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
     """
-    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's shares; then next_start, next_low, next_high and the weight of all planes inside of the splits that come next, no more than n_next of each leaf.
+    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's prior_fractions; then next_start, next_low, next_high and the weight of all histograms inside of the splits that come next, no more than n_next of each leaf.
     """
 
 class NetRequests:
@@ -342,7 +362,7 @@ def pair_products(block: Floats, pairs: Ints, sums: Floats, n_jobs: int) -> None
 def gather_columns(numbers: Numbers, rows: Ints, columns: Ints, n_jobs: int) -> Floats:
     """Copy some rows of some columns, column after column."""
 
-def pair_cells(indptr: Ints, values: Values, chosen: Ints, slots: Indices, n_slots: int, pairs: Ints, n_jobs: int) -> Ints:
+def pair_cells(records: Records, slots: Indices, n_slots: int, pairs: Ints, n_jobs: int) -> Ints:
     """Count the chosen records that hold both values of each pair of slots."""
 
 def likelihood_ends(counts: Floats, a: Floats, b: Floats, drop: Floats, n_jobs: int) -> tuple[Floats, Floats]:
@@ -391,7 +411,7 @@ def solve_duals(indptr: Ints, indices: Indices, values: Numbers, diagonal: Float
 
 def cut_path(indptr: Ints, indices: Indices, weights: Floats, base: Floats, rate: Floats, lambdas: Floats, n_jobs: int) -> Indices:
     """
-    Of each node the place of the first λ at which it is on the source's side.
+    Of each node the position of the first λ at which it is on the source's side.
     """
 
 def cut_breakpoints(indptr: Ints, indices: Indices, weights: Floats, base: Floats, rate: Floats, low: float, high: float, n_jobs: int) -> Floats:
@@ -410,7 +430,7 @@ class NearNeighbours:
 
     def __init__(self, numbers: Numbers | tuple[Ints, Indices, Numbers], width: int, coords: Floats, n_split: int, cells: Indices | None, n_jobs: int) -> None: ...
 
-    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, places: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
+    def search(self, numbers: Numbers | tuple[Ints, Indices, Numbers], coords: Floats, k: int, cells: Indices | None, positions: Floats | None, resolution: Indices | None, widths: Floats | None, reach: float, n_jobs: int) -> tuple[Floats, Indices, Indices, Flags]:
         """
         The k nearest objects of each query: distances, objects, how often it looked farther, and whether nothing was near at first.
         """
@@ -458,7 +478,7 @@ def sparse_similarities(near: tuple[Any, ...], which: int, rows: tuple[Any, ...]
 class RuleColumns:
     """Columns of codes as rule learners read them."""
 
-    def __init__(self, n_records: int, kinds: Flags, predominant: Indices, column_runs: Ints, run_codes: Indices, run_start: Ints, records: Indices, code_start: Ints | None = None, lower: Floats | None = None, upper: Floats | None = None) -> None: ...
+    def __init__(self, n_records: int, kinds: Flags, default_codes: Indices, column_runs: Ints, run_codes: Indices, run_start: Ints, records: Indices, code_start: Ints | None = None, lower: Floats | None = None, upper: Floats | None = None) -> None: ...
 
 class CoverMask:
     """Which records a rule covers."""
@@ -482,7 +502,7 @@ class CoverMask:
 class RuleBooster:
     """Gradient boosting with rules."""
 
-    def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, heads: str, head_size: int, learning_rate: float, l1: float, l2: float, max_conditions: int, min_support: float, default_rule: bool, units: Singles | None, weights: Floats | None, sample: str, sample_share: float, strata: Indices | None, n_features: int, prune: bool, search: str, seed: int, held_weights: Floats | None = None) -> None: ...
+    def __init__(self, columns: RuleColumns, targets: NDArray[Any], loss: str, heads: str, head_size: int, learning_rate: float, l1: float, l2: float, max_conditions: int, min_support: float, default_rule: bool, units: Singles | None, weights: Floats | None, sample: str, sample_fraction: float, strata: Indices | None, n_features: int, prune: bool, search: str, seed: int, held_weights: Floats | None = None) -> None: ...
 
     def grow(self, n_rules: int, patience: int, n_jobs: int) -> int:
         """Add rules; returns how many were added."""

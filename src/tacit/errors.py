@@ -29,13 +29,7 @@ class FileError(InputError):
 def refuse_partitions(X: Any, what: str, argument: str = "X") -> None:
     """Refuse a partitioned table, or a frame of Dask, where all records are needed on one machine.
 
-    Parameters
-    ----------
-    X : anything
-    what : str
-        What needs them.
-    argument : str
-        What the caller calls it.
+    `what` needs them; `argument` is what the caller calls `X`.
     """
     needs = f"{argument}: {what} needs all records on one machine, but {argument} is a"
     if getattr(X, "in_partitions", False) is True:

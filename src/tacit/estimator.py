@@ -11,6 +11,7 @@ from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-__all__ = ["Estimator"]
+    from numpy.typing import NDArray
+
+__all__ = ["Estimator", "LogProbabilities"]
 
 
 class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
@@ -33,8 +36,8 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
     _per_record : tuple of str
         Methods that return an entry, or a row, for each record of X. Partitioned tables are
         answered one partition after another.
-    _input_tags : tuple of str
-        What scikit-learn may give as X: "sparse", "categorical", "string", "allow_nan", ….
+    _input_tags, _target_tags : tuple of str
+        What scikit-learn may give as X ("sparse", "categorical", …), and as y ("required", …).
     """
 
     _per_record: ClassVar[tuple[str, ...]] = (
@@ -47,13 +50,16 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
         "transform",
     )
 
-    _input_tags: ClassVar[tuple[str, ...]] = ()  # those of scikit-learn that hold
+    _input_tags: ClassVar[tuple[str, ...]] = ()
+    _target_tags: ClassVar[tuple[str, ...]] = ()
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
         tags = super().__sklearn_tags__()
         for name in self._input_tags:
             setattr(tags.input_tags, name, True)
+        for name in self._target_tags:
+            setattr(tags.target_tags, name, True)
         return tags
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -103,6 +109,22 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
         """
         check_is_fitted(self)
         super().save(path)
+
+
+class LogProbabilities:
+    """What follows for a classifier that has ``predict_proba``."""
+
+    predict_proba: Callable[[Any], NDArray[np.float64]]
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the natural logarithm of the probability of each class or label for each record.
+
+        Parameters
+        ----------
+        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
+        """
+        with np.errstate(divide="ignore"):  # of zero
+            return np.asarray(np.log(self.predict_proba(X)))
 
 
 def _answers_partitions(method: Callable[..., Any]) -> Callable[..., Any]:

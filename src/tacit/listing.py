@@ -16,29 +16,15 @@ __all__ = ["Listed", "Listing"]
 
 @dataclass(frozen=True)
 class Listing:
-    """What is to be shown of some results.
-
-    Attributes
-    ----------
-    title : str
-    head : sequence of str
-        The columns of the table.
-    rows : sequence of sequences of str
-        Its cells.
-    bars : sequence of (str, float, str)
-        What a bar is about, how long it is, and what is written at its end.
-    measure : str
-        What the lengths of bars are.
-    percent : bool
-        Whether they are fractions.
-    """
+    """What is to be shown of some results."""
 
     title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    head: Sequence[str]  # the columns of the table
+    rows: Sequence[Sequence[str]]  # its cells
+    # What a bar is about, how long it is, and what is written at its end.
     bars: Sequence[tuple[str, float, str]]
-    measure: str
-    percent: bool = False
+    measure: str  # what the lengths of bars are
+    percent: bool = False  # whether they are fractions
 
 
 class Listed:

@@ -15,17 +15,9 @@ __all__ = ["show_progress"]
 def show_progress(
     what: str, total: int, shown: bool, *, passing: bool = False
 ) -> Iterator[Callable[[int], None]]:
-    """Show on stderr how many of something are done, if asked to.
+    """Show on stderr how many of something, named in the plural, are done; if not `shown`, nowhere.
 
-    Parameters
-    ----------
-    what : str
-        What is counted, in the plural.
-    total : int
-    shown : bool
-        Without it, reports go nowhere.
-    passing : bool
-        Take the bar away when all is done: one of many passes.
+    A bar that is `passing` is taken away when all is done: it is that of one of many passes.
     """
     if not shown:
         yield lambda n: None

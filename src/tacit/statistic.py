@@ -121,13 +121,7 @@ class MergeTree(Generic[S]):
 
 
 class Totals(Generic[S]):
-    """Running totals of an exact statistic: as many as there are threads that add partitions.
-
-    Parameters
-    ----------
-    statistic : Statistic
-        One that is exact.
-    """
+    """Running totals of an exact statistic: as many as there are threads that add partitions."""
 
     def __init__(self, statistic: Statistic[S]) -> None:
         self._statistic = statistic

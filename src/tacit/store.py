@@ -11,7 +11,7 @@ import math
 import os
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
@@ -83,12 +83,7 @@ class Saved:
     _kind: ClassVar[str]
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to a file that :func:`tacit.load` reads; atomic.
-
-        Parameters
-        ----------
-        path : path-like
-        """
+        """Write to a file that :func:`tacit.load` reads; atomic."""
         write_arrays(path, self._kind, self.to_state())
 
     def to_state(self) -> State:
@@ -97,12 +92,7 @@ class Saved:
 
     @classmethod
     def from_state(cls, state: State) -> Self:
-        """Make the object that :meth:`to_state` described.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-        """
+        """Make the object that :meth:`to_state` described."""
         raise NotImplementedError(f"{cls.__name__} has no file format")
 
     def _from_file(self, path: str | os.PathLike[str]) -> Any:
@@ -149,25 +139,10 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Any:
     Table or model
     """
     kind, arrays = read_arrays(path, verify=verify)
-    if kind in _LOADERS:  # models that have no from_state yet
-        return _LOADERS[kind](path, arrays)
     if kind not in KINDS:
         raise FileError(path, f"holds a {kind!r}, which this version of tacit does not know")
     with damaged_if_it_fails(path):
         return class_of(kind).from_state(arrays)._from_file(path)
-
-
-_LOADERS: dict[str, Any] = {}
-
-
-def loads(kind: str) -> Callable[[Any], Any]:
-    """Register the decorated function as the loader of a kind of file."""
-
-    def register(loader: Any) -> Any:
-        _LOADERS[kind] = loader
-        return loader
-
-    return register
 
 
 def class_of(kind: str) -> type[Saved]:
@@ -222,13 +197,7 @@ def seal_of(path: str | os.PathLike[str]) -> str:
 def read_arrays(
     path: str | os.PathLike[str], *, verify: bool = True
 ) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Map a file's arrays into memory, read-only, after checking that it is what it says.
-
-    Returns
-    -------
-    kind : str
-    arrays : dict of str to read-only ndarray
-    """
+    """Return the kind of a file and its arrays, checked, mapped into memory and read-only."""
     if not Path(path).is_file():
         raise FileError(path, "no such file")
     size = Path(path).stat().st_size

@@ -135,7 +135,7 @@ def test_queries_with_labels_of_all_kinds(run, mixed_file):
         (["--forbid", "->rain"], "--forbid: '->rain' is not FROM->TO"),
         (["--require", "rain->grass", "--require", "grass->rain"], "form a cycle"),
         (["--prior-weight", 0], "--prior-weight must be a"),
-        (["--max-seconds", -1], "--max-seconds must be positive"),
+        (["--max-seconds", -1], "--max-seconds must be a finite number above 0"),
         (["--query", "snow"], "--query: there is no column 'snow'"),
         (["--query", "rain|snow=1"], "--query: there is no column 'snow'"),
         (["--query", "rain|grass"], "--query: 'grass' is not COLUMN=LABEL"),

@@ -180,10 +180,10 @@ def test_saved_trees_of_labels_predict(run, tree, visits, visits_file, tmp_path)
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--delta", 2], "--delta must be a number between 0 and 1"),
-        (["--epsilon", -1], "--epsilon must be a number of at least 0"),
+        (["--delta", 2], "--delta must be a finite number above 0 and below 1"),
+        (["--epsilon", -1], "--epsilon must be a finite number of at least 0"),
         (["--initial-sample", 1], "--initial-sample must be a whole number of at least 2"),
-        (["--smoothing", -1], "--smoothing must be a number of at least 0"),
+        (["--smoothing", -1], "--smoothing must be a finite number of at least 0"),
         (["--numeric", "sighs"], "--numeric: there is no column 'sighs'"),
         (["--numeric", "kind"], "--numeric: column 'kind' holds String"),
         (["-o", "no/x.svg"], "--output: the folder 'no' does not exist"),

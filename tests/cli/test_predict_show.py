@@ -112,10 +112,14 @@ class TestPredict:
         assert line.startswith("--output: the folder ")
 
 
-class Thresholder:
+class Thresholder(tacit.store.Saved):
     """A model with classes, no settings and no probabilities."""
 
     schema_ = tacit.schema.Schema(["news"], [tacit.schema.Labels([False, True], "Boolean")], [0])
+
+    @classmethod
+    def from_state(cls, state):
+        return cls()
 
     def predict(self, table):
         return np.array(["low", "high"])[(np.diff(table.indptr) > 3).astype(int)]
@@ -129,7 +133,8 @@ class TestOtherModels:
     def _saved(self, tmp_path, monkeypatch):
         from tacit import store
 
-        monkeypatch.setitem(store._LOADERS, "thresholder", lambda path, arrays: Thresholder())
+        monkeypatch.setitem(store.KINDS, "thresholder", "here:Thresholder")
+        monkeypatch.setattr(store, "class_of", lambda kind: Thresholder)
         store.write_arrays(tmp_path / "other.tacit", "thresholder", {"x": np.zeros(1)})
 
     def test_predict(self, run, some_file, some, tmp_path):

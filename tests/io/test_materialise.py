@@ -86,8 +86,8 @@ def test_partitions_are_mapped_and_looked_through_once(made, monkeypatch):
     kept = [records for records, _ in table._passes.default._kept.values()]
     assert len(kept) == 6
     assert table._passes.default.kept_bytes == 0
-    for table in kept:
-        for array in (table.indptr, table.values):
+    for loaded in kept:
+        for array in (loaded.indptr, loaded.values):
             base = array
             while not isinstance(base, np.memmap) and base.base is not None:
                 base = base.base

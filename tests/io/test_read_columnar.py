@@ -8,7 +8,7 @@ import pytest
 
 from support.comparing import assert_same
 from tacit import FileError, InputError, Table, read
-from tacit.io.read import read_baskets, read_csv
+from tacit.io import read_baskets, read_csv
 
 SIZES = [1, 2, 3, None]
 FRAME = pl.DataFrame(

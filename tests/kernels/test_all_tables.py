@@ -19,7 +19,12 @@ def offsets_of(arities):
 def counted(rows, arities, defaults, columns, target, size, dtype=np.uint16):
     indptr, values = oracles.csr(oracles.stored_lists(rows, arities, defaults), dtype)
     return _core.all_tables(
-        indptr, values, offsets_of(arities), np.array(defaults, np.int64), columns, target, size
+        _core.Records(indptr, values, sum(arities) - len(arities)),
+        offsets_of(arities),
+        np.array(defaults, np.int64),
+        columns,
+        target,
+        size,
     )
 
 

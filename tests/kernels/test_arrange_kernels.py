@@ -46,11 +46,15 @@ def make_plan(old, new, places):
 def recode(old, plan, dtype, out_dtype, jobs):
     """Run both recoding kernels and return the new CSR arrays."""
     indptr, values = old.csr(dtype)
-    lengths = _core.recoded_lengths(indptr, values, old.chosen, *plan, jobs)
+    lengths = _core.recoded_lengths(
+        _core.Records(indptr, values, len(plan[0]), old.chosen), *plan, jobs
+    )
     assert lengths.dtype == np.int64
     new_indptr = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
     out = np.empty(new_indptr[-1], out_dtype)
-    _core.recoded_values(indptr, values, old.chosen, *plan, new_indptr, out, jobs)
+    _core.recoded_values(
+        _core.Records(indptr, values, len(plan[0]), old.chosen), *plan, new_indptr, out, jobs
+    )
     return new_indptr, out
 
 

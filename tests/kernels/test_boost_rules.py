@@ -301,7 +301,7 @@ def test_weights_of_two_are_units_of_two_for_the_rules(problem):
 def test_heads_after_draws_are_those_of_all_covered_records(sample, prune, problem, data):
     options = {
         "sample": sample,
-        "sample_share": data.draw(st.sampled_from([0.5, 0.66, 1.0])),
+        "sample_fraction": data.draw(st.sampled_from([0.5, 0.66, 1.0])),
         "n_features": data.draw(st.integers(0, problem.codes.shape[1])),
         "prune": prune,
         "seed": data.draw(st.integers(0, 5)),
@@ -387,8 +387,8 @@ def test_columns_are_accepted_as_they_are():
     [
         {"kinds": np.array([0, 2], np.uint8)},
         {"kinds": np.array([0], np.uint8)},
-        {"predominant": np.array([1, 0], np.int32)},  # is stored, too
-        {"predominant": np.array([-2, 0], np.int32)},
+        {"default_codes": np.array([1, 0], np.int32)},  # is stored, too
+        {"default_codes": np.array([-2, 0], np.int32)},
         {"column_runs": np.array([0, 3, 4], np.int64)},  # codes of the first descend
         {"column_runs": np.array([0, 2, 3], np.int64)},
         {"column_runs": np.array([0, 5, 4], np.int64)},

@@ -124,7 +124,10 @@ def test_pair_cells_count_records_with_both_values(table, kind, draw):
     pairs = draw.draw(st.lists(st.tuples(slot, slot), max_size=8))
     pairs = np.array(pairs, np.int64).reshape(-1, 2)
     counts = for_all_jobs(
-        lambda jobs: _core.pair_cells(indptr, values, chosen, slots, n_slots, pairs, jobs), (1, 2)
+        lambda jobs: _core.pair_cells(
+            _core.Records(indptr, values, len(slots), chosen), slots, n_slots, pairs, jobs
+        ),
+        (1, 2),
     )
     held = [{int(slots[v]) for v in lists[r]} for r in chosen]
     assert counts.tolist() == [sum({a, b} <= own for own in held) for a, b in pairs.tolist()]
@@ -139,7 +142,10 @@ def test_pair_cells_of_more_records_than_one_stretch_of_words():
     pairs = np.array([[0, 1], [1, 2], [2, 2]])
     slots = np.arange(3, dtype=np.int32)
     counts = for_all_jobs(
-        lambda jobs: _core.pair_cells(indptr, values, chosen, slots, 3, pairs, jobs), (1, 2, 5)
+        lambda jobs: _core.pair_cells(
+            _core.Records(indptr, values, len(slots), chosen), slots, 3, pairs, jobs
+        ),
+        (1, 2, 5),
     )
     part = held[chosen]
     assert counts.tolist() == [int((part[:, a] & part[:, b]).sum()) for a, b in pairs.tolist()]

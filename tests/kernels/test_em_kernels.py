@@ -32,11 +32,18 @@ def csr(codes, model, dtype=np.uint16):
     return indptr, ids[stored].astype(dtype)
 
 
+def as_records(arrays, stored, chosen=None, weights=None):
+    """Return records of as many value ids as a model has rows of stored values."""
+    return _core.Records(*arrays, len(stored), chosen, weights)
+
+
 def step(arrays, model, chosen=None, weights=None, *, single=False, jobs=JOBS):
     """Run em_step with several thread counts, which must agree to the bit."""
 
     def kernel(n_jobs):
-        *sums, log = _core.em_step(*arrays, chosen, weights, *model.arrays(), single, n_jobs)
+        *sums, log = _core.em_step(
+            as_records(arrays, model.arrays()[2], chosen, weights), *model.arrays(), single, n_jobs
+        )
         return *sums, np.float64(log)
 
     return for_all_jobs(kernel, jobs)
@@ -338,7 +345,9 @@ def test_posterior_equals_the_oracle(dtype, d, n_clusters, concentration):
     arrays = d.csr(dtype)
 
     def kernel(jobs, rows=True):
-        return _core.em_posterior(*arrays, d.chosen, *model.arrays(), rows, jobs)
+        return _core.em_posterior(
+            as_records(arrays, model.arrays()[2], d.chosen), *model.arrays(), rows, jobs
+        )
 
     shares, logs = for_all_jobs(kernel, JOBS)
     codes = np.array(d.rows)[slice(None) if d.chosen is None else d.chosen]
@@ -358,7 +367,9 @@ def test_posterior_of_long_records():
     rng = np.random.default_rng(6)
     model = random_model(rng, 9, [2] * 5000, [0] * 5000, 0.2)
     codes = binary(rng, 20, 5000, rng.choice([0.01, 0.5, 0.99], (20, 1)))
-    shares, logs = _core.em_posterior(*csr(codes, model), None, *model.arrays(), True, 2)
+    shares, logs = _core.em_posterior(
+        as_records(csr(codes, model), model.arrays()[2]), *model.arrays(), True, 2
+    )
     expected, expected_logs = em_oracle.posterior(model, codes)
     assert_close(shares, expected, 1)
     np.testing.assert_allclose(logs, expected_logs.astype(float), rtol=1e-12)
@@ -421,7 +432,7 @@ def test_an_ignored_value_says_nothing():
     expected, _ = em_oracle.posterior(
         Model(shares, [missing, np.stack([defaults[1], stored[2]])], [0, 0]), codes
     )
-    parts, _ = _core.em_posterior(*csr(codes, model), None, offsets, *fitted, True, 1)
+    parts, _ = _core.em_posterior(as_records(csr(codes, model), stored), offsets, *fitted, True, 1)
     np.testing.assert_allclose(parts, expected.astype(float), rtol=1e-12)
     other = shares * defaults[1]
     np.testing.assert_allclose(parts[3], other / other.sum(), rtol=1e-12)
@@ -434,7 +445,7 @@ def test_numbers_that_are_not_normal_survive_a_call(single):
     arrays = csr(binary(rng, 50, 30, 0.3), model)
     for jobs in (1, 3):
         step(arrays, model, single=single, jobs=(jobs,))
-        _core.em_posterior(*arrays, None, *model.arrays(), True, jobs)
+        _core.em_posterior(as_records(arrays, model.arrays()[2]), *model.arrays(), True, jobs)
         assert SMALLEST > 0
         assert SMALLEST / 2 > 0
         assert (np.full(16, SMALLEST) / 2 > 0).all()
@@ -453,10 +464,10 @@ def test_arrays_at_odds_are_refused():
         (offsets, shares, stored, defaults[:1]),
     ):
         with pytest.raises(ValueError, match="at odds"):
-            _core.em_step(*arrays, None, None, *wrong, False, 1)
+            _core.em_step(as_records(arrays, stored), *wrong, False, 1)
         with pytest.raises(ValueError, match="at odds"):
-            _core.em_posterior(*arrays, None, *wrong, True, 1)
+            _core.em_posterior(as_records(arrays, stored), *wrong, True, 1)
     with pytest.raises(ValueError, match="weights must be as many as records"):
-        _core.em_step(*arrays, None, np.ones(3), offsets, shares, stored, defaults, False, 1)
+        as_records(arrays, stored, None, np.ones(3))
     with pytest.raises(ValueError, match="at odds"):
         _core.em_maximise(offsets, shares, stored, 1.0, np.ones(2), np.ones(2))

@@ -26,6 +26,14 @@ def forest_arguments(table, forest, numbers=None):
     return *forest.arrays, *columns_of(table.arities, table.defaults), numbers, forest.start
 
 
+def as_forest(table, forest, numbers=None):
+    return _core.Forest(*forest_arguments(table, forest, numbers))
+
+
+def records_of(table, dtype=np.uint16):
+    return _core.Records(*table.csr(dtype), table.n_values)
+
+
 @pytest.mark.parametrize("dtype", VALUE_TYPES)
 @given(tables, randoms, st.booleans())
 def test_scores(dtype, table, random, zeros):
@@ -39,7 +47,7 @@ def test_scores(dtype, table, random, zeros):
         ]
     scores = for_all_jobs(
         lambda n: _core.forest_scores(
-            *table.csr(dtype), *forest_arguments(table, forest, numbers), n
+            records_of(table, dtype), as_forest(table, forest, numbers), n
         ),
         (1, 2),
     )
@@ -51,9 +59,7 @@ def test_scores(dtype, table, random, zeros):
 def test_probabilities(dtype, table, random):
     forest = random_forest(random, table.arities)
     found = for_all_jobs(
-        lambda n: _core.forest_probabilities(
-            *table.csr(dtype), *forest_arguments(table, forest), n
-        ),
+        lambda n: _core.forest_probabilities(records_of(table, dtype), as_forest(table, forest), n),
         (1, 2),
     )
     ids = oracles.value_ids(table.arities, table.defaults)
@@ -90,14 +96,14 @@ def test_gibbs(table, random, seeds):
     forest = random_forest(random, table.arities)
     start = np.array(table.rows, np.int32)
     seeds = np.array(seeds[: len(start)], np.int64)
-    arguments = forest_arguments(table, forest)
-    drawn = for_all_jobs(lambda n: _core.forest_gibbs(start, seeds, 0, 3, *arguments, n), (1, 2))
+    trees = as_forest(table, forest)
+    drawn = for_all_jobs(lambda n: _core.forest_gibbs(start, seeds, 0, 3, trees, n), (1, 2))
     assert drawn.tolist() == [
         sweep(row, int(seed), 0, 3, forest, table)
         for row, seed in zip(table.rows, seeds, strict=True)
     ]
-    halfway = _core.forest_gibbs(start, seeds, 0, 1, *arguments, 1)
-    assert _core.forest_gibbs(halfway, seeds, 1, 2, *arguments, 1).tolist() == drawn.tolist()
+    halfway = _core.forest_gibbs(start, seeds, 0, 1, trees, 1)
+    assert _core.forest_gibbs(halfway, seeds, 1, 2, trees, 1).tolist() == drawn.tolist()
 
 
 def test_gibbs_never_draws_the_impossible():
@@ -105,9 +111,9 @@ def test_gibbs_never_draws_the_impossible():
     forest = random_forest(Random(1), table.arities, zeros=True)
     start = np.zeros((500, 4), np.int32)
     seeds = np.arange(500, dtype=np.int64)
-    arguments = forest_arguments(table, forest)
-    before = _core.forest_gibbs(start, seeds, 0, 4, *arguments, 2)
-    after = _core.forest_gibbs(before, seeds, 4, 1, *arguments, 1)
+    trees = as_forest(table, forest)
+    before = _core.forest_gibbs(start, seeds, 0, 4, trees, 2)
+    after = _core.forest_gibbs(before, seeds, 4, 1, trees, 1)
     ids = oracles.value_ids(table.arities, table.defaults)
     for row in after.tolist():  # the last column was drawn given all that is there now
         held = [ids[pair] for pair in enumerate(row) if pair in ids]
@@ -129,12 +135,9 @@ def test_many_trees_and_records_on_several_threads():
     forest = random_forest(Random(2), arities)
     with np.errstate(divide="ignore"):
         numbers = np.log(forest.table)
-    arguments = forest_arguments(table, forest, numbers)
-    indptr, values = table.csr(np.uint16)
-    scores = for_all_jobs(lambda n: _core.forest_scores(indptr, values, *arguments, n), (1, 2, 5))
-    out = for_all_jobs(
-        lambda n: _core.forest_probabilities(indptr, values, *arguments, n), (1, 2, 5)
-    )
+    trees, records = as_forest(table, forest, numbers), records_of(table)
+    scores = for_all_jobs(lambda n: _core.forest_scores(records, trees, n), (1, 2, 5))
+    out = for_all_jobs(lambda n: _core.forest_probabilities(records, trees, n), (1, 2, 5))
     lists = table.lists
     for r in range(0, 4000, 331):
         leaves = [walk(forest.flat, lists[r], int(root)) for root in forest.roots[:-1]]
@@ -163,19 +166,19 @@ def test_arrays_that_would_lead_astray_are_refused(place, change, message):
     table = next_table()
     forest = random_forest(Random(4), table.arities)
     arguments = list(forest_arguments(table, forest))
-    assert len(_core.forest_scores(*table.csr(np.uint16), *arguments, 1)) == 2
+    assert len(_core.forest_scores(records_of(table), _core.Forest(*arguments), 1)) == 2
     arguments[place] = change(arguments[place]).astype(arguments[place].dtype)
     with pytest.raises(ValueError, match=message):
-        _core.forest_scores(*table.csr(np.uint16), *arguments, 1)
+        _core.Forest(*arguments)
 
 
 def test_gibbs_refuses_other_codes():
     table = next_table()
-    arguments = forest_arguments(table, random_forest(Random(4), table.arities))
+    trees = as_forest(table, random_forest(Random(4), table.arities))
     start, seeds = np.zeros((2, 4), np.int32), np.zeros(2, np.int64)
     with pytest.raises(ValueError, match="as many as chains"):
-        _core.forest_gibbs(start, seeds[:1], 0, 1, *arguments, 1)
+        _core.forest_gibbs(start, seeds[:1], 0, 1, trees, 1)
     with pytest.raises(ValueError, match="column for each tree"):
-        _core.forest_gibbs(start[:, :3].copy(), seeds, 0, 1, *arguments, 1)
+        _core.forest_gibbs(start[:, :3].copy(), seeds, 0, 1, trees, 1)
     with pytest.raises(ValueError, match="codes of their columns"):
-        _core.forest_gibbs(start + 2, seeds, 0, 1, *arguments, 1)
+        _core.forest_gibbs(start + 2, seeds, 0, 1, trees, 1)

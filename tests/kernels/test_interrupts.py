@@ -19,6 +19,8 @@ INTERRUPT = """
     n_records, length = {n_records}, {length}
     indptr = np.arange(n_records + 1, dtype=np.int64) * length
     values = np.tile(np.arange(length, dtype=np.uint16), n_records)
+    records = _core.Records(indptr, values, length)
+    weighted = _core.Records(indptr, values, length, None, np.ones(n_records))
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     start = time.monotonic()
     try:
@@ -27,14 +29,14 @@ INTERRUPT = """
         print("interrupted", time.monotonic() - start)
     else:
         print("finished", time.monotonic() - start)
-    assert _core.one_way(indptr[:3], values, length, None, None, 2).tolist() == [2] * length
+    assert _core.one_way(_core.Records(indptr[:3], values, length), 2).tolist() == [2] * length
 """
 
 LONG_CALLS = {
-    "outer": "_core.pair_counts_outer(indptr, values, length, None, None, {jobs})",
-    "sparse": "_core.pair_counts_sparse(indptr, values, length, None, None, {jobs})",
-    "weighted": "_core.pair_counts_outer(indptr, values, length, None, np.ones(n_records), {jobs})",
-    "bitmap": "_core.pair_counts_bitmap(indptr, values, 5 * length, None, {jobs})",
+    "outer": "_core.pair_counts_outer(records, {jobs})",
+    "sparse": "_core.pair_counts_sparse(records, {jobs})",
+    "weighted": "_core.pair_counts_outer(weighted, {jobs})",
+    "bitmap": "_core.pair_counts_bitmap(_core.Records(indptr, values, 5 * length), {jobs})",
 }
 
 
@@ -56,6 +58,7 @@ INTERRUPT_EM = """
     n_records, length, n_clusters = 30_000, 2_000, 60
     indptr = np.arange(n_records + 1, dtype=np.int64) * length
     values = np.tile(np.arange(length, dtype=np.uint16), n_records)
+    records = _core.Records(indptr, values, length)
     rows = np.full((length, n_clusters), 0.5)
     model = np.arange(length + 1), np.full(n_clusters, 1 / n_clusters), rows, rows
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -70,9 +73,9 @@ INTERRUPT_EM = """
 """
 
 EM_CALLS = {
-    "step": "_core.em_step(indptr, values, None, None, *model, False, {jobs})",
-    "single": "_core.em_step(indptr, values, None, None, *model, True, {jobs})",
-    "posterior": "_core.em_posterior(indptr, values, None, *model, True, {jobs})",
+    "step": "_core.em_step(records, *model, False, {jobs})",
+    "single": "_core.em_step(records, *model, True, {jobs})",
+    "posterior": "_core.em_posterior(records, *model, True, {jobs})",
 }
 
 
@@ -189,4 +192,4 @@ def test_a_square_beyond_any_memory_is_a_memory_error():
     indptr, values = np.array([0, 1]), np.zeros(1, np.uint16)
     for jobs in (1, 2):
         with pytest.raises(MemoryError):
-            _core.pair_counts_outer(indptr, values, 2**30, None, None, jobs)
+            _core.pair_counts_outer(_core.Records(indptr, values, 2**30), jobs)

@@ -32,11 +32,11 @@ class Case:
 
     @property
     def points(self):
-        return self.indptr, self.values, self.x, self.norms
+        return _core.Points(self.indptr, self.values, self.x, self.norms)
 
     @property
     def given(self):
-        return *self.points, self.base, self.corrections
+        return self.points, self.base, self.corrections
 
     @property
     def own_weights(self):
@@ -182,9 +182,9 @@ def test_sums_equal_the_oracle(case, pick):
 
     def add_up(jobs):
         sums, totals = np.full((k, n), 7.0), np.full(k, 7.0)
-        _core.kmeans_sums(*case.points, case.weights, before, None, sums, totals, jobs)
+        _core.kmeans_sums(case.points, case.weights, before, None, sums, totals, jobs)
         first = sums.copy(), totals.copy()
-        _core.kmeans_sums(*case.points, case.weights, after, before, sums, totals, jobs)
+        _core.kmeans_sums(case.points, case.weights, after, before, sums, totals, jobs)
         return *first, sums, totals
 
     found = for_all_jobs(add_up, JOBS)
@@ -203,9 +203,9 @@ def test_many_blocks_do_not_depend_on_the_threads(kind):
 
     def add_up(jobs):
         sums, totals = np.zeros((9, 60)), np.zeros(9)
-        _core.kmeans_sums(*case.points, case.weights, other, None, sums, totals, jobs)
+        _core.kmeans_sums(case.points, case.weights, other, None, sums, totals, jobs)
         first = sums.copy(), totals.copy()
-        _core.kmeans_sums(*case.points, case.weights, labels, other, sums, totals, jobs)
+        _core.kmeans_sums(case.points, case.weights, labels, other, sums, totals, jobs)
         return *first, sums, totals
 
     found = for_all_jobs(add_up)
@@ -272,7 +272,7 @@ def test_no_records_and_no_values():
     empty = Case(np.zeros((4, 3)), [[1, 1, 1], [0, 0, 1], [2, 0, 0]])
     assert empty.assign()[0].tolist() == [1] * 4
     sums, totals = np.ones((3, 3)), np.ones(3)
-    _core.kmeans_sums(*none.points, None, np.zeros(0, np.int32), None, sums, totals, 2)
+    _core.kmeans_sums(none.points, None, np.zeros(0, np.int32), None, sums, totals, 2)
     assert not sums.any()
     assert not totals.any()
 
@@ -280,7 +280,7 @@ def test_no_records_and_no_values():
 def test_arrays_that_do_not_fit_are_refused():
     case = random_case(5, 3, 2)
     labels, short = np.zeros(5, np.int32), np.zeros(4, np.int32)
-    sums, totals = np.zeros((2, 3)), np.zeros(2)
+    sums = np.zeros((2, 3))
     none = (None, None, None)
     with pytest.raises(ValueError, match="labels must be as many"):
         _core.kmeans_assign(*case.given, None, short, *none, False, 1)
@@ -289,17 +289,13 @@ def test_arrays_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="upper goes with lower"):
         _core.kmeans_assign(*case.given, None, labels, np.zeros(5, "f4"), None, None, False, 1)
     with pytest.raises(ValueError, match="same centres"):
-        _core.kmeans_own_distances(*case.points, case.base[:1], case.corrections, labels, 1)
+        _core.kmeans_own_distances(case.points, case.base[:1], case.corrections, labels, 1)
     with pytest.raises(ValueError, match="x must be as many as values"):
-        _core.kmeans_sums(
-            case.indptr, case.values, case.x, None, None, labels, None, sums, totals, 1
-        )
+        _core.Points(case.indptr, case.values, case.x, None)
     with pytest.raises(ValueError, match="same clusters"):
-        _core.kmeans_sums(*case.points, None, labels, None, sums, np.zeros(3), 1)
+        _core.kmeans_sums(case.points, None, labels, None, sums, np.zeros(3), 1)
+    points = _core.Points(case.indptr, case.values, case.x.astype(np.int64), case.norms)
     with pytest.raises(TypeError, match="x must be float32"):
-        _core.kmeans_own_distances(
-            case.indptr, case.values, case.x.astype(np.int64), case.norms, case.base,
-            case.corrections, labels, 1,
-        )  # fmt: skip
+        _core.kmeans_own_distances(points, case.base, case.corrections, labels, 1)
     with pytest.raises(ValueError, match="out must have a column"):
         _core.kmeans_distances(*case.given, None, None, np.zeros((5, 3)), 1)

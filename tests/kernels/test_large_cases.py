@@ -165,7 +165,8 @@ def test_one_way_of_large_tables(case, dtype, with_chosen, with_weights):
     chosen, weights = pick(own, with_chosen, with_weights)
     indptr, values = own.arrays(dtype)
     counts = for_all_jobs(
-        lambda jobs: _core.one_way(indptr, values, own.n, chosen, weights, jobs), (1, 2, 3, 7)
+        lambda jobs: _core.one_way(_core.Records(indptr, values, own.n, chosen, weights), jobs),
+        (1, 2, 3, 7),
     )
     np.testing.assert_array_equal(counts, own.weighted(chosen, weights)[1].sum(axis=0))
 
@@ -184,7 +185,9 @@ def test_two_way_of_large_tables(case, dtype, with_chosen, with_weights):
     own = Case(sparse.csr_array(sparse.hstack([left, sparse.csr_array(block), right])))
     indptr, values = own.arrays(dtype)
     counts = for_all_jobs(
-        lambda jobs: _core.two_way(indptr, values, own.n, first, 4, chosen, weights, jobs),
+        lambda jobs: _core.two_way(
+            _core.Records(indptr, values, own.n, chosen, weights), first, 4, jobs
+        ),
         (1, 2, 3, 7),
     )
     rows, weighted = own.weighted(chosen, weights)
@@ -198,7 +201,10 @@ def test_outer_pair_counts_of_large_tables(case, with_chosen, with_weights):
     chosen, weights = pick(own, with_chosen, with_weights)
     indptr, values = own.arrays(np.uint16)
     square = for_all_jobs(
-        lambda jobs: _core.pair_counts_outer(indptr, values, own.n, chosen, weights, jobs), JOBS
+        lambda jobs: _core.pair_counts_outer(
+            _core.Records(indptr, values, own.n, chosen, weights), jobs
+        ),
+        JOBS,
     )
     np.testing.assert_array_equal(square, own.expected_square(with_chosen, with_weights))
 
@@ -211,7 +217,10 @@ def test_sparse_pair_counts_of_large_tables(case, dtype, with_chosen, with_weigh
     chosen, weights = pick(own, with_chosen, with_weights)
     indptr, values = own.arrays(dtype)
     triple = for_all_jobs(
-        lambda jobs: _core.pair_counts_sparse(indptr, values, own.n, chosen, weights, jobs), JOBS
+        lambda jobs: _core.pair_counts_sparse(
+            _core.Records(indptr, values, own.n, chosen, weights), jobs
+        ),
+        JOBS,
     )
     dense = own.expected_square(with_chosen, with_weights)
     square = sparse.csr_array((triple[2], triple[1], triple[0]), shape=dense.shape)
@@ -224,7 +233,8 @@ def test_sparse_pair_counts_with_more_popular_values_than_it_keeps(dtype):
     own = many_popular()
     indptr, values = own.arrays(dtype)
     triple = for_all_jobs(
-        lambda jobs: _core.pair_counts_sparse(indptr, values, own.n, None, None, jobs), (1, 2, 7)
+        lambda jobs: _core.pair_counts_sparse(_core.Records(indptr, values, own.n), jobs),
+        (1, 2, 7),
     )
     assert_sparse_equal(triple, own.expected())
 
@@ -233,15 +243,16 @@ def test_value_ids_beyond_sixteen_bits():
     own = wide()
     indptr, values = own.arrays(np.uint32)
     triple = for_all_jobs(
-        lambda jobs: _core.pair_counts_sparse(indptr, values, own.n, None, None, jobs), JOBS
+        lambda jobs: _core.pair_counts_sparse(_core.Records(indptr, values, own.n), jobs),
+        JOBS,
     )
     expected = own.expected()
     assert_sparse_equal(triple, expected)
     np.testing.assert_array_equal(
-        _core.one_way(indptr, values, own.n, None, None, 2), expected.diagonal()
+        _core.one_way(_core.Records(indptr, values, own.n), 2), expected.diagonal()
     )
     last = int(values.max())
-    counts = _core.two_way(indptr, values, own.n, last, 1, None, None, 2)
+    counts = _core.two_way(_core.Records(indptr, values, own.n), last, 1, 2)
     np.testing.assert_array_equal(counts, expected[[last]].toarray())
 
 
@@ -252,7 +263,9 @@ def test_bitmap_pair_counts_around_a_slab(n_rows, n):
     indptr, values = own.arrays(np.uint16)
     for chosen in (None, own.chosen()):
         square = for_all_jobs(
-            lambda jobs, chosen=chosen: _core.pair_counts_bitmap(indptr, values, n, chosen, jobs)
+            lambda jobs, chosen=chosen: _core.pair_counts_bitmap(
+                _core.Records(indptr, values, n, chosen), jobs
+            )
         )
         np.testing.assert_array_equal(square, own.expected(chosen).toarray())
 
@@ -263,7 +276,8 @@ def test_bitmap_pair_counts_of_many_values(dtype):
     indptr, values = own.arrays(dtype)
     chosen = own.chosen()[: SLAB + 1]
     square = for_all_jobs(
-        lambda jobs: _core.pair_counts_bitmap(indptr, values, own.n, chosen, jobs), JOBS
+        lambda jobs: _core.pair_counts_bitmap(_core.Records(indptr, values, own.n, chosen), jobs),
+        JOBS,
     )
     np.testing.assert_array_equal(square, own.expected(chosen).toarray())
 
@@ -275,7 +289,7 @@ def test_outer_pair_counts_of_records_around_the_length_that_is_searched_differe
     own = make_case(rows, 301)
     indptr, values = own.arrays(np.uint16)
     square = for_all_jobs(
-        lambda jobs: _core.pair_counts_outer(indptr, values, own.n, None, None, jobs)
+        lambda jobs: _core.pair_counts_outer(_core.Records(indptr, values, own.n), jobs)
     )
     np.testing.assert_array_equal(square, own.expected().toarray())
 
@@ -284,11 +298,11 @@ def test_rounded_weights_add_up_to_the_same_bits_for_any_number_of_threads():
     own = zipf()
     indptr, values = own.arrays(np.uint16)
     weights = np.random.default_rng(9).random(len(indptr) - 1) * 1e3
-    arguments = indptr, values, own.n, None, weights
-    singles = for_all_jobs(lambda jobs: _core.one_way(*arguments, jobs), (1, 2, 3, 7))
-    square = for_all_jobs(lambda jobs: _core.pair_counts_outer(*arguments, jobs), JOBS)
+    records = _core.Records(indptr, values, own.n, None, weights)
+    singles = for_all_jobs(lambda jobs: _core.one_way(records, jobs), (1, 2, 3, 7))
+    square = for_all_jobs(lambda jobs: _core.pair_counts_outer(records, jobs), JOBS)
     indptr, indices, counts = for_all_jobs(
-        lambda jobs: _core.pair_counts_sparse(*arguments, jobs), JOBS
+        lambda jobs: _core.pair_counts_sparse(records, jobs), JOBS
     )
     np.testing.assert_array_equal(
         sparse.csr_array((counts, indices, indptr), shape=square.shape).toarray(), square
@@ -301,10 +315,10 @@ def test_rounded_weights_add_up_to_the_same_bits_for_any_number_of_threads():
 def test_counts_around_sixteen_bits(dtype, n_rows):
     # Three values in every record: none stands out, so the sparse kernel takes all for rare.
     indptr, values = np.arange(n_rows + 1, dtype=np.int64) * 3, np.tile(np.arange(3), n_rows)
-    arguments = indptr, values.astype(dtype), 3, None, None
+    records = _core.Records(indptr, values.astype(dtype), 3)
     square = np.full((3, 3), n_rows)
     for jobs in JOBS:
-        np.testing.assert_array_equal(_core.pair_counts_outer(*arguments, jobs), square)
-        np.testing.assert_array_equal(_core.pair_counts_bitmap(*arguments[:-1], jobs), square)
-        triple = _core.pair_counts_sparse(*arguments, jobs)
+        np.testing.assert_array_equal(_core.pair_counts_outer(records, jobs), square)
+        np.testing.assert_array_equal(_core.pair_counts_bitmap(records, jobs), square)
+        triple = _core.pair_counts_sparse(records, jobs)
         np.testing.assert_array_equal(triple[2].reshape(3, 3), square)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.strategies import VALUE_TYPES, Data, assert_identical, data, for_all_jobs
-from support.trees import PLAIN, random_case, rules
+from support.trees import PLAIN, grow_forest, random_case, rules
 from tacit import _core
 from tacit.tree.partitioned.leaf_counting import DisjointCells
 
@@ -63,9 +63,9 @@ def table_of(own, dtype):
 
 
 def count_leaves(own, leaves, weights):
-    """Count one record and one value after another: dense counts, then atoms."""
+    """Count one record and one value after another: dense counts, then cells."""
     offsets = np.concatenate(([0], np.cumsum(np.array(own.arities) - 1)))
-    every, atoms = [], DisjointCells([], [], [0], [], [])
+    every, cells = [], DisjointCells([], [], [0], [], [])
     for k, (path, target) in enumerate(zip(leaves.paths, leaves.targets, strict=True)):
         first, last = offsets[target], offsets[target + 1]
         found = {}
@@ -80,11 +80,11 @@ def count_leaves(own, leaves, weights):
             if leaves.in_order and leaves.in_order[k]:
                 mask &= -mask
             counts = found.setdefault(mask, np.zeros((own.arities[target], own.n_values), np.int64))
-            plane = next((v - first + 1 for v in held if first <= v < last), 0)
+            histogram = next((v - first + 1 for v in held if first <= v < last), 0)
             for v in held:
                 counts[0, v] += weights[r]
-                if plane:
-                    counts[plane, v] += weights[r]
+                if histogram:
+                    counts[histogram, v] += weights[r]
         if leaves.flags[k]:
             none = np.zeros(own.arities[target] * own.n_values, np.int64)
             every += found.get(0, none).reshape(-1).tolist()
@@ -93,22 +93,22 @@ def count_leaves(own, leaves, weights):
             counts = found[mask].reshape(-1)
             if not counts.any():
                 continue
-            atoms.leaf.append(k)
-            atoms.mask.append(mask)
-            atoms.keys.extend(np.flatnonzero(counts).tolist())
-            atoms.counts.extend(counts[counts > 0].tolist())
-            atoms.start.append(len(atoms.keys))
-    return every, atoms
+            cells.leaf.append(k)
+            cells.mask.append(mask)
+            cells.keys.extend(np.flatnonzero(counts).tolist())
+            cells.counts.extend(counts[counts > 0].tolist())
+            cells.start.append(len(cells.keys))
+    return every, cells
 
 
 def as_lists(found):
-    dense, atoms = found
-    assert all(x.dtype == np.int64 for x in (dense, *atoms))
-    return dense.tolist(), DisjointCells(*(x.tolist() for x in atoms))
+    dense, cells = found
+    assert all(x.dtype == np.int64 for x in (dense, *cells))
+    return dense.tolist(), DisjointCells(*(x.tolist() for x in cells))
 
 
-def as_arrays(atoms):
-    return [np.array(x, np.int64) for x in atoms]
+def as_arrays(cells):
+    return [np.array(x, np.int64) for x in cells]
 
 
 @st.composite
@@ -148,9 +148,14 @@ def test_leaf_counts(own, draw):
         assert as_lists((found[0], found[1:])) == expected
 
 
+def leaf_counts(indptr, values, start, rows, offsets, defaults, weights, *leaves, **named):
+    table = _core.TreeTable(indptr, values, start, rows, offsets, defaults, None, weights)
+    return _core.leaf_counts(table, *leaves, **named)
+
+
 def flat_counts(*arguments):
-    dense, atoms = _core.leaf_counts(*arguments)
-    return dense, *atoms
+    dense, cells = leaf_counts(*arguments)
+    return dense, *cells
 
 
 def test_many_leaves_of_long_records():
@@ -170,23 +175,23 @@ def test_many_leaves_of_long_records():
 
 @settings(max_examples=100)
 @given(data(weights=None, with_chosen=False), st.data())
-def test_atoms_of_parts_make_those_of_all(own, draw):
+def test_cells_of_parts_make_those_of_all(own, draw):
     leaves = draw.draw(leaves_of(own))
     m = len(own.rows)
     first = np.array(draw.draw(st.lists(st.integers(0, 1), min_size=m, max_size=m)))
     parts = [count_leaves(own, leaves, own_weights)[1] for own_weights in (first, 1 - first)]
     _, whole = count_leaves(own, leaves, [1] * m)
-    found = _core.add_atoms(*as_arrays(parts[0]), *as_arrays(parts[1]))
+    found = _core.add_disjoint_cells(*as_arrays(parts[0]), *as_arrays(parts[1]))
     assert DisjointCells(*(x.tolist() for x in found)) == whole
 
 
 @settings(max_examples=100)
 @given(data(weights=None, with_chosen=False), st.data())
-def test_splits_by_candidates_follow_from_atoms(own, draw):
-    """Whatever the order of splits is, atoms have the counts of what goes inside."""
+def test_splits_by_candidates_follow_from_cells(own, draw):
+    """Whatever the order of splits is, cells have the counts of what goes inside."""
     leaves = draw.draw(leaves_of(own))
     n_values, ones = own.n_values, [1] * len(own.rows)
-    _, atoms = count_leaves(own, replace(leaves, in_order=None), ones)
+    _, cells = count_leaves(own, replace(leaves, in_order=None), ones)
     for k, target in enumerate(leaves.targets):
         if leaves.flags[k] or not n_values:
             continue
@@ -196,83 +201,83 @@ def test_splits_by_candidates_follow_from_atoms(own, draw):
             inside = [] if bit < 0 else [(*leaves.candidates[k][bit], 1)]
             counts, _ = count_leaves(own, Leaves([[*path, *inside]], [target]), ones)
             counts = np.array(counts, np.int64).reshape(own.arities[target], -1)
-            ends = np.searchsorted(atoms.leaf, [k, k + 1])
+            ends = np.searchsorted(cells.leaf, [k, k + 1])
             choice = [ends[0], ends[1], bit, used, own.arities[target]]
-            id_start, plane_start, ids, planes = _core.take_atoms(
-                *as_arrays(atoms), *(np.array([x], np.int64) for x in choice), n_values
+            id_start, histogram_start, ids, histograms = _core.take_disjoint_cells(
+                *as_arrays(cells), *(np.array([x], np.int64) for x in choice), n_values
             )
             assert ids.tolist() == np.flatnonzero(counts[0]).tolist()
-            assert planes.tolist() == counts[:, ids].reshape(-1).tolist()
+            assert histograms.tolist() == counts[:, ids].reshape(-1).tolist()
             assert id_start.tolist() == [0, len(ids)]
-            assert plane_start.tolist() == [0, planes.size]
+            assert histogram_start.tolist() == [0, histograms.size]
             used |= 1 << max(bit, 0)
             path += [(low, high, 0) for low, high, _ in inside]
 
 
 def test_subtraction():
     rng = np.random.default_rng(0)
-    for n_planes in (1, 2, 5):
-        whole = rng.integers(5, 9, (n_planes, 12))
+    for n_classes in (1, 2, 5):
+        whole = rng.integers(5, 9, (n_classes, 12))
         for listed in (NO_IDS, np.array([0, 2, 3, 7, 11], np.int32)):
             for chosen in (NO_IDS, np.array([2, 11], np.int32), np.array([7], np.int32)):
                 own = whole[:, listed] if len(listed) else whole
                 place = np.searchsorted(listed, chosen) if len(listed) else chosen
                 if not len(chosen):
                     place = np.arange(0 if len(listed) else 12)
-                part = rng.integers(0, 5, (n_planes, len(place)))
+                part = rng.integers(0, 5, (n_classes, len(place)))
                 expected = own.copy()
                 expected[:, place] -= part
                 found = np.ascontiguousarray(own).reshape(-1).copy()
-                _core.subtract_planes(
-                    np.array([n_planes]), [listed], [found], [chosen], [part.reshape(-1)]
+                _core.subtract_histograms(
+                    np.array([n_classes]), [listed], [found], [chosen], [part.reshape(-1)]
                 )
                 assert found.tolist() == expected.reshape(-1).tolist()
 
 
 BAD_PARTS = {
     "ids that the leaf lacks": {"part_ids": [np.array([1], np.int32)]},
-    "fewer leaves": {"planes": []},
+    "fewer leaves": {"histograms": []},
     "fewer counts": {"parts": [np.zeros(1, np.int64)]},
     "ids that are not there": {"ids": [NO_IDS], "part_ids": [np.array([-1], np.int32)]},
-    "no planes": {"n_planes": np.zeros(1, np.int64)},
+    "no histograms": {"n_classes": np.zeros(1, np.int64)},
 }
 
 
 @pytest.mark.parametrize("change", BAD_PARTS.values(), ids=BAD_PARTS)
 def test_parts_that_make_no_sense(change):
     arguments = {
-        "n_planes": np.array([2]), "ids": [np.array([0, 2], np.int32)],
-        "planes": [np.ones(4, np.int64)], "part_ids": [np.array([2], np.int32)],
+        "n_classes": np.array([2]), "ids": [np.array([0, 2], np.int32)],
+        "histograms": [np.ones(4, np.int64)], "part_ids": [np.array([2], np.int32)],
         "parts": [np.ones(2, np.int64)],
     }  # fmt: skip
-    _core.subtract_planes(**arguments)
-    assert arguments["planes"][0].tolist() == [1, 0, 1, 0]
+    _core.subtract_histograms(**arguments)
+    assert arguments["histograms"][0].tolist() == [1, 0, 1, 0]
     with pytest.raises(ValueError, match="must"):
-        _core.subtract_planes(**arguments | change)
+        _core.subtract_histograms(**arguments | change)
 
 
-BAD_ATOMS = {
+BAD_CELLS = {
     "mask": np.zeros(2, np.int64),
     "start": np.array([0, 2], np.int64),
-    "cells": np.array([12], np.int64),
+    "keys": np.array([12], np.int64),
     "counts": np.zeros(0, np.int64),
     "end": np.array([2], np.int64),
     "bit": np.array([62], np.int64),
     "used": np.zeros(0, np.int64),
-    "n_planes": np.zeros(1, np.int64),
+    "n_classes": np.zeros(1, np.int64),
 }
 
 
-@pytest.mark.parametrize("name", BAD_ATOMS)
-def test_atoms_that_make_no_sense(name):
+@pytest.mark.parametrize("name", BAD_CELLS)
+def test_cells_that_make_no_sense(name):
     one = lambda x: np.array([x], np.int64)  # noqa: E731
-    atoms = {"leaf": one(0), "mask": one(1), "start": np.array([0, 1]), "cells": one(3)}
-    arguments = atoms | {"counts": one(5), "begin": one(0), "end": one(1), "bit": one(0)}
-    arguments |= {"used": one(0), "n_planes": one(2), "n_values": 6}
-    assert _core.take_atoms(**arguments)[3].tolist() == [5, 0]
-    assert _core.take_atoms(**arguments | {"cells": one(9)})[3].tolist() == [0, 5]
+    cells = {"leaf": one(0), "mask": one(1), "start": np.array([0, 1]), "keys": one(3)}
+    arguments = cells | {"counts": one(5), "begin": one(0), "end": one(1), "bit": one(0)}
+    arguments |= {"used": one(0), "n_classes": one(2), "n_values": 6}
+    assert _core.take_disjoint_cells(**arguments)[3].tolist() == [5, 0]
+    assert _core.take_disjoint_cells(**arguments | {"keys": one(9)})[3].tolist() == [0, 5]
     with pytest.raises(ValueError, match="must"):
-        _core.take_atoms(**arguments | {name: BAD_ATOMS[name]})
+        _core.take_disjoint_cells(**arguments | {name: BAD_CELLS[name]})
 
 
 BAD = {
@@ -309,16 +314,16 @@ def test_counts_that_make_no_sense(change):
     *table, _ = case.table()
     arrays = Leaves([[(0, 1, 1)], []], [1, 2]).arrays
     arguments = dict(zip(NAMES, (*table, None, *arrays, 1), strict=True))
-    assert len(_core.leaf_counts(**arguments)[0]) == 7 * 6
+    assert len(leaf_counts(**arguments)[0]) == 7 * 6
     with pytest.raises(ValueError, match="must"):
-        _core.leaf_counts(**arguments | change)
+        leaf_counts(**arguments | change)
 
 
 def root_of(case, target):
-    """Return the planes of a root, the default of the target being the base."""
+    """Return the histograms of a root, the default of the target being the base."""
     *table, _ = case.table()
     arity = case.arities[target]
-    counts, *_ = _core.leaf_counts(*table, case.weights, *Leaves([[]], [target]).arrays, 1)
+    counts, *_ = leaf_counts(*table, case.weights, *Leaves([[]], [target]).arrays, 1)
     own = slice(*case.offsets[target : target + 2])
     total = len(case.codes) if case.weights is None else int(case.weights.sum())
     return arity, counts, np.concatenate([[total], counts[: case.n_values][own]])
@@ -342,8 +347,8 @@ def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
     weights = rng.integers(0, 9, 60) if weighted else None
     case = case.with_(ordered=ordered, weights=weights).ruled(**{**how, "max_leaves": 2**20})
     arity, counts, whole = root_of(case, target)
-    planes = np.array([arity], np.int64)
-    worth = _core.worth_splitting(planes, whole, np.zeros(1, np.int64), case.settings)
+    histograms = np.array([arity], np.int64)
+    worth = _core.worth_splitting(histograms, whole, np.zeros(1, np.int64), case.settings)
     found = for_all_jobs(lambda n_jobs: split_root(case, target, n_jobs))
     held = counts.reshape(arity, -1)
     some = np.flatnonzero(held[0]).astype(np.int32)
@@ -365,9 +370,7 @@ def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
 
 
 def _forest(case, target):
-    arrays = _core.grow_forest(
-        *case.table(), np.array([target]), None, case.weights, case.settings, 1
-    )
+    arrays = grow_forest(*case.table(), np.array([target]), None, case.weights, case.settings, 1)
     names = ["roots", "column", "low", "high", "complete", "left", "right", "first", "children"]
     return (dict(zip([*names, "gain", "share"], arrays, strict=False)),)
 
@@ -388,11 +391,11 @@ def test_the_splits_that_come_next_are_good_ones():
     target = int(rng.integers(0, 9))
     *_, start, low, high, weight = split_root(case, target, 1, n_next=62)
     arity, counts, _ = root_of(case, target)
-    planes = counts.reshape(arity, -1)
+    histograms = counts.reshape(arity, -1)
     assert start.tolist() == [0, len(low)]
     assert high.tolist() == (low + 1).tolist()
-    assert weight.tolist() == planes[:, low].sum(axis=0).tolist()
-    left = planes.copy()
+    assert weight.tolist() == histograms[:, low].sum(axis=0).tolist()
+    left = histograms.copy()
     first = int(split_root(case, target, 1)[1][0])
     for own in low.tolist():
         left[:, first] = 0  # nothing inside: no split
@@ -403,15 +406,15 @@ def test_the_splits_that_come_next_are_good_ones():
     last = split_root(case, target, 1, counts=left)
     few = split_root(case, target, 1, n_next=2)
     assert few[11].tolist() == low[:2].tolist()
-    assert last[0][0] < 0 or 2 * planes[0, last[1][0]] > len(case.codes)
+    assert last[0][0] < 0 or 2 * histograms[0, last[1][0]] > len(case.codes)
 
 
 BAD_SPLITS = {
-    "planes": [np.zeros(5, np.int64)],
+    "histograms": [np.zeros(5, np.int64)],
     "wholes": np.zeros(1, np.int64),
-    "shares": np.ones(2),
+    "prior_fractions": np.ones(2),
     "root_weights": np.zeros(0, np.int64),
-    "n_planes": np.zeros(1, np.int64),
+    "n_classes": np.zeros(1, np.int64),
     "targets": np.array([9], np.int32),
     "ids": [np.array([3, 3], np.int32)],
     "n_next": np.zeros(0, np.int64),
@@ -423,7 +426,8 @@ def test_splits_that_make_no_sense(name):
     case = random_case(1, 30, [2, 3, 4], 3, 0.5)
     arity, counts, whole = root_of(case, 1)
     arguments = {
-        "n_planes": np.array([arity]), "planes": [counts], "wholes": whole, "shares": np.ones(1),
+        "n_classes": np.array([arity]), "histograms": [counts], "wholes": whole,
+        "prior_fractions": np.ones(1),
         "ids": [NO_IDS], "root_weights": whole[:1], "targets": np.array([1], np.int32),
         "n_next": np.zeros(1, np.int64),
     }  # fmt: skip
@@ -440,10 +444,10 @@ def test_splits_that_make_no_sense(name):
 
 
 def test_leaves_that_cannot_be_split():
-    planes = np.array([2, 2, 2, 2], np.int64)
+    histograms = np.array([2, 2, 2, 2], np.int64)
     wholes = np.array([10, 4, 10, 0, 10, 10, 1, 0], np.int64)
     ask = lambda depths, **how: _core.worth_splitting(  # noqa: E731
-        planes, wholes, np.array(depths, np.int64), {**PLAIN, **how}
+        histograms, wholes, np.array(depths, np.int64), {**PLAIN, **how}
     ).tolist()
     assert ask([0, 0, 0, 0]) == [1, 0, 0, 0]  # some of each class; pure; pure; one record
     assert ask([2, 0, 0, 0], max_depth=2) == [0, 0, 0, 0]

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from support.trees import random_case, table_of
-from tacit import _core
+from support.trees import grow_forest, grow_tree, random_case, table_of
 
 TABLE = ["indptr", "values", "start", "rows", "offsets", "defaults", "ordered"]
 TREE = [*TABLE, "excluded", "classes", "n_classes", "moments", "weights", "settings"]
@@ -18,13 +17,13 @@ def case():
 
 def tree_with(case, **changes):
     arguments = dict(zip(TREE, case.arguments(), strict=True)) | changes
-    return _core.grow_tree(**arguments)
+    return grow_tree(**arguments)
 
 
 def forest_with(case, **changes):
     rest = (np.arange(3), None, case.weights, case.settings, 1)
     arguments = dict(zip(FOREST, (*case.table(), *rest), strict=True)) | changes
-    return _core.grow_forest(**arguments)
+    return grow_forest(**arguments)
 
 
 def ints(*numbers):
@@ -178,7 +177,7 @@ def test_hardly_any_records(n_records):
     case = random_case(2, 4, [2, 3], 2, 1.0)
     few = case.with_(codes=case.codes[:n_records], target=case.target[:n_records])
     for criterion in ("bayes_factor", "bic", "entropy", "gini"):
-        nodes = few.ruled(criterion=criterion).nodes(_core.grow_tree)
+        nodes = few.ruled(criterion=criterion).nodes(grow_tree)
         assert nodes.n_nodes == 1
         assert nodes.counts.sum() == n_records
 
@@ -186,11 +185,11 @@ def test_hardly_any_records(n_records):
 def test_no_columns():
     case = random_case(3, 5, [2], 2)
     bare = case.with_(codes=case.codes[:, :0], arities=[], defaults=[], ordered=[])
-    assert bare.nodes(_core.grow_tree).n_nodes == 1
+    assert bare.nodes(grow_tree).n_nodes == 1
 
 
 def test_limits_beyond_any_table(case):
     for limit in (2**31, 2**62, 2**63 - 1):
         far = case.ruled(max_depth=limit, max_leaves=limit)
-        assert far.nodes(_core.grow_tree).n_nodes == case.nodes(_core.grow_tree).n_nodes
-        assert case.ruled(min_leaf=limit).nodes(_core.grow_tree).n_nodes == 1
+        assert far.nodes(grow_tree).n_nodes == case.nodes(grow_tree).n_nodes
+        assert case.ruled(min_leaf=limit).nodes(grow_tree).n_nodes == 1

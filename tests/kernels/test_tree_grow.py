@@ -12,10 +12,10 @@ from support.trees import (
     assert_as_expected,
     assert_valid,
     cases,
+    grow_tree,
     random_case,
     total_score,
 )
-from tacit import _core
 
 GRAPHS = ("bayes_factor", "bic")
 
@@ -23,28 +23,28 @@ GRAPHS = ("bayes_factor", "bic")
 @settings(max_examples=300, deadline=None)
 @given(cases(), st.sampled_from(VALUE_TYPES))
 def test_any_small_table(case, dtype):
-    assert_as_expected(_core.grow_tree, case, dtype)
+    assert_as_expected(grow_tree, case, dtype)
 
 
 @settings(max_examples=200, deadline=None)
 @given(cases(CLASSIFYING, min_rows=25))
 def test_classes_of_small_tables(case):
-    assert_as_expected(_core.grow_tree, case)
+    assert_as_expected(grow_tree, case)
 
 
 @settings(max_examples=100, deadline=None)
 @given(cases(REGRESSING, min_rows=25))
 def test_numbers_of_small_tables(case):
-    assert_as_expected(_core.grow_tree, case)
+    assert_as_expected(grow_tree, case)
 
 
 @settings(max_examples=200, deadline=None)
 @given(cases(GRAPHS, min_rows=25))
 def test_graphs_of_small_tables(case):
     graph = case.ruled(merge=True)
-    assert_as_expected(_core.grow_tree, graph)
-    nodes = graph.nodes(_core.grow_tree)
-    assert total_score(nodes, graph) >= total_score(case.nodes(_core.grow_tree), case) - 1e-9
+    assert_as_expected(grow_tree, graph)
+    nodes = graph.nodes(grow_tree)
+    assert total_score(nodes, graph) >= total_score(case.nodes(grow_tree), case) - 1e-9
 
 
 def test_most_comparisons_are_node_by_node():
@@ -54,7 +54,7 @@ def test_most_comparisons_are_node_by_node():
         criterion = (CLASSIFYING + REGRESSING)[seed % 6]
         n_classes = 0 if criterion in REGRESSING else 2 + seed % 4
         case = random_case(seed, 70, [2, 3, 5, 4, 2, 6], n_classes, criterion=criterion)
-        told.append(assert_as_expected(_core.grow_tree, case))
+        told.append(assert_as_expected(grow_tree, case))
     assert np.mean(told) > 0.9
 
 
@@ -70,7 +70,7 @@ WIDE = [2] * 900 + [6] * 60
 @pytest.mark.parametrize("n_classes", [2, 5])
 def test_thousands_of_records(criterion, n_classes, dtype):
     case = random_case(7, 3000, SPARSE, n_classes, 0.1, criterion=criterion, max_leaves=24)
-    assert_as_expected(_core.grow_tree, case, dtype)
+    assert_as_expected(grow_tree, case, dtype)
 
 
 @pytest.mark.parametrize("criterion", ["entropy", "gini", "squared_error"])
@@ -79,8 +79,8 @@ def test_deep_trees(criterion, density):
     n_classes = 0 if criterion == "squared_error" else 3
     arities = [2] * 20 + [5] * 6
     case = random_case(11, 1200, arities, n_classes, density, criterion=criterion)
-    assert assert_as_expected(_core.grow_tree, case)
-    assert case.nodes(_core.grow_tree).n_leaves > 100
+    assert assert_as_expected(grow_tree, case)
+    assert case.nodes(grow_tree).n_leaves > 100
 
 
 @pytest.mark.parametrize("dtype", VALUE_TYPES)
@@ -89,7 +89,7 @@ def test_few_records_and_many_ids(criterion, dtype):
     n_classes = 0 if criterion == "normal" else 2
     settings = {"criterion": criterion, "log_kappa": -0.5}
     case = random_case(3, 110, WIDE, n_classes, 0.02, **settings)
-    assert_as_expected(_core.grow_tree, case, dtype)
+    assert_as_expected(grow_tree, case, dtype)
 
 
 @pytest.mark.parametrize("criterion", CLASSIFYING)
@@ -99,9 +99,9 @@ def test_many_classes(criterion, n_classes):
     draw = np.random.default_rng(n_classes)
     target = (case.codes[:, 1] * 4 + case.codes[:, 2] // 2 + draw.integers(0, 3, 400)) % n_classes
     case = case.with_(target=target).ruled(log_kappa=-0.01, prior_weight=0.05)
-    assert_as_expected(_core.grow_tree, case)
+    assert_as_expected(grow_tree, case)
     if criterion != "bic":  # which asks too much of a leaf with so many classes
-        assert case.nodes(_core.grow_tree).n_nodes > 1
+        assert case.nodes(grow_tree).n_nodes > 1
 
 
 @pytest.mark.parametrize("criterion", [*CLASSIFYING, *REGRESSING])
@@ -110,10 +110,10 @@ def test_weights_of_any_unit(criterion, unit):
     n_classes = 0 if criterion in REGRESSING else 3
     case = random_case(13, 400, [2, 3, 7, 4, 2, 2, 5], n_classes, 0.4, weighted=True)
     case = case.ruled(criterion=criterion, unit=unit, min_leaf=7, max_leaves=40, log_kappa=-0.1)
-    assert_as_expected(_core.grow_tree, case)
+    assert_as_expected(grow_tree, case)
     heavy = case.with_(weights=case.weights * 2**40).ruled(unit=unit * 2**40, min_leaf=7 * 2**40)
     if criterion not in REGRESSING:  # whose second moments would leave 53 bits
-        assert_as_expected(_core.grow_tree, heavy)
+        assert_as_expected(grow_tree, heavy)
 
 
 @pytest.mark.parametrize("kinds", [(True, False), (False, True), (True, True)])
@@ -122,8 +122,8 @@ def test_kinds_of_splits_and_priors(kinds, prior):
     binary, complete = kinds
     case = random_case(17, 1500, [3, 2, 6, 4, 9, 2, 3, 5], 3, 0.5, prior=prior)
     case = case.ruled(binary=binary, complete=complete, log_kappa=-0.3)
-    assert assert_as_expected(_core.grow_tree, case)
-    assert case.nodes(_core.grow_tree).n_nodes > 3
+    assert assert_as_expected(grow_tree, case)
+    assert case.nodes(grow_tree).n_nodes > 3
 
 
 @pytest.mark.parametrize("ordered", [0, 1])
@@ -131,7 +131,7 @@ def test_columns_of_hundreds_of_codes(ordered):
     arities = [150, 2, 300, 40]
     case = random_case(19, 600, arities, 4, 0.9, criterion="entropy", max_leaves=30)
     case = case.with_(ordered=[ordered] * 4, target=case.codes[:, 0] // 40 % 4)
-    assert_as_expected(_core.grow_tree, case)
+    assert_as_expected(grow_tree, case)
 
 
 @pytest.mark.parametrize("criterion", GRAPHS)
@@ -143,11 +143,11 @@ def test_graphs_of_larger_tables(criterion, prior, complete):
     target = ((case.codes[:, :4] > 0).sum(axis=1) + (case.codes[:, 4] > 2)) % 3
     tree = case.with_(target=target).ruled(complete=complete, log_kappa=-0.7)
     graph = tree.ruled(merge=True)
-    nodes, plain = graph.nodes(_core.grow_tree), tree.nodes(_core.grow_tree)
+    nodes, plain = graph.nodes(grow_tree), tree.nodes(grow_tree)
     assert_valid(nodes, graph)
     assert nodes.n_leaves < plain.n_leaves
     assert total_score(nodes, graph) > total_score(plain, tree)
-    assert_as_expected(_core.grow_tree, graph)
+    assert_as_expected(grow_tree, graph)
 
 
 def test_records_of_no_weight_count_nothing():
@@ -155,7 +155,7 @@ def test_records_of_no_weight_count_nothing():
     weights = np.random.default_rng(29).integers(0, 2, 300)
     some = case.with_(weights=weights)
     kept = case.with_(codes=case.codes[weights > 0], target=case.target[weights > 0])
-    a, b = some.nodes(_core.grow_tree), kept.nodes(_core.grow_tree)
+    a, b = some.nodes(grow_tree), kept.nodes(grow_tree)
     np.testing.assert_array_equal(a.counts, b.counts)
     np.testing.assert_array_equal(a.low, b.low)
     np.testing.assert_array_equal(a.left, b.left)

@@ -7,8 +7,16 @@ from hypothesis import strategies as st
 
 from oracles import tree as tree_oracle
 from support.strategies import JOBS, for_all_jobs
-from support.trees import CLASSIFYING, REGRESSING, assert_same, cases, random_case, records_of
-from tacit import _core
+from support.trees import (
+    CLASSIFYING,
+    REGRESSING,
+    assert_same,
+    cases,
+    grow_forest,
+    grow_tree,
+    random_case,
+    records_of,
+)
 from tacit.tree.nodes import Nodes
 
 ALL = [*CLASSIFYING, *REGRESSING]
@@ -27,7 +35,7 @@ def case_for(criterion, seed=1, n_records=400, **changes):
 
 def parting(case):
     """Return what each node holds and gains, whatever it is called and whichever side is inside."""
-    nodes = case.nodes(_core.grow_tree)
+    nodes = case.nodes(grow_tree)
     return {
         tuple(records.tolist()): pytest.approx(gain, rel=1e-8, abs=1e-8)
         for records, gain in zip(records_of(nodes, case), nodes.gain.tolist(), strict=True)
@@ -59,7 +67,7 @@ def test_any_choice_of_defaults_gives_the_same_shares(complete):
 
 
 def identical(case, other):
-    assert_same(case.nodes(_core.grow_tree), other.nodes(_core.grow_tree))
+    assert_same(case.nodes(grow_tree), other.nodes(grow_tree))
 
 
 @settings(max_examples=100, deadline=None)
@@ -95,7 +103,7 @@ def test_columns_that_are_excluded_might_not_be_there(case):
         ordered=[case.ordered[c] for c in left],
         excluded=(),
     )
-    some, none = case.nodes(_core.grow_tree), without.nodes(_core.grow_tree)
+    some, none = case.nodes(grow_tree), without.nodes(grow_tree)
     np.testing.assert_array_equal(some.counts, none.counts)
     np.testing.assert_allclose(some.gain, none.gain, rtol=1e-9, atol=1e-9)
     inner = ~some.leaves
@@ -106,7 +114,7 @@ def test_columns_that_are_excluded_might_not_be_there(case):
 @given(cases(CLASSIFYING, min_rows=10), st.booleans())
 def test_counts_are_conserved(case, merge):
     merge = merge and case.settings["criterion"] in ("bayes_factor", "bic")
-    nodes = case.ruled(merge=merge).nodes(_core.grow_tree)
+    nodes = case.ruled(merge=merge).nodes(grow_tree)
     np.testing.assert_array_equal(nodes.counts[nodes.leaves].sum(axis=0), nodes.counts[0])
     own = 1 if case.weights is None else case.weights
     whole = np.bincount(case.target, np.broadcast_to(own, len(case.target)), case.n_classes)
@@ -120,7 +128,7 @@ def test_counts_are_conserved(case, merge):
 # Forests: a tree for each column, given the others.
 
 
-def forest(case, n_jobs=1, pairs=None, targets=None, dtype=np.uint16, kernel=_core.grow_forest):
+def forest(case, n_jobs=1, pairs=None, targets=None, dtype=np.uint16, kernel=grow_forest):
     targets = range(len(case.arities)) if targets is None else targets
     targets = np.array(list(targets), np.int64)
     return kernel(*case.table(dtype), targets, pairs, case.weights, case.settings, n_jobs)
@@ -155,7 +163,7 @@ def test_a_forest_is_its_trees(case, with_pairs):
         single = case.with_(
             target=case.codes[:, target], n_classes=case.arities[target], excluded=(target,)
         )
-        assert_same(tree, single.nodes(_core.grow_tree))
+        assert_same(tree, single.nodes(grow_tree))
 
 
 @settings(max_examples=40, deadline=None)

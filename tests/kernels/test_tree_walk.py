@@ -13,7 +13,7 @@ from tacit import _core
 
 
 def leaves_of(table, tree, dtype=np.uint16, n_jobs=1):
-    return _core.tree_leaves(*table.csr(dtype), *tree.arrays, n_jobs)
+    return _core.tree_leaves(_core.Records(*table.csr(dtype), table.n_values), *tree.arrays, n_jobs)
 
 
 @pytest.mark.parametrize("dtype", VALUE_TYPES)
@@ -38,7 +38,8 @@ def test_many_records_on_several_threads():
     indptr = np.concatenate(([0], np.cumsum(held.sum(axis=1)))).astype(np.int64)
     values = np.nonzero(held)[1].astype(np.uint16)
     tree = random_tree(Random(5), [2] * 40, max_nodes=301)
-    leaves = for_all_jobs(lambda n: _core.tree_leaves(indptr, values, *tree.arrays, n))
+    records = _core.Records(indptr, values, 40)
+    leaves = for_all_jobs(lambda n: _core.tree_leaves(records, *tree.arrays, n))
     lists = np.split(values, indptr[1:-1])
     some = range(0, 30_000, 97)
     assert [leaves[r] for r in some] == [walk(tree, lists[r].tolist()) for r in some]
@@ -49,7 +50,8 @@ def test_a_single_leaf_takes_all():
     zero = np.zeros(1, np.int32)
     tree = Flat(zero - 1, zero, zero, zero.astype(np.uint8), zero, zero[:0])
     indptr = np.array([0, 2, 2], np.int64)
-    leaves = _core.tree_leaves(indptr, np.array([1, 4], np.uint32), *tree.arrays, 1)
+    records = _core.Records(indptr, np.array([1, 4], np.uint32), 5)
+    leaves = _core.tree_leaves(records, *tree.arrays, 1)
     assert leaves.tolist() == [0, 0]
 
 
@@ -70,9 +72,9 @@ STUMP = {
         ({"complete": np.zeros(4, np.uint8)}, "equally many"),
         ({"high": np.zeros(3, np.int32)}, "range of value ids"),
         ({"low": np.array([-1, 0, 0], np.int32)}, "range of value ids"),
-        ({"first": np.array([1, 0, 0], np.int32)}, "place in children"),
-        ({"first": np.array([-1, 0, 0], np.int32)}, "place in children"),
-        ({"complete": np.ones(3, np.uint8), "high": np.full(3, 2**31 - 1, np.int32)}, "place in"),
+        ({"first": np.array([1, 0, 0], np.int32)}, "index of children"),
+        ({"first": np.array([-1, 0, 0], np.int32)}, "index of children"),
+        ({"complete": np.ones(3, np.uint8), "high": np.full(3, 2**31 - 1, np.int32)}, "index of"),
         ({"children": np.array([1, 3], np.int32)}, "behind their parents"),
         ({"children": np.array([1, 0], np.int32)}, "behind their parents"),
         ({"children": np.array([1, -1], np.int32)}, "behind their parents"),
@@ -80,8 +82,8 @@ STUMP = {
     ],
 )
 def test_arrays_that_would_lead_astray_are_refused(change, message):
-    indptr, values = np.array([0, 1], np.int64), np.array([0], np.uint16)
-    good = _core.tree_leaves(indptr, values, *STUMP.values(), 1)
+    records = _core.Records(np.array([0, 1], np.int64), np.array([0], np.uint16), 1)
+    good = _core.tree_leaves(records, *STUMP.values(), 1)
     assert good.tolist() == [1]
     with pytest.raises(ValueError, match=message):
-        _core.tree_leaves(indptr, values, *(STUMP | change).values(), 1)
+        _core.tree_leaves(records, *(STUMP | change).values(), 1)

@@ -7,15 +7,14 @@ import pytest
 from scipy import stats
 
 from oracles import tree as tree_oracle
-from support.trees import table_of
-from tacit import _core
+from support.trees import grow_tree, table_of
 
 LOG_KAPPA = math.log(0.1)
 
 
 @pytest.fixture(params=["kernel", "oracle"])
 def grow(request):
-    return {"kernel": _core.grow_tree, "oracle": tree_oracle.grow_tree}[request.param]
+    return {"kernel": grow_tree, "oracle": tree_oracle.grow_tree}[request.param]
 
 
 def splits_of(nodes):
@@ -220,8 +219,8 @@ def test_a_target_of_one_class_is_a_leaf(grow):
 def test_numbers_have_thresholds_and_no_child_for_each():
     rows = [(0,), (1,), (2,), (3,)] * 3
     case = table_of(rows, [0, 1, 0, 1] * 3, criterion="entropy", binary=False, complete=True)
-    labels = case.with_(ordered=[1]).nodes(_core.grow_tree)
-    numbers = case.with_(ordered=[2]).nodes(_core.grow_tree)
+    labels = case.with_(ordered=[1]).nodes(grow_tree)
+    numbers = case.with_(ordered=[2]).nodes(grow_tree)
     assert labels.complete.tolist() == [1, 0, 0, 0, 0]
     assert not numbers.complete.any()
     assert numbers.n_leaves == 4  # by three thresholds, one after another

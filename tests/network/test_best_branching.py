@@ -46,10 +46,10 @@ def test_branchings_of_many_nodes_equal_the_slow_edmonds(n, low):
     assert oracle.branching_weight(weights, parents) == pytest.approx(expected, rel=1e-12)
 
 
-@given(own=data(max_rows=30, max_columns=5, with_chosen=False))
-def test_the_gains_of_arcs_are_differences_of_scores(own):
-    n = len(own.arities)
-    families = oracle.Families(own.rows, own.arities, "bdeu", 2.0, own.weights)
+@given(records=data(max_rows=30, max_columns=5, with_chosen=False))
+def test_the_gains_of_arcs_are_differences_of_scores(records):
+    n = len(records.arities)
+    families = oracle.Families(records.rows, records.arities, "bdeu", 2.0, records.weights)
     expected = oracle.branching_gains(families, n)
     np.fill_diagonal(expected, 0.0)
-    assert arc_gains(own.table(), "bdeu", 2.0) == pytest.approx(expected, rel=1e-9, abs=1e-7)
+    assert arc_gains(records.table(), "bdeu", 2.0) == pytest.approx(expected, rel=1e-9, abs=1e-7)

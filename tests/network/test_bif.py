@@ -50,7 +50,7 @@ def strange_net():
         "variable": ["a, b", "a_b", "a b", 'q"q'],
         "x": [0.5, 2.0],
     }
-    tables = {name: np.full(len(own), 1 / len(own)) for name, own in columns.items()}
+    tables = {name: np.full(len(labels), 1 / len(labels)) for name, labels in columns.items()}
     tables["12"] = np.random.default_rng(0).dirichlet(np.ones(3), (4, 2))
     return BayesNet.from_tables(columns, {"12": ["variable", "Größe"]}, tables)
 
@@ -274,6 +274,6 @@ class TestPeers:
             names = plain_words(net.column_names_, numbers=False)
             for place, name in enumerate(names):
                 cpt = other.cpt(name)
-                own = [names[p] for p in net.parents_[place]]
-                order = [cpt.names[::-1].index(x) for x in (*own, name)]
+                above = [names[p] for p in net.parents_[place]]
+                order = [cpt.names[::-1].index(x) for x in (*above, name)]
                 np.testing.assert_allclose(cpt.toarray().transpose(order), net.table(place))

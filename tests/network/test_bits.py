@@ -29,10 +29,10 @@ def test_bits_and_tables_make_the_same_model(kind, x):
     assert one.schema_ == two.schema_
     assert one.edges_.tolist() == two.edges_.tolist()
     assert one.weights_ == pytest.approx(two.weights_, abs=1e-12)
-    for own, other in zip(one.structure_.nodes, two.structure_.nodes, strict=True):
-        assert own.tolist() == other.tolist()
-    for own, other in zip(one.structure_.pairs, two.structure_.pairs, strict=True):
-        assert own.tolist() == other.tolist()
+    for counts, other in zip(one.structure_.nodes, two.structure_.nodes, strict=True):
+        assert counts.tolist() == other.tolist()
+    for counts, other in zip(one.structure_.pairs, two.structure_.pairs, strict=True):
+        assert counts.tolist() == other.tolist()
     assert one.score_samples(x) == pytest.approx(two.score_samples(x), rel=1e-12)
 
 

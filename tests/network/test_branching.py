@@ -14,13 +14,13 @@ WEIGHTS = [1.0, 10.0]
 
 
 @pytest.mark.parametrize("weight", WEIGHTS)
-@given(own=data(max_rows=30, max_columns=5, with_chosen=False, weights=None))
+@given(records=data(max_rows=30, max_columns=5, with_chosen=False, weights=None))
 @settings(max_examples=40)
-def test_the_branching_is_the_best_of_all(weight, own):
-    n = len(own.arities)
-    families = oracle.Families(own.rows, own.arities, "bdeu", weight)
+def test_the_branching_is_the_best_of_all(weight, records):
+    n = len(records.arities)
+    families = oracle.Families(records.rows, records.arities, "bdeu", weight)
     gains = oracle.branching_gains(families, n)
-    model = Branching(criterion="bdeu", prior_weight=weight).fit(own.table())
+    model = Branching(criterion="bdeu", prior_weight=weight).fit(records.table())
     parents = [int(p) for p in model.parent_]
     assert oracle.is_branching(parents)
     best = oracle.best_branching_weight(gains)

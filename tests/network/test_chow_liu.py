@@ -16,19 +16,19 @@ from tacit.network.structure import chow_liu
 
 def tree_of(table, missing):
     """Return edges and weights; the counts that come with them are those of contingency tables."""
-    found = chow_liu.learn(table, missing)
+    result = chow_liu.learn(table, missing)
     labels = table.schema.labels
-    gone = [own.missing if missing == "ignore" else None for own in labels]
-    for column, counts in enumerate(found.nodes):
+    gone = [known.missing if missing == "ignore" else None for known in labels]
+    for column, counts in enumerate(result.nodes):
         expected = table.one_way().array(column).astype(float)
         expected[[] if gone[column] is None else gone[column]] = 0
         assert counts.tolist() == pytest.approx(expected.tolist())
-    for (a, b), counts in zip(found.edges.tolist(), found.pairs, strict=True):
+    for (a, b), counts in zip(result.edges.tolist(), result.pairs, strict=True):
         expected = np.array(table.contingency([a, b]).to_array(), float)
         expected[[] if gone[a] is None else gone[a], :] = 0
         expected[:, [] if gone[b] is None else gone[b]] = 0
         assert counts == pytest.approx(expected, abs=1e-9)
-    return found.edges, found.weights
+    return result.edges, result.weights
 
 
 def check(table, matrix):
@@ -54,31 +54,33 @@ def test_scipy_finds_the_best_of_all_spanning_trees(square):
 
 
 @given(data(with_chosen=False))
-def test_the_tree_is_the_best_and_its_weights_are_informations(own):
-    if own.weights is not None and sum(own.weights) == 0:
+def test_the_tree_is_the_best_and_its_weights_are_informations(records):
+    if records.weights is not None and sum(records.weights) == 0:
         return
-    check(own.table(), oracle.information_matrix(own.rows, own.arities, own.weights))
+    check(
+        records.table(), oracle.information_matrix(records.rows, records.arities, records.weights)
+    )
 
 
 @given(data(with_chosen=False, weights=None, max_columns=5), st.data())
-def test_the_choice_of_defaults_does_not_matter(own, draw):
-    others = [draw.draw(st.integers(0, arity - 1)) for arity in own.arities]
-    one, first = tree_of(own.table(), "state")
-    two, second = tree_of(own.with_(defaults=others).table(), "state")
+def test_the_choice_of_defaults_does_not_matter(records, draw):
+    others = [draw.draw(st.integers(0, arity - 1)) for arity in records.arities]
+    one, first = tree_of(records.table(), "state")
+    two, second = tree_of(records.with_(defaults=others).table(), "state")
     assert first.sum() == pytest.approx(second.sum(), abs=1e-10)
     assert len(one) == len(two)
 
 
 @given(data(with_chosen=False, weights=None, max_columns=5, max_rows=16))
-def test_likelihood_is_entropies_less_the_weights(own):
+def test_likelihood_is_entropies_less_the_weights(records):
     """Total correlation: mean log-likelihood = − Σ H(column) + Σ I(edge)."""
-    edges, weights = tree_of(own.table(), "state")
+    edges, weights = tree_of(records.table(), "state")
     entropies = sum(
-        oracle.entropy(oracle.family_counts(own.rows, own.arities, c, ())[0])
-        for c in range(len(own.arities))
+        oracle.entropy(oracle.family_counts(records.rows, records.arities, c, ())[0])
+        for c in range(len(records.arities))
     )
     pairs = [tuple(edge) for edge in edges.tolist()]
-    mean = oracle.tree_log_likelihood(own.rows, own.arities, pairs) / len(own.rows)
+    mean = oracle.tree_log_likelihood(records.rows, records.arities, pairs) / len(records.rows)
     assert mean == pytest.approx(weights.sum() - entropies, abs=1e-9)
 
 
@@ -89,10 +91,10 @@ def test_no_other_tree_is_more_likely():
     codes[:120, 4] = codes[:120, 1]
     rows = codes.tolist()
     edges, _ = tree_of(Table(codes), "state")
-    own = oracle.tree_log_likelihood(rows, [2] * 5, [tuple(e) for e in edges.tolist()])
+    best = oracle.tree_log_likelihood(rows, [2] * 5, [tuple(e) for e in edges.tolist()])
     chain = oracle.tree_log_likelihood(rows, [2] * 5, [(0, 1), (1, 2), (2, 3), (3, 4)])
     star = oracle.tree_log_likelihood(rows, [2] * 5, [(0, c) for c in range(1, 5)])
-    assert own >= max(chain, star)
+    assert best >= max(chain, star)
 
 
 @pytest.mark.parametrize("density", [0.002, 0.02, 0.2, 0.7])
@@ -159,23 +161,24 @@ def test_one_column_has_no_edges():
     assert weights.shape == (0,)
 
 
-@given(own=data(max_columns=4, with_chosen=False, weights=None), draw=st.data())
-def test_missing_values_can_be_ignored(own, draw):
-    n, m = len(own.arities), len(own.rows)
+@given(records=data(max_columns=4, with_chosen=False, weights=None), draw=st.data())
+def test_missing_values_can_be_ignored(records, draw):
+    n, m = len(records.arities), len(records.rows)
     gone = draw.draw(st.lists(st.tuples(st.integers(0, m - 1), st.integers(0, n - 1))))
     rows = [
-        [None if (r, c) in gone else v for c, v in enumerate(row)] for r, row in enumerate(own.rows)
+        [None if (r, c) in gone else v for c, v in enumerate(row)]
+        for r, row in enumerate(records.rows)
     ]
     frame = pl.DataFrame(
         {
             name: pl.Series(
                 [None if row[c] is None else f"v{row[c]}" for row in rows],
-                dtype=pl.Enum([f"v{k}" for k in range(own.arities[c])]),
+                dtype=pl.Enum([f"v{k}" for k in range(records.arities[c])]),
             )
-            for c, name in enumerate(own.names)
+            for c, name in enumerate(records.names)
         }
     )
-    matrix = oracle.information_matrix(rows, own.arities)
+    matrix = oracle.information_matrix(rows, records.arities)
     edges, weights = tree_of(Table(frame), "ignore")
     pairs = [tuple(edge) for edge in edges.tolist()]
     assert oracle.is_spanning_tree(n, pairs)

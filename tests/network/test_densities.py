@@ -30,7 +30,7 @@ def all_records(schema):
     """Return every combination of labels once."""
     codes = np.indices(schema.arities).reshape(len(schema), -1)
     columns = zip(schema, codes, strict=True)
-    return Table({c.name: [c.labels[int(k)] for k in own] for c, own in columns})
+    return Table({c.name: [c.labels[int(k)] for k in values] for c, values in columns})
 
 
 class TestConditionals:

@@ -37,8 +37,10 @@ def frame_of(codes, arities):
     labels = [[f"v{k}" for k in range(r)] for r in arities]
     return pl.DataFrame(
         {
-            f"c{c}": pl.Series([None if k < 0 else own[k] for k in codes[:, c]], dtype=pl.Enum(own))
-            for c, own in enumerate(labels)
+            f"c{c}": pl.Series(
+                [None if k < 0 else known[k] for k in codes[:, c]], dtype=pl.Enum(known)
+            )
+            for c, known in enumerate(labels)
         }
     )
 
@@ -94,11 +96,11 @@ def normal_of(tree, X):
     rho = np.eye(n)
     for _ in range(n):
         for a, b in tree.edges_:
-            own = np.corrcoef(X[:, a], X[:, b])[0, 1]
+            correlation = np.corrcoef(X[:, a], X[:, b])[0, 1]
             for start in range(n):
                 for near, far in ((a, b), (b, a)):
                     if rho[start, near] and not rho[start, far]:
-                        rho[start, far] = rho[far, start] = rho[start, near] * own
+                        rho[start, far] = rho[far, start] = rho[start, near] * correlation
     sd = X.std(axis=0)
     return stats.multivariate_normal(X.mean(axis=0), rho * np.outer(sd, sd))
 
@@ -201,14 +203,14 @@ class MixedOracle:
         """Return share, mean and sd of each class, with pseudo-records of all numbers."""
         mean, sd = self.norm[number]
         extra = self.s / len(labels)
-        found = []
-        for own in labels:
-            x = self.frame.filter(pl.col(label) == own)[number].to_numpy()
+        result = []
+        for value in labels:
+            x = self.frame.filter(pl.col(label) == value)[number].to_numpy()
             total = len(x) + extra
             first = (x.sum() + extra * mean) / total
             second = ((x**2).sum() + extra * (sd**2 + mean**2)) / total
-            found.append((total / (self.m + self.s), first, np.sqrt(second - first**2)))
-        return np.array(found)
+            result.append((total / (self.m + self.s), first, np.sqrt(second - first**2)))
+        return np.array(result)
 
     def kind(self, k):
         return self.by_kind[k, 0]
@@ -228,11 +230,11 @@ class MixedOracle:
         return (parts / parts.sum(axis=0))[int(w)]
 
     def _colour(self, c, k):
-        own = self.frame.filter(
+        count = self.frame.filter(
             (pl.col("kind") == self.kinds[k]) & (pl.col("colour") == self.colours[c])
         ).height
         row = self.frame.filter(pl.col("kind") == self.kinds[k]).height
-        return (own + self.s / 6) / (row + self.s / 3)
+        return (count + self.s / 6) / (row + self.s / 3)
 
     def density(self, k, x, y, w, c):
         return (

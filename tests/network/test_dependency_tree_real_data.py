@@ -64,13 +64,13 @@ def test_the_yardstick_of_density_estimation(shared_data, name):
     tree = DependencyTree().fit(Table(train, defaults=0))
     edges, weight, score = chow_liu(train, test, 1.0)
     assert tree.weights_.sum() == pytest.approx(weight)
-    found = tree.score(Table(test, defaults=0))
+    result = tree.score(Table(test, defaults=0))
     if np.array_equal(tree.edges_, edges):
-        assert found == pytest.approx(score)
+        assert result == pytest.approx(score)
     else:  # pairs with the same information can be joined either way
-        assert found == pytest.approx(score, abs=0.05)
+        assert result == pytest.approx(score, abs=0.05)
     if name in PUBLISHED:
-        assert found == pytest.approx(PUBLISHED[name], abs=0.0101)
+        assert result == pytest.approx(PUBLISHED[name], abs=0.0101)
 
 
 def test_visitors_of_a_web_site(shared_data):

@@ -64,9 +64,9 @@ def test_mixed_records_are_learnt_back():
     again = DependencyTree().fit(drawn)
     assert np.array_equal(again.edges_, tree.edges_)
     for kind in "abc":
-        own, other = (f.filter(pl.col("kind") == kind)["size"] for f in (drawn, frame))
-        assert abs(own.mean() - other.mean()) < 0.1
-        assert abs(own.std() - other.std()) < 0.1
+        one, other = (f.filter(pl.col("kind") == kind)["size"] for f in (drawn, frame))
+        assert abs(one.mean() - other.mean()) < 0.1
+        assert abs(one.std() - other.std()) < 0.1
     told = tree.marginals()["old"][True]
     assert abs(drawn["old"].mean() - told) < 0.01
     assert abs(tree.score(drawn) - again.score(drawn)) < 0.01

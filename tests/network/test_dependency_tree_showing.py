@@ -177,8 +177,10 @@ def test_files_hold_all_of_a_tree(tmp_path, name):
     assert again.root_ == model.root_
     assert hasattr(again, "feature_names_in_") == hasattr(model, "feature_names_in_")
     assert again.structure_.rounds == model.structure_.rounds
-    drawn = [own.sample(5, random_state=0) for own in (again, model)]
-    frames = [own if isinstance(own, pl.DataFrame) else own.to_frame() for own in drawn]
+    drawn = [tree.sample(5, random_state=0) for tree in (again, model)]
+    frames = [
+        records if isinstance(records, pl.DataFrame) else records.to_frame() for records in drawn
+    ]
     assert frames[0].equals(frames[1])
 
 

@@ -87,12 +87,12 @@ def test_many_records(net, pick):
     for r, record in enumerate(records):
         for c, code in record.items():
             codes[r, c] = code
-    found = for_all_jobs(lambda n_jobs: tree_of(net, n_jobs=n_jobs).log_evidence_many(codes))
+    result = for_all_jobs(lambda n_jobs: tree_of(net, n_jobs=n_jobs).log_evidence_many(codes))
     with np.errstate(divide="ignore"):
         expected = np.log([net.probability(record) for record in records])
-    np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(result, expected, rtol=1e-10, atol=1e-12)
     if records:
-        assert tree_of(net).log_evidence(records[0]) == pytest.approx(found[0], rel=1e-12)
+        assert tree_of(net).log_evidence(records[0]) == pytest.approx(result[0], rel=1e-12)
 
 
 @given(net=nets(), pick=st.data())
@@ -111,16 +111,16 @@ def test_expected_counts_are_sums_of_families(net, pick):
         total = net.probability(record)
         if total == 0:
             continue
-        for c, own in enumerate(net.parents):
-            own_sum = net.sum_to([*own, c], record).reshape(sums[c].shape)
+        for c, above in enumerate(net.parents):
+            own_sum = net.sum_to([*above, c], record).reshape(sums[c].shape)
             sums[c] += weight * own_sum / total
 
     def count(n_jobs):
         counts, log_evidence = tree_of(net, n_jobs=n_jobs).expected_counts(codes, weights)
         return (*counts, log_evidence)
 
-    *found, log_evidence = for_all_jobs(count)
-    for one, other in zip(found, sums, strict=True):
+    *result, log_evidence = for_all_jobs(count)
+    for one, other in zip(result, sums, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-12)
     assert_identical(log_evidence, tree_of(net).expected_counts(codes)[1])
 
@@ -172,15 +172,15 @@ def test_larger_nets_by_variable_elimination(seed):
     observed = rng.choice(24, seed % 5, replace=False).tolist()
     evidence = {c: int(state[c]) for c in observed}
     total = float(eliminate(net, [], evidence))
-    found, log_evidence = tree.marginals(evidence)
+    result, log_evidence = tree.marginals(evidence)
     assert log_evidence == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
     families, _ = tree.families(evidence)
     for c in range(24):
         if c in evidence:
-            assert found[c].tolist() == np.eye(net.arities[c])[evidence[c]].tolist()
+            assert result[c].tolist() == np.eye(net.arities[c])[evidence[c]].tolist()
             continue
-        np.testing.assert_allclose(found[c], eliminate(net, [c], evidence) / total, **CLOSE)
-        np.testing.assert_allclose(families[c].sum(axis=0), found[c], **CLOSE)
+        np.testing.assert_allclose(result[c], eliminate(net, [c], evidence) / total, **CLOSE)
+        np.testing.assert_allclose(families[c].sum(axis=0), result[c], **CLOSE)
     pair = [c for c in range(24) if c not in evidence][:3]
     expected = eliminate(net, pair, evidence) / total
     np.testing.assert_allclose(tree.joint(pair, evidence)[0], expected, **CLOSE)
@@ -193,15 +193,15 @@ def grid(rng, n_rows, n_columns, arity):
         [place[q] for q in ((r - 1, c), (r, c - 1)) if q in place]
         for r, c in product(range(n_rows), range(n_columns))
     ]
-    tables = [random_table(rng, arity ** len(own), arity, 0.0) for own in parents]
+    tables = [random_table(rng, arity ** len(above), arity, 0.0) for above in parents]
     return Net([arity] * len(parents), parents, tables)
 
 
 def sweep(net, side, evidence):
     """P(evidence) in a square grid, row by row: one axis for the last value seen in each column."""
     front = np.ones([1] * side)
-    for k, own in enumerate(net.parents):
-        table = net.tables[k].reshape([net.arities[m] for m in (*own, k)])
+    for k, above in enumerate(net.parents):
+        table = net.tables[k].reshape([net.arities[m] for m in (*above, k)])
         if k in evidence:
             table = table * (np.arange(net.arities[k]) == evidence[k])
         r, c = divmod(k, side)
@@ -220,12 +220,12 @@ def test_cliques_of_many_blocks():
     tree = tree_of(net)
     assert tree.largest >= 4**6  # more than one block holds
     evidence = {0: 1, 35: 2}
-    found, log_evidence = tree.marginals(evidence)
+    result, log_evidence = tree.marginals(evidence)
     total = sweep(net, 6, evidence)
     assert log_evidence == pytest.approx(math.log(total), rel=1e-11)
     for c in (1, 17, 34):
         expected = [sweep(net, 6, evidence | {c: code}) / total for code in range(4)]
-        np.testing.assert_allclose(found[c], expected, **CLOSE)
+        np.testing.assert_allclose(result[c], expected, **CLOSE)
     codes, log_probability = tree.most_probable(evidence)
     chosen = {c: int(code) for c, code in enumerate(codes)}
     assert log_probability == pytest.approx(math.log(sweep(net, 6, chosen)), rel=1e-11)
@@ -240,17 +240,17 @@ def test_thousands_of_findings_do_not_underflow():
     n = 3000
     table = [[0.999, 0.001], [0.998, 0.002]]
     tree = JunctionTree([2] * (n + 1), [[]] + [[0]] * n, [[[0.5, 0.5]]] + [table] * n)
-    found, log_evidence = tree.marginals(dict.fromkeys(range(1, n + 1), 1))
+    result, log_evidence = tree.marginals(dict.fromkeys(range(1, n + 1), 1))
     ones = np.array([n * math.log(0.001), n * math.log(0.002)]) + math.log(0.5)
     assert log_evidence == pytest.approx(np.logaddexp(*ones), rel=1e-12)
-    assert found[0][1] == pytest.approx(1)
+    assert result[0][1] == pytest.approx(1)
     # First a thousand powers of two to one side, then as many to the other, and a few more.
     other = [[0.998, 0.002], [0.999, 0.001]]
     half = n // 2
     tables = [[[0.5, 0.5]]] + [table] * (half + 2) + [other] * (n - half - 2)
     tree = JunctionTree([2] * (n + 1), [[]] + [[0]] * n, tables)
-    found, log_evidence = tree.marginals(dict.fromkeys(range(1, n + 1), 1))
-    np.testing.assert_allclose(found[0], [1 / 17, 16 / 17], rtol=1e-10)
+    result, log_evidence = tree.marginals(dict.fromkeys(range(1, n + 1), 1))
+    np.testing.assert_allclose(result[0], [1 / 17, 16 / 17], rtol=1e-10)
     ones = [math.log(0.5) + k * math.log(0.001) + (n - k) * math.log(0.002) for k in (1502, 1498)]
     assert log_evidence == pytest.approx(np.logaddexp(*ones), rel=1e-12)
     assert tree.most_probable(dict.fromkeys(range(1, n + 1), 1))[0][0] == 1
@@ -265,7 +265,7 @@ def test_small_tables_in_one_clique_do_not_underflow():
     parents = [[]] * n + pairs * times
     tables = [[[0.5, 0.5]]] * n + [np.column_stack((1 - p, p)) for p in likely] * times
     tree = JunctionTree([2] * len(parents), parents, tables)
-    found, log_evidence = tree.marginals(dict.fromkeys(range(n, len(parents)), 1))
+    result, log_evidence = tree.marginals(dict.fromkeys(range(n, len(parents)), 1))
     log_joint = np.full([2] * n, n * math.log(0.5))
     for (a, b), p in zip(pairs, likely, strict=True):  # b < a
         shape = [2 if c in (a, b) else 1 for c in range(n)]
@@ -274,7 +274,7 @@ def test_small_tables_in_one_clique_do_not_underflow():
     assert log_evidence == pytest.approx(math.log(joint.sum()) + log_joint.max(), rel=1e-11)
     for c in range(n):
         expected = joint.sum(axis=tuple(k for k in range(n) if k != c)) / joint.sum()
-        np.testing.assert_allclose(found[c], expected, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(result[c], expected, rtol=1e-9, atol=1e-300)
 
 
 def test_long_chains_do_not_underflow():
@@ -286,7 +286,7 @@ def test_long_chains_do_not_underflow():
     tables = [seen if c % 2 else step if c else [[0.5, 0.5]] for c in range(2 * n)]
     tree = JunctionTree([2] * (2 * n), parents, tables)
     evidence = {2 * k + 1: k % 2 for k in range(n)}
-    found, log_evidence = tree.marginals(evidence)
+    result, log_evidence = tree.marginals(evidence)
     forward = np.array([0.5, 0.5])
     expected = 0.0
     for k in range(n):
@@ -296,7 +296,7 @@ def test_long_chains_do_not_underflow():
         expected += math.log(forward.sum())
         forward /= forward.sum()
     assert log_evidence == pytest.approx(expected, rel=1e-10)
-    np.testing.assert_allclose(found[2 * n - 2], forward, rtol=1e-8)
+    np.testing.assert_allclose(result[2 * n - 2], forward, rtol=1e-8)
     codes, log_probability = tree.most_probable(evidence)
     assert log_probability < log_evidence
     assert math.isfinite(log_probability)
@@ -309,11 +309,11 @@ def test_opposite_messages_from_both_sides():
     below = [[1.0 - 1e-12, 1e-12], [1e-12, 1.0 - 1e-12]]
     parents = [[], [0]] + [[1]] * n
     tables = [[[0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]] + [below] * n
-    found, log_evidence = JunctionTree([2] * (n + 2), parents, tables).marginals(
+    result, log_evidence = JunctionTree([2] * (n + 2), parents, tables).marginals(
         dict.fromkeys(range(2, n + 2), 0)
     )
     assert log_evidence == pytest.approx(n * math.log(1e-12), rel=1e-9)
-    assert found[1].tolist() == [0, 1]
+    assert result[1].tolist() == [0, 1]
 
 
 # Samples
@@ -380,11 +380,11 @@ def test_the_order_of_columns_does_not_matter(question, pick):
         [[new[p] for p in net.parents[c]] for c in old],
         [net.tables[c] for c in old],
     )
-    found, log_evidence = tree_of(net).marginals(evidence)
+    result, log_evidence = tree_of(net).marginals(evidence)
     again, other = tree_of(moved).marginals({new[c]: code for c, code in evidence.items()})
     assert other == pytest.approx(log_evidence, rel=1e-10, abs=1e-12)
     for c in range(net.n):
-        np.testing.assert_allclose(again[new[c]], found[c], **CLOSE)
+        np.testing.assert_allclose(again[new[c]], result[c], **CLOSE)
 
 
 def test_asking_again_gives_the_same_to_the_bit():
@@ -418,9 +418,9 @@ def test_a_column_with_very_many_children():
     n = 20_000
     tree = JunctionTree([2] * (n + 1), [[]] + [[0]] * n, [[[0.5, 0.5]]] + [[[0.9, 0.1]] * 2] * n)
     assert (tree.width, tree.n_cells) == (2, 4 * n)
-    found, log_evidence = tree.marginals({1: 1, 2: 0})
+    result, log_evidence = tree.marginals({1: 1, 2: 0})
     assert log_evidence == pytest.approx(math.log(0.09), rel=1e-12)
-    np.testing.assert_allclose(found[3:], [[0.9, 0.1]] * (n - 2), rtol=1e-12)
+    np.testing.assert_allclose(result[3:], [[0.9, 0.1]] * (n - 2), rtol=1e-12)
 
 
 def test_one_column_of_one_value():
@@ -467,7 +467,7 @@ def test_impossible_together_through_hidden_columns():
 def wide_net(n):
     """Every pair of n binary columns has a common child."""
     parents = [[] for _ in range(n)] + [[a, b] for a in range(n) for b in range(a)]
-    tables = [[[0.5, 0.5]] if not own else [[0.3, 0.7]] * 4 for own in parents]
+    tables = [[[0.5, 0.5]] if not above else [[0.3, 0.7]] * 4 for above in parents]
     return JunctionTree([2] * len(parents), parents, tables)
 
 
@@ -487,9 +487,9 @@ def test_a_wide_net_answers_what_is_narrow():
     tree = wide_net(60)
     np.testing.assert_allclose(tree.joint([0, 60])[0], [[0.15, 0.35]] * 2)
     assert tree.log_evidence({60: 0, 61: 0}) == pytest.approx(2 * math.log(0.3))
-    found, log_evidence = tree.marginals(dict.fromkeys(range(50), 0))
+    result, log_evidence = tree.marginals(dict.fromkeys(range(50), 0))
     assert log_evidence == pytest.approx(50 * math.log(0.5))
-    np.testing.assert_allclose(found[-1], [0.3, 0.7])
+    np.testing.assert_allclose(result[-1], [0.3, 0.7])
 
 
 def test_so_wide_that_cells_are_no_number():

@@ -16,21 +16,21 @@ from tacit import BayesNet, FileError, store
 def test_round_trip(tmp_path_factory, net):
     path = tmp_path_factory.mktemp("net") / "net.tacit"
     net.save(path)
-    found = tacit.load(path)
-    assert found == net
-    assert found.schema_ == net.schema_
-    assert found.learning_ is None
+    result = tacit.load(path)
+    assert result == net
+    assert result.schema_ == net.schema_
+    assert result.learning_ is None
 
 
 def test_a_learnt_net_keeps_its_report(tmp_path):
     net = BayesNet(criterion="bdeu", n_restarts=1).fit(sprinkler().sample(500, random_state=0))
     net.save(tmp_path / "net.tacit")
-    found = tacit.load(tmp_path / "net.tacit")
-    assert found == net
-    assert found.learning_.score == net.learning_.score
-    assert found.learning_.family_scores.tolist() == net.learning_.family_scores.tolist()
-    assert str(found.learning_) == str(net.learning_)
-    assert found.to_text() == net.to_text()
+    result = tacit.load(tmp_path / "net.tacit")
+    assert result == net
+    assert result.learning_.score == net.learning_.score
+    assert result.learning_.family_scores.tolist() == net.learning_.family_scores.tolist()
+    assert str(result.learning_) == str(net.learning_)
+    assert result.to_text() == net.to_text()
 
 
 def test_pickles_and_copies():

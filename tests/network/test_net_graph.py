@@ -35,7 +35,7 @@ def graphs(draw, most=6):
 def test_order(parents):
     order = find_order(parents)
     assert sorted(order) == list(range(len(parents)))
-    assert all(order.index(p) < order.index(c) for c, own in enumerate(parents) for p in own)
+    assert all(order.index(p) < order.index(c) for c, above in enumerate(parents) for p in above)
     assert find_cycle(parents) is None
 
 
@@ -106,7 +106,7 @@ def test_a_blanket_separates_from_all_others(parents):
 
 @given(graphs())
 def test_moral_edges(parents):
-    families = [{c, *own} for c, own in enumerate(parents)]
+    families = [{c, *above} for c, above in enumerate(parents)]
     expected = [
         pair
         for pair in combinations(range(len(parents)), 2)
@@ -117,11 +117,11 @@ def test_moral_edges(parents):
 
 def look(parents):
     """Return what equivalent nets share: edges and colliders."""
-    edges = {frozenset((p, c)) for c, own in enumerate(parents) for p in own}
+    edges = {frozenset((p, c)) for c, above in enumerate(parents) for p in above}
     colliders = {
         (min(a, b), c, max(a, b))
-        for c, own in enumerate(parents)
-        for a, b in combinations(own, 2)
+        for c, above in enumerate(parents)
+        for a, b in combinations(above, 2)
         if frozenset((a, b)) not in edges
     }
     return edges, colliders
@@ -148,7 +148,7 @@ def test_essential_graph_keeps_what_all_equals_share(parents):
 @given(graphs(5), graphs(5))
 def test_distance(one, other):
     size = min(len(one), len(other))
-    one, other = ([tuple(p for p in own if p < size) for own in g[:size]] for g in (one, other))
+    one, other = ([tuple(p for p in above if p < size) for above in g[:size]] for g in (one, other))
     assert hamming_distance(one, one) == 0
     assert (hamming_distance(one, other) == 0) == (look(one) == look(other))
     plain = hamming_distance(one, other, equivalence=False)

@@ -44,9 +44,9 @@ def test_query(question):
 def test_marginals(question):
     net, evidence, _ = question
     joint, _ = conditioned(joint_of(net), evidence)
-    found = net.marginals(labelled(net, evidence))
-    assert list(found) == [name for c, name in enumerate(net.column_names_) if c not in evidence]
-    for name, answer in found.items():
+    result = net.marginals(labelled(net, evidence))
+    assert list(result) == [name for c, name in enumerate(net.column_names_) if c not in evidence]
+    for name, answer in result.items():
         expected = marginal(joint, [net.schema_.position(name)])
         np.testing.assert_allclose(answer.probabilities, expected, atol=1e-12)
 

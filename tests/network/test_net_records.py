@@ -32,8 +32,8 @@ class TestLikelihood:
     def test_of_records_with_missing_values(self, net, data):
         codes = data.draw(records(net))
         expected = [slow_log(joint_of(net), row) for row in codes]
-        found = net.score_samples(table_of(net, codes))
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
+        result = net.score_samples(table_of(net, codes))
+        np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-10)
 
     def test_sum_and_mean_go_by_weights(self):
         net = sprinkler()
@@ -65,21 +65,21 @@ DATA = {"rain": ["yes", "no"], "sprinkler": ["off", "on"], "grass": ["wet", "dry
 class TestData:
     @pytest.mark.parametrize("kind", [dict, pl.DataFrame, pd.DataFrame, Table])
     def test_kinds(self, kind):
-        found = sprinkler().score_samples(kind(DATA))
-        assert found == pytest.approx([math.log(0.2 * 0.99 * 0.8), math.log(0.8 * 0.4 * 0.1)])
+        result = sprinkler().score_samples(kind(DATA))
+        assert result == pytest.approx([math.log(0.2 * 0.99 * 0.8), math.log(0.8 * 0.4 * 0.1)])
 
     def test_arrays_have_the_columns_in_order(self):
         net = BayesNet.from_tables(
             {"a": [0, 1], "b": [0, 1]}, {}, {"a": [0.25, 0.75], "b": [0.5, 0.5]}
         )
-        found = net.score_samples(np.array([[0, 1], [1, 1]]))
-        assert found == pytest.approx(np.log([0.125, 0.375]))
+        result = net.score_samples(np.array([[0, 1], [1, 1]]))
+        assert result == pytest.approx(np.log([0.125, 0.375]))
         with pytest.raises(InputError, match=r"X must have 2 columns.*shape \(1, 3\)"):
             net.score_samples(np.array([[0, 1, 1]]))
 
     def test_columns_that_the_net_does_not_have_are_passed_over(self):
-        found = sprinkler().score_samples({**DATA, "snow": [1, 2]})
-        assert found == pytest.approx(sprinkler().score_samples(DATA))
+        result = sprinkler().score_samples({**DATA, "snow": [1, 2]})
+        assert result == pytest.approx(sprinkler().score_samples(DATA))
 
     def test_text_labels_match_numbers(self):
         net = BayesNet.from_tables({"n": ["0", "1"]}, {}, {"n": [0.25, 0.75]})
@@ -90,8 +90,8 @@ class TestData:
         net = BayesNet.from_tables(
             {"b": labels, "a": [0, 1]}, {}, {"b": [0.25, 0.75], "a": [0.5, 0.5]}
         )
-        found = net.score_samples({"b": [True, False], "a": [0, 0]})
-        assert found == pytest.approx(np.log([0.375, 0.125]))
+        result = net.score_samples({"b": [True, False], "a": [0, 0]})
+        assert result == pytest.approx(np.log([0.375, 0.125]))
         assert net.query("a", given={"b": True}).given == {"b": labels[1]}
 
     def test_booleans_that_could_be_two_labels_are_none(self):
@@ -113,8 +113,8 @@ class TestData:
 
     def test_numbers_are_cut_where_the_net_has_its_bins(self):
         net = BayesNet(discretise=[5.0]).fit({"x": [1.5, 2.5, 9.5, 8.5], "y": [0, 0, 1, 1]})
-        found = net.score_samples({"x": [0.1, 99.0], "y": [0, 0]})
-        assert found[0] > found[1]
+        result = net.score_samples({"x": [0.1, 99.0], "y": [0, 0]})
+        assert result[0] > result[1]
 
     def test_missing_has_a_label_of_its_own_in_nets_that_have_one(self):
         net = BayesNet.from_tables({"a": ["x", None]}, {}, {"a": [0.75, 0.25]})
@@ -179,31 +179,37 @@ class TestParameters:
                                               max_size=len(codes))), np.float64)  # fmt: skip
         table = table_of(net, codes).with_weights(weights)
         for kind, weight in (("mle", 1.0), ("bdeu", 2.5), ("k2", 0.5)):
-            found = net.fit_parameters(table, kind, prior_weight=weight)
-            for child, own in enumerate(net.parents_):
-                expected = slow_table(net, codes, weights, child, own, kind, weight)
-                np.testing.assert_allclose(found.table(child), expected, atol=1e-12)
-            assert found.parents_ == net.parents_
+            result = net.fit_parameters(table, kind, prior_weight=weight)
+            for child, above in enumerate(net.parents_):
+                expected = slow_table(net, codes, weights, child, above, kind, weight)
+                np.testing.assert_allclose(result.table(child), expected, atol=1e-12)
+            assert result.parents_ == net.parents_
 
     def test_rows_without_records_are_uniform(self):
         data = {"rain": ["no"], "sprinkler": ["off"], "grass": ["dry"]}
-        found = sprinkler().fit_parameters(data, "mle")
-        assert found.table("sprinkler").tolist() == [[1.0, 0.0], [0.5, 0.5]]
+        result = sprinkler().fit_parameters(data, "mle")
+        assert result.table("sprinkler").tolist() == [[1.0, 0.0], [0.5, 0.5]]
 
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"parameters": "map"}, "parameters must be one of bdeu, k2, mle, got 'map'"),
-            ({"prior_weight": 0}, "prior_weight must be a number above 0, got 0"),
-            ({"prior_weight": "x"}, "prior_weight must be a number above 0, got 'x'"),
+            ({"parameters": "map"}, "parameters must be 'bdeu', 'k2' or 'mle', got 'map'"),
+            ({"prior_weight": 0}, "prior_weight must be a finite number above 0, got 0"),
+            ({"prior_weight": "x"}, "prior_weight must be a finite number above 0, got 'x'"),
             ({"missing": "drop"}, "missing must be 'ignore' or 'em', got 'drop'"),
             ({"missing": "em", "max_iter": 0}, "max_iter must be a whole number"),
             ({"missing": "em", "max_iter": math.nan}, "max_iter must be a whole number"),
             ({"max_iter": "a"}, "max_iter must be a whole number of at least 1, got 'a'"),
-            ({"missing": "em", "tol": "a"}, "tol must be a number of at least 0, got 'a'"),
-            ({"missing": "em", "tol": math.nan}, "tol must be a number of at least 0, got nan"),
-            ({"missing": "em", "tol": -1e-9}, "tol must be a number of at least 0, got -1e-09"),
-            ({"tol": None}, "tol must be a number of at least 0, got None"),
+            ({"missing": "em", "tol": "a"}, "tol must be a finite number of at least 0, got 'a'"),
+            (
+                {"missing": "em", "tol": math.nan},
+                "tol must be a finite number of at least 0, got nan",
+            ),
+            (
+                {"missing": "em", "tol": -1e-9},
+                "tol must be a finite number of at least 0, got -1e-09",
+            ),
+            ({"tol": None}, "tol must be a finite number of at least 0, got None"),
         ],
     )
     def test_wrong(self, arguments, message):
@@ -215,10 +221,10 @@ def slow_table(net, codes, weights, child, parents, kind, weight):
     arities = net.schema_.arities
     shape = [int(arities[c]) for c in (*parents, child)]
     counts = np.zeros(shape)
-    for row, own in zip(codes, weights, strict=True):
+    for row, weight_of in zip(codes, weights, strict=True):
         cell = tuple(row[c] for c in (*parents, child))
         if min(cell) >= 0:
-            counts[cell] += own
+            counts[cell] += weight_of
     counts += {"mle": 0.0, "k2": weight, "bdeu": weight / counts.size}[kind]
     totals = counts.sum(axis=-1, keepdims=True)
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1), 1 / shape[-1])
@@ -236,8 +242,8 @@ def slow_em_step(net, codes, kind, weight):
             complete.append(cell)
             weights.append(posterior[tuple(cell)])
     return [
-        slow_table(net, np.array(complete), weights, child, own, kind, weight)
-        for child, own in enumerate(net.parents_)
+        slow_table(net, np.array(complete), weights, child, above, kind, weight)
+        for child, above in enumerate(net.parents_)
     ]
 
 
@@ -245,8 +251,8 @@ def with_tables(net, tables):
     """The same net with other tables."""
     columns = {column.name: column.labels for column in net.schema_}
     parents = {
-        n: [net.column_names_[p] for p in own]
-        for n, own in zip(net.column_names_, net.parents_, strict=True)
+        n: [net.column_names_[p] for p in above]
+        for n, above in zip(net.column_names_, net.parents_, strict=True)
     }
     return BayesNet.from_tables(columns, parents, dict(zip(net.column_names_, tables, strict=True)))
 
@@ -267,13 +273,17 @@ class TestEM:
         codes = data.draw(records(net))
         table = table_of(net, codes)
         start = net.fit_parameters(table, "bdeu", prior_weight=1.0 if kind == "mle" else 2.0)
-        known = [(codes[:, [*own, c]] >= 0).all(axis=1).any() for c, own in enumerate(net.parents_)]
+        known = [
+            (codes[:, [*above, c]] >= 0).all(axis=1).any() for c, above in enumerate(net.parents_)
+        ]
         tables = [(start if known[c] else net).table(c) for c in range(len(known))]
         start = with_tables(net, tables)
         # One estimate from the start's expectations: the loop ends before it looks again.
-        found = net.fit_parameters(table, kind, prior_weight=2.0, missing="em", max_iter=1, tol=0.0)
+        result = net.fit_parameters(
+            table, kind, prior_weight=2.0, missing="em", max_iter=1, tol=0.0
+        )
         for child, expected in enumerate(slow_em_step(start, codes, kind, 2.0)):
-            np.testing.assert_allclose(found.table(child), expected, atol=1e-10)
+            np.testing.assert_allclose(result.table(child), expected, atol=1e-10)
 
     @given(nets(zeros=False), st.data(), st.sampled_from(["mle", "bdeu"]))
     def test_never_goes_down(self, net, data, kind):

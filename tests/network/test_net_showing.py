@@ -74,13 +74,13 @@ def test_without_networkx(monkeypatch):
 @given(nets(max_columns=8))
 def test_layers(net):
     placed = lay_out_layers(net.parents_, 26.0, 12.0)
-    for child, own in enumerate(net.parents_):
-        for parent in own:
+    for child, above in enumerate(net.parents_):
+        for parent in above:
             between = placed.layer[child] - placed.layer[parent] - 1
             assert between >= 0
             assert len(placed.bends[parent, child]) == between
     for layer in set(placed.layer):
-        y = np.sort(placed.y[[k for k, own in enumerate(placed.layer) if own == layer]])
+        y = np.sort(placed.y[[k for k, number in enumerate(placed.layer) if number == layer]])
         assert (np.diff(y) >= 38.0 - 1e-6).all()
     assert min(placed.y - 13.0) >= -1e-6
 

@@ -41,19 +41,19 @@ def test_all_records_of_a_file(tmp_path, kind):
     assert columns.names == NAMES
     assert columns.n_records == 5003
     expected = learn(Columns.from_array(x), Settings(algorithm="exact"))
-    found = learn(columns, Settings(algorithm="exact"))
-    assert found.edges.tolist() == expected.edges.tolist()
-    np.testing.assert_allclose(found.weights, expected.weights, rtol=1e-10)
-    assert found.nodes[3].mean == pytest.approx(x[:, 3].mean())
+    result = learn(columns, Settings(algorithm="exact"))
+    assert result.edges.tolist() == expected.edges.tolist()
+    np.testing.assert_allclose(result.weights, expected.weights, rtol=1e-10)
+    assert result.nodes[3].mean == pytest.approx(x[:, 3].mean())
 
 
 def test_a_sample_of_a_file(tmp_path, kind):
     x = gaussian_tree(1, 20_011, 7)
     columns = Columns.from_file(write(tmp_path / "x", x, kind))
-    found = learn(columns, MIST)
-    assert found.edges.tolist() == learn(Columns.from_array(x), MIST).edges.tolist()
-    assert found.edge_usage < 0.3
-    assert 400 <= found.rounds[0]["records"] < 480  # whole slices
+    result = learn(columns, MIST)
+    assert result.edges.tolist() == learn(Columns.from_array(x), MIST).edges.tolist()
+    assert result.edge_usage < 0.3
+    assert 400 <= result.rounds[0]["records"] < 480  # whole slices
 
 
 @pytest.mark.parametrize("changes", [{"tree_edges": "exact"}, {"interval": "hoeffding"}])
@@ -62,33 +62,33 @@ def test_pairs_that_are_read_to_the_end(tmp_path, kind, changes):
     columns = Columns.from_file(write(tmp_path / "x", x, kind))
     settings = Settings(algorithm="mist", initial_sample=400, random_state=0, **changes)
     whole = learn(Columns.from_array(x), Settings(algorithm="exact"))
-    found = learn(columns, settings)
-    assert found.edges.tolist() == whole.edges.tolist()
+    result = learn(columns, settings)
+    assert result.edges.tolist() == whole.edges.tolist()
     if "tree_edges" in changes:
-        np.testing.assert_allclose(found.weights, whole.weights, rtol=1e-9)
+        np.testing.assert_allclose(result.weights, whole.weights, rtol=1e-9)
 
 
 def test_independent_numbers_are_read_once_each(tmp_path, kind):
     x = np.random.default_rng(3).normal(size=(3001, 7))
     columns = Columns.from_file(write(tmp_path / "x", x, kind))
-    found = learn(columns, MIST)
+    result = learn(columns, MIST)
     whole = learn(Columns.from_array(x), Settings(algorithm="exact"))
-    assert found.edges.tolist() == whole.edges.tolist()
-    exact = found.lower == found.upper
-    np.testing.assert_allclose(found.weights[exact], whole.weights[exact], rtol=1e-9)
+    assert result.edges.tolist() == whole.edges.tolist()
+    exact = result.lower == result.upper
+    np.testing.assert_allclose(result.weights[exact], whole.weights[exact], rtol=1e-9)
     assert exact.any()
-    assert found.edge_usage <= 1
+    assert result.edge_usage <= 1
 
 
 def test_slices_are_those_of_the_file(tmp_path, kind):
     x = np.arange(3500.0 * 7).reshape(3500, 7)
     source = Columns.from_file(write(tmp_path / "x", x, kind)).numbers
-    assert source.pieces() == [(0, 700), (700, 1400), (1400, 2100), (2100, 2800), (2800, 3500)]
+    assert source.chunks() == [(0, 700), (700, 1400), (1400, 2100), (2100, 2800), (2800, 3500)]
     starts, stops = np.array([3, 640, 700, 3400]), np.array([4, 700, 764, 3500])
     columns = np.array([5, 0])
-    found = source.gather(starts, stops, columns)
+    result = source.gather(starts, stops, columns)
     rows = np.concatenate([np.arange(a, b) for a, b in zip(starts, stops, strict=True)])
-    np.testing.assert_array_equal(found, x[np.ix_(rows, columns)].T)
+    np.testing.assert_array_equal(result, x[np.ix_(rows, columns)].T)
     np.testing.assert_array_equal(np.concatenate([part for _, part in source.blocks(333)]), x)
 
 
@@ -116,8 +116,8 @@ def test_missing_numbers_of_a_file(tmp_path, kind):
     columns = Columns.from_file(path)
     with pytest.raises(InputError, match="column 'c2' in row 1234 is missing"):
         learn(columns, Settings(algorithm="exact"))
-    found = learn(columns, Settings(algorithm="exact", missing="ignore"))
-    assert [node.n for node in found.nodes] == [2000, 2000, 1999, 2000, 2000, 2000, 2000]
+    result = learn(columns, Settings(algorithm="exact", missing="ignore"))
+    assert [node.n for node in result.nodes] == [2000, 2000, 1999, 2000, 2000, 2000, 2000]
 
 
 def test_files_that_cannot_be_read(tmp_path, kind):

@@ -20,9 +20,9 @@ def random_weights(seed, n):
 def test_exact_weights_give_scipys_tree(seed, n):
     weights = random_weights(seed, n)
     expected = np.sort(np.argwhere(minimum_spanning_tree(-weights).toarray()), axis=1)
-    found = red_rule_tree(n, weights)
-    assert found.shape == (n - 1, 2)
-    assert sorted(map(tuple, expected.tolist())) == list(map(tuple, found.tolist()))
+    result = red_rule_tree(n, weights)
+    assert result.shape == (n - 1, 2)
+    assert sorted(map(tuple, expected.tolist())) == list(map(tuple, result.tolist()))
 
 
 @given(st.integers(0, 10_000), st.integers(2, 8))

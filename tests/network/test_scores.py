@@ -24,44 +24,44 @@ def families(draw, n):
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
-@given(draw=st.data(), own=data(max_columns=5, with_chosen=False), weight=prior_weights)
-def test_the_score_of_a_family_is_that_of_its_definition(score, draw, own, weight):
-    child, parents = draw.draw(families(len(own.arities)))
-    actual = search.family_score(own.table(), child, parents, score, weight)
+@given(draw=st.data(), records=data(max_columns=5, with_chosen=False), weight=prior_weights)
+def test_the_score_of_a_family_is_that_of_its_definition(score, draw, records, weight):
+    child, parents = draw.draw(families(len(records.arities)))
+    actual = search.family_score(records.table(), child, parents, score, weight)
     expected = oracle.family_score(
-        own.rows, own.arities, child, parents, score, weight, own.weights
+        records.rows, records.arities, child, parents, score, weight, records.weights
     )
     assert actual == pytest.approx(expected, rel=1e-9, abs=1e-7)
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
-@given(own=data(max_columns=4, with_chosen=False), weight=prior_weights)
-def test_the_order_of_parents_does_not_matter(score, own, weight):
-    n = len(own.arities)
-    table, parents = own.table(), list(range(1, n))
+@given(records=data(max_columns=4, with_chosen=False), weight=prior_weights)
+def test_the_order_of_parents_does_not_matter(score, records, weight):
+    n = len(records.arities)
+    table, parents = records.table(), list(range(1, n))
     forward = search.family_score(table, 0, parents, score, weight)
     backward = search.family_score(table, 0, parents[::-1], score, weight)
     assert forward == pytest.approx(backward, rel=1e-12, abs=1e-9)
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
-@given(own=data(max_columns=4, with_chosen=False, weights=None), draw=st.data())
-def test_the_choice_of_defaults_does_not_matter(score, own, draw):
-    n = len(own.arities)
-    others = [draw.draw(st.integers(0, arity - 1)) for arity in own.arities]
+@given(records=data(max_columns=4, with_chosen=False, weights=None), draw=st.data())
+def test_the_choice_of_defaults_does_not_matter(score, records, draw):
+    n = len(records.arities)
+    others = [draw.draw(st.integers(0, arity - 1)) for arity in records.arities]
     parents = list(range(1, n))
-    one = search.family_score(own.table(), 0, parents, score, 1.0)
-    two = search.family_score(own.with_(defaults=others).table(), 0, parents, score, 1.0)
+    one = search.family_score(records.table(), 0, parents, score, 1.0)
+    two = search.family_score(records.with_(defaults=others).table(), 0, parents, score, 1.0)
     assert one == pytest.approx(two, rel=1e-12, abs=1e-9)
 
 
 @pytest.mark.parametrize("score", ["bic", "aic", "bdeu"])
-@given(own=data(max_columns=3, with_chosen=False, weights=None), weight=prior_weights)
-def test_nets_of_one_equivalence_class_score_the_same(score, own, weight):
+@given(records=data(max_columns=3, with_chosen=False, weights=None), weight=prior_weights)
+def test_nets_of_one_equivalence_class_score_the_same(score, records, weight):
     """bds, k2 and penalized do not promise it."""
-    if len(own.arities) < 2:
+    if len(records.arities) < 2:
         return
-    table = own.table()
+    table = records.table()
     there = search.family_score(table, 0, (), score, weight)
     there += search.family_score(table, 1, (0,), score, weight)
     back = search.family_score(table, 1, (), score, weight)
@@ -143,24 +143,25 @@ def test_a_net_scores_the_sum_of_its_families():
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
-@given(own=data(max_columns=4, with_chosen=False, weights=None), draw=st.data())
-def test_available_cases_gain_over_the_column_alone(score, own, draw):
-    n, m = len(own.arities), len(own.rows)
+@given(records=data(max_columns=4, with_chosen=False, weights=None), draw=st.data())
+def test_available_cases_gain_over_the_column_alone(score, records, draw):
+    n, m = len(records.arities), len(records.rows)
     gone = draw.draw(st.lists(st.tuples(st.integers(0, m - 1), st.integers(0, n - 1))))
     rows = [
-        [None if (r, c) in gone else v for c, v in enumerate(row)] for r, row in enumerate(own.rows)
+        [None if (r, c) in gone else v for c, v in enumerate(row)]
+        for r, row in enumerate(records.rows)
     ]
-    labels = [[f"v{k}" for k in range(arity)] for arity in own.arities]
+    labels = [[f"v{k}" for k in range(arity)] for arity in records.arities]
     frame = pl.DataFrame(
         {
             name: pl.Series(
                 [None if row[c] is None else f"v{row[c]}" for row in rows], dtype=pl.Enum(labels[c])
             )
-            for c, name in enumerate(own.names)
+            for c, name in enumerate(records.names)
         }
     )
     parents = tuple(range(1, n))
     table = Table(frame)
     actual = search.family_score(table, 0, parents, score, 1.0, missing="ignore")
-    expected = oracle.family_score(rows, own.arities, 0, parents, score, 1.0)
+    expected = oracle.family_score(rows, records.arities, 0, parents, score, 1.0)
     assert actual == pytest.approx(expected, rel=1e-9, abs=1e-7)

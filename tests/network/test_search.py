@@ -20,8 +20,8 @@ def sampled(n_records, n, seed, arity=2, strength=0.8):
     rng = np.random.default_rng(seed)
     codes = np.zeros((n_records, n), np.int64)
     for c in range(n):
-        own = rng.choice(c, min(c, 2), replace=False) if c else []
-        clear = (codes[:, own].sum(axis=1) + 1) % arity
+        above = rng.choice(c, min(c, 2), replace=False) if c else []
+        clear = (codes[:, above].sum(axis=1) + 1) % arity
         noise = rng.integers(0, arity, n_records)
         codes[:, c] = np.where(rng.random(n_records) < strength, clear, noise)
     return codes
@@ -39,29 +39,29 @@ def as_table(codes, arity=2):
     )
 
 
-def check(found, families, n, limits=None):
+def check(result, families, n, limits=None):
     """What any answer must be: allowed, sorted, and scored as the slow scorer does."""
     limits = limits or {}
-    assert len(found.parents) == n
-    assert oracle.is_allowed(found.parents, **limits)
-    assert all(list(own) == sorted(set(own)) for own in found.parents)
-    own = [families(child, parents) for child, parents in enumerate(found.parents)]
-    assert np.asarray(found.family_scores) == pytest.approx(own, rel=1e-9, abs=1e-7)
-    assert found.score == pytest.approx(sum(own), rel=1e-9, abs=1e-7)
-    assert not found.interrupted
+    assert len(result.parents) == n
+    assert oracle.is_allowed(result.parents, **limits)
+    assert all(list(above) == sorted(set(above)) for above in result.parents)
+    scores = [families(child, parents) for child, parents in enumerate(result.parents)]
+    assert np.asarray(result.family_scores) == pytest.approx(scores, rel=1e-9, abs=1e-7)
+    assert result.score == pytest.approx(sum(scores), rel=1e-9, abs=1e-7)
+    assert not result.interrupted
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
-@given(own=data(max_rows=40, max_columns=4, with_chosen=False, weights=None), draw=st.data())
+@given(records=data(max_rows=40, max_columns=4, with_chosen=False, weights=None), draw=st.data())
 @settings(max_examples=30)
-def test_no_single_move_improves_what_is_found(score, own, draw):
-    n = len(own.arities)
+def test_no_single_move_improves_what_is_found(score, records, draw):
+    n = len(records.arities)
     limit = draw.draw(st.integers(0, 3))
-    found = find_structure(own.table(), SearchSettings(criterion=score, max_parents=limit))
-    families = oracle.Families(own.rows, own.arities, score)
-    check(found, families, n, {"max_parents": limit})
-    slack = 1e-6 * (1 + abs(found.score))
-    assert oracle.best_improvement(families, found.parents, max_parents=limit) <= slack
+    result = find_structure(records.table(), SearchSettings(criterion=score, max_parents=limit))
+    families = oracle.Families(records.rows, records.arities, score)
+    check(result, families, n, {"max_parents": limit})
+    slack = 1e-6 * (1 + abs(result.score))
+    assert oracle.best_improvement(families, result.parents, max_parents=limit) <= slack
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
@@ -70,13 +70,13 @@ def test_the_best_of_all_nets_of_four_columns_is_found(score, seed):
     codes = sampled(300, 4, seed, arity=3)
     families = oracle.Families(codes.tolist(), [3] * 4, score)
     best, nets = oracle.best_nets(families, 4, max_parents=3)
-    found = find_structure(
+    result = find_structure(
         as_table(codes, 3),
         SearchSettings(criterion=score, max_parents=3, n_restarts=10, random_state=0),
     )
-    check(found, families, 4)
-    assert found.score == pytest.approx(best, rel=1e-9)
-    assert found.parents in nets
+    check(result, families, 4)
+    assert result.score == pytest.approx(best, rel=1e-9)
+    assert result.parents in nets
 
 
 @given(draw=st.data(), seed=st.integers(0, 1000))
@@ -89,11 +89,11 @@ def test_required_and_forbidden_arcs_are_kept(draw, seed):
     others = [pair for pair in itertools.permutations(range(4), 2) if pair not in required]
     forbidden = draw.draw(st.lists(st.sampled_from(others), unique=True, max_size=5))
     limits = {"max_parents": 3, "required": tuple(required), "forbidden": tuple(forbidden)}
-    found = find_structure(as_table(codes), SearchSettings(criterion="bic", **limits))
+    result = find_structure(as_table(codes), SearchSettings(criterion="bic", **limits))
     families = oracle.Families(codes.tolist(), [2] * 4, "bic")
-    check(found, families, 4, limits)
-    slack = 1e-6 * (1 + abs(found.score))
-    assert oracle.best_improvement(families, found.parents, **limits) <= slack
+    check(result, families, 4, limits)
+    slack = 1e-6 * (1 + abs(result.score))
+    assert oracle.best_improvement(families, result.parents, **limits) <= slack
 
 
 @pytest.mark.parametrize("start", ["empty", "branching"])
@@ -101,11 +101,11 @@ def test_required_and_forbidden_arcs_are_kept(draw, seed):
 def test_where_it_starts_and_tabu_end_at_a_local_optimum(start, tabu):
     codes = sampled(800, 7, 5, arity=3)
     families = oracle.Families(codes.tolist(), [3] * 7, "bdeu")
-    found = find_structure(
+    result = find_structure(
         as_table(codes, 3), SearchSettings(criterion="bdeu", max_parents=4, start=start, tabu=tabu)
     )
-    check(found, families, 7, {"max_parents": 4})
-    assert oracle.best_improvement(families, found.parents, max_parents=4) <= 1e-6
+    check(result, families, 7, {"max_parents": 4})
+    assert oracle.best_improvement(families, result.parents, max_parents=4) <= 1e-6
 
 
 @pytest.mark.parametrize("score", ["bic", "k2", "penalized"])
@@ -114,11 +114,11 @@ def test_no_swap_of_neighbours_improves_what_is_found(score, seed):
     codes = sampled(150, 6, seed, arity=3, strength=0.6)
     families = oracle.Families(codes.tolist(), [3] * 6, score)
     plain = SearchSettings(criterion=score, tabu=0, n_walks=0, swaps=True, max_parents=3)
-    found = find_structure(as_table(codes, 3), plain)
-    check(found, families, 6, {"max_parents": 3})
-    slack = 1e-6 * (1 + abs(found.score))
+    result = find_structure(as_table(codes, 3), plain)
+    check(result, families, 6, {"max_parents": 3})
+    slack = 1e-6 * (1 + abs(result.score))
     moves = {"swaps": True, "max_parents": 3}
-    assert oracle.best_improvement(families, found.parents, **moves) <= slack
+    assert oracle.best_improvement(families, result.parents, **moves) <= slack
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
@@ -126,10 +126,10 @@ def test_plain_hill_climbing_ends_at_a_local_optimum(score):
     codes = sampled(300, 7, 1, arity=2, strength=0.7)
     families = oracle.Families(codes.tolist(), [2] * 7, score)
     plain = SearchSettings(criterion=score, tabu=0, n_walks=0, swaps=False, max_parents=2)
-    found = find_structure(as_table(codes), plain)
-    check(found, families, 7, {"max_parents": 2})
-    slack = 1e-6 * (1 + abs(found.score))
-    assert oracle.best_improvement(families, found.parents, max_parents=2) <= slack
+    result = find_structure(as_table(codes), plain)
+    check(result, families, 7, {"max_parents": 2})
+    slack = 1e-6 * (1 + abs(result.score))
+    assert oracle.best_improvement(families, result.parents, max_parents=2) <= slack
 
 
 def test_missing_values_leave_their_record_out_of_a_family():
@@ -149,10 +149,10 @@ def test_missing_values_leave_their_record_out_of_a_family():
             for c in range(5)
         }
     )
-    found = find_structure(Table(frame), SearchSettings(criterion="bic", missing="ignore"))
+    result = find_structure(Table(frame), SearchSettings(criterion="bic", missing="ignore"))
     families = oracle.Families(rows, [3] * 5, "bic")
-    check(found, families, 5)
-    assert oracle.best_improvement(families, found.parents, max_parents=5) <= 1e-6
+    check(result, families, 5)
+    assert oracle.best_improvement(families, result.parents, max_parents=5) <= 1e-6
 
 
 @pytest.mark.parametrize("score", oracle.SCORES)
@@ -165,8 +165,8 @@ def test_columns_that_are_never_known_together_are_not_joined(score):
             "c": bits[1000:],
         }
     )
-    found = find_structure(Table(frame), SearchSettings(criterion=score, missing="ignore"))
-    assert found.parents == ((), (), ())
+    result = find_structure(Table(frame), SearchSettings(criterion=score, missing="ignore"))
+    assert result.parents == ((), (), ())
 
 
 def test_columns_that_are_rarely_known_are_not_joined():
@@ -174,41 +174,42 @@ def test_columns_that_are_rarely_known_are_not_joined():
     known = rng.random((2000, 10)) < 0.05
     codes = rng.integers(0, 2, (2000, 10)).astype(str)
     columns = {f"c{c}": np.where(known[:, c], codes[:, c], None).tolist() for c in range(10)}
-    found = find_structure(Table(pl.DataFrame(columns)), SearchSettings(missing="ignore"))
-    assert sum(map(len, found.parents)) == 0
+    result = find_structure(Table(pl.DataFrame(columns)), SearchSettings(missing="ignore"))
+    assert sum(map(len, result.parents)) == 0
 
 
 @pytest.mark.parametrize("seconds", [1e-6, 0.02, 0.1, 0.3])
 def test_what_is_found_when_time_is_up_is_not_lost(seconds):
     table = as_table(sampled(3000, 60, 1))
     empty = find_structure(table, SearchSettings(max_parents=0)).score
-    found = find_structure(table, SearchSettings(n_restarts=10**6, max_seconds=seconds))
-    assert found.out_of_time
-    assert (found.score > empty) == (found.n_moves > 0)  # every move of the first climb is upwards
+    result = find_structure(table, SearchSettings(n_restarts=10**6, max_seconds=seconds))
+    assert result.out_of_time
+    # Every move of the first climb is upwards.
+    assert (result.score > empty) == (result.n_moves > 0)
 
 
 def test_high_arities_are_not_counted_as_a_square():
     codes = np.column_stack([np.arange(20_000), np.arange(20_000)[::-1], np.arange(20_000) % 2])
     table = Table(codes)
-    found = find_structure(table, SearchSettings(criterion="bic", n_restarts=3))
-    assert found.parents == ((), (), ())
+    result = find_structure(table, SearchSettings(criterion="bic", n_restarts=3))
+    assert result.parents == ((), (), ())
     with pytest.raises(InputError, match="'0' parents with too many values"):
         find_structure(table, SearchSettings(required=[(1, 0)]))
 
 
 def test_no_time_is_enough_for_some_net():
     table = as_table(sampled(400, 9, 0, arity=3), 3)
-    found = find_structure(table, SearchSettings(n_restarts=10**6, max_seconds=1e-6))
-    assert found.out_of_time
-    assert oracle.is_allowed(found.parents, max_parents=5)
+    result = find_structure(table, SearchSettings(n_restarts=10**6, max_seconds=1e-6))
+    assert result.out_of_time
+    assert oracle.is_allowed(result.parents, max_parents=5)
 
 
 def test_the_trace_rises_to_the_score():
     table = as_table(sampled(300, 8, 2, arity=3), 3)
-    found = find_structure(table, SearchSettings(n_restarts=8, random_state=0))
-    scores = [score for _, _, score, _ in found.trace]
+    result = find_structure(table, SearchSettings(n_restarts=8, random_state=0))
+    scores = [score for _, _, score, _ in result.trace]
     assert scores == sorted(scores)
-    assert scores[-1] == pytest.approx(found.score, rel=1e-12)  # gains, added up on the way
+    assert scores[-1] == pytest.approx(result.score, rel=1e-12)  # gains, added up on the way
 
 
 def test_restarts_and_tabu_never_make_it_worse():
@@ -259,28 +260,28 @@ def test_a_chain_is_found_up_to_equivalence():
     for _ in range(5):
         flip = rng.random((5000, 1)) < 0.15
         codes = np.hstack([codes, np.where(flip, 1 - codes[:, -1:], codes[:, -1:])])
-    found = find_structure(as_table(codes), SearchSettings(criterion="bic"))
+    result = find_structure(as_table(codes), SearchSettings(criterion="bic"))
     chain = ((), *((c,) for c in range(5)))
-    assert oracle.skeleton_and_colliders(found.parents) == oracle.skeleton_and_colliders(chain)
+    assert oracle.skeleton_and_colliders(result.parents) == oracle.skeleton_and_colliders(chain)
 
 
 def test_independent_columns_have_no_arcs():
     codes = np.random.default_rng(1).integers(0, 2, (4000, 6))
-    found = find_structure(as_table(codes), SearchSettings(criterion="bic"))
-    assert found.parents == ((),) * 6
+    result = find_structure(as_table(codes), SearchSettings(criterion="bic"))
+    assert result.parents == ((),) * 6
 
 
 def test_one_column_has_no_parents():
-    found = find_structure(as_table(np.array([[0], [1], [1]])), SearchSettings(criterion="bic"))
-    assert found.parents == ((),)
+    result = find_structure(as_table(np.array([[0], [1], [1]])), SearchSettings(criterion="bic"))
+    assert result.parents == ((),)
 
 
 def test_a_column_of_one_value_gains_nothing():
     codes = sampled(200, 3, 0)
     codes[:, 1] = 0
-    found = find_structure(as_table(codes), SearchSettings(criterion="bic"))
-    assert found.parents[1] == ()
-    assert all(1 not in own for own in found.parents)
+    result = find_structure(as_table(codes), SearchSettings(criterion="bic"))
+    assert result.parents[1] == ()
+    assert all(1 not in above for above in result.parents)
 
 
 @pytest.mark.parametrize(

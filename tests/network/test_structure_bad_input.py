@@ -30,8 +30,8 @@ def test_the_row_of_a_missing_number_is_named():
     x[217, 2] = np.nan
     with pytest.raises(InputError, match="column '2' in row 217 is missing"):
         learn(Columns.from_array(x), settings("exact"))
-    found = learn(Columns.from_array(x), settings("exact", missing="ignore"))
-    assert found.nodes[2].n == 299
+    result = learn(Columns.from_array(x), settings("exact", missing="ignore"))
+    assert result.nodes[2].n == 299
 
 
 def test_infinite_numbers_are_never_ignored():
@@ -56,12 +56,12 @@ def test_constant_and_identical_numbers(method):
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 1000))
     x = np.stack([a, np.full(1000, 7.0), 3 * a - 1, a + b], axis=1)
-    found = learn(Columns.from_array(x), settings(method))
-    assert found.edges.tolist() == [[0, 1], [0, 2], [0, 3]]
-    assert found.weights[0] == 0
-    assert found.weights[1] == np.inf
-    assert found.nodes[1].variance == 0
-    assert found.nodes[1].mean == 7
+    result = learn(Columns.from_array(x), settings(method))
+    assert result.edges.tolist() == [[0, 1], [0, 2], [0, 3]]
+    assert result.weights[0] == 0
+    assert result.weights[1] == np.inf
+    assert result.nodes[1].variance == 0
+    assert result.nodes[1].mean == 7
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -69,20 +69,20 @@ def test_constant_and_identical_codes(method):
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 3, (2, 1000))
     table = Table({"a": a, "k": [1] * 1000, "same": a.astype(str), "b": np.where(b > 0, a, b)})
-    found = learn(Columns.from_table(table), settings(method))
-    assert found.edges.tolist() == [[0, 1], [0, 2], [0, 3]]
-    assert found.weights[0] == 0
-    assert found.weights[1] == pytest.approx(np.log(3), abs=0.01)
+    result = learn(Columns.from_table(table), settings(method))
+    assert result.edges.tolist() == [[0, 1], [0, 2], [0, 3]]
+    assert result.weights[0] == 0
+    assert result.weights[1] == pytest.approx(np.log(3), abs=0.01)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_constant_number_beside_codes(method):
     x = np.full((600, 1), 4.0)
     table = discrete_tree(0, 600, 2)
-    found = learn(Columns.mixed(x, ["x"], table), settings(method))
-    assert found.edges.tolist() == [[0, 1], [1, 2]]
-    assert found.weights[0] == 0
-    assert found.nodes[0].variance == 0
+    result = learn(Columns.mixed(x, ["x"], table), settings(method))
+    assert result.edges.tolist() == [[0, 1], [1, 2]]
+    assert result.weights[0] == 0
+    assert result.nodes[0].variance == 0
 
 
 def test_columns_that_differ_rarely_are_not_taken_for_equal():
@@ -93,10 +93,10 @@ def test_columns_that_differ_rarely_are_not_taken_for_equal():
     x = np.stack([a + far, a, a + 0.1 * rng.normal(size=20_000)], axis=1)
     whole = learn(Columns.from_array(x), Settings(algorithm="exact"))
     for seed in range(20):
-        found = learn(
+        result = learn(
             Columns.from_array(x), Settings(algorithm="mist", initial_sample=100, random_state=seed)
         )
-        assert found.edges.tolist() == whole.edges.tolist()
+        assert result.edges.tolist() == whole.edges.tolist()
 
 
 @pytest.mark.parametrize("make", [lambda: gaussian_tree(0, 50, 4), lambda: np.zeros((50, 4))])
@@ -120,10 +120,10 @@ def test_tiny_samples():
 
 def test_independent_columns_are_read_to_the_end():
     x = np.random.default_rng(0).normal(size=(2000, 5))
-    found = learn(Columns.from_array(x), settings("mist"))
+    result = learn(Columns.from_array(x), settings("mist"))
     weights = -0.5 * np.log1p(-(np.corrcoef(x, rowvar=False) ** 2 - 2 * np.eye(5)))
-    assert found.edges.tolist() == kruskal(weights).tolist()
-    assert found.n_read == 2000
+    assert result.edges.tolist() == kruskal(weights).tolist()
+    assert result.n_read == 2000
 
 
 @pytest.mark.parametrize(
@@ -134,11 +134,11 @@ def test_independent_columns_are_read_to_the_end():
         ({"guarantee": "half"}, "guarantee must be"),
         ({"tree_edges": "none"}, "tree_edges must be"),
         ({"missing": "error"}, "missing must be"),
-        ({"delta": 0}, "delta must be a number between 0 and 1, got 0"),
+        ({"delta": 0}, "delta must be a finite number above 0 and below 1, got 0"),
         ({"delta": 1.0}, "delta must be"),
         ({"delta": "small"}, "delta must be"),
         ({"delta": True}, "delta must be"),
-        ({"epsilon": -0.1}, "epsilon must be a number of at least 0"),
+        ({"epsilon": -0.1}, "epsilon must be a finite number of at least 0"),
         ({"epsilon": np.nan}, "epsilon must be"),
         ({"initial_sample": 1}, "sample must be a whole number of at least 2"),
         ({"initial_sample": 10.5}, "sample must be"),

@@ -24,33 +24,33 @@ examples = settings(max_examples=60)
 
 def dense(columns):
     """Return the values of each column as a list; codes for discrete ones."""
-    found = []
-    for numeric, place in zip(columns.numeric, columns.place, strict=True):
+    result = []
+    for numeric, place in zip(columns.numeric, columns.index, strict=True):
         if numeric:
-            found.append(np.asarray(columns.numbers)[:, place].tolist())
+            result.append(np.asarray(columns.numbers)[:, place].tolist())
         else:
-            found.append(columns.table.codes(int(place)).tolist())
-    return found
+            result.append(columns.table.codes(int(place)).tolist())
+    return result
 
 
-def check(columns, weights, found):
+def check(columns, weights, result):
     """The tree is a maximum spanning tree, with the weights of its edges."""
     n = columns.n_columns
-    assert found.edges.shape == (n - 1, 2)
-    assert found.edges.dtype == np.int64
-    assert (found.edges[:, 0] < found.edges[:, 1]).all()
-    assert found.edges.tolist() == sorted(found.edges.tolist())
+    assert result.edges.shape == (n - 1, 2)
+    assert result.edges.dtype == np.int64
+    assert (result.edges[:, 0] < result.edges[:, 1]).all()
+    assert result.edges.tolist() == sorted(result.edges.tolist())
     best = tree_weight(weights, kruskal(weights))
-    assert tree_weight(weights, found.edges) == pytest.approx(best, abs=1e-9)
+    assert tree_weight(weights, result.edges) == pytest.approx(best, abs=1e-9)
     np.testing.assert_allclose(
-        found.weights, weights[found.edges[:, 0], found.edges[:, 1]], atol=1e-9
+        result.weights, weights[result.edges[:, 0], result.edges[:, 1]], atol=1e-9
     )
-    assert np.array_equal(found.lower, found.weights)
-    assert np.array_equal(found.upper, found.weights)
-    assert found.edge_usage == 1.0
-    assert found.n_read == columns.n_records
-    assert len(found.nodes) == n
-    assert len(found.pairs) == n - 1
+    assert np.array_equal(result.lower, result.weights)
+    assert np.array_equal(result.upper, result.weights)
+    assert result.edge_usage == 1.0
+    assert result.n_read == columns.n_records
+    assert len(result.nodes) == n
+    assert len(result.pairs) == n - 1
 
 
 @examples
@@ -76,11 +76,11 @@ def test_numbers(seed, n_columns, n_records, kind):
 def test_codes(table):
     columns = Columns.from_table(table.table())
     weights = all_weights(dense(columns), [False] * columns.n_columns)
-    found = learn(columns, EXACT)
-    check(columns, weights, found)
-    for (a, b), counts in zip(found.edges.tolist(), found.pairs, strict=True):
+    result = learn(columns, EXACT)
+    check(columns, weights, result)
+    for (a, b), counts in zip(result.edges.tolist(), result.pairs, strict=True):
         assert np.array_equal(counts, table.joint([a, b]))
-    for c, counts in enumerate(found.nodes):
+    for c, counts in enumerate(result.nodes):
         assert np.array_equal(counts, table.joint([c]))
 
 
@@ -104,17 +104,17 @@ def test_weights_of_records_repeat_them():
     assert heavy.edges.tolist() == plain.edges.tolist()
     np.testing.assert_allclose(heavy.weights, plain.weights, atol=1e-12)
     assert heavy.nodes[0].variance == pytest.approx(plain.nodes[0].variance)
-    own = learn(Columns.from_array(x, weights=weights), EXACT)
+    weighted = learn(Columns.from_array(x, weights=weights), EXACT)
     np.testing.assert_allclose(
-        own.weights, learn(Columns.from_array(x[rows]), EXACT).weights, atol=1e-12
+        weighted.weights, learn(Columns.from_array(x[rows]), EXACT).weights, atol=1e-12
     )
 
 
 def test_statistics_of_edges():
     columns = mixed_columns(1, 500)
-    found = learn(columns, EXACT)
+    result = learn(columns, EXACT)
     values = dense(columns)
-    for c, node in enumerate(found.nodes):
+    for c, node in enumerate(result.nodes):
         if columns.numeric[c]:
             assert isinstance(node, Moments)
             assert node.n == 500
@@ -123,7 +123,7 @@ def test_statistics_of_edges():
         else:
             assert node.tolist() == np.bincount(values[c], minlength=len(node)).tolist()
     kinds = set()
-    for (a, b), pair in zip(found.edges.tolist(), found.pairs, strict=True):
+    for (a, b), pair in zip(result.edges.tolist(), result.pairs, strict=True):
         kinds.add(type(pair))
         if isinstance(pair, PairMoments):
             x, y = np.array(values[a]), np.array(values[b])
@@ -157,11 +157,11 @@ def test_missing_values_are_left_out_pair_by_pair(seed):
         *[[np.nan if v is None else v for v in codes[:, k]] for k in range(3)],
     ]
     weights = all_weights(values, columns.numeric)
-    found = learn(columns, Settings(algorithm="exact", missing="ignore"))
-    check(columns, weights, found)
-    for node, column in zip(found.nodes[4:], values[4:], strict=True):
+    result = learn(columns, Settings(algorithm="exact", missing="ignore"))
+    check(columns, weights, result)
+    for node, column in zip(result.nodes[4:], values[4:], strict=True):
         assert node.sum() == np.isfinite(column).sum()
-    for node, column in zip(found.nodes[:4], values[:4], strict=True):
+    for node, column in zip(result.nodes[:4], values[:4], strict=True):
         assert (node.n, node.mean) == pytest.approx((np.isfinite(column).sum(), np.nanmean(column)))
 
 
@@ -169,10 +169,10 @@ def test_constant_and_identical_columns():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 300))
     x = np.stack([a, np.full(300, 0.1), 5 - 2 * a, b + 1e6, a], axis=1)
-    found = learn(Columns.from_array(x), EXACT)
-    assert found.edges.tolist()[:2] == [[0, 1], [0, 2]]  # all edges of column 1 weigh nothing
-    assert [0, 4] in found.edges.tolist()
-    weights = dict(zip(map(tuple, found.edges.tolist()), found.weights.tolist(), strict=True))
+    result = learn(Columns.from_array(x), EXACT)
+    assert result.edges.tolist()[:2] == [[0, 1], [0, 2]]  # all edges of column 1 weigh nothing
+    assert [0, 4] in result.edges.tolist()
+    weights = dict(zip(map(tuple, result.edges.tolist()), result.weights.tolist(), strict=True))
     assert weights[0, 1] == 0
     assert weights[0, 2] == weights[0, 4] == np.inf
     only = learn(Columns.from_array(np.ones((5, 3))), EXACT)
@@ -181,9 +181,9 @@ def test_constant_and_identical_columns():
 
 
 def test_one_column_has_no_edges():
-    found = learn(Columns.from_array(np.arange(4.0)[:, None]), EXACT)
-    assert found.edges.shape == (0, 2)
-    assert found.nodes == [Moments(4.0, 1.5, 1.25)]
+    result = learn(Columns.from_array(np.arange(4.0)[:, None]), EXACT)
+    assert result.edges.shape == (0, 2)
+    assert result.nodes == [Moments(4.0, 1.5, 1.25)]
     mist = learn(
         Columns.from_array(np.arange(9.0)[:, None]), Settings(algorithm="mist", initial_sample=2)
     )

@@ -52,30 +52,30 @@ KINDS = {"numbers": numbers, "binary": binary, "labels": labels, "mixed": mixed}
 def test_the_tree_of_a_sample_is_the_tree_of_all(kind, changes):
     columns = KINDS[kind](1)
     whole = learn(columns, EXACT)
-    found = learn(columns, replace(MIST, **changes))
-    assert found.edges.tolist() == whole.edges.tolist()
-    assert 0 < found.edge_usage <= 1
-    assert (found.lower <= whole.weights + 1e-9).all()
-    assert (whole.weights <= found.upper + 1e-9).all()
-    assert (found.lower <= found.weights).all()
-    assert (found.weights <= found.upper).all()
+    result = learn(columns, replace(MIST, **changes))
+    assert result.edges.tolist() == whole.edges.tolist()
+    assert 0 < result.edge_usage <= 1
+    assert (result.lower <= whole.weights + 1e-9).all()
+    assert (whole.weights <= result.upper + 1e-9).all()
+    assert (result.lower <= result.weights).all()
+    assert (result.weights <= result.upper).all()
     if changes.get("tree_edges") == "exact":
-        np.testing.assert_allclose(found.weights, whole.weights, rtol=1e-9)
-        assert found.n_read == columns.n_records
+        np.testing.assert_allclose(result.weights, whole.weights, rtol=1e-9)
+        assert result.n_read == columns.n_records
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_few_records_are_read_where_little_is_unclear(kind):
-    found = learn(KINDS[kind](2), MIST)
-    first = found.rounds[0]
-    n = len(found.nodes)
+    result = learn(KINDS[kind](2), MIST)
+    first = result.rounds[0]
+    n = len(result.nodes)
     assert first == {"records": 500, "alive": n * (n - 1) // 2}
-    alive = [part["alive"] for part in found.rounds]
+    alive = [part["alive"] for part in result.rounds]
     assert alive == sorted(alive, reverse=True)
     if kind != "mixed":
-        assert found.edge_usage < 0.2
-    reads = [b["alive"] * b["records"] for b in found.rounds]
-    assert found.edge_usage * 20_000 * n * (n - 1) / 2 <= sum(reads)
+        assert result.edge_usage < 0.2
+    reads = [b["alive"] * b["records"] for b in result.rounds]
+    assert result.edge_usage * 20_000 * n * (n - 1) / 2 <= sum(reads)
 
 
 @pytest.mark.parametrize("kind", ["numbers", "binary", "labels"])
@@ -107,9 +107,9 @@ def test_the_order_of_an_array_does_not_matter():
     x = gaussian_tree(6, 5000, 8)
     plain = learn(Columns.from_array(x), MIST)
     for other in (np.asfortranarray(x), np.repeat(x, 2, axis=1)[:, ::2]):
-        found = learn(Columns.from_array(other), MIST)
-        assert found.edges.tolist() == plain.edges.tolist()
-        np.testing.assert_allclose(found.weights, plain.weights, rtol=1e-12)
+        result = learn(Columns.from_array(other), MIST)
+        assert result.edges.tolist() == plain.edges.tolist()
+        np.testing.assert_allclose(result.weights, plain.weights, rtol=1e-12)
     whole = np.round(10 * x).astype(np.int16)
     single = learn(Columns.from_array(whole.astype(np.float32)), MIST)
     assert learn(Columns.from_array(whole), MIST).weights.tolist() == single.weights.tolist()
@@ -120,10 +120,10 @@ def test_epsilon_trades_reading_for_small_mistakes():
     whole = learn(columns, EXACT)
     usages = []
     for epsilon in (0.0, 0.005, 0.05):
-        found = learn(columns, replace(MIST, epsilon=epsilon))
-        usages.append(found.edge_usage)
+        result = learn(columns, replace(MIST, epsilon=epsilon))
+        usages.append(result.edge_usage)
         exact = dict(zip(map(tuple, whole.edges.tolist()), whole.weights, strict=True))
-        lost = sum(exact.values()) - found.weights.sum()
+        lost = sum(exact.values()) - result.weights.sum()
         assert lost < 0.1 * sum(exact.values()) + 20 * epsilon
     assert usages == sorted(usages, reverse=True)
     assert usages[-1] < usages[0]
@@ -131,18 +131,18 @@ def test_epsilon_trades_reading_for_small_mistakes():
 
 def test_statistics_come_from_the_records_read():
     x = gaussian_tree(8, 20_000, 6)
-    found = learn(Columns.from_array(x), MIST)
-    for (a, b), pair in zip(found.edges.tolist(), found.pairs, strict=True):
-        assert 500 <= pair.n <= found.n_read
+    result = learn(Columns.from_array(x), MIST)
+    for (a, b), pair in zip(result.edges.tolist(), result.pairs, strict=True):
+        assert 500 <= pair.n <= result.n_read
         assert pair.cov == pytest.approx(np.cov(x[:, a], x[:, b])[0, 1], abs=0.5)
         assert pair.mean_a == pytest.approx(x[:, a].mean(), abs=0.3)
     table = discrete_tree(8, 20_000, 6)
-    found = learn(Columns.from_table(table), MIST)
-    for (a, b), counts in zip(found.edges.tolist(), found.pairs, strict=True):
-        assert 500 <= counts.sum() <= found.n_read
+    result = learn(Columns.from_table(table), MIST)
+    for (a, b), counts in zip(result.edges.tolist(), result.pairs, strict=True):
+        assert 500 <= counts.sum() <= result.n_read
         share = table.contingency([a, b]).to_array() / 20_000
         np.testing.assert_allclose(counts / counts.sum(), share, atol=0.1)
-    assert [node.tolist() for node in found.nodes] == [
+    assert [node.tolist() for node in result.nodes] == [
         table.one_way().array(c).tolist() for c in range(6)
     ]
 
@@ -150,11 +150,11 @@ def test_statistics_come_from_the_records_read():
 def test_pairs_read_in_full_have_the_statistics_of_all_records():
     columns = mixed_columns(9, 4000)
     whole = learn(columns, EXACT)
-    found = learn(columns, replace(MIST, tree_edges="exact"))
-    assert found.edges.tolist() == whole.edges.tolist()
-    for own, all_of_it in zip(found.pairs, whole.pairs, strict=True):
-        parts = [own] if isinstance(own, np.ndarray) else vars(own).values()
-        expected = [all_of_it] if isinstance(own, np.ndarray) else vars(all_of_it).values()
+    result = learn(columns, replace(MIST, tree_edges="exact"))
+    assert result.edges.tolist() == whole.edges.tolist()
+    for statistic, all_of_it in zip(result.pairs, whole.pairs, strict=True):
+        parts = [statistic] if isinstance(statistic, np.ndarray) else vars(statistic).values()
+        expected = [all_of_it] if isinstance(statistic, np.ndarray) else vars(all_of_it).values()
         for a, b in zip(parts, expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9)
 
@@ -177,8 +177,8 @@ def heavy_tails(rng):
 
 def copies(rng, n_records, n_columns, draw, kept):
     """Return columns that repeat a common one with probability `kept`: all pairs are alike."""
-    own, common = draw((n_records, n_columns)), draw((n_records, 1))
-    return np.where(rng.random(own.shape) < kept, common, own).astype(int)
+    single, common = draw((n_records, n_columns)), draw((n_records, 1))
+    return np.where(rng.random(single.shape) < kept, common, single).astype(int)
 
 
 def rare_events(rng):
@@ -226,9 +226,9 @@ def test_delta_is_kept(make, sample):
     for seed in range(runs):
         columns = make(np.random.default_rng(seed))
         settings = Settings(algorithm="mist", delta=delta, initial_sample=sample, random_state=seed)
-        found = learn(columns, settings)
-        wrong += found.edges.tolist() != learn(columns, EXACT).edges.tolist()
-        usage += found.edge_usage / runs
+        result = learn(columns, settings)
+        wrong += result.edges.tolist() != learn(columns, EXACT).edges.tolist()
+        usage += result.edge_usage / runs
     assert wrong <= binom.isf(1e-3, runs, delta)
     if make in (near_chain, weak_codes):
         assert usage < 0.8  # otherwise this would show nothing
@@ -247,9 +247,10 @@ def test_intervals_hold_as_often_as_they_say():
             initial_sample=200,
             random_state=seed,
         )
-        found = learn(Columns.from_array(x), settings)
-        if found.edges.tolist() == whole.edges.tolist():
-            inside = (found.lower <= whole.weights + 1e-12) & (whole.weights <= found.upper + 1e-12)
+        result = learn(Columns.from_array(x), settings)
+        if result.edges.tolist() == whole.edges.tolist():
+            exact = whole.weights
+            inside = (result.lower <= exact + 1e-12) & (exact <= result.upper + 1e-12)
             held += inside.mean()
         else:
             held += 1
@@ -269,7 +270,7 @@ def test_a_random_order_has_every_number_once(n):
     order = RandomOrder(n, 5)
     numbers = order.numbers(0, n)
     assert np.array_equal(np.sort(numbers), np.arange(n))
-    assert np.array_equal(order.places(numbers), np.arange(n))
+    assert np.array_equal(order.positions(numbers), np.arange(n))
     assert np.array_equal(order.numbers(n // 3, n), numbers[n // 3 :])
     if n > 2:
         assert not np.array_equal(numbers, RandomOrder(n, 6).numbers(0, n))
@@ -280,16 +281,16 @@ def test_whoever_has_some_numbers_knows_their_places(start, stop):
     order = RandomOrder(300, 5)
     first = np.sort(order.numbers(start, stop))
     for a, b in ((0, 300), (0, 1), (17, 140)):
-        own = first[(first >= a) & (first < b)]
-        assert np.array_equal(order.within(a, b, start, stop), own)
+        expected = first[(first >= a) & (first < b)]
+        assert np.array_equal(order.within(a, b, start, stop), expected)
 
 
 def test_all_pairs_are_equally_likely_to_come_first():
     n, first, draws = 12, 4, 6000
     seen = np.zeros((n, n))
     for key in np.random.default_rng(0).integers(2**63, size=draws).tolist():
-        own = RandomOrder(n, key).numbers(0, first)
-        seen[np.ix_(own, own)] += 1
+        drawn = RandomOrder(n, key).numbers(0, first)
+        seen[np.ix_(drawn, drawn)] += 1
     alone, both = draws * first / n, draws * first * (first - 1) / n / (n - 1)
     pairs = seen[np.triu_indices(n, 1)]
     assert ((np.diag(seen) - alone) ** 2 / alone).sum() < chi2.ppf(0.9999, n)

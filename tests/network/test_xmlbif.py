@@ -67,7 +67,7 @@ def test_round_trip_of_names_and_labels_of_all_kinds(tmp_path):
         "n": [1, -2],
         "s": [" a", "a", "a\tb", ""],
     }
-    tables = {name: np.full(len(own), 1 / len(own)) for name, own in columns.items()}
+    tables = {name: np.full(len(labels), 1 / len(labels)) for name, labels in columns.items()}
     net = BayesNet.from_tables(columns, {}, tables)
     net.save_xmlbif(tmp_path / "net.xml")
     assert BayesNet.read_xmlbif(tmp_path / "net.xml") == net

@@ -46,12 +46,12 @@ class Joint:
 
     def conditional(self, known, column):
         """Return P(column | the rest of known)."""
-        found = []
+        result = []
         for code in range(self.joint.shape[column]):
             asked = list(known)
             asked[column] = code
-            found.append(self.probability(asked))
-        return np.array(found) / sum(found)
+            result.append(self.probability(asked))
+        return np.array(result) / sum(result)
 
 
 def conditionals(joint, known):

@@ -24,8 +24,8 @@ class Net:
     def joint(self):
         """P of all columns, an axis for each."""
         whole = np.ones([1] * self.n)
-        for c, own in enumerate(self.parents):
-            members = [*own, c]
+        for c, above in enumerate(self.parents):
+            members = [*above, c]
             table = self.tables[c].reshape([self.arities[m] for m in members])
             shape = [self.arities[m] if m in members else 1 for m in range(self.n)]
             whole = whole * table.transpose(np.argsort(members)).reshape(shape)
@@ -51,8 +51,8 @@ def eliminate(net, targets, evidence):
     """P(targets, evidence) of a net of any size, by one sum of products that NumPy orders."""
     letters = string.ascii_letters
     operands, terms = [], []
-    for c, own in enumerate(net.parents):
-        members = [*own, c]
+    for c, above in enumerate(net.parents):
+        members = [*above, c]
         table = net.tables[c].reshape([net.arities[m] for m in members])
         operands.append(table[tuple(evidence.get(m, slice(None)) for m in members)])
         terms.append("".join(letters[m] for m in members if m not in evidence))
@@ -77,8 +77,8 @@ def random_net(rng, n, max_arity=3, max_parents=3, zeros=0.0, min_arity=1):
         k = min(place, int(rng.integers(max_parents + 1)))
         parents[c] = rng.choice(order[:place], k, replace=False).tolist() if k else []
     tables = [
-        random_table(rng, int(np.prod([arities[p] for p in own])), arities[c], zeros)
-        for c, own in enumerate(parents)
+        random_table(rng, int(np.prod([arities[p] for p in above])), arities[c], zeros)
+        for c, above in enumerate(parents)
     ]
     return Net(arities, parents, tables)
 

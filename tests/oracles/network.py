@@ -105,7 +105,7 @@ class Families:
 
     def net(self, parents):
         """Return the score of a whole net."""
-        return sum(self(child, own) for child, own in enumerate(parents))
+        return sum(self(child, above) for child, above in enumerate(parents))
 
 
 # --- nets -------------------------------------------------------------------------------------
@@ -113,12 +113,12 @@ class Families:
 
 def is_acyclic(parents):
     """Remove nodes without parents until none is left, or none can go."""
-    left = {child: set(own) for child, own in enumerate(parents)}
+    left = {child: set(above) for child, above in enumerate(parents)}
     while left:
-        free = {child for child, own in left.items() if not own}
+        free = {child for child, above in left.items() if not above}
         if not free:
             return False
-        left = {child: own - free for child, own in left.items() if child not in free}
+        left = {child: above - free for child, above in left.items() if child not in free}
     return True
 
 
@@ -127,9 +127,9 @@ def all_nets(n, max_parents=None):
     limit = n if max_parents is None else max_parents
     choices = [
         [
-            own
+            above
             for size in range(min(limit, n - 1) + 1)
-            for own in itertools.combinations([p for p in range(n) if p != child], size)
+            for above in itertools.combinations([p for p in range(n) if p != child], size)
         ]
         for child in range(n)
     ]
@@ -141,7 +141,7 @@ def is_allowed(parents, max_parents=None, required=(), forbidden=()):
     held = set(arcs(parents))
     return (
         is_acyclic(parents)
-        and (max_parents is None or all(len(own) <= max_parents for own in parents))
+        and (max_parents is None or all(len(above) <= max_parents for above in parents))
         and set(required) <= held
         and not set(forbidden) & held
     )
@@ -159,7 +159,7 @@ def best_nets(families, n, max_parents=None, required=(), forbidden=(), toleranc
 
 
 def arcs(parents):
-    return [(p, child) for child, own in enumerate(parents) for p in own]
+    return [(p, child) for child, above in enumerate(parents) for p in above]
 
 
 def from_arcs(n, pairs):
@@ -188,9 +188,9 @@ def neighbours(parents, *, swaps=False, max_parents=None, required=(), forbidden
 
 def best_improvement(families, parents, **limits):
     """Return the most that a single allowed move gains; -inf if there is no move."""
-    own = families.net(parents)
+    score = families.net(parents)
     return max(
-        (families.net(net) - own for net in neighbours(parents, **limits)), default=-math.inf
+        (families.net(net) - score for net in neighbours(parents, **limits)), default=-math.inf
     )
 
 
@@ -199,8 +199,8 @@ def skeleton_and_colliders(parents):
     edges = {frozenset(arc) for arc in arcs(parents)}
     colliders = {
         (child, frozenset(pair))
-        for child, own in enumerate(parents)
-        for pair in itertools.combinations(own, 2)
+        for child, above in enumerate(parents)
+        for pair in itertools.combinations(above, 2)
         if frozenset(pair) not in edges
     }
     return edges, colliders
@@ -220,13 +220,13 @@ def is_branching(parents):
 def all_branchings(n):
     """Yield every parent vector without cycles, n at most 6."""
     choices = [[-1, *(p for p in range(n) if p != child)] for child in range(n)]
-    return (own for own in itertools.product(*choices) if is_branching(own))
+    return (parents for parents in itertools.product(*choices) if is_branching(parents))
 
 
 def best_branching_weight(weights):
     """Return the weight of the best branching, by looking at all of them."""
     n = len(weights)
-    return max(branching_weight(weights, own) for own in all_branchings(n))
+    return max(branching_weight(weights, parents) for parents in all_branchings(n))
 
 
 def edmonds(weights):
@@ -372,11 +372,11 @@ def tree_log_likelihood(rows, arities, edges, weights=None):
         weight = 1 if weights is None else weights[number]
         if weight == 0:
             continue
-        own = sum(math.log(singles[c][row[c]] / records) for c in range(n))
+        log_ratio = sum(math.log(singles[c][row[c]] / records) for c in range(n))
         for a, b in edges:
             both = joints[a, b][row[a], row[b]] / records
-            own += math.log(both * records**2 / (singles[a][row[a]] * singles[b][row[b]]))
-        total += weight * own
+            log_ratio += math.log(both * records**2 / (singles[a][row[a]] * singles[b][row[b]]))
+        total += weight * log_ratio
     return total
 
 

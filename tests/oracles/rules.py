@@ -373,7 +373,7 @@ def column_arrays(codes, kinds, predominant):
     return {
         "n_records": len(codes),
         "kinds": np.asarray(kinds, np.uint8),
-        "predominant": np.asarray(predominant, np.int32),
+        "default_codes": np.asarray(predominant, np.int32),
         "column_runs": np.array(column_runs, np.int64),
         "run_codes": np.array(run_codes, np.int32),
         "run_start": np.array(run_start, np.int64),

@@ -107,9 +107,9 @@ def test_sizes_of_heads_and_samples():
     assert settings(heads="partial")["head_size"] == 4  # 3.5 labels a record
     assert settings(heads="partial", head_size=3)["head_size"] == 3
     assert settings(heads="partial", head_size=9)["head_size"] == 5
-    assert settings(sample="subsample")["sample_share"] == pytest.approx(2 / 3)
-    assert settings(sample="bagging")["sample_share"] == 1.0
-    assert settings(sample="bagging", sample_fraction=0.5)["sample_share"] == 0.5
+    assert settings(sample="subsample")["sample_fraction"] == pytest.approx(2 / 3)
+    assert settings(sample="bagging")["sample_fraction"] == 1.0
+    assert settings(sample="bagging", sample_fraction=0.5)["sample_fraction"] == 0.5
 
 
 def test_as_many_are_held_out_of_each_stratum():

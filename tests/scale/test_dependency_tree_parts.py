@@ -30,18 +30,18 @@ def assert_same_tree(one, other, tolerance=1e-12):
 @pytest.mark.parametrize("n", [1, 2, 5, 16])
 def test_exact_tree_takes_one_pass(visits, n):
     parts = partition(visits, n)
-    found = tacit.DependencyTree().fit(parts)
+    result = tacit.DependencyTree().fit(parts)
     assert parts.cost.passes == 1
     assert parts.cost.records == visits.n_records
-    assert_same_tree(found, tacit.DependencyTree().fit(visits))
-    assert found.feature_names_in_.tolist() == list(visits.schema.names)
+    assert_same_tree(result, tacit.DependencyTree().fit(visits))
+    assert result.feature_names_in_.tolist() == list(visits.schema.names)
 
 
 @settings(max_examples=40)
 @given(data(max_rows=12), st.data())
-def test_any_cut_gives_the_same_exact_tree(own, draw):
-    table = own.table()
-    if not table.n_records or not table.n_columns or not own.total():
+def test_any_cut_gives_the_same_exact_tree(records, draw):
+    table = records.table()
+    if not table.n_records or not table.n_columns or not records.total():
         return
     cuts = draw.draw(st.lists(st.integers(0, table.n_records), max_size=4))
     ends = sorted({0, table.n_records, *cuts})
@@ -84,9 +84,9 @@ def test_missing_values_left_out():
         }
     )
     whole = tacit.DependencyTree(missing="ignore").fit(table)
-    found = tacit.DependencyTree(missing="ignore").fit(partition(table, 3))
-    assert_same_tree(found, whole)
-    assert found.schema_ == whole.schema_
+    result = tacit.DependencyTree(missing="ignore").fit(partition(table, 3))
+    assert_same_tree(result, whole)
+    assert result.schema_ == whole.schema_
 
 
 def test_threads_make_no_difference(visits):

@@ -13,7 +13,7 @@ from oracles.structure import discrete_tree
 from support.partitions import on_threads
 from support.strategies import JOBS, data
 from tacit.network.structure.random_order import RandomOrder
-from tacit.network.structure.sampled_parts import FirstSample, PairSamples
+from tacit.network.structure.sampled_partitions import FirstSample, PairSamples
 from tacit.scale import Partition, of_tables, partition
 from tacit.statistic import Statistic
 
@@ -70,8 +70,8 @@ def test_threads_make_no_difference(binary, n_jobs):
 
 @settings(max_examples=40)
 @given(data(max_rows=24, weights=None, with_chosen=False), st.integers(0, 99), st.data())
-def test_any_cut(own, seed, draw):
-    table = own.table()
+def test_any_cut(records, seed, draw):
+    table = records.table()
     cuts = draw.draw(st.sets(st.integers(0, table.n_records), max_size=5))
     ends = sorted({0, table.n_records, *cuts})
     tables = [table.take(np.arange(a, b)) for a, b in pairwise(ends)]
@@ -102,9 +102,9 @@ def test_a_label_that_one_partition_has(labels):
 
 def test_a_pass_reads_ahead_only_where_that_costs_little(binary):
     parts = partition(binary, 4)
-    found = mist().fit(parts)
-    assert len(found.structure_.rounds) > 2
-    assert parts.cost.passes < len(found.structure_.rounds)
+    result = mist().fit(parts)
+    assert len(result.structure_.rounds) > 2
+    assert parts.cost.passes < len(result.structure_.rounds)
     assert parts.cost.passes == 2
 
 
@@ -115,28 +115,28 @@ def test_what_is_decided_early_ends_the_reading():
     codes[:, 2] = np.where(rng.random(20_000) < 0.9, codes[:, 1], codes[:, 2])
     codes[:, 3] = np.where(rng.random(20_000) < 0.85, codes[:, 2], codes[:, 3])
     parts = partition(tacit.Table(codes), 10)
-    found = mist(initial_sample=9000).fit(parts)
-    assert len(found.structure_.rounds) == 1
+    result = mist(initial_sample=9000).fit(parts)
+    assert len(result.structure_.rounds) == 1
     assert parts.cost.passes == 1
-    assert found.n_read_ == 9000
+    assert result.n_read_ == 9000
 
 
 def test_partitions_without_a_sampled_record_are_not_loaded():
     table = discrete_tree(4, 6000, 12)
     parts = partition(table, 600)
-    found = mist(initial_sample=60).fit(parts)
+    result = mist(initial_sample=60).fit(parts)
     assert parts.cost.passes > 1
     assert parts.cost.partitions < 600 * parts.cost.passes
     assert parts.cost.records == 10 * parts.cost.partitions
-    assert_same(found, mist(initial_sample=60).fit(table))
+    assert_same(result, mist(initial_sample=60).fit(table))
 
 
 def test_few_records_are_all_read(labels):
     parts = partition(labels, 4)
-    found = mist(initial_sample=8000).fit(parts)
+    result = mist(initial_sample=8000).fit(parts)
     assert parts.cost.passes == 1
-    assert found.edge_usage_ == 1
-    assert_same(found, mist(initial_sample=8000).fit(labels))
+    assert result.edge_usage_ == 1
+    assert_same(result, mist(initial_sample=8000).fit(labels))
 
 
 def test_statistics_are_small_and_travel(labels):
@@ -147,8 +147,8 @@ def test_statistics_are_small_and_travel(labels):
     for statistic in (first, later):
         text = pickle.dumps(statistic)
         assert len(text) < 2000
-        found = pickle.loads(text).partial(part)
-        assert sum(own.nbytes for own in found) == statistic.n_bytes
+        result = pickle.loads(text).partial(part)
+        assert sum(array.nbytes for array in result) == statistic.n_bytes
     rows = np.sort(order.numbers(500, 1000))
     stored = labels.take(rows).pairs(layout="dense").stored
     cells = np.concatenate([stored[0:3, 3:6].ravel(), stored[6:9, 24:27].ravel()])

@@ -25,15 +25,15 @@ def random_net(arities, rank, rng, density=0.6, zeros=False):
     names = [f"c{c}" for c in range(len(arities))]
     parents, tables = {}, {}
     for c, name in enumerate(names):
-        own = [p for p in range(len(arities)) if rank[p] < rank[c] and rng.random() < density]
-        rng.shuffle(own)
-        own = own[:3]
-        shape = [arities[p] for p in own]
+        above = [p for p in range(len(arities)) if rank[p] < rank[c] and rng.random() < density]
+        rng.shuffle(above)
+        above = above[:3]
+        shape = [arities[p] for p in above]
         table = rng.dirichlet(np.ones(arities[c]), size=shape)
         if zeros and arities[c] > 1:
             table = np.where(table < 0.2, 0.0, table)
             table /= table.sum(axis=-1, keepdims=True)
-        parents[name] = [names[p] for p in own]
+        parents[name] = [names[p] for p in above]
         tables[name] = table
     columns = {name: [f"v{k}" for k in range(a)] for name, a in zip(names, arities, strict=True)}
     return BayesNet.from_tables(columns, parents, tables)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from oracles import counts as oracles
 from oracles import tree as tree_oracle
 from support.strategies import assert_identical
+from tacit import _core
 from tacit.tree.nodes import Nodes
 
 CLASSIFYING = ("bayes_factor", "bic", "entropy", "gini")
@@ -332,3 +333,21 @@ def assert_same_forest(network, expected):
     """Check that two dependency networks have the same trees, to the bit."""
     for name, array in expected.forest_.arrays.items():
         assert_identical(network.forest_.arrays[name], array)
+
+
+def grow_tree(
+    indptr, values, start, rows, offsets, defaults, ordered, excluded, classes, n_classes, moments,
+    weights, settings,
+):  # fmt: skip
+    """Call the kernel with what the oracle takes."""
+    table = _core.TreeTable(indptr, values, start, rows, offsets, defaults, ordered, weights)
+    return _core.grow_tree(table, excluded, classes, n_classes, moments, settings)
+
+
+def grow_forest(
+    indptr, values, start, rows, offsets, defaults, ordered, targets, pairs, weights, settings,
+    n_jobs,
+):  # fmt: skip
+    """Call the kernel with what the oracle takes."""
+    table = _core.TreeTable(indptr, values, start, rows, offsets, defaults, ordered, weights)
+    return _core.grow_forest(table, targets, pairs, settings, n_jobs)

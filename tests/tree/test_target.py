@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit import Table
+from tacit.table.targets import class_labels
 from tacit.tree.growth.settings import fixed_weights
-from tacit.tree.growth.target import Moments, class_array, column_classes, read_classes
+from tacit.tree.growth.target import Moments, column_classes, read_classes
 
 
 def test_classes_are_sorted():
@@ -34,11 +35,11 @@ def test_classes_of_a_table_are_its_labels():
 
 
 def test_arrays_of_classes():
-    assert class_array([1, 2]).dtype == np.int64
-    assert class_array([False, True]).dtype == bool
-    assert class_array(["a", "bc"]).dtype.kind == "U"
-    assert class_array([1, "a"]).dtype == object
-    assert class_array([2**70, 1]).tolist() == [2**70, 1]
+    assert class_labels([1, 2]).dtype == np.int64
+    assert class_labels([False, True]).dtype == bool
+    assert class_labels(["a", "bc"]).dtype.kind == "U"
+    assert class_labels([1, "a"]).dtype == object
+    assert class_labels([2**70, 1]).tolist() == [2**70, 1]
 
 
 @given(

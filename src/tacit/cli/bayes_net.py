@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
@@ -11,10 +12,10 @@ import typer
 
 import tacit
 from tacit.cli.bayes_net_texts import parse_arcs, parse_query
-from tacit.cli.options import WRITTEN, Json, Outputs, RandomState, Test
-from tacit.cli.output import json_label, make_console, print_json, put, working
+from tacit.cli.options import Json, Outputs, RandomState, Test, written_option
+from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.render import distribution_grid, facts_grid, families_grid
+from tacit.cli.render import distribution_grid, facts_grid, families_grid, likelihood_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_target, write_frame, write_model
 from tacit.errors import FileError, InputError
 
@@ -26,96 +27,71 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "bayes_net"]
 
-_SEARCH = "How the net is found"
+_search_option = partial(typer.Option, rich_help_panel="How the net is found")
 _ENDINGS = (".bif", ".xml", ".xmlbif", ".bifxml", ".tacit", ".html", ".dot", *PICTURES)
 
 
 Query = Annotated[
     list[str] | None,
-    typer.Option(
+    written_option(
         "--query",
         "-q",
         metavar="'A, B | C=LABEL'",
         help="Print the distribution of columns, given labels of others; can be repeated.",
-        rich_help_panel=WRITTEN,
     ),
 ]
 Draw = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        help="Draw so many records from the net, for a file such as -o drawn.csv.",
-        rich_help_panel=WRITTEN,
+    written_option(
+        min=1, help="Draw so many records from the net, for a file such as -o drawn.csv."
     ),
 ]
 Criterion = Annotated[
     Literal["bic", "aic", "bdeu", "bds", "k2", "penalized"] | None,
-    typer.Option(
-        help="The score that the search maximises; bic unless said.", rich_help_panel=_SEARCH
-    ),
+    _search_option(help="The score that the search maximises; bic unless said."),
 ]
 Restarts = Annotated[
-    int | None,
-    typer.Option(
-        min=0, help="How often the search starts anew; 10 unless said.", rich_help_panel=_SEARCH
-    ),
+    int | None, _search_option(min=0, help="How often the search starts anew; 10 unless said.")
 ]
 MaxParents = Annotated[
-    int | None,
-    typer.Option(
-        min=0, help="Parents of a column, at most; 5 unless said.", rich_help_panel=_SEARCH
-    ),
+    int | None, _search_option(min=0, help="Parents of a column, at most; 5 unless said.")
 ]
 PriorWeight = Annotated[
     float | None,
-    typer.Option(
+    _search_option(
         help="How many records the prior is worth, in criteria and tables that have one; 1 unless "
-        "said.",
-        rich_help_panel=_SEARCH,
+        "said."
     ),
 ]
 Parameters = Annotated[
     Literal["bdeu", "k2", "mle"] | None,
-    typer.Option(
+    _search_option(
         help="How tables are estimated: with a prior, or as fractions of the records alone; bdeu "
-        "unless said.",
-        rich_help_panel=_SEARCH,
+        "unless said."
     ),
 ]
 Start = Annotated[
     Literal["empty", "branching"] | None,
-    typer.Option(
-        help="Begin without arcs, or with the best one parent of each column; empty unless said.",
-        rich_help_panel=_SEARCH,
+    _search_option(
+        help="Begin without arcs, or with the best one parent of each column; empty unless said."
     ),
 ]
 Require = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="A->B",
-        help="An arc that the net has to have; can be repeated.",
-        rich_help_panel=_SEARCH,
-    ),
+    _search_option(metavar="A->B", help="An arc that the net has to have; can be repeated."),
 ]
 Forbid = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="A->B",
-        help="An arc that it must not have; can be repeated.",
-        rich_help_panel=_SEARCH,
-    ),
+    _search_option(metavar="A->B", help="An arc that it must not have; can be repeated."),
 ]
 IgnoreMissing = Annotated[
     bool,
-    typer.Option(
+    _search_option(
         "--ignore-missing",
         help="Missing values are no label of their own: a record counts wherever it lacks nothing.",
-        rich_help_panel=_SEARCH,
     ),
 ]
-MaxSeconds = Annotated[
-    float | None, typer.Option(help="End the search after so long.", rich_help_panel=_SEARCH)
-]
+MaxSeconds = Annotated[float | None, _search_option(help="End the search after so long.")]
 
 
 def bayes_net(
@@ -217,8 +193,7 @@ def _print(
     if not answers:
         console.print()
         put(console, families_grid(net))
-    if output:
-        console.print(f"\nwritten: {', '.join(map(str, output))}", soft_wrap=True)
+    print_written(console, output)
 
 
 def _read(source: Source) -> NetEstimator | Table | PartitionedTable:
@@ -277,9 +252,7 @@ def _facts(
     learning = getattr(net, "learning_", None)
     if learning is not None:
         rows.append((learning.criterion, f"{learning.score:,.2f}"))
-    for name, what in (("train", "log-likelihood"), ("test", "  of --test")):
-        if name in scores:
-            rows.append((what, f"{scores[name]:,.4f} a record"))
+    rows += likelihood_rows(scores)
     if table is not None and learning is not None:
         early = ", interrupted" if learning.interrupted else ""
         early = ", out of time" if learning.out_of_time else early

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as texts
 import warnings
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,7 +14,7 @@ import typer
 import tacit
 from tacit.cli.labelled import Labelled
 from tacit.cli.options import Json, Outputs, RandomState, Target, Test, TestFraction
-from tacit.cli.output import json_label, make_console, print_json, put, working
+from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import confusion_grid, facts_grid
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "classify"]
 
-_METHOD = "The method"
-_GRID = "Projection and grid of knn, snc, ksnc and svm"
+_method_option = partial(typer.Option, rich_help_panel="The method")
+_grid_option = partial(
+    typer.Option, rich_help_panel="Projection and grid of knn, snc, ksnc and svm"
+)
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 _MOST_SHOWN = 12  # classes of which the confusion matrix is printed
 _CLASSIFIERS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -62,59 +65,47 @@ Tune = Annotated[
 Scoring = Annotated[Literal["accuracy", "f1"], typer.Option(help="What --tune decides by.")]
 Parameter = Annotated[
     list[str] | None,
-    typer.Option(
-        "--parameter", "-p", metavar="NAME=VALUE", rich_help_panel=_METHOD,
+    _method_option(
+        "--parameter",
+        "-p",
+        metavar="NAME=VALUE",
         help="Any parameter of the classifier, such as max_depth=5; can be repeated.",
     ),
-]  # fmt: skip
-NNeighbors = Annotated[
-    int | None, typer.Option(min=1, help="For knn and ksnc.", rich_help_panel=_METHOD)
 ]
+NNeighbors = Annotated[int | None, _method_option(min=1, help="For knn and ksnc.")]
 Scale = Annotated[
     float | None,
-    typer.Option(
-        help="How fast similarity falls with distance; for snc, ksnc and svm.",
-        rich_help_panel=_METHOD,
-    ),
+    _method_option(help="How fast similarity falls with distance; for snc, ksnc and svm."),
 ]
 Balance = Annotated[
-    float | None,
-    typer.Option(
-        help="What similarity within a class is worth; for snc and ksnc.", rich_help_panel=_METHOD
-    ),
+    float | None, _method_option(help="What similarity within a class is worth; for snc and ksnc.")
 ]
 Cost = Annotated[
-    float | None,
-    typer.Option("--C", "-C", help="The most an object counts; for svm.", rich_help_panel=_METHOD),
+    float | None, _method_option("--C", "-C", help="The most an object counts; for svm.")
 ]
 Normalize = Annotated[
     bool,
-    typer.Option(
-        "--normalize", rich_help_panel=_GRID,
-        help="Measure distances between columns scaled to [0, 1]; --tune tries both.",
+    _grid_option(
+        "--normalize", help="Measure distances between columns scaled to [0, 1]; --tune tries both."
     ),
-]  # fmt: skip
+]
 Resolution = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N|N,N,…|auto", help="Intervals in each dimension.", rich_help_panel=_GRID
-    ),
+    str | None, _grid_option(metavar="N|N,N,…|auto", help="Intervals in each dimension.")
 ]
-NDimensions = Annotated[
-    str | None, typer.Option(metavar="N|auto", help="From 1 to 4.", rich_help_panel=_GRID)
-]
+NDimensions = Annotated[str | None, _grid_option(metavar="N|auto", help="From 1 to 4.")]
 Projection = Annotated[
     Literal["randomized_svd", "approximate_pca", "exact_pca", "randomized_pca", "gaussian", "none"]
     | None,
-    typer.Option(help="How objects are projected.", rich_help_panel=_GRID),
+    _grid_option(help="How objects are projected."),
 ]
 GroupWidth = Annotated[
     float | None,
-    typer.Option(
-        min=0, max=1, rich_help_panel=_GRID,
+    _grid_option(
+        min=0,
+        max=1,
         help="Let one stand for objects of a class within this fraction of a block's width.",
     ),
-]  # fmt: skip
+]
 
 
 def classify(
@@ -189,8 +180,7 @@ def classify(
     if len(result.labels) <= _MOST_SHOWN:
         console.print()
         put(console, confusion_grid(result.labels, result.confusion))
-    if outputs:
-        console.print(f"\nwritten: {', '.join(map(str, outputs))}", soft_wrap=True)
+    print_written(console, outputs)
 
 
 class _Clock:

@@ -11,7 +11,7 @@ import typer
 
 import tacit
 from tacit.cli.options import Json, Outputs, RandomState, Top
-from tacit.cli.output import json_label, make_console, print_json, put, working
+from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
 from tacit.cli.predict import prediction_frame
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
@@ -27,19 +27,16 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "cluster", "traits_json"]
 
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
-_SEARCH = "The number of clusters"
+_search_option = partial(typer.Option, rich_help_panel="The number of clusters")
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 
 
 NClusters = Annotated[
     str, typer.Option("--n-clusters", "-k", metavar="N|auto", help="How many clusters.")
 ]
-MaxClusters = Annotated[
-    int, typer.Option(min=1, help="The most that -k auto tries.", rich_help_panel=_SEARCH)
-]
+MaxClusters = Annotated[int, _search_option(min=1, help="The most that -k auto tries.")]
 Criterion = Annotated[
-    Literal["cheeseman_stutz", "bic", "icl"],
-    typer.Option(help="What -k auto decides by.", rich_help_panel=_SEARCH),
+    Literal["cheeseman_stutz", "bic", "icl"], _search_option(help="What -k auto decides by.")
 ]
 Method = Annotated[
     Literal["mixture", "kmeans"], typer.Option(help="A naive-Bayes mixture by EM, or k-means.")
@@ -130,8 +127,7 @@ def cluster(
     console = make_console()
     put(console, facts_grid(rows))
     console.print(f"\n{profile.to_text(top)}", soft_wrap=True)
-    if outputs:
-        console.print(f"\nwritten: {', '.join(map(str, outputs))}", soft_wrap=True)
+    print_written(console, outputs)
 
 
 def _labels(model: Any, table: Table | PartitionedTable) -> pl.DataFrame:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from tacit.counts import ContingencyTable, Counter
     from tacit.scale import PartitionedTable
-    from tacit.schema import Schema
+    from tacit.schema import Column, Label, Schema
 
 __all__ = [
     "COMMAND",
@@ -28,6 +28,7 @@ __all__ = [
     "count",
     "counts_json",
     "parse_given",
+    "parse_label",
     "print_counts",
 ]
 
@@ -134,12 +135,17 @@ def parse_given(schema: Schema, conditions: Sequence[str]) -> dict[str, Any]:
         column = schema.column(schema.position(name, "--given"))
         if name in query:
             raise InputError(f"--given: column {name!r} is there twice")
-        try:
-            query[name] = column.labels[column.labels.code_of_text(label)]
-        except KeyError:
-            column.code(label)  # says which labels there are
-            raise
+        query[name] = parse_label(column, label)
     return query
+
+
+def parse_label(column: Column, text: str) -> Label:
+    """Return the label of a column that a text means."""
+    try:
+        return column.labels[column.labels.code_of_text(text)]
+    except KeyError:
+        column.code(text)  # says which labels there are
+        raise
 
 
 def _split(schema: Schema, text: str) -> tuple[str, str]:

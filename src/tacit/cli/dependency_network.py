@@ -7,23 +7,12 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 import tacit
-from tacit.cli.growth_options import (
-    GROWTH,
-    Kappa,
-    MaxDepth,
-    MaxLeafNodes,
-    MinSamplesLeaf,
-    Prior,
-    PriorWeight,
-    Splits,
-)
-from tacit.cli.options import WRITTEN, Json, Outputs, Test, Top
-from tacit.cli.output import make_console, print_json, put
+from tacit.cli import growth_options as growth
+from tacit.cli.options import Json, Outputs, Test, Top, written_option
+from tacit.cli.output import make_console, print_json, print_written, put
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.render import arcs_grid, facts_grid, items_grid
+from tacit.cli.render import arcs_grid, facts_grid, items_grid, likelihood_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 from tacit.errors import InputError
 
@@ -42,19 +31,16 @@ _ENDINGS = (".tacit", ".html", ".htm", *PICTURES, ".dot", *FRAMES)
 
 Recommend = Annotated[
     list[str] | None,
-    typer.Option(
+    written_option(
         metavar="ITEM,ITEM",
         help="A basket: list what goes with it. Items with commas in their names can be given "
         "one by one, repeating the option.",
-        rich_help_panel=WRITTEN,
     ),
 ]
-Column = Annotated[
-    str | None, typer.Option(help="Print the tree of this column.", rich_help_panel=WRITTEN)
-]
+Column = Annotated[str | None, written_option(help="Print the tree of this column.")]
 Criterion = Annotated[
     Literal["bayes_factor", "bic", "entropy", "gini"],
-    typer.Option(help="What makes a split good.", rich_help_panel=GROWTH),
+    growth.option(help="What makes a split good."),
 ]
 
 
@@ -66,13 +52,13 @@ def dependency_network(
     top: Top = 20,
     output: Outputs = None,
     criterion: Criterion = "bayes_factor",
-    splits: Splits = "binary",
-    prior: Prior = "k2",
-    prior_weight: PriorWeight = 1.0,
-    kappa: Kappa = 0.1,
-    max_leaf_nodes: MaxLeafNodes = None,
-    max_depth: MaxDepth = None,
-    min_samples_leaf: MinSamplesLeaf = 1,
+    splits: growth.Splits = "binary",
+    prior: growth.Prior = "k2",
+    prior_weight: growth.PriorWeight = 1.0,
+    kappa: growth.Kappa = 0.1,
+    max_leaf_nodes: growth.MaxLeafNodes = None,
+    max_depth: growth.MaxDepth = None,
+    min_samples_leaf: growth.MinSamplesLeaf = 1,
     json: Json = False,
 ) -> None:
     """Grow a tree for every column given all others, and list what depends on what.
@@ -122,8 +108,7 @@ def dependency_network(
         put(console, arcs_grid(network.strongest(top)))
     else:
         put(console, items_grid(items))
-    if outputs:
-        console.print(f"\nwritten: {', '.join(map(str, outputs))}", soft_wrap=True)
+    print_written(console, outputs)
 
 
 def _basket(schema: Schema, given: list[str]) -> list[str]:
@@ -150,16 +135,13 @@ def _facts(
     scores: dict[str, float],
     seconds: float,
 ) -> list[tuple[str, str]]:
-    n_arcs = network.to_frame().height
-    rows = [
+    return [
         *table.summary().rows()[:3],
         ("trees", f"{table.n_columns:,}, with {int(network.n_leaves_.sum()):,} leaves in all"),
-        ("arcs", f"{n_arcs:,}"),
-        ("log-likelihood", f"{scores['train']:,.4f} a record"),
+        ("arcs", f"{network.to_frame().height:,}"),
+        *likelihood_rows(scores),
+        ("time", f"{seconds:.2f} s"),
     ]
-    if "test" in scores:
-        rows.append(("  of --test", f"{scores['test']:,.4f} a record"))
-    return [*rows, ("time", f"{seconds:.2f} s")]
 
 
 def _as_json(

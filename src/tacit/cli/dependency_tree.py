@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import tacit
-from tacit.cli.options import WRITTEN, Json, Outputs, RandomState, Test, Top
-from tacit.cli.output import make_console, print_json, put, working
+from tacit.cli.options import Json, Outputs, RandomState, Test, Top, written_option
+from tacit.cli.output import make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.render import edges_grid, facts_grid
+from tacit.cli.render import edges_grid, facts_grid, likelihood_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 from tacit.errors import InputError
 
@@ -23,69 +24,53 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMAND", "dependency_tree"]
 
-_LEARNT = "How the tree is found"
+_tree_option = partial(typer.Option, rich_help_panel="How the tree is found")
 _ENDINGS = (".tacit", ".html", *PICTURES, ".dot", *FRAMES)
 _ON_DISK = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
 _LARGE = 256_000_000  # bytes of a file from which on it is read in parts
 _SETTINGS = {"missing='ignore'": "--ignore-missing", "algorithm='exact'": "--algorithm exact"}
 
 
-Text = Annotated[
-    bool, typer.Option("--text", help="Print all of the tree, indented.", rich_help_panel=WRITTEN)
-]
+Text = Annotated[bool, written_option("--text", help="Print all of the tree, indented.")]
 Algorithm = Annotated[
     Literal["auto", "exact", "mist"],
-    typer.Option(
-        help="Read all records for all pairs (exact), or as many as decisions take (mist).",
-        rich_help_panel=_LEARNT,
+    _tree_option(
+        help="Read all records for all pairs (exact), or as many as decisions take (mist)."
     ),
 ]
 Delta = Annotated[
-    float,
-    typer.Option(
-        help="With mist: the probability of another tree than the exact one.",
-        rich_help_panel=_LEARNT,
-    ),
+    float, _tree_option(help="With mist: the probability of another tree than the exact one.")
 ]
 Epsilon = Annotated[
     float,
-    typer.Option(
-        help="With mist: edges that would improve the tree by less may be passed over (nats).",
-        rich_help_panel=_LEARNT,
+    _tree_option(
+        help="With mist: edges that would improve the tree by less may be passed over (nats)."
     ),
 ]
-InitialSample = Annotated[
-    int, typer.Option(help="With mist: records that are read first.", rich_help_panel=_LEARNT)
-]
+InitialSample = Annotated[int, _tree_option(help="With mist: records that are read first.")]
 Interval = Annotated[
     Literal["clt", "hoeffding"],
-    typer.Option(
-        help="With mist: intervals by the central limit theorem or Hoeffding's inequality.",
-        rich_help_panel=_LEARNT,
+    _tree_option(
+        help="With mist: intervals by the central limit theorem or Hoeffding's inequality."
     ),
 ]
 Numeric = Annotated[
     list[str] | None,
-    typer.Option(
+    _tree_option(
         metavar="auto|all|none|COLUMN",
         help="Columns that are numbers: those of real numbers (auto), all that hold numbers, "
         "none, or the ones that are named (can be repeated).",
-        rich_help_panel=_LEARNT,
     ),
 ]
 IgnoreMissing = Annotated[
     bool,
-    typer.Option(
+    _tree_option(
         "--ignore-missing",
         help="Leave missing values out, pair by pair, instead of a label of their own.",
-        rich_help_panel=_LEARNT,
     ),
 ]
 Smoothing = Annotated[
-    float,
-    typer.Option(
-        help="Pseudo-records, spread over the cells of each pair.", rich_help_panel=_LEARNT
-    ),
+    float, _tree_option(help="Pseudo-records, spread over the cells of each pair.")
 ]
 
 
@@ -144,8 +129,7 @@ def dependency_tree(
         console.print(tree.to_text(), soft_wrap=True)
     else:
         put(console, edges_grid(tree.to_frame().head(top)))
-    if outputs:
-        console.print(f"\nwritten: {', '.join(map(str, outputs))}", soft_wrap=True)
+    print_written(console, outputs)
 
 
 def _columns(numeric: list[str] | None) -> Any:
@@ -212,11 +196,7 @@ def _facts(tree: DependencyTree, scores: dict[str, float], seconds: float) -> li
         ("weight", f"{float(tree.weights_.sum()):,.4f} nats"),
         ("parameters", f"{tree.n_parameters_:,}"),
     ]
-    if "train" in scores:
-        rows.append(("log-likelihood", f"{scores['train']:,.4f} a record"))
-    if "test" in scores:
-        rows.append(("  of --test", f"{scores['test']:,.4f} a record"))
-    return [*rows, ("time", f"{seconds:.2f} s")]
+    return [*rows, *likelihood_rows(scores), ("time", f"{seconds:.2f} s")]
 
 
 def _as_json(tree: DependencyTree, top: int, scores: dict[str, float]) -> dict[str, Any]:

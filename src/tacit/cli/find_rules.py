@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 import tacit
+from tacit.cli.count import parse_label
 from tacit.cli.options import Json, Top
 from tacit.cli.output import json_label, make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
@@ -17,7 +17,6 @@ from tacit.cli.writing import check_target, write_frame
 
 if TYPE_CHECKING:
     from tacit.rules import Rule, RuleFinder
-    from tacit.schema import Label, Schema
 
 __all__ = ["COMMAND", "find_rules"]
 
@@ -31,8 +30,7 @@ def find_rules(
         str, typer.Option(help="Its label that rules lead to; an empty text means missing.")
     ],
     n_conditions: Annotated[
-        str,
-        typer.Option("--n-conditions", "-n", help="Number of conditions; 1-4 for one to four."),
+        str, typer.Option("--n-conditions", "-n", help="Number of conditions; 1-4 for one to four.")
     ] = "2",
     min_support: Annotated[
         float, typer.Option(help="Records (or their weight) that must match the conditions.")
@@ -69,13 +67,10 @@ def find_rules(
     """
     lengths = _lengths(n_conditions)
     check_target(output, "--output", (".csv", ".parquet"))
-    if "discretise" not in source.options:  # else the reader has no use for it
-        options = {name: x for name, x in source.options.items() if name != "target"}
-        source = replace(source, options=options)
-    table = source.read()
+    table = source.without_idle_target().read()
     finder = tacit.RuleFinder(
         target,
-        _label(table.schema, target, value),
+        parse_label(table.schema.column(table.schema.position(target, "--target")), value),
         n_conditions=lengths,
         min_support=min_support,
         n_rules=top,
@@ -117,15 +112,6 @@ def _lengths(text: str) -> tuple[int, int]:
         raise typer.BadParameter(
             f"{text!r} is neither a number nor two, as in 1-4", param_hint="--n-conditions"
         ) from None
-
-
-def _label(schema: Schema, target: str, text: str) -> Label:
-    column = schema.column(schema.position(target, "--target"))
-    try:
-        return column.labels[column.labels.code_of_text(text)]
-    except KeyError:
-        column.code(text)  # says which labels there are
-        raise
 
 
 def _as_json(finder: RuleFinder) -> dict[str, Any]:

@@ -22,21 +22,12 @@ __all__ = ["Labelled"]
 
 @dataclass(frozen=True)
 class Labelled:
-    """Columns, a target of one column or several, and weights.
-
-    Attributes
-    ----------
-    X : frame, Table or sparse array
-    y : series, frame or array
-    weights : ndarray or None
-    rows : ndarray
-        The numbers of the records in their file.
-    """
+    """Columns, a target of one column or several, and weights."""
 
     X: Any
     y: Any
     weights: Any
-    rows: Any
+    rows: Any  # the numbers of the records in their file
 
     @classmethod
     def of(cls, source: Source, targets: list[str], labels: Path | None = None) -> Labelled:

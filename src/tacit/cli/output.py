@@ -11,23 +11,20 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from rich.console import RenderableType
 
     from tacit.schema import Label
 
-__all__ = ["json_label", "make_console", "print_json", "put", "working"]
+__all__ = ["json_label", "make_console", "print_json", "print_written", "put", "working"]
 
 _UNLIMITED = 10_000  # so that a pipe gets each row of a table in one line
 
 
 def make_console(*, piped_width: int = _UNLIMITED) -> Console:
-    """Return a console on stdout that prints names and labels as they are.
-
-    Parameters
-    ----------
-    piped_width : int
-        The width where stdout is not a terminal.
-    """
+    """Return a console on stdout that prints names and labels as they are."""
     console = Console(markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = piped_width
@@ -43,6 +40,12 @@ def put(console: Console, grid: RenderableType) -> None:
         console.print(grid)
     lines = [line.rstrip() for line in captured.get().splitlines()]
     console.print("\n".join(lines), soft_wrap=True)
+
+
+def print_written(console: Console, paths: Sequence[Path]) -> None:
+    """Say which files were written, if any."""
+    if paths:
+        console.print(f"\nwritten: {', '.join(map(str, paths))}", soft_wrap=True)
 
 
 def print_json(data: Any) -> None:

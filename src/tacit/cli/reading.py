@@ -26,26 +26,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Numbers", "Source", "reads_file"]
 
-_PANEL, _SCALE = "How the file is read", "More than fits in memory"
+_reading_option = functools.partial(typer.Option, rich_help_panel="How the file is read")
+_scale_option = functools.partial(typer.Option, rich_help_panel="More than fits in memory")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "space": " "}
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file and how to read it: what the user said and nothing else.
-
-    Attributes
-    ----------
-    path : Path
-    options : dict
-        Keywords for :func:`tacit.read`.
-    scans : Scans, optional
-        For commands that take a table in partitions: how to open one.
-    """
+    """A file and how to read it: what the user said and nothing else."""
 
     path: Path
-    options: dict[str, Any] = field(default_factory=dict)
-    scans: Scans | None = None
+    options: dict[str, Any] = field(default_factory=dict)  # keywords for tacit.read
+    scans: Scans | None = None  # for commands that take a table in partitions: how to open one
 
     @property
     def n_jobs(self) -> int:
@@ -77,25 +69,13 @@ class Source:
         """
         if {"discretise", "missing"} & set(self.options):
             return None
-        if arff and (numbers := self._read_arff()) is not None:
-            return numbers
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
         with working(f"reading {self.path}"):
-            frame = tacit.io.read_frame(self.path, **options)
-        if frame is None:
-            return None
-        return self._weighted(frame)
-
-    def _read_arff(self) -> Numbers | None:
-        with working(f"reading {self.path}"):
-            frame = tacit.io.read_arff_frame(self.path, format=self.options.get("format"))
-        return None if frame is None else self._weighted(frame)
-
-    def _weighted(self, frame: pl.DataFrame) -> Numbers:
+            frame = tacit.io.read_frame(self.path, arff=arff, **options)
         name = self.options.get("weights")
-        if name is None:
-            return Numbers(frame, None)
+        if frame is None or name is None:
+            return None if frame is None else Numbers(frame, None)
         if name not in frame.columns:
             raise InputError(f"--weights: there is no column {name!r}")
         return Numbers(frame.drop(name), frame.get_column(name).to_numpy())
@@ -160,56 +140,41 @@ def _parameters(
     ],
     format: Annotated[  # noqa: A002
         str | None,
-        typer.Option(
+        _reading_option(
             help="Where the name does not tell: csv, tsv, data, parquet, ipc, arff, svmlight, "
-            "baskets, msweb or tacit.",
-            rich_help_panel=_PANEL,
+            "baskets, msweb or tacit."
         ),
     ] = None,
     separator: Annotated[
         str | None,
-        typer.Option(
-            help="What stands between values; 'tab' and 'space' can be written so.",
-            rich_help_panel=_PANEL,
-        ),
+        _reading_option(help="What stands between values; 'tab' and 'space' can be written so."),
     ] = None,
     no_header: Annotated[
-        bool,
-        typer.Option(
-            "--no-header", help="The first line holds values, not names.", rich_help_panel=_PANEL
-        ),
+        bool, _reading_option("--no-header", help="The first line holds values, not names.")
     ] = False,
     missing: Annotated[
         Literal["state", "default", "error"] | None,
-        typer.Option(
-            help="Missing values are a label of their own, the default, or refused.",
-            rich_help_panel=_PANEL,
-        ),
+        _reading_option(help="Missing values are a label of their own, the default, or refused."),
     ] = None,
     null_value: Annotated[
-        list[str] | None,
-        typer.Option(help="A text that means missing; can be repeated.", rich_help_panel=_PANEL),
+        list[str] | None, _reading_option(help="A text that means missing; can be repeated.")
     ] = None,
     weights: Annotated[
-        str | None,
-        typer.Option(help="The column that holds record weights.", rich_help_panel=_PANEL),
+        str | None, _reading_option(help="The column that holds record weights.")
     ] = None,
     discretise: Annotated[
         list[str] | None,
-        typer.Option(
+        _reading_option(
             metavar="[COLUMN=]HOW",
             help="Cut real-valued columns into bins: width, frequency, mdl, a number of bins, or "
             "edges such as 18,30,65; for one column (can be repeated) or for all.",
-            rich_help_panel=_PANEL,
         ),
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(help="The column that mdl cuts tell apart.", rich_help_panel=_PANEL),
+        str | None, _reading_option(help="The column that mdl cuts tell apart.")
     ] = None,
     n_jobs: Annotated[
-        int | None,
-        typer.Option(help="Threads; -1 for all cores. No result depends on it."),
+        int | None, typer.Option(help="Threads; -1 for all cores. No result depends on it.")
     ] = None,
 ) -> Source:
     """Make a Source of the file and of those options that were given."""
@@ -252,19 +217,17 @@ def _spec(how: str) -> Any:
 def _scale_parameters(
     memory: Annotated[
         str | None,
-        typer.Option(
+        _scale_option(
             metavar="SIZE",
             help="Read FILE in partitions and hold no more than this at a time, such as 4GB. "
             "Patterns such as 'logs/*.parquet', and folders, are read in partitions anyway.",
-            rich_help_panel=_SCALE,
         ),
     ] = None,
     dask: Annotated[
         str | None,
-        typer.Option(
+        _scale_option(
             metavar="ADDRESS",
             help="Let a Dask cluster read and count, such as tcp://scheduler:8786.",
-            rich_help_panel=_SCALE,
         ),
     ] = None,
 ) -> Scans:

@@ -35,6 +35,7 @@ __all__ = [
     "families_grid",
     "interval",
     "items_grid",
+    "likelihood_rows",
     "measures_grid",
     "number",
     "occurring",
@@ -115,6 +116,12 @@ def score_rows(scores: dict[str, Any], title: str) -> list[tuple[str, str]]:
         rows.append(("  R²", "–" if scores["r2"] is None else f"{scores['r2']:.4f}"))
         rows.append(("  root mean squared error", f"{scores['rmse']:,.4g}"))
     return rows
+
+
+def likelihood_rows(scores: dict[str, float]) -> list[tuple[str, str]]:
+    """Return lines with the mean log-likelihoods of training and test records, where known."""
+    titles = {"train": "log-likelihood", "test": "  of --test"}
+    return [(titles[name], f"{score:,.4f} a record") for name, score in scores.items()]
 
 
 def confusion_grid(labels: Sequence[Any], counts: Any) -> Grid:

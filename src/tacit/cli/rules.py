@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
@@ -12,14 +13,14 @@ import typer
 import tacit
 from tacit.cli.labelled import Labelled
 from tacit.cli.options import Json, Outputs, RandomState, Test, TestFraction, Top
-from tacit.cli.output import json_label, make_console, print_json, put, working
+from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, score_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
 
 __all__ = ["COMMAND", "rules"]
 
-_GROWTH = "How rules are learnt"
+_rules_option = partial(typer.Option, rich_help_panel="How rules are learnt")
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 _MANY_CLASSES = 20  # numbers beyond so many are hardly classes
 
@@ -39,15 +40,12 @@ LabelsFile = Annotated[
 ]
 Covering = Annotated[
     bool,
-    typer.Option(
+    _rules_option(
         "--covering",
         help="A list of which the first rule that holds decides, not scores that add up.",
-        rich_help_panel=_GROWTH,
     ),
 ]
-Regress = Annotated[
-    bool, typer.Option("--regress", help="The target is a number.", rich_help_panel=_GROWTH)
-]
+Regress = Annotated[bool, _rules_option("--regress", help="The target is a number.")]
 NRules = Annotated[
     int | None,
     typer.Option(
@@ -55,51 +53,37 @@ NRules = Annotated[
     ),
 ]
 MaxConditions = Annotated[
-    int | None,
-    typer.Option(
-        min=1, max=255, help="The most of a rule: 4, or 5 of covering rules.",
-        rich_help_panel=_GROWTH,
-    ),
-]  # fmt: skip
-MinSupport = Annotated[
-    float, typer.Option(help="Records that a rule covers at least.", rich_help_panel=_GROWTH)
+    int | None, _rules_option(min=1, max=255, help="The most of a rule: 4, or 5 of covering rules.")
 ]
+MinSupport = Annotated[float, _rules_option(help="Records that a rule covers at least.")]
 Criterion = Annotated[
     Literal["f_measure", "precision", "laplace", "m_estimate", "kulczynski"] | None,
-    typer.Option(help="What makes a covering rule good.", rich_help_panel=_GROWTH),
+    _rules_option(help="What makes a covering rule good."),
 ]
 Heads = Annotated[
     Literal["single", "partial", "complete"] | None,
-    typer.Option(
-        help="A rule adds to the score of one class or label, of some, or of all.",
-        rich_help_panel=_GROWTH,
-    ),
+    _rules_option(help="A rule adds to the score of one class or label, of some, or of all."),
 ]
 Loss = Annotated[
     Literal["auto", "logistic", "squared", "squared_hinge", "example_logistic", "softmax"] | None,
-    typer.Option(help="What boosted rules minimise.", rich_help_panel=_GROWTH),
+    _rules_option(help="What boosted rules minimise."),
 ]
-LearningRate = Annotated[
-    float | None, typer.Option(help="The factor of each rule's score.", rich_help_panel=_GROWTH)
-]
-L2 = Annotated[
-    float | None, typer.Option("--l2", help="Ridge penalty of scores.", rich_help_panel=_GROWTH)
-]
+LearningRate = Annotated[float | None, _rules_option(help="The factor of each rule's score.")]
+L2 = Annotated[float | None, _rules_option("--l2", help="Ridge penalty of scores.")]
 Algorithm = Annotated[
     Literal["exact", "histogram"] | None,
-    typer.Option(help="Try all thresholds, or those of bins.", rich_help_panel=_GROWTH),
+    _rules_option(help="Try all thresholds, or those of bins."),
 ]
 FeatureFraction = Annotated[
     str | None,
-    typer.Option(
+    _rules_option(
         metavar="N|FRACTION|sqrt|log2",
         help="How many columns each condition is sought among; all unless given.",
-        rich_help_panel=_GROWTH,
     ),
 ]
 Sample = Annotated[
     Literal["none", "bagging", "subsample"] | None,
-    typer.Option(help="Learn each rule of all records, or of some drawn.", rich_help_panel=_GROWTH),
+    _rules_option(help="Learn each rule of all records, or of some drawn."),
 ]
 
 
@@ -178,8 +162,7 @@ def rules(
         facts += score_rows(scores, f"records {'held out' if test is None else '--test'}")
     put(console, facts_grid([*facts, ("time", f"{seconds:.2f} s")]))
     console.print(f"\n{model.to_text(top=top)}", soft_wrap=True)
-    if outputs:
-        console.print(f"\nwritten: {', '.join(map(str, outputs))}", soft_wrap=True)
+    print_written(console, outputs)
 
 
 def _estimator(covering: bool, regress: bool, given: dict[str, Any]) -> Any:

@@ -32,12 +32,7 @@ def is_scan(path: Path) -> bool:
 class Scans:
     """Opens tables in partitions, and says at the end what passes over them took.
 
-    Parameters
-    ----------
-    memory : str, optional
-        The limit, such as "4GB".
-    dask : str, optional
-        The address of a cluster's scheduler.
+    Passes take so much `memory`, such as "4GB", or run on the cluster at the address `dask`.
     """
 
     def __init__(self, memory: str | None = None, dask: str | None = None) -> None:

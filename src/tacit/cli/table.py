@@ -12,7 +12,7 @@ from tacit.cli.options import Json
 from tacit.cli.output import make_console, print_json, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import contingency_title, measures_grid
-from tacit.cli.writing import check_ending, write_frame
+from tacit.cli.writing import check_ending, save_figure, write_frame
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
@@ -128,15 +128,11 @@ def _frame(counts: ContingencyTable) -> pl.DataFrame:
 def _draw(counts: ContingencyTable, path: Path) -> None:
     try:
         import matplotlib as mpl
-        from matplotlib import pyplot as plt
     except ImportError:
         raise InputError("--plot needs matplotlib: pip install tacit[plot]") from None
     mpl.use("agg")  # files only: no window, and no display to open one on
     with working(f"drawing {path}"):
-        figure = counts.plot().get_figure(root=True)
-        assert figure is not None
-        figure.savefig(path, dpi=150)
-        plt.close(figure)
+        save_figure(counts.plot(), path)
 
 
 COMMAND = reads_file(table, partitions=True)

@@ -9,18 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import tacit
-from tacit.cli.growth_options import (
-    GROWTH,
-    Kappa,
-    MaxDepth,
-    MaxLeafNodes,
-    MinSamplesLeaf,
-    Prior,
-    PriorWeight,
-    Splits,
-)
-from tacit.cli.options import WRITTEN, Json, Outputs, Target, Test
-from tacit.cli.output import json_label, make_console, print_json, put, working
+from tacit.cli import growth_options as growth
+from tacit.cli.options import Json, Outputs, Target, Test, written_option
+from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, score_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
@@ -45,35 +36,25 @@ def tree(
     source: Source,
     target: Target,
     graph: Annotated[
-        bool,
-        typer.Option("--graph", help="Let leaves merge: a decision graph.", rich_help_panel=GROWTH),
+        bool, growth.option("--graph", help="Let leaves merge: a decision graph.")
     ] = False,
-    regress: Annotated[
-        bool,
-        typer.Option("--regress", help="The target is a number.", rich_help_panel=GROWTH),
-    ] = False,
+    regress: Annotated[bool, growth.option("--regress", help="The target is a number.")] = False,
     criterion: Annotated[
         Literal["bayes_factor", "bic", "entropy", "gini", "squared_error"] | None,
-        typer.Option(
-            help="What makes a split good: bayes_factor, or squared_error with --regress.",
-            rich_help_panel=GROWTH,
+        growth.option(
+            help="What makes a split good: bayes_factor, or squared_error with --regress."
         ),
     ] = None,
-    splits: Splits = "binary",
-    prior: Prior = "k2",
-    prior_weight: PriorWeight = 1.0,
-    kappa: Kappa = 0.1,
-    max_leaf_nodes: MaxLeafNodes = None,
-    max_depth: MaxDepth = None,
-    min_samples_leaf: MinSamplesLeaf = 1,
+    splits: growth.Splits = "binary",
+    prior: growth.Prior = "k2",
+    prior_weight: growth.PriorWeight = 1.0,
+    kappa: growth.Kappa = 0.1,
+    max_leaf_nodes: growth.MaxLeafNodes = None,
+    max_depth: growth.MaxDepth = None,
+    min_samples_leaf: growth.MinSamplesLeaf = 1,
     test: Test = None,
-    rules: Annotated[
-        bool, typer.Option("--rules", help="Print a rule for each leaf.", rich_help_panel=WRITTEN)
-    ] = False,
-    levels: Annotated[
-        int | None,
-        typer.Option(min=1, help="Levels to print or draw.", rich_help_panel=WRITTEN),
-    ] = None,
+    rules: Annotated[bool, written_option("--rules", help="Print a rule for each leaf.")] = False,
+    levels: Annotated[int | None, written_option(min=1, help="Levels to print or draw.")] = None,
     output: Outputs = None,
     json: Json = False,
 ) -> None:
@@ -112,8 +93,7 @@ def tree(
         print_json(_as_json(model, target, scores))
         return
     _print(model, scores, seconds, rules, levels)
-    if outputs:
-        typer.echo(f"\nwritten: {', '.join(map(str, outputs))}")
+    print_written(make_console(), outputs)
 
 
 _PARAMETERS = (
@@ -200,7 +180,6 @@ def _scores(model: Any, records: _Records) -> dict[str, Any]:
 def _print(
     model: Any, scores: dict[str, Any], seconds: float, rules: bool, levels: int | None
 ) -> None:
-
     console, depth = make_console(), model.depth_
     rows = [
         ("leaves", f"{model.n_leaves_:,}, at most {depth:,} question{'s' * (depth != 1)} deep"),

@@ -73,14 +73,8 @@ def write_model(
 ) -> None:
     """Write a model, a page about it, a picture, DOT or a frame, as the end of the name says.
 
-    Parameters
-    ----------
-    model : estimator
-    path : Path
-    frame, page : callable, optional
-        Make the frame or the page, where it is not what the model has.
-    shown : mapping
-        What its pictures take.
+    `frame` and `page` make what is not to be as the model has it; its pictures take what is
+    `shown`.
     """
     with working(f"writing {path}"):
         match path.suffix.lower():

@@ -107,10 +107,6 @@ class Counter(ABC):
         layout : {"auto", "dense", "sparse"}
             Hold all cells, or those that are not zero; "auto" does the first as long as there are
             at most a million cells, or four for each record.
-
-        Returns
-        -------
-        ContingencyTable
         """
         positions, axes, n_cells = self._axes(columns)
         fixed, codes = ([], []) if given is None else self._query(given, "given")

@@ -9,7 +9,7 @@ import polars as pl
 
 from tacit import _core
 from tacit.counts.formatting import label_text
-from tacit.counts.records import Counts, StoredRecords, Subset, derive, total_weight
+from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive, total_weight
 
 if TYPE_CHECKING:
     from tacit.schema import Label, Schema
@@ -20,9 +20,7 @@ __all__ = ["OneWay", "one_way"]
 def one_way(records: StoredRecords, chosen: Subset, n_jobs: int) -> OneWay:
     """Count every value of every column in one pass over the stored values."""
     schema = records.schema
-    stored = _core.one_way(
-        records.indptr, records.values, schema.n_values, chosen, records.weights, n_jobs
-    )
+    stored = _core.one_way(as_records(records, chosen), n_jobs)
     return OneWay(schema, stored, total_weight(records, chosen))
 
 

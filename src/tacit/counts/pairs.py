@@ -10,7 +10,7 @@ import polars as pl
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.formatting import label_text
-from tacit.counts.records import Counts, StoredRecords, Subset, derive
+from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int
 
@@ -92,24 +92,20 @@ def pairs(
 ) -> Pairs:
     """Count all pairs of stored values; `singles` are the one-way counts of the same records."""
     form, kernel = plan(records, chosen, layout, method)
-    n = records.schema.n_values
+    n, given = records.schema.n_values, as_records(records, chosen)
     stored: Counts | sparse.csr_array
     if form == "sparse":
         from scipy import sparse
 
-        indptr, indices, counts = _core.pair_counts_sparse(
-            records.indptr, records.values, n, chosen, records.weights, n_jobs
-        )
+        indptr, indices, counts = _core.pair_counts_sparse(given, n_jobs)
         if len(indices) < 2**31:  # SciPy wants both index arrays of one type, and would copy
             indptr = indptr.astype(np.int32)
         stored = sparse.csr_array((counts, indices, indptr), shape=(n, n))
         stored.has_canonical_format = True
     elif kernel == "bitmap":
-        stored = _core.pair_counts_bitmap(records.indptr, records.values, n, chosen, n_jobs)
+        stored = _core.pair_counts_bitmap(given, n_jobs)
     else:
-        stored = _core.pair_counts_outer(
-            records.indptr, records.values, n, chosen, records.weights, n_jobs
-        )
+        stored = _core.pair_counts_outer(given, n_jobs)
     return Pairs(records.schema, stored, singles)
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit import _core
+
 if TYPE_CHECKING:
-    from tacit import _core
     from tacit.schema import Schema
     from tacit.store import State
 
-__all__ = ["Counts", "StoredRecords", "Subset", "derive", "total_weight"]
+__all__ = ["Counts", "StoredRecords", "Subset", "as_records", "derive", "total_weight"]
 
 Subset: TypeAlias = NDArray[np.int64] | None  # ascending record numbers, or all records
 Counts: TypeAlias = NDArray[Any]  # int64, or float64 where records have weights
@@ -51,6 +52,13 @@ class StoredRecords(Protocol):
 
     def to_state(self) -> State:
         """The named arrays that a file holds of the records."""
+
+
+def as_records(records: StoredRecords, chosen: Subset = None) -> _core.Records:
+    """Return what kernels count: the chosen records with their weights."""
+    return _core.Records(
+        records.indptr, records.values, records.schema.n_values, chosen, records.weights
+    )
 
 
 def total_weight(records: StoredRecords, chosen: Subset) -> float | int:

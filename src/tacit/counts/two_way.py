@@ -11,7 +11,7 @@ from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.formatting import free_name, label_text
 from tacit.counts.one_way import OneWay, sum_by_column
-from tacit.counts.records import Counts, StoredRecords, Subset, derive
+from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:
@@ -31,16 +31,7 @@ def two_way(
     ids = schema.values_of(target)
     cells = int(schema.arities[target]) * int(schema.cells[-1])
     check_fits(16 * cells, f"two-way counts of {cells:,} cells", "select fewer columns")
-    stored = _core.two_way(
-        records.indptr,
-        records.values,
-        schema.n_values,
-        ids.start,
-        len(ids),
-        chosen,
-        records.weights,
-        n_jobs,
-    )
+    stored = _core.two_way(as_records(records, chosen), ids.start, len(ids), n_jobs)
     return TwoWay(schema, target, stored, singles)
 
 

@@ -18,8 +18,10 @@ __all__ = [
     "fill_distinct",
     "generator",
     "pick",
+    "pick_cluster",
     "round_to_total",
     "scale_to_total",
+    "skewed_lengths",
     "zipf_weights",
 ]
 
@@ -97,29 +99,28 @@ def round_to_total(
     return rounded
 
 
+def skewed_lengths(
+    rng: np.random.Generator, activity: Real, total: int, least: int, most: int
+) -> Integers:
+    """Draw lengths in proportion to activity, in [least, most], that add up to the total."""
+    return round_to_total(rng, scale_to_total(activity, total, least, most), total, least, most)
+
+
+def pick_cluster(rng: np.random.Generator, n_clusters: int, size: int) -> Integers:
+    """Draw a cluster for each of some records, by Zipf's law."""
+    return pick(rng, cumulate(zipf_weights(n_clusters, 1.0)), size)
+
+
 def fill_distinct(
     rng: np.random.Generator,
-    cumulated: Integers,
-    lengths: Integers,
-    starts: Integers,
+    cumulated: Integers,  # of shape (n,): the weights, as `cumulate` gives them
+    lengths: Integers,  # how many indices each row is to have, at most n
+    starts: Integers,  # where in `out` each row's indices go, ascending
     out: NDArray[Any],
+    # Ascending keys ``row * n + index`` of what rows have already, at most `lengths` each.
     held: Integers | None = None,
 ) -> None:
-    """Draw distinct indices for each row, one after another in proportion to their weights.
-
-    Parameters
-    ----------
-    rng : Generator
-    cumulated : int64 array of shape (n,)
-        The weights, as :func:`cumulate` gives them.
-    lengths : int64 array
-        How many indices each row is to have, at most n.
-    starts : int64 array
-        Where in `out` each row's indices go, ascending.
-    out : integer array
-    held : int64 array, optional
-        Ascending keys ``row * n + index`` of what rows have already, at most `lengths` each.
-    """
+    """Draw distinct indices for each row, one after another in proportion to their weights."""
     n = len(cumulated)
     if held is None:
         held = np.zeros(0, np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -10,9 +10,8 @@ from tacit.datasets.draws import (
     cumulate,
     fill_distinct,
     generator,
-    pick,
-    round_to_total,
-    scale_to_total,
+    pick_cluster,
+    skewed_lengths,
     zipf_weights,
 )
 from tacit.errors import InputError
@@ -31,32 +30,24 @@ _BLOCK = 2**18  # values looked at at once
 _SKEW = 1.0  # standard deviation of the logarithm of how much a record's owner clicks
 
 
+class _Options(TypedDict, total=False):
+    n_clusters: int
+    exponent: float
+    concentration: float
+    noun: str
+    random_state: int | np.random.Generator
+
+
 @overload
 def make_mixture(
-    n_records: int,
-    n_columns: int,
-    n_stored: int,
-    *,
-    n_clusters: int = ...,
-    exponent: float = ...,
-    concentration: float = ...,
-    noun: str = ...,
-    random_state: int | np.random.Generator = ...,
-    return_clusters: Literal[False] = ...,
-) -> Table: ...
+    n_records: int, n_columns: int, n_stored: int, *,
+    return_clusters: Literal[False] = ..., **options: Unpack[_Options],
+) -> Table: ...  # fmt: skip
 @overload
 def make_mixture(
-    n_records: int,
-    n_columns: int,
-    n_stored: int,
-    *,
-    n_clusters: int = ...,
-    exponent: float = ...,
-    concentration: float = ...,
-    noun: str = ...,
-    random_state: int | np.random.Generator = ...,
-    return_clusters: Literal[True],
-) -> tuple[Table, NDArray[np.int64]]: ...
+    n_records: int, n_columns: int, n_stored: int, *,
+    return_clusters: Literal[True], **options: Unpack[_Options],
+) -> tuple[Table, NDArray[np.int64]]: ...  # fmt: skip
 def make_mixture(
     n_records: int,
     n_columns: int,
@@ -121,8 +112,10 @@ def make_mixture(
     rng = generator(random_state)
 
     popularity = rng.permutation(popularity)
-    clusters = pick(rng, cumulate(zipf_weights(k, 1.0)), m)
-    indptr = np.concatenate(([0], np.cumsum(_lengths(rng, m, n, total))))
+    clusters = pick_cluster(rng, k, m)
+    activity = np.exp(_SKEW * rng.standard_normal(m))
+    lengths = skewed_lengths(rng, activity, total, int(total >= m), n)
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
     values = np.empty(total, value_type(n))
     by_cluster = np.argsort(clusters, kind="stable")
     bounds = np.searchsorted(clusters[by_cluster], np.arange(k + 1))
@@ -142,13 +135,6 @@ def presence_schema(noun: str, n: int) -> Schema:
         raise InputError(f"noun must be a word, got {noun!r}")
     labels = Labels([False, True], "Boolean")
     return Schema([f"{noun} {c}" for c in range(n)], [labels] * n, np.zeros(n, np.int64))
-
-
-def _lengths(rng: np.random.Generator, m: int, n: int, total: int) -> NDArray[np.int64]:
-    """Draw skewed record lengths that add up to the total."""
-    least = 1 if total >= m else 0
-    activity = np.exp(_SKEW * rng.standard_normal(m))
-    return round_to_total(rng, scale_to_total(activity, total, least, n), total, least, n)
 
 
 def _bring_in_absent(

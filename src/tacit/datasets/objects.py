@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from tacit.datasets.draws import (
-    cumulate,
-    fill_distinct,
-    generator,
-    pick,
-    round_to_total,
-    scale_to_total,
-    zipf_weights,
-)
+from tacit.datasets import draws
 from tacit.errors import InputError
 from tacit.machine import check_int
 from tacit.parameters import check_number
@@ -71,7 +63,7 @@ def make_objects(
     k = check_int(n_clusters, "n_clusters", 1)
     width = check_number(spread, "spread", 0)
     classes = check_int(n_classes, "n_classes", 1, k)
-    rng = generator(random_state)
+    rng = draws.generator(random_state)
     centres = rng.standard_normal((k, d))
     clusters = rng.integers(0, k, n)
     X = np.empty((n, d))
@@ -135,20 +127,21 @@ def make_documents(
     shape = check_number(concentration, "concentration", 0, above=True)
     if mean > d / 2:
         raise InputError(f"length: {mean:g} words on average are too many of {d:,}")
-    rng = generator(random_state)
+    rng = draws.generator(random_state)
 
     y = np.zeros(n, np.int64)
     y[rng.permutation(n)[: round(fraction * n)]] = 1
-    topic = y * topics + pick(rng, cumulate(zipf_weights(topics, 1.0)), n)
+    topic = y * topics + draws.pick_cluster(rng, topics, n)
     activity = np.exp(_SKEW * rng.standard_normal(n)) * np.where(y == 1, 4.0, 1.0)
     total = round(mean * n)
-    lengths = round_to_total(rng, scale_to_total(activity, total, 1, d), total, 1, d)
+    lengths = draws.skewed_lengths(rng, activity, total, 1, d)
     indptr = np.concatenate(([0], np.cumsum(lengths)))
     indices = np.empty(total, np.int32)
-    popularity = rng.permutation(zipf_weights(d, 1.0))
+    popularity = rng.permutation(draws.zipf_weights(d, 1.0))
     sources = rng.standard_gamma(shape, (2, d)) / shape
     for t in range(2 * topics):
         factors = sources[t // topics] + rng.standard_gamma(shape, d) / shape
         chosen = np.flatnonzero(topic == t)
-        fill_distinct(rng, cumulate(popularity * factors), lengths[chosen], indptr[chosen], indices)
+        weights = draws.cumulate(popularity * factors)
+        draws.fill_distinct(rng, weights, lengths[chosen], indptr[chosen], indices)
     return sparse.csr_array((np.ones(total), indices, indptr), (n, d)), y

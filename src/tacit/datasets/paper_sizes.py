@@ -26,21 +26,9 @@ MSNBC = (1_043_878, 2_922, 12_348_863)
 def make_television(random_state: int | np.random.Generator = 0) -> Table:
     """Draw a table of the size of the paper's Television data: viewers and the shows they watched.
 
-    3,275 records × 203 columns with 27,957 stored values. The data are synthetic, from
-    :func:`make_mixture` with 20 clusters.
+    3,275 records × 203 columns ("show 0", "show 1", …) with 27,957 stored values. The data are
+    synthetic, from :func:`make_mixture` with 20 clusters and the `random_state` given.
 
-    Parameters
-    ----------
-    random_state : int or numpy.random.Generator, default 0
-
-    Returns
-    -------
-    Table
-        Columns "show 0", "show 1", …
-
-    Examples
-    --------
-    >>> from tacit.datasets import make_television
     >>> make_television()
     Table of 3,275 records × 203 columns, 27,957 stored values (m·n/l = 23.8)
     """
@@ -50,22 +38,9 @@ def make_television(random_state: int | np.random.Generator = 0) -> Table:
 def make_msweb(random_state: int | np.random.Generator = 0) -> Table:
     """Draw a table of the size of the paper's MS Web data: visitors and the areas they went to.
 
-    10,000 records × 282 columns with 57,086 stored values. The data are synthetic, from
-    :func:`make_mixture` with 20 clusters; :func:`tacit.read_msweb` reads the file of the UCI
-    repository.
+    10,000 records × 282 columns ("area 0", "area 1", …) with 57,086 stored values, drawn as by
+    :func:`make_television`; :func:`tacit.read_msweb` reads the file of the UCI repository.
 
-    Parameters
-    ----------
-    random_state : int or numpy.random.Generator, default 0
-
-    Returns
-    -------
-    Table
-        Columns "area 0", "area 1", …
-
-    Examples
-    --------
-    >>> from tacit.datasets import make_msweb
     >>> make_msweb()
     Table of 10,000 records × 282 columns, 57,086 stored values (m·n/l = 49.4)
     """
@@ -75,21 +50,9 @@ def make_msweb(random_state: int | np.random.Generator = 0) -> Table:
 def make_msnbc(random_state: int | np.random.Generator = 0) -> Table:
     """Draw a table of the size of the paper's MSNBC data: visitors and the stories they read.
 
-    1,043,878 records × 2,922 columns with 12,348,863 stored values; it takes some seconds. The data
-    are synthetic, from :func:`make_mixture` with 20 clusters.
+    1,043,878 records × 2,922 columns ("story 0", "story 1", …) with 12,348,863 stored values, drawn
+    as by :func:`make_television`; it takes some seconds.
 
-    Parameters
-    ----------
-    random_state : int or numpy.random.Generator, default 0
-
-    Returns
-    -------
-    Table
-        Columns "story 0", "story 1", …
-
-    Examples
-    --------
-    >>> from tacit.datasets import make_msnbc
     >>> make_msnbc()  # doctest: +SKIP
     Table of 1,043,878 records × 2,922 columns, 12,348,863 stored values (m·n/l = 247)
     """

@@ -5,7 +5,7 @@ from tacit.io.baskets import read_baskets
 from tacit.io.csv import read_csv
 from tacit.io.msweb import read_msweb
 from tacit.io.multilabel import MultiLabelData, read_multilabel
-from tacit.io.read import can_discretise, read, read_arff_frame, read_frame, read_what
+from tacit.io.read import can_discretise, read, read_frame, read_what
 from tacit.io.scan import scan
 from tacit.io.svmlight import read_svmlight
 
@@ -14,7 +14,6 @@ __all__ = [
     "can_discretise",
     "read",
     "read_arff",
-    "read_arff_frame",
     "read_baskets",
     "read_csv",
     "read_frame",

@@ -31,17 +31,8 @@ __all__ = ["Chunks"]
 class Chunks:
     """Collects frames with the same columns.
 
-    Parameters
-    ----------
-    specs : dict of str to Edges
-        Where to cut columns into bins: known beforehand, since a chunk cannot know.
-    missing : {"state", "default", "error"}
-    defaults : mapping, label or None
-        As for :class:`tacit.Table`.
-    weights : str, optional
-        The column to take out as record weights.
-    n_jobs : int
-        Threads.
+    Where to cut columns into bins, the `specs` say: known beforehand, since a chunk cannot know.
+    The column `weights` is taken out; `missing` and `defaults` are as for :class:`tacit.Table`.
     """
 
     def __init__(

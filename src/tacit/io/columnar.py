@@ -31,33 +31,17 @@ _MANY = {"parquet": "row groups", "ipc": "record batches"}
 
 @dataclass(frozen=True)
 class GroupSize:
-    """A row group or a record batch, of which some columns are wanted.
-
-    Attributes
-    ----------
-    n_records : int
-    frame_bytes : int
-        What the columns take in a frame, and while they are read and coded: at most.
-    read_bytes : int
-        What it takes besides to read any part of the group, such as columns to be decompressed.
-    disk_bytes : int
-    """
+    """A row group or a record batch, of which some columns are wanted."""
 
     n_records: int
-    frame_bytes: int
+    frame_bytes: int  # what the columns take in a frame, and while they are read and coded: at most
+    # What it takes besides to read any part of the group, such as columns to be decompressed.
     read_bytes: int
     disk_bytes: int
 
 
 class ColumnarFile(TabularFile):
-    """A Parquet or Arrow IPC file, which says itself what it holds.
-
-    Parameters
-    ----------
-    path : path-like
-    plain : path-like, optional
-        Where it is, decompressed, if it is compressed.
-    """
+    """A Parquet or Arrow IPC file, which says itself what it holds; `plain` if it is compressed."""
 
     kind: ClassVar[str]
 
@@ -125,21 +109,12 @@ def check_height(path: PathLike, n_records: int, expected: int) -> None:
 
 @dataclass(frozen=True)
 class RowGroups(RowRange):
-    """Consecutive records of one file.
+    """Consecutive records of one file."""
 
-    Attributes
-    ----------
-    kind : str
-        "parquet" or "ipc".
-    version : Version
-        Of the file when it was opened.
-    groups : tuple of (int, int, int)
-        The row groups or record batches that the records are in: number, first record in the file,
-        records.
-    """
-
-    kind: str
-    version: Version
+    kind: str  # "parquet" or "ipc"
+    version: Version  # of the file when it was opened
+    # The row groups or record batches that the records are in: number, first record in the file,
+    # records.
     groups: tuple[tuple[int, int, int], ...]
 
     @property
@@ -184,14 +159,7 @@ class RowGroups(RowRange):
 
 
 class ColumnarFiles:
-    """Parquet or Arrow IPC files that are scanned together.
-
-    Parameters
-    ----------
-    files : sequence of ColumnarFile
-    types : dict of str to Polars types
-    options : ScanOptions
-    """
+    """Parquet or Arrow IPC files that are scanned together."""
 
     def __init__(
         self, files: Sequence[ColumnarFile], types: dict[str, Any], options: ScanOptions

@@ -31,15 +31,9 @@ def is_dask_frame(X: Any) -> bool:
 
 @dataclass(frozen=True)
 class DaskPartition(PartitionSource, RowRange):
-    """A partition of a frame: a source, and its only row range.
+    """A partition of a frame: a source, and its only row range."""
 
-    Attributes
-    ----------
-    delayed : Delayed or frame
-        What makes the frame; on a worker, the frame itself.
-    """
-
-    delayed: Any
+    delayed: Any  # what makes the frame; on a worker, the frame itself
 
     @property
     def location(self) -> str:

@@ -28,17 +28,8 @@ def store_entries(
 ) -> Parts:
     """Store (row, column, code) entries; where there is none, a record has the schema's default.
 
-    Parameters
-    ----------
-    schema : Schema
-        Its defaults are the values that the file leaves out.
-    n_records : int
-    rows, columns, codes : int64 arrays
-        In any order, but at most one for each row and column.
-    defaults : mapping, label or None
-        As for :class:`tacit.Table`.
-    drop_missing : bool
-        Whether missing values are to become the default.
+    Entries come in any order, but at most one for each row and column. `defaults` are as for
+    :class:`tacit.Table`. With `drop_missing`, missing values become the default.
     """
     kept = codes != schema.defaults[columns]
     rows, columns, codes = rows[kept], columns[kept], codes[kept]

@@ -98,13 +98,7 @@ def open_files(files: list[str], opener: Callable[[str], F]) -> list[F]:
 def check_names(files: Sequence[Any], columns: Sequence[str], every: bool) -> None:
     """Refuse files whose columns are not those of the first: which file, and which column.
 
-    Parameters
-    ----------
-    files : sequence of files with a path and a schema
-    columns : sequence of str
-        Those that are wanted.
-    every : bool
-        Whether all columns are wanted.
+    These `columns` are wanted, or `every` one.
     """
     head = files[0]
     for file in files[1:]:

@@ -13,7 +13,7 @@ from tacit.io.baskets import read_baskets
 from tacit.io.csv import csv_frame, read_csv
 from tacit.io.ipc import ipc_frame, read_ipc
 from tacit.io.msweb import read_msweb
-from tacit.io.multilabel import MultiLabelData, arff_frame, read_multilabel
+from tacit.io.multilabel import arff_frame
 from tacit.io.opening import uncompressed_name
 from tacit.io.parquet import parquet_frame, read_parquet
 from tacit.io.svmlight import read_svmlight
@@ -27,23 +27,8 @@ if TYPE_CHECKING:
 
     from tacit.io.opening import PathLike
 
-__all__ = [
-    "FORMAT_OPTIONS",
-    "MultiLabelData",
-    "read",
-    "read_arff",
-    "read_arff_frame",
-    "read_baskets",
-    "read_csv",
-    "read_frame",
-    "read_msweb",
-    "read_multilabel",
-    "read_svmlight",
-    "read_what",
-    "can_discretise",
-    "file_kind",
-]
-
+__all__ = ["FORMAT_OPTIONS", "can_discretise", "file_kind"]
+__all__ += ["read", "read_frame", "read_what"]
 
 _READERS: dict[str, Callable[..., Any]] = {
     "csv": read_csv,
@@ -123,18 +108,21 @@ _FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
 }
 
 
-def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> pl.DataFrame | None:  # noqa: A002
+def read_frame(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002
+    arff: bool = False,
+    **options: Any,
+) -> pl.DataFrame | None:
     """Read a file of columns as a frame, numbers as they are; ``None`` for other files.
 
-    Parameters
-    ----------
-    path : path-like
-    format : str, optional
-        As for :func:`read`.
-    **options
-        For text: separator, header and null_values, as for :func:`read_csv`.
+    Dense ARFF files count as such if `arff` says so. Options of text are separator, header and
+    null_values, as for :func:`read_csv`.
     """
     kind = file_kind(path, format)
+    if arff and kind == "arff":
+        return arff_frame(path)
     if kind not in _FRAMES:
         return None
     reader = _FRAMES[kind]
@@ -142,11 +130,6 @@ def read_frame(path: PathLike, *, format: str | None = None, **options: Any) -> 
         if option not in _options_of(reader):
             raise InputError(f"{option} is no option of {kind} files")
     return reader(path, **{**FORMAT_OPTIONS.get(kind, {}), **options})
-
-
-def read_arff_frame(path: PathLike, *, format: str | None = None) -> pl.DataFrame | None:  # noqa: A002
-    """Read a dense ARFF file as a frame, numbers as they are; ``None`` for all other files."""
-    return arff_frame(path) if file_kind(path, format) == "arff" else None
 
 
 def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002

@@ -27,6 +27,7 @@ from tacit.io.tabular import choose_columns
 from tacit.machine import check_int, parse_bytes
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, PassRunner
+from tacit.table.gateway import check_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -135,8 +136,7 @@ def scan(
     Table of 5 records × 2 columns, 3 stored values (m·n/l = 3.33)
     {'blue': 3, 'grey': 1, 'pink': 1}
     """
-    if missing not in ("state", "default", "error"):
-        raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
+    check_missing(missing)
     if weights is not None and not isinstance(weights, str):
         raise InputError("weights: give the name of the column that holds them")
     most = (

@@ -15,6 +15,7 @@ from tacit.machine import count_jobs
 from tacit.table import Table
 from tacit.table.discretise import MDL, Edges, cut_points
 from tacit.table.frames import class_codes, specs_of
+from tacit.table.gateway import check_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,19 +32,9 @@ _AT_ONCE = 1 << 27  # numbers to hold at once while cut points are chosen
 
 
 class TabularFile(ABC):
-    """A file of columns.
+    """A file of columns, called `path` and found, decompressed, in `plain`."""
 
-    Parameters
-    ----------
-    path, plain : path-like
-        What to call the file, and where it is, decompressed.
-
-    Attributes
-    ----------
-    schema : dict of str to Polars types
-    """
-
-    schema: dict[str, Any]
+    schema: dict[str, Any]  # Polars types by name
 
     def __init__(self, path: PathLike, plain: Path) -> None:
         self.path, self.plain = path, plain
@@ -90,8 +81,7 @@ class TabularFile(ABC):
     ) -> Table:
         """Read the file into a Table; options as for :func:`tacit.read_csv`."""
         jobs = count_jobs(n_jobs)
-        if missing not in ("state", "default", "error"):
-            raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
+        check_missing(missing)
         if chunk_records is not None and (type(chunk_records) is not int or chunk_records < 1):
             raise InputError(f"chunk_records must be a positive integer, got {chunk_records!r}")
         chosen = choose_columns(self.schema, columns, weights, defaults)
@@ -128,14 +118,9 @@ class TabularFile(ABC):
 def choose_columns(
     known: Mapping[str, Any], columns: Sequence[str] | None, weights: Any, defaults: Any
 ) -> list[str]:
-    """Return the columns to read, in order, without the one that holds weights.
+    """Return which of the known columns to read, in order, without the one that holds weights.
 
-    Parameters
-    ----------
-    known : mapping
-        All columns of the file.
-    columns, weights, defaults
-        As for :func:`tacit.read_csv`; what they name has to be there.
+    Arguments are as for :func:`tacit.read_csv`; what they name has to be there.
     """
     if columns is None:
         chosen = list(known)

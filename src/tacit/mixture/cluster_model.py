@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import ClusterMixin
 
@@ -41,6 +41,23 @@ class ClusterModel(ClusterMixin, Estimator):  # type: ignore[misc]
                     "one partition after another"
                 )
             raise AttributeError(message)
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the clusters.
+
+        Parameters
+        ----------
+        X : Table, frame, array, sparse array or PartitionedTable
+            Frames and arrays are of numbers for :class:`KMeans`.
+        y : ignored
+        sample_weight : array-like of shape (n_records,), optional
+            How many records each one stands for. Tables, and partitions, may have weights instead.
+        """
+        self._fit(X, sample_weight)
+        return self
+
+    def _fit(self, X: Any, sample_weight: Any) -> None:
+        raise NotImplementedError
 
     def fit_predict(self, X: Any, y: Any = None, **kwargs: Any) -> Any:
         """Fit, and return the cluster of each record.

@@ -24,12 +24,7 @@ def run_in_lockstep(
 ) -> list[Result]:
     """Take several runs to their ends; requests of the same step are answered at once.
 
-    Parameters
-    ----------
-    runs : list of generators
-        Each yields what it wants to know, and is sent that.
-    answer : callable
-        Answers the requests of several runs.
+    Each run yields what it wants to know, and is sent that.
     """
     results: dict[int, Result] = {}
     requests = {index: next(run) for index, run in enumerate(runs)}

@@ -114,10 +114,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     warm_start : bool, default False
         Let `fit` go on from the last fit.
     random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-    verbose : int, default 0
-        1 shows progress on stderr.
+    n_jobs, verbose : int, optional
+        Threads, on which the result does not depend; 1 shows progress on stderr.
 
     Attributes
     ----------
@@ -145,9 +143,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         Columns, labels and defaults.
     n_parameters_ : int
         The number of free parameters.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
 
     Examples
     --------
@@ -191,27 +188,11 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
 
     # Fitting
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NaiveBayesMixture:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : Table, frame, array, sparse array or PartitionedTable
-        y : ignored
-        sample_weight : array-like of shape (n_records,), optional
-            How many records each one stands for. Tables, and partitions, may have weights instead.
-
-        Returns
-        -------
-        NaiveBayesMixture
-            Itself.
-        """
-        return self._fit(X, sample_weight)
-
     def _fit_partitions(self, X: PartitionedTable, **options: Any) -> NaiveBayesMixture:
-        return self._fit(X, None)
+        self._fit(X, None)
+        return self
 
-    def _fit(self, X: Any, sample_weight: Any) -> NaiveBayesMixture:
+    def _fit(self, X: Any, sample_weight: Any) -> None:
         self._check_settings()
         continues = self.warm_start and hasattr(self, "expected_")
         if continues and self.n_clusters not in ("auto", self.n_clusters_):
@@ -244,7 +225,6 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         self.__dict__.pop("labels_", None)  # those of an earlier fit
         if isinstance(problem, TableProblem):
             self.labels_ = self._label(problem)
-        return self
 
     def _make_problem(
         self, X: Any, sample_weight: Any, *, continues: bool, prior: Prior | None = None

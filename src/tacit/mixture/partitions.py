@@ -69,22 +69,12 @@ def hash_records(partition: Partition, seed: np.uint64) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Summary:
-    """The result of a first pass: counts of values, records with weight, and distinct records.
+    """The result of a first pass: counts of values, records with weight, and distinct records."""
 
-    Attributes
-    ----------
-    stored, total
-        As of :class:`tacit.counts.OneWay`.
-    positive : dict of int to int
-        How many records of each partition have a weight above 0.
-    distinct : set of bytes
-        Digests of distinct records: of all, or of at least as many as asked for.
-    """
-
-    stored: NDArray[Any]
-    total: float
-    positive: dict[int, int]
-    distinct: set[bytes]
+    stored: NDArray[Any]  # as of :class:`tacit.counts.OneWay`
+    total: float  # likewise
+    positive: dict[int, int]  # how many records of each partition have a weight above 0
+    distinct: set[bytes]  # digests of distinct records: of all, or of at least as many as asked for
 
     @property
     def n_positive(self) -> int:

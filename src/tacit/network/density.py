@@ -63,15 +63,8 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
     they say of a column (`_column_probabilities`), and how they look (`_scene`).
     """
 
+    _input_tags = ("sparse", "categorical", "string")
     n_jobs: int | None
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
     # What subclasses provide
 
@@ -325,14 +318,14 @@ def probabilities(logs: Floats, rows: NDArray[np.int64] | None = None, hint: str
         What to do about a record that cannot be.
     """
     with np.errstate(invalid="ignore"):  # where nothing is possible
-        shares = np.exp(logs - logs.max(axis=1, keepdims=True))
-    if np.isnan(shares).any():
-        row = int(np.isnan(shares).any(axis=1).argmax())
+        scaled = np.exp(logs - logs.max(axis=1, keepdims=True))
+    if np.isnan(scaled).any():
+        row = int(np.isnan(scaled).any(axis=1).argmax())
         record = row if rows is None else int(rows[row])
         raise InputError(
             f"X: record {record} has the probability zero, so that nothing follows from it{hint}"
         )
-    normalized: Floats = shares / shares.sum(axis=1, keepdims=True)
+    normalized: Floats = scaled / scaled.sum(axis=1, keepdims=True)
     return normalized
 
 

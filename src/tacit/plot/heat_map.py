@@ -42,22 +42,8 @@ def heat_map(
 ) -> Axes:
     """Draw a cell for each row and column, darker for larger values.
 
-    Parameters
-    ----------
-    values : ndarray of shape (rows, columns)
-    rows, columns : sequence of str
-        Labels.
-    row_title, column_title : str
-        Names of the axes.
-    measure : str
-        What the values are; written beside the colour bar.
-    percent : bool
-        The values are fractions.
-    texts : ndarray of str, optional
-        What to write into the cells, where they have room for it.
-    cmap : str
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    `measure` is what the values are, written beside the colour bar; `percent`: they are fractions.
+    `texts` are written into the cells, where they have room for it.
     """
     names, across = [shorten(text) for text in rows], [shorten(text) for text in columns]
     wordy = 0 if texts is None else max((len(text) for text in texts.flat), default=0)
@@ -95,22 +81,8 @@ def bars(
 ) -> Axes:
     """Draw a horizontal bar for each label, the first on top.
 
-    Parameters
-    ----------
-    values : ndarray of shape (labels,)
-    labels : sequence of str
-    title : str
-        Name of the axis.
-    measure : str
-        What the values are.
-    percent : bool
-        The values are fractions.
-    texts : sequence of str, optional
-        What to write at the bars' ends.
-    longest : int
-        How many characters of labels to write.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    `measure` is what the values are; `percent`: they are fractions. `texts` are written at the
+    bars' ends, and of labels no more than the `longest` number of characters.
     """
     names = [shorten(text, longest) for text in labels]
     beyond = max([0, *(len(name) - 24 for name in names)])

@@ -35,18 +35,8 @@ def lift_map(
 ) -> Axes:
     """Draw a cell for each value and cluster: its colour is the lift, its text the fraction.
 
-    Parameters
-    ----------
-    lifts, fractions : ndarray of shape (values, clusters)
-        Of each value in each cluster.
-    overall : ndarray of shape (values,)
-        The fractions of all records that have the values, written on the left.
-    values, clusters : sequence of str
-        What they are called.
-    sizes : ndarray of shape (clusters,)
-        The fraction of all records that belong to each cluster, drawn as bars on top.
-    ax : Axes, optional
-        Where to draw; by default a new figure.
+    `overall` fractions, of all records that have the values, are written on the left; the `sizes`
+    of clusters, as fractions of all records, are bars on top.
     """
     names = [shorten(text, 40) for text in values]
     heads = [shorten(text, 20) for text in clusters]

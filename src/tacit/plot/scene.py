@@ -193,14 +193,7 @@ def _svg_item(item: Item) -> str:
 
 
 def draw_scene(scene: Scene, ax: Axes | None = None) -> Axes:
-    """Draw the scene with matplotlib.
-
-    Parameters
-    ----------
-    scene : Scene
-    ax : Axes, optional
-        Where to draw, as large as it fits; by default a new figure of the scene's size.
-    """
+    """Draw the scene with matplotlib: as large as fits the axes, or as a new figure of its size."""
     inches = scene.width / _PER_INCH, scene.height / _PER_INCH
     shrink = min(1.0, _MOST_INCHES / max(inches))
     ax = new_axes(ax, inches[0] * shrink, inches[1] * shrink, most=_MOST_INCHES)

@@ -64,20 +64,13 @@ class Condition(NamedTuple):
 
 @dataclass(frozen=True)
 class ConditionArrays:
-    """Rules as flat arrays, one after the other; subclasses say what they predict.
-
-    Attributes
-    ----------
-    rule_conditions : ndarray of int64 of shape (n_rules + 1,)
-        Where each rule's conditions begin.
-    columns, ops, thresholds : ndarrays
-        Conditions: the column; 0 for ≤, 1 for >, 2 for =, 3 for ≠; and what values are compared
-        with, a number or the code of a label.
-    """
+    """Rules as flat arrays, one after the other; subclasses say what they predict."""
 
     _types: ClassVar[dict[str, Any]] = CONDITION_TYPES  # of all arrays
 
-    rule_conditions: NDArray[np.int64]
+    rule_conditions: NDArray[np.int64]  # where each rule's conditions begin, and the last one's end
+    # Conditions: the column; 0 for ≤, 1 for >, 2 for =, 3 for ≠; and what values are compared with,
+    # a number or the code of a label.
     columns: NDArray[np.int32]
     ops: NDArray[np.uint8]
     thresholds: NDArray[np.float64]
@@ -96,22 +89,11 @@ class ConditionArrays:
     def _checked(
         cls,
         arrays: Mapping[str, NDArray[Any]],
-        per_rule: str,
-        offsets: dict[str, tuple[str, ...]],
-        bounds: dict[str, int],
+        per_rule: str,  # an array that has an entry for each rule
+        offsets: dict[str, tuple[str, ...]],  # arrays that say where each rule begins in others
+        bounds: dict[str, int],  # what the entries of an array are below
     ) -> Self:
-        """Return rules of arrays that come from a file, after checking that they go together.
-
-        Parameters
-        ----------
-        arrays : mapping of str to ndarray
-        per_rule : str
-            An array that has an entry for each rule.
-        offsets : dict of str to tuple of str
-            Arrays that say where each rule begins in others.
-        bounds : dict of str to int
-            What the entries of an array are below.
-        """
+        """Return rules of arrays that come from a file, after checking that they go together."""
         for name, dtype in cls._types.items():
             if arrays[name].dtype != dtype or arrays[name].ndim != 1 + (name == "weights"):
                 raise InputError(f"{name!r} has the type {arrays[name].dtype}")

@@ -15,8 +15,7 @@ from sklearn.utils.validation import _num_samples
 from tacit.errors import InputError
 from tacit.table import Table
 from tacit.table.features import is_frame, is_sparse
-from tacit.table.gateway import check_weights
-from tacit.table.targets import take_target
+from tacit.table.targets import read_sample_weight, require_target, take_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,44 +27,19 @@ __all__ = ["Sample", "exponent", "one_record", "refuse_lazy", "take_sample"]
 
 @dataclass(frozen=True)
 class Sample:
-    """The records to learn from; none has the weight zero.
+    """The records to learn from; none has the weight zero."""
 
-    Attributes
-    ----------
-    data : Table, frame, mapping, array or sparse array
-        The columns, without the target.
-    y : array-like
-        The target of all records that were given.
-    target_name : str or None
-        The column that it was.
-    weights : ndarray of float64 or None
-        Of the records to learn from.
-    kept : ndarray of bool or None
-        Which of the records that were given have a weight; None for all.
-    """
-
-    data: Any
-    y: Any
-    target_name: str | None
-    weights: NDArray[np.float64] | None
+    data: Any  # the columns, without the target
+    y: Any  # the target of all records that were given
+    target_name: str | None  # the column that it was
+    weights: NDArray[np.float64] | None  # of the records to learn from
+    # Which of the records that were given have a weight; None for all.
     kept: NDArray[np.bool_] | None
 
 
 def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
-    """Put what fit is given in order; columns and target are read later.
-
-    Parameters
-    ----------
-    model : estimator
-    X : Table, frame, mapping of columns, array or sparse array
-    y : array-like, or the name of a column
-    sample_weight : array-like, optional
-    """
-    if y is None:
-        raise InputError(
-            f"This {type(model).__name__} estimator requires y to be passed, "
-            "but the target y is None"
-        )
+    """Put what fit is given in order; columns and target are read later."""
+    require_target(model, y)
     refuse_lazy(X)
     name = None
     if isinstance(y, str):
@@ -112,10 +86,7 @@ def _split(X: Any, name: str) -> tuple[Any, Any]:
 
 
 def _weights(sample_weight: Any, n_records: int) -> NDArray[np.float64] | None:
-    try:
-        weights = check_weights(sample_weight, n_records)
-    except InputError as error:
-        raise InputError(f"sample_weight: {error}") from None
+    weights = read_sample_weight(sample_weight, n_records)
     if weights is not None and weights.max() > _MOST_WEIGHT:
         raise InputError(f"sample_weight: {weights.max():g} is too large; scale weights down")
     return weights

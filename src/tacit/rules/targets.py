@@ -15,7 +15,7 @@ import polars as pl
 from scipy import sparse
 
 from tacit.errors import InputError
-from tacit.table.targets import class_labels, read_target, refuse_reals
+from tacit.table.targets import class_labels, read_class_target, read_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,23 +33,13 @@ _MOST = 1e140  # so that sums of squares are finite
 
 @dataclass(frozen=True)
 class Targets:
-    """A target as rows of outputs.
-
-    Attributes
-    ----------
-    type : {"binary", "multiclass", "multilabel", "number", "numbers"}
-    labels : ndarray
-        The classes, the names of labels, or the names of numbers.
-    values : ndarray of shape (n_outputs, n_records)
-        uint8 for classes and labels, float64 for numbers.
-    codes : ndarray of int32 or None
-        Codes of the classes, where each record has one.
-    """
+    """A target as rows of outputs."""
 
     type: TargetType
-    labels: NDArray[Any]
+    labels: NDArray[Any]  # the classes, the names of labels, or the names of numbers
+    # Of shape (n_outputs, n_records): uint8 for classes and labels, float64 for numbers.
     values: NDArray[Any]
-    codes: NDArray[np.int32] | None = None
+    codes: NDArray[np.int32] | None = None  # codes of the classes, where each record has one
 
     @property
     def n_records(self) -> int:
@@ -85,11 +75,6 @@ class Targets:
 def read_classes(y: Any, n_records: int) -> Targets:
     """Return a target of classes (one dimension) or of labels that are 0 or 1 (two dimensions).
 
-    Parameters
-    ----------
-    y : array-like, series, frame or sparse array
-    n_records : int
-
     Examples
     --------
     >>> read_classes(["no", "yes", "no"], 3).values
@@ -103,11 +88,7 @@ def read_classes(y: Any, n_records: int) -> Targets:
     if wide is not None:
         values, names = wide
         return _dense_labels(values, names, n_records)
-    series = read_target(y, n_records)
-    try:
-        refuse_reals(series)
-    except InputError as error:
-        raise InputError(f"Unknown label type: {error}") from None
+    series = read_class_target(y, n_records)
     classes, codes = np.unique(_plain(series), return_inverse=True)
     if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes.tolist()):
         classes = classes.astype(str)

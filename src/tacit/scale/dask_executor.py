@@ -33,8 +33,9 @@ from tacit.scale.partitions import check_limit
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from tacit.scale.executor import PartitionFunction, Report
     from tacit.scale.partitions import Partitions
-    from tacit.statistic import Partition, Statistic
+    from tacit.statistic import Statistic
 
 __all__ = ["Dask", "on_dask"]
 
@@ -91,11 +92,7 @@ class Dask(Executor):
         self._kept.clear()
 
     def reduce(
-        self,
-        partitions: Partitions,
-        statistic: Statistic[S],
-        n_jobs: int,
-        report: Callable[[Cost], None],
+        self, partitions: Partitions, statistic: Statistic[S], n_jobs: int, report: Report
     ) -> S | None:
         """Return the statistic of all records; see :class:`tacit.scale.Executor`."""
         import distributed
@@ -118,11 +115,7 @@ class Dask(Executor):
         return summary
 
     def map(
-        self,
-        partitions: Partitions,
-        function: Callable[[Partition], R],
-        n_jobs: int,
-        report: Callable[[Cost], None],
+        self, partitions: Partitions, function: PartitionFunction[R], n_jobs: int, report: Report
     ) -> Iterator[R]:
         """Yield what a function says of each partition; see :class:`tacit.scale.Executor`."""
         with self._passing(partitions, 0, pack(function)) as run:

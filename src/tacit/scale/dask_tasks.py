@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from tacit.scale.cost import Cost
 from tacit.scale.executor import compute
@@ -14,6 +14,7 @@ from tacit.statistic import MergeTree, Partition, Totals
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from tacit.scale.executor import PartitionFunction
     from tacit.statistic import Statistic
 
 __all__ = [
@@ -31,24 +32,16 @@ __all__ = [
 
 S = TypeVar("S")
 R = TypeVar("R")
+Visits: TypeAlias = "Iterator[tuple[Partition | None, Cost]]"  # None where there is no record
 
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive partitions that a task computes over.
+    """Consecutive partitions that a task computes over."""
 
-    Attributes
-    ----------
-    first : int
-        The number of the first of them.
-    sources : tuple of PartitionSource
-    firsts : tuple of int
-        The numbers of their first records.
-    """
-
-    first: int
+    first: int  # the number of the first of them
     sources: tuple[Any, ...]
-    firsts: tuple[int, ...]
+    firsts: tuple[int, ...]  # the numbers of their first records
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ class Loaded:
             return load_block, self.source
         return Loaded, (self.first, self.firsts, self.records, self.cost)
 
-    def partitions(self, fresh: bool) -> Iterator[tuple[Partition | None, Cost]]:
+    def partitions(self, fresh: bool) -> Visits:
         """Yield each partition, and what it cost to load those that were loaded just now."""
         for k, (first, records) in enumerate(zip(self.firsts, self.records, strict=True)):
             cost = self.cost if fresh and not k else Cost()
@@ -85,9 +78,7 @@ def _partition(records: Any, index: int, first: int) -> Partition | None:
     return None if records is None else Partition(records, index, first, 1)
 
 
-def _read_partitions(
-    reader: bytes, block: Block, frames: Any
-) -> Iterator[tuple[Partition | None, Cost]]:
+def _read_partitions(reader: bytes, block: Block, frames: Any) -> Visits:
     """Load one partition after another."""
     load = unpack(reader).load
     for k, source in enumerate(block.sources):
@@ -121,9 +112,7 @@ def on_read(
     return work(asked, _read_partitions(reader, block, frames), len(block.sources))
 
 
-def _each(
-    function: Callable[[Partition], R], partitions: Iterator[tuple[Partition | None, Cost]]
-) -> Iterator[tuple[R | None, Cost]]:
+def _each(function: PartitionFunction[R], partitions: Visits) -> Iterator[tuple[R | None, Cost]]:
     for partition, cost in partitions:
         if partition is None:
             yield None, cost + Cost(partitions=1)
@@ -132,9 +121,7 @@ def _each(
             yield result, cost + spent
 
 
-def reduce_partitions(
-    asked: bytes, partitions: Iterator[tuple[Partition | None, Cost]], n: int
-) -> tuple[S | None, Cost]:
+def reduce_partitions(asked: bytes, partitions: Visits, n: int) -> tuple[S | None, Cost]:
     """Return the statistic of n partitions."""
     statistic: Statistic[S] = unpack(asked)
     total = Cost()
@@ -150,9 +137,7 @@ def reduce_partitions(
     return tree.result, total
 
 
-def map_partitions(
-    asked: bytes, partitions: Iterator[tuple[Partition | None, Cost]], n: int
-) -> tuple[list[Any], Cost]:
+def map_partitions(asked: bytes, partitions: Visits, n: int) -> tuple[list[Any], Cost]:
     """Return what a function says of each partition."""
     results, total = [], Cost()
     for result, cost in _each(unpack(asked), partitions):

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias, TypeVar
 
 from tacit.scale.cost import Cost
 from tacit.table import Table
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from tacit.scale.partitions import Partitions
     from tacit.statistic import Partition, Statistic
 
-__all__ = ["Executor", "chosen_executor", "compute", "using"]
+__all__ = ["Executor", "PartitionFunction", "Report", "chosen_executor", "compute", "using"]
 
 S = TypeVar("S")
 R = TypeVar("R")
+PartitionFunction: TypeAlias = "Callable[[Partition], R]"
+Report: TypeAlias = "Callable[[Cost], None]"  # is told what each partition cost
 
 _CHOSEN: ContextVar[Executor | None] = ContextVar("tacit_executor", default=None)
 
@@ -55,34 +57,17 @@ class Executor(ABC):
 
     @abstractmethod
     def reduce(
-        self,
-        partitions: Partitions,
-        statistic: Statistic[S],
-        n_jobs: int,
-        report: Callable[[Cost], None],
+        self, partitions: Partitions, statistic: Statistic[S], n_jobs: int, report: Report
     ) -> S | None:
         """Return the statistic of all records, merged as :class:`MergeTree` merges.
 
-        Parameters
-        ----------
-        partitions, statistic
-        n_jobs : int
-            Threads, where the caller's machine computes.
-        report : callable
-            To be told what each partition cost, as they are done.
-
-        Returns
-        -------
-        The statistic; None where no partition has a record.
+        `n_jobs` threads compute, where the caller's machine does; `report` is told what each
+        partition cost, as they are done. None where no partition has a record.
         """
 
     @abstractmethod
     def map(
-        self,
-        partitions: Partitions,
-        function: Callable[[Partition], R],
-        n_jobs: int,
-        report: Callable[[Cost], None],
+        self, partitions: Partitions, function: PartitionFunction[R], n_jobs: int, report: Report
     ) -> Iterator[R]:
         """Yield what a function says of each partition with records, in their order.
 
@@ -90,7 +75,7 @@ class Executor(ABC):
         """
 
 
-def compute(function: Callable[[Partition], R], partition: Partition) -> tuple[R, Cost]:
+def compute(function: PartitionFunction[R], partition: Partition) -> tuple[R, Cost]:
     """Apply a function to a partition that has been loaded, and say what that took."""
     begin = time.perf_counter()
     if isinstance(partition.records, Table):  # what is kept must not grow by what a table derives

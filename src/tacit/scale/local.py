@@ -17,9 +17,10 @@ from tacit.statistic import MergeTree, Partition, Totals
 from tacit.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Generator, Iterator
     from concurrent.futures import Future
 
+    from tacit.scale.executor import PartitionFunction, Report
     from tacit.scale.partitions import Partitions
     from tacit.statistic import Statistic
 
@@ -86,17 +87,13 @@ class Local(Executor):
                 del self._kept[other]
 
     def reduce(
-        self,
-        partitions: Partitions,
-        statistic: Statistic[S],
-        n_jobs: int,
-        report: Callable[[Cost], None],
+        self, partitions: Partitions, statistic: Statistic[S], n_jobs: int, report: Report
     ) -> S | None:
         """Return the statistic of all records; see :class:`tacit.scale.Executor`."""
         n, n_bytes = len(partitions.sources), statistic.n_bytes
         if statistic.exact:
             totals = Totals[S](statistic)
-            with closing(self._each(partitions, totals.add, n_jobs, report, n_bytes, 0)) as done:
+            with closing(self._each(partitions, totals.add, n_jobs, report, n_bytes)) as done:
                 for _ in done:
                     pass
             return totals.result
@@ -109,14 +106,10 @@ class Local(Executor):
         return tree.result
 
     def map(
-        self,
-        partitions: Partitions,
-        function: Callable[[Partition], R],
-        n_jobs: int,
-        report: Callable[[Cost], None],
+        self, partitions: Partitions, function: PartitionFunction[R], n_jobs: int, report: Report
     ) -> Iterator[R]:
         """Yield what a function says of each partition; see :class:`tacit.scale.Executor`."""
-        with closing(self._each(partitions, function, n_jobs, report, 0, 0)) as each:
+        with closing(self._each(partitions, function, n_jobs, report)) as each:
             for _, result in each:
                 if result is not None:
                     yield result
@@ -124,11 +117,11 @@ class Local(Executor):
     def _each(
         self,
         partitions: Partitions,
-        function: Callable[[Partition], R],
+        function: PartitionFunction[R],
         n_jobs: int,
-        report: Callable[[Cost], None],
-        result_bytes: int,
-        n_waiting: int,
+        report: Report,
+        result_bytes: int = 0,
+        n_waiting: int = 0,
     ) -> Generator[tuple[int, R | None]]:
         """Yield what a function says of each partition, in their order."""
         flight = _Flight(self, partitions, n_jobs, result_bytes, n_waiting)

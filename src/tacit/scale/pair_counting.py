@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit import _core, counts
 from tacit.counts.pairs import plan
+from tacit.counts.records import as_records
 from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -28,21 +29,11 @@ _MOST = 2**32 - 1  # records that cells of 32 bits can count
 
 @dataclass(frozen=True)
 class PairTotal:
-    """Counts of pairs, of which those in a triangle and those in a matrix add up.
+    """Counts of pairs, of which those in a triangle and those in a matrix add up."""
 
-    Attributes
-    ----------
-    total : int or float
-        The (weighted) number of records.
-    triangle : uint32 array or None
-        Of the pairs i <= j of value ids, row after row.
-    matrix : array, csr_array or None
-        Of all pairs.
-    """
-
-    total: int | float = 0
-    triangle: NDArray[np.uint32] | None = None
-    matrix: Any = None
+    total: int | float = 0  # the (weighted) number of records
+    triangle: NDArray[np.uint32] | None = None  # of the pairs i <= j of value ids, row after row
+    matrix: Any = None  # of all pairs
 
     def __add__(self, other: PairTotal) -> PairTotal:
         """Add up, in the arrays of the first where that can be."""
@@ -80,24 +71,12 @@ def _sum(one: Any, other: Any) -> Any:
 
 @dataclass(frozen=True)
 class PairCounts(Statistic["PairTotal"]):
-    """Counts of all pairs of stored values.
+    """Counts of all pairs of stored values."""
 
-    Parameters
-    ----------
-    n_values : int
-        Value ids of the table.
-    n_records : int
-        Of all partitions.
-    weighted : bool
-    given : mapping, optional
-        Count the records that match only.
-    layout : {"auto", "dense", "sparse"}
-    """
-
-    n_values: int
-    n_records: int
+    n_values: int  # value ids of the table
+    n_records: int  # of all partitions
     weighted: bool
-    given: Mapping[str, Any] | None = None
+    given: Mapping[str, Any] | None = None  # count the records that match only
     layout: Layout = "auto"
 
     @property
@@ -129,6 +108,6 @@ class PairCounts(Statistic["PairTotal"]):
         triangle, n = total.triangle, self.n_values
         if triangle is None:
             triangle = np.zeros(n * (n + 1) // 2, np.uint32)
-        _core.pair_triangle(table.indptr, table.values, n, chosen, triangle, partition.n_jobs)
+        _core.pair_triangle(as_records(table, chosen), triangle, partition.n_jobs)
         n_records = table.n_records if chosen is None else len(chosen)
         return replace(total, total=total.total + n_records, triangle=triangle)

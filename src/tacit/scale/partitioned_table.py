@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import pairwise
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.counts.pairs import Layout
-    from tacit.scale.executor import Executor
+    from tacit.scale.executor import Executor, PartitionFunction, Report
     from tacit.schema import Schema
     from tacit.statistic import Partition, Statistic
 
@@ -53,22 +52,11 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Metadata:
-    """What is known of a partitioned table once its values have been counted.
-
-    Attributes
-    ----------
-    schema : Schema
-    partitions : Partitions
-        Their reader makes Tables under the schema. None is empty.
-    sizes : int64 array
-        The number of records of each.
-    n_stored : int
-    weighted : bool
-    """
+    """What is known of a partitioned table once its values have been counted."""
 
     schema: Schema
-    partitions: Partitions
-    sizes: NDArray[np.int64]
+    partitions: Partitions  # their reader makes Tables under the schema; none is empty
+    sizes: NDArray[np.int64]  # the number of records of each
     n_stored: int
     weighted: bool
 
@@ -109,7 +97,7 @@ class PassRunner:
     def map(
         self,
         partitions: Partitions,
-        function: Callable[[Partition], R],
+        function: PartitionFunction[R],
         what: str,
         n_jobs: int | None = None,
         verbose: int | None = None,
@@ -135,22 +123,23 @@ class PassRunner:
         what: str,
         n_jobs: int,
         verbose: int | None,
-    ) -> Iterator[Callable[[Cost], None]]:
+    ) -> Iterator[Report]:
         """Give what is told the cost of each partition."""
         shown = bool(self.verbose if verbose is None else verbose)
         begin = time.perf_counter()
         try:
             with show_progress(what, len(partitions.sources), shown, passing=True) as advance:
-                yield partial(self._note, advance)
+
+                def report(cost: Cost) -> None:
+                    self._add(cost)
+                    advance(cost.partitions)
+
+                yield report
         finally:
             seconds, threads = time.perf_counter() - begin, 1
             with suppress(Exception):  # a cluster that is gone has been said already
                 threads = executor.threads(n_jobs)
             self._add(Cost(passes=1, seconds=seconds, thread_seconds=seconds * threads))
-
-    def _note(self, advance: Callable[[int], None], cost: Cost) -> None:
-        self._add(cost)
-        advance(cost.partitions)
 
     def _add(self, cost: Cost) -> None:
         with self._lock:
@@ -291,7 +280,7 @@ class PartitionedTable(Records):
 
     def map(
         self,
-        function: Callable[[Partition], R],
+        function: PartitionFunction[R],
         *,
         what: str = "partitions",
         n_jobs: int | None = None,

@@ -28,24 +28,13 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class PartitionSource:
-    """Where a partition is: small and picklable.
+    """Where a partition is: small and picklable."""
 
-    Attributes
-    ----------
-    name : str
-        For error messages: the file and the row group or the bytes.
-    disk_bytes : int
-        What reading it takes from a disk.
-    load_bytes : int
-        Memory that is needed to load it, at most: an estimate, no less than `kept_bytes`.
-    kept_bytes : int
-        Memory that it takes once it is loaded; 0 where it is mapped.
-    """
-
-    name: str
-    disk_bytes: int = 0
+    name: str  # for error messages: the file and the row group or the bytes
+    disk_bytes: int = 0  # what reading it takes from a disk
+    # Memory that is needed to load it, at most: an estimate, no less than `kept_bytes`.
     load_bytes: int = 0
-    kept_bytes: int = 0
+    kept_bytes: int = 0  # memory that it takes once it is loaded; 0 where it is mapped
 
     @property
     def copy_bytes(self) -> int:
@@ -70,16 +59,7 @@ class Reader(ABC):
     def select(
         self, sources: tuple[Any, ...], schema: Schema, columns: Sequence[int]
     ) -> tuple[Reader, tuple[Any, ...]]:
-        """Return a reader of some of the columns, and the sources that it takes.
-
-        Parameters
-        ----------
-        sources : tuple of PartitionSource
-        schema : Schema
-            Of all columns.
-        columns : sequence of int
-            The columns to keep.
-        """
+        """Return a reader of some columns of all in `schema`, and the sources that it takes."""
         reader = _SelectingReader(self, tuple(columns))
         return reader, tuple(s if s.kept_bytes else _CopiedSource.of(s) for s in sources)
 
@@ -113,27 +93,17 @@ class _SelectingReader(Reader):
 
 @dataclass(frozen=True)
 class Partitions:
-    """The partitions of a table, in order.
-
-    Attributes
-    ----------
-    sources : tuple of PartitionSource
-    reader : Reader
-    firsts : tuple of int
-        The number of the first record of each; zeros where that is not known yet.
-    key : str
-        What is loaded under one key may be kept and used again.
-    keep : bool
-        Whether a later pass will want them: not if they are only read to find the schema.
-    home : (str, tuple of int), optional
-        The key of the partitions that these are some of, and which of them.
-    """
+    """The partitions of a table, in order."""
 
     sources: tuple[Any, ...]
     reader: Reader
+    # The number of the first record of each; zeros where that is not known yet.
     firsts: tuple[int, ...]
+    # What is loaded under one key may be kept and used again.
     key: str = field(default_factory=lambda: uuid.uuid4().hex)
+    # Whether a later pass will want them: not if they are only read to find the schema.
     keep: bool = True
+    # The key of the partitions that these are some of, and which of them.
     home: tuple[str, tuple[int, ...]] | None = None
 
     def only(self, numbers: Sequence[int]) -> Partitions:

@@ -70,14 +70,8 @@ def predict_parts(
 ) -> NDArray[Any]:
     """Return what a fitted model says of all records, one partition after another.
 
-    Parameters
-    ----------
-    model : estimator
-    method : str
-        Returns an array with an entry, or a row, for each record of a Table.
-    X : PartitionedTable
-    options : dict, optional
-        What else the method takes.
+    The method, with its options, returns an array with an entry, or a row, for each record of a
+    Table.
     """
     if hasattr(model, "fit"):  # a net has no such state
         from sklearn.utils.validation import check_is_fitted
@@ -94,14 +88,8 @@ def gather(
 ) -> NDArray[Any]:
     """Return one array of the answers for all partitions, in their order.
 
-    Parameters
-    ----------
-    answers : iterable of arrays
-        With an entry, or a row, for each record.
-    n_records : int
-        How many there are in all.
-    what, instead : str
-        What it is, and what to do if it does not fit in memory.
+    An answer has an entry, or a row, for each of the `n_records` records. An array that does not
+    fit in memory is refused; the error says `what` it is, and what to do `instead`.
     """
     joined: NDArray[Any] | None = None
     done = 0

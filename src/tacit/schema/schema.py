@@ -48,13 +48,7 @@ class Column:
         return self.labels[self.default]
 
     def code(self, label: Any) -> int:
-        """Return the code of a label, or say which labels there are.
-
-        Parameters
-        ----------
-        label
-            One of the column's labels.
-        """
+        """Return the code of a label, or say which labels there are."""
         try:
             return self.labels.code(label)
         except (KeyError, TypeError):
@@ -181,14 +175,7 @@ class Schema(Sequence[Column]):
         return self.names[column], self.labels[column][int(self.value_codes[value])]
 
     def position(self, column: str | int, argument: str = "column") -> int:
-        """Return the position of a column given by name or position.
-
-        Parameters
-        ----------
-        column : str or int
-        argument : str
-            What the caller calls it, for the error message.
-        """
+        """Return the position of a column given by name or position; errors call it `argument`."""
         if isinstance(column, str):
             if column in self._positions:
                 return self._positions[column]

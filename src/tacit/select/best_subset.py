@@ -26,6 +26,7 @@ from tacit.select.ranking import Ranking
 from tacit.select.search import Search
 from tacit.table import Table
 from tacit.table.features import is_frame, note_names, weigh
+from tacit.table.targets import require_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,10 +91,8 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     counter : Counter or callable, optional
         Who counts: a counter of the very Table that is fitted, or something that makes a counter of
         a Table.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-    verbose : int, default 0
-        1 shows progress on stderr.
+    n_jobs, verbose : int, optional
+        Threads, on which the result does not depend; and 1 to show progress on stderr.
 
     Attributes
     ----------
@@ -110,9 +109,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         How many of them had to be counted.
     target_ : str
         The name of the target.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_ : int, ndarray of str (for Tables and frames)
 
     Examples
     --------
@@ -128,6 +125,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     """
 
     _input_tags = ("categorical", "sparse", "string")
+    _target_tags = ("required",)
     _per_record: ClassVar[tuple[str, ...]] = ()  # transform selects columns, wherever records are
 
     def __init__(
@@ -144,14 +142,8 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     ) -> None:
         store_parameters(self, locals())
 
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> BestSubset:
-        """Search.
+        """Search, and return itself.
 
         Parameters
         ----------
@@ -160,11 +152,6 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
             The target: integers, strings or booleans, or the name of a column of a Table or frame.
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for.
-
-        Returns
-        -------
-        BestSubset
-            Itself.
         """
         criterion = choose_criterion(self.criterion)
         n_best = check_int(self.n_best, "n_best", 1)
@@ -202,8 +189,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         top : int, default 20
             How many; at most `n_best` are remembered.
         """
-        check_is_fitted(self)
-        best = self.ranking_[: check_int(top, "top", 1)]
+        best = self._best(top)
         return pl.DataFrame(
             {
                 "columns": [list(subset.columns) for subset in best],
@@ -219,12 +205,14 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         Parameters
         ----------
         top : int, default 20
-            How many; at most `n_best` are remembered.
+            As for :meth:`to_frame`.
         """
-        check_is_fitted(self)
-        best = self.ranking_[: check_int(top, "top", 1)]
-        lines = [f"  {', '.join(subset.columns)}: {subset.score:.4f}" for subset in best]
+        lines = [f"  {', '.join(best.columns)}: {best.score:.4f}" for best in self._best(top)]
         return "\n".join([f"{self.target_} by {self.criterion}, in nats", *lines])
+
+    def _best(self, top: int) -> list[Subset]:
+        check_is_fitted(self)
+        return self.ranking_[: check_int(top, "top", 1)]
 
     def _listing(self, top: int | None) -> Listing:
         check_is_fitted(self)
@@ -276,11 +264,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
 
     def _problem(self, X: Any, y: Any) -> Problem:
         """Make one Table of columns and target, and note what scikit-learn wants to be noted."""
-        if y is None:
-            raise InputError(
-                f"This {type(self).__name__} estimator requires y to be passed, "
-                "but the target y is None"
-            )
+        require_target(self, y)
         if isinstance(X, Table):
             problem = table_problem(X, y, self.discretise)
         elif is_frame(X):
@@ -323,13 +307,8 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     def _keep(self, problem: Problem, ranking: Ranking, search: Search) -> None:
         names = problem.table.schema.names
         self.ranking_ = [
-            Subset(
-                tuple(names[k] for k in ranked.columns),
-                ranked.score,
-                ranked.gain,
-                ranked.n_combinations,
-            )
-            for ranked in ranking.best()
+            Subset(tuple(names[k] for k in columns), score, gain, n_combinations)
+            for score, columns, gain, n_combinations in ranking.best()
         ]
         self.subset_ = self.ranking_[0].columns
         self.score_ = self.ranking_[0].score

@@ -38,46 +38,25 @@ Numbers = NDArray[Any]
 
 @dataclass(frozen=True)
 class Baseline:
-    """What is known before a column is chosen.
+    """What is known before a column is chosen."""
 
-    Attributes
-    ----------
-    total : float
-        N.
-    entropy : float
-        H(Y | Z) in nats, the most that can be gained.
-    given_entropy : float
-        H(Z) in nats.
-    n_classes : int
-        K(Y).
-    n_given, n_given_cells : int
-        K(Z) and K(YZ).
-    """
-
-    total: float
-    entropy: float
-    given_entropy: float
-    n_classes: int
+    total: float  # N
+    entropy: float  # H(Y | Z) in nats, the most that can be gained
+    given_entropy: float  # H(Z) in nats
+    n_classes: int  # K(Y)
+    # K(Z) and K(YZ).
     n_given: int
     n_given_cells: int
 
 
 @dataclass(frozen=True)
 class Criterion:
-    """What sets are compared by: the gain less a charge.
-
-    Attributes
-    ----------
-    name : str
-    charge : callable
-        Of the baseline, K(SZ) and K(YSZ).
-    least_charge : callable
-        Of the baseline and K(SZ): no set that holds S is charged less. Without it, bounds on the
-        gain would say nothing about the score.
-    """
+    """What sets are compared by: the gain less a charge."""
 
     name: str
-    charge: Callable[[Baseline, Numbers, Numbers], Numbers]
+    charge: Callable[[Baseline, Numbers, Numbers], Numbers]  # of the baseline, K(SZ) and K(YSZ)
+    # Of the baseline and K(SZ): no set that holds S is charged less. Without it, bounds on the gain
+    # would say nothing about the score.
     least_charge: Callable[[Baseline, Numbers], Numbers]
 
 

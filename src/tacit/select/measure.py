@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit import _core
 from tacit.counts import counter as make_counter
+from tacit.counts.records import as_records
 from tacit.select.criteria import Baseline
 from tacit.table import Table
 
@@ -34,45 +35,25 @@ _BATCH = 2**20  # cells counted at once, 8 MB; larger tables are counted one by 
 
 @dataclass(frozen=True)
 class Measured:
-    """What the kernel finds out about each of some sets S, together with the given columns Z.
+    """What the kernel finds out about each of some sets S, together with the given columns Z."""
 
-    Attributes
-    ----------
-    entropy : float64 array
-        H(SZ), in nats.
-    rest : float64 array
-        H(Y | SZ), in nats: what is still open about the target.
-    n_rows, n_cells : int64 array
-        K(SZ) and K(YSZ): combinations that occur.
-    """
-
-    entropy: NDArray[np.float64]
-    rest: NDArray[np.float64]
+    entropy: NDArray[np.float64]  # H(SZ), in nats
+    rest: NDArray[np.float64]  # H(Y | SZ), in nats: what is still open about the target
+    # K(SZ) and K(YSZ): combinations that occur.
     n_rows: NDArray[np.int64]
     n_cells: NDArray[np.int64]
 
 
 class Measurer:
-    """Measures sets of columns against one target.
-
-    Parameters
-    ----------
-    counter : Counter or Table
-        Who counts. For a Table that is decided here: all sets at once, or a planner.
-    target : int
-        The index of the target.
-    given : sequence of int
-        The indices of the given columns.
-    n_jobs : int
-        Threads of the kernel.
-    """
+    """Measures sets of columns against one target."""
 
     def __init__(
         self,
+        # Who counts. For a Table that is decided here: all sets at once, or a planner.
         counter: Counter | Table,
-        target: int,
-        given: Sequence[int] = (),
-        n_jobs: int = 1,
+        target: int,  # the index of the target
+        given: Sequence[int] = (),  # the indices of the given columns
+        n_jobs: int = 1,  # threads of the kernel
     ) -> None:
         self._table = counter if isinstance(counter, Table) else None
         self._asked = counter
@@ -135,8 +116,7 @@ class Measurer:
             return None
         schema = table.schema
         counts = _core.all_tables(
-            table.indptr,
-            table.values,
+            as_records(table),
             schema.offsets,
             schema.defaults,
             list(columns),

@@ -17,33 +17,18 @@ __all__ = ["Ranked", "Ranking"]
 
 
 class Ranked(NamedTuple):
-    """A set of columns that is among the best.
-
-    Attributes
-    ----------
-    score : float
-    columns : tuple of int
-        Their indices, ascending.
-    gain : float
-        The information it has about the target, in nats.
-    n_combinations : int
-        Combinations of its labels (and those of the given columns) that occur.
-    """
+    """A set of columns that is among the best."""
 
     score: float
-    columns: tuple[int, ...]
-    gain: float
-    n_combinations: int
+    columns: tuple[int, ...]  # their indices, ascending
+    gain: float  # the information it has about the target, in nats
+    n_combinations: int  # combinations of its labels (and those of the given columns) that occur
 
 
 class Ranking:
     """Keeps the n best sets: by score, and where scores are equal by the indices of the columns.
 
     Which sets it holds does not depend on the order in which they come.
-
-    Parameters
-    ----------
-    n_best : int
     """
 
     def __init__(self, n_best: int) -> None:

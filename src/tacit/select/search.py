@@ -54,32 +54,19 @@ class _Level:
 
 
 class Search:
-    """One search over all sets of n columns.
-
-    Parameters
-    ----------
-    measurer : Measurer
-    criterion : Criterion
-    candidates : sequence of int
-        Indices of the columns to choose from.
-    n_features : int
-    ranking : Ranking
-        Receives the best sets.
-    report : callable, optional
-        Told now and then of how many more sets nothing is left to be learnt.
-    bounded : bool, default True
-        Leave out what the bounds allow to leave out. The result is the same.
-    """
+    """One search over all sets of n columns."""
 
     def __init__(
         self,
         measurer: Measurer,
         criterion: Criterion,
-        candidates: Sequence[int],
+        candidates: Sequence[int],  # indices of the columns to choose from
         n_features: int,
-        ranking: Ranking,
+        ranking: Ranking,  # receives the best sets
         *,
+        # Told now and then of how many more sets nothing is left to be learnt.
         report: Callable[[int], None] = lambda n: None,
+        # Leave out what the bounds allow to leave out. The result is the same.
         bounded: bool = True,
     ) -> None:
         self._measurer = measurer

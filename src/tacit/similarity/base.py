@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.estimator import Estimator
-from tacit.parameters import store_parameters
 from tacit.scale import as_partitioned, gather
 from tacit.similarity import state as files
 from tacit.similarity.grid.blocks import near_blocks
@@ -36,7 +35,7 @@ from tacit.table.features import note_names
 from tacit.table.targets import read_target, refuse_reals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -53,27 +52,15 @@ _MAX_CLASSES_SHOWN = 6
 
 @dataclass(frozen=True)
 class Objects:
-    """Objects, or representatives of groups of them, as classifiers take them.
+    """Objects, or representatives of groups of them, as classifiers take them."""
 
-    Attributes
-    ----------
-    coords : ndarray of shape (n, n_dimensions)
-        Their coordinates in the projection.
-    numbers : ndarray or csr_array of shape (n, n_columns)
-        What distances are measured between.
-    codes : ndarray of shape (n,)
-        Numbers of their classes; -1 for objects that are to be classified.
-    weights : ndarray of shape (n,)
-        How many objects each of them represents.
-    groups : ndarray of shape (n_objects,), PartitionedMembers or None
-        Which of them represents each of the objects given; None where each represents itself, or
-        where it is not needed.
-    """
-
-    coords: NDArray[np.float64]
-    numbers: Any
+    coords: NDArray[np.float64]  # (n, n_dimensions): their coordinates in the projection
+    numbers: Any  # (n, n_columns): what distances are measured between
+    # (n,): numbers of their classes; -1 for objects that are to be classified
     codes: NDArray[np.int32]
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # (n,): how many objects each of them represents
+    # (n_objects,): which of them represents each of the objects given; None where each represents
+    # itself, or where it is not needed
     groups: NDArray[np.int32] | PartitionedMembers | None = None
 
     @classmethod
@@ -132,28 +119,11 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     learned from objects that are encoded, projected and grouped.
     """
 
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     _normalize_projection: ClassVar[bool] = True  # whatever distances are measured between
     _training: Objects
     classes_: NDArray[Any]
     computation_: SparseComputation
-
-    def __init__(
-        self,
-        resolution: int | Sequence[int] | Literal["auto"],
-        n_dimensions: int | Literal["auto"],
-        projection: str,
-        normalize: bool,
-        group_width: float | None,
-        random_state: Any,
-        n_jobs: int | None,
-    ) -> None:
-        store_parameters(self, locals())
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def fit(self, X: Any, y: Any) -> Self:
         """Project the training objects, and learn from them.
@@ -166,11 +136,6 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             groups of records.
         y : array-like of shape (n_objects,) or str
             Their classes; or the column of a Table or PartitionedTable that holds them.
-
-        Returns
-        -------
-        classifier
-            Itself.
         """
         self._check_parameters()
         self._learn(self._training_objects(X, y))
@@ -266,10 +231,6 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             A three-dimensional one for a grid of three dimensions or more.
         max_objects : int, default 5000
             Of more objects, so many are drawn at random.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         check_is_fitted(self)
         coords, codes = self._training_classes()
@@ -317,12 +278,7 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     @classmethod
     def from_state(cls, state: store.State) -> Self:
-        """Make the classifier that :meth:`to_state` described.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-        """
+        """Make the classifier that :meth:`to_state` described."""
         facts, parameters = files.read_settings(state)
         model = cls(**parameters)
         model._check_parameters()

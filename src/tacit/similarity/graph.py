@@ -44,17 +44,9 @@ def near_graph(
 ) -> sparse.csr_array:
     """Return similarities of near objects, among each other or to other objects.
 
-    Parameters
-    ----------
-    grid : Grid
-    coords : ndarray of shape (n_objects, n_dimensions)
-        Coordinates of objects in the projection that the grid is over.
-    X : ndarray or CSR array of shape (n_objects, n_columns)
-        What they are compared by.
-    others : pair of such arrays, optional
-        Objects that make up the columns; without them, the objects themselves do.
-    **options
-        As of `SparseComputation.similarity`: kind, scale, triangle, diagonal, dtype; and n_jobs.
+    `coords` are coordinates in the projection that the grid is over, `X` what objects are compared
+    by; `others` such a pair of the objects that make up the columns. Options are those of
+    `SparseComputation.similarity`: kind, scale, triangle, diagonal, dtype; and n_jobs.
     """
     rows = Blocks.of(grid, coords)
     columns = rows if others is None else Blocks.of(grid, others[0])
@@ -90,7 +82,12 @@ def similarities(
     if callable(kind):
         offsets, indices, data = _by_function(pairs, X, other, kind, dtype)
     elif sparse.issparse(X):
-        offsets, indices, data = _by_sparse_rows(pairs, X, other, _MEASURES[kind], scale, dtype)
+        rows = _sparse_arrays(X)
+        columns = rows if other is X else _sparse_arrays(other)
+        offsets, indices, data = _core.sparse_similarities(
+            near.arrays, which, rows, columns, X.shape[1], _MEASURES[kind], scale,
+            dtype == np.float32, jobs,
+        )  # fmt: skip
     else:
         offsets, indices, data = _by_rows(pairs, X, other, _MEASURES[kind], scale, dtype)
     graph = sparse.csr_array((data, indices, offsets), shape=(X.shape[0], other.shape[0]))
@@ -143,18 +140,6 @@ def _row_major(X: NDArray[Any]) -> NDArray[Any]:
 def _lengths(rows: NDArray[Any]) -> Floats:
     lengths: Floats = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     return lengths
-
-
-def _by_sparse_rows(
-    pairs: _Pairs, X: Any, other: Any, measure: int, scale: float, dtype: np.dtype[Any]
-) -> _Csr:
-    near, which, jobs = pairs
-    rows = _sparse_arrays(X)
-    columns = rows if other is X else _sparse_arrays(other)
-    single = dtype == np.float32
-    return _core.sparse_similarities(
-        near, which, rows, columns, X.shape[1], measure, scale, single, jobs
-    )
 
 
 def _sparse_arrays(X: Any) -> tuple[Any, ...]:

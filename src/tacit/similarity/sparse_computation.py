@@ -122,6 +122,7 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
     """
 
     _kind: ClassVar[str] = "sparse_computation"
+    _input_tags: ClassVar[tuple[str, ...]] = ("sparse",)
     grid_: Grid
 
     def __init__(
@@ -306,10 +307,6 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         ----------
         resolution : int or sequence of int, optional
             Of another grid over the same projection.
-
-        Returns
-        -------
-        Forecast
         """
         self._check_objects()
         near = self._near
@@ -428,10 +425,6 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
             Classes, which are drawn in different colours.
         max_objects : int, default 5000
             Of more objects, so many are drawn at random.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         self._check_graph()
         return plot_grid(self.coords_, self.grid_, y, ax, max_objects)
@@ -478,21 +471,11 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
 
     @classmethod
     def from_state(cls, state: store.State) -> Self:
-        """Make a computation that projects, but has no objects to compare.
-
-        Parameters
-        ----------
-        state : mapping of str to ndarray
-        """
+        """Make a computation that projects, but has no objects to compare."""
         facts, parameters = files.read_settings(state)
         sc = cls(**parameters)
         files.read_computation(sc, facts, state)
         return sc
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _forecast(near: NearRanges) -> Forecast:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tacit.schema import Labels
 
-__all__ = ["Coded", "Native", "Parts", "choose_defaults", "store_codes", "value_type"]
+__all__ = ["Coded", "Native", "Parts", "choose_defaults", "store_codes", "store_ids", "value_type"]
 
 Native: TypeAlias = tuple[str, dict[str, Any]]  # the kind of frame, and the types of its columns
 
@@ -38,25 +38,14 @@ class Parts:
 
 @dataclass
 class Coded:
-    """One column that is to be stored in a Table.
-
-    Attributes
-    ----------
-    labels : Labels
-        In their final order.
-    codes : uint32 array
-        A raw code for each record.
-    ranks : int64 array
-        The code under `labels` of each raw code, or -1 for "whatever is the default".
-    counts : int64 array
-        How often each label occurs.
-    """
+    """One column that is to be stored in a Table."""
 
     name: str
-    labels: Labels
-    codes: NDArray[np.uint32]
+    labels: Labels  # in their final order
+    codes: NDArray[np.uint32]  # a raw code for each record
+    # The code under `labels` of each raw code, or -1 for "whatever is the default".
     ranks: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    counts: NDArray[np.int64]  # how often each label occurs
 
 
 def choose_defaults(
@@ -95,7 +84,6 @@ def store_codes(columns: Sequence[Coded], defaults: Any, n_jobs: int) -> Parts:
     schema = Schema(
         names, labels, choose_defaults(names, labels, [c.counts for c in columns], defaults)
     )
-    dtype = value_type(schema.n_values)
     ids = []
     for c, column in enumerate(columns):
         default, first = int(schema.defaults[c]), int(schema.offsets[c])
@@ -103,9 +91,16 @@ def store_codes(columns: Sequence[Coded], defaults: Any, n_jobs: int) -> Parts:
         value_ids[(column.ranks == default) | (column.ranks < 0)] = -1
         ids.append(value_ids.astype(np.int32))
     codes = [column.codes for column in columns]
+    return Parts(schema, *store_ids(codes, ids, schema.n_values, n_jobs))
+
+
+def store_ids(
+    codes: Sequence[NDArray[Any]], ids: Sequence[NDArray[np.int32]], n_values: int, n_jobs: int
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the stored values of records, given the value id of each column's codes; -1: none."""
     n_records = len(codes[0])
     indptr = np.zeros(n_records + 1, np.int64)
     np.cumsum(_core.stored_lengths(codes, ids, n_records, n_jobs), out=indptr[1:])
-    values = np.empty(indptr[-1], dtype)
+    values = np.empty(indptr[-1], value_type(n_values))
     _core.stored_values(codes, ids, indptr, values, n_jobs)
-    return Parts(schema, indptr, values)
+    return indptr, values

@@ -91,13 +91,8 @@ Spec: TypeAlias = EqualWidth | EqualFrequency | Edges | MDL
 def as_spec(value: object) -> Spec:
     """Read a specification from what a caller may write for one.
 
-    Parameters
-    ----------
-    value : Spec, "width", "frequency", "mdl", int or sequence of numbers
-        An int asks for that many bins of equal frequency; a sequence of numbers lists cut points.
+    An int asks for that many bins of equal frequency; a sequence of numbers lists cut points.
 
-    Examples
-    --------
     >>> as_spec("width"), as_spec(4), as_spec([0, 1.5])
     (EqualWidth(bins=10), EqualFrequency(bins=4), Edges(edges=(0.0, 1.5)))
     """
@@ -119,27 +114,12 @@ def as_spec(value: object) -> Spec:
 def cut_points(
     values: npt.ArrayLike, spec: Spec, target: npt.ArrayLike | None = None, column: str = "x"
 ) -> Floats:
-    """Find the interior cut points of one column.
+    """Find the interior cut points of one column, which increase strictly.
 
-    Parameters
-    ----------
-    values : array of shape (m,)
-        Numbers; NaN means missing and is ignored. Integers are read as float64.
-    spec : Spec
-        How to cut.
-    target : array of int of shape (m,), optional
-        Class codes, none negative. Needed by `MDL`, ignored by the others.
-    column : str
-        The column's name, for error messages.
+    Numbers that are NaN are missing, and ignored. There are no cut points where a column has fewer
+    than two distinct values, unless the caller named the edges. `MDL` needs the class codes of a
+    `target`, none of them negative.
 
-    Returns
-    -------
-    array of float64
-        Strictly increasing; none where a column has fewer than two distinct values, unless the
-        caller named the edges.
-
-    Examples
-    --------
     >>> cut_points([1, 1, 1, 2, 5, 7], EqualFrequency(3))
     array([1.5, 3.5])
     >>> cut_points([1, 2, 3, 4, 5, 6, 7, 8], MDL(), target=[0, 0, 0, 0, 1, 1, 1, 1])
@@ -163,8 +143,6 @@ def cut_points(
 def apply_cuts(values: npt.ArrayLike, cuts: npt.ArrayLike) -> Ints:
     """Code each value by the number of cut points that are not above it; NaN becomes -1.
 
-    Examples
-    --------
     >>> apply_cuts([10.0, 25.5, 90.0, float("nan")], [25.5, 38.0])
     array([ 0,  1,  2, -1])
     """
@@ -176,8 +154,6 @@ def apply_cuts(values: npt.ArrayLike, cuts: npt.ArrayLike) -> Ints:
 def bin_labels(cuts: npt.ArrayLike) -> tuple[str, ...]:
     """Name the bins between cut points; ``"a – b"`` means a <= x < b.
 
-    Examples
-    --------
     >>> bin_labels([25.5, 38.0])
     ('< 25.5', '25.5 – 38', '>= 38')
     >>> bin_labels([])
@@ -195,8 +171,6 @@ def bin_edges(labels: Sequence[object]) -> Edges | None:
 
     A label of missing values at the end is passed over.
 
-    Examples
-    --------
     >>> bin_edges(("< 25.5", "25.5 – 38", ">= 38", None))
     Edges(edges=(25.5, 38.0))
     >>> bin_edges(("no", "yes")) is None

@@ -57,21 +57,11 @@ _KINDS = ("table", "frame", "array")
 
 @dataclass(frozen=True)
 class Features:
-    """What a fitted estimator remembers of its X.
+    """What a fitted estimator remembers of its X."""
 
-    Attributes
-    ----------
-    schema : Schema
-        Columns, labels and defaults of the table that was fitted.
-    cuts : dict of str to Edges
-        Where numeric columns were cut into bins.
-    kind : {"table", "frame", "array"}
-        What X was. Columns of arrays have no names: they are x0, x1, …
-    """
-
-    schema: Schema
-    cuts: dict[str, Edges]
-    kind: Kind
+    schema: Schema  # columns, labels and defaults of the table that was fitted
+    cuts: dict[str, Edges]  # where numeric columns were cut into bins
+    kind: Kind  # what X was; columns of arrays, which have no names, are x0, x1, …
 
 
 def fit_features(
@@ -85,27 +75,9 @@ def fit_features(
     """Make a Table of the X that an estimator is fitted on, and say what to remember of it.
 
     Notes `n_features_in_` and, where columns have names, `feature_names_in_` on the estimator.
+    Sparse arrays stay sparse, unless they are to be cut. A Table is discrete already and is not
+    cut; one that has weights takes no `sample_weight`.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    X : Table, frame, mapping of columns, array or sparse array
-        Sparse arrays stay sparse, unless they are to be cut.
-    discretise : spec or mapping, optional
-        As for :class:`tacit.Table`; a Table is discrete already and takes none.
-    sample_weight : array-like of shape (n_records,), optional
-        How many records each one stands for; not if X is a Table with weights.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-
-    Returns
-    -------
-    table : Table
-    features : Features
-        For :func:`read_features`.
-
-    Examples
-    --------
     >>> from sklearn.base import BaseEstimator
     >>> model = BaseEstimator()
     >>> table, features = fit_features(model, {"age": [19.5, 44.0, 61.5]}, discretise=[30, 60])
@@ -143,18 +115,7 @@ def read_features(
 
     Columns of a Table are matched by name, and may be more than the estimator knows. For frames,
     scikit-learn's rules hold: the same names in the same order. Columns of arrays are taken by
-    their positions.
-
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    X : Table, frame, mapping of columns, array or sparse array
-    features : Features
-        As :func:`fit_features` returned them.
-    unseen : {"error", "default"}
-        As for :meth:`tacit.Table.conform`.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
+    their positions. Labels that are `unseen` are treated as by :meth:`tacit.Table.conform`.
     """
     if isinstance(X, Table):
         return X.conform(features.schema, unseen=unseen)
@@ -172,12 +133,7 @@ def read_features(
 def take_columns(estimator: Any, X: Any, *, reset: bool) -> tuple[Kind, Any]:
     """Return X as a Polars frame or an array, after scikit-learn's checks of its columns.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    X : frame, mapping of columns, array or sparse array
-    reset : bool
-        Whether the estimator notes the columns, as in fit, or compares them with those it knows.
+    With `reset`, the estimator notes the columns, as in fit; else they must be those that it knows.
     """
     refuse_partitions(X, type(estimator).__name__)
     if (isinstance(X, Mapping) and not is_sparse(X)) or is_frame(X):  # SciPy has a dict, too

@@ -17,7 +17,7 @@ from tacit.schema import Labels
 from tacit.schema.types import label_items, label_series, sort_labels
 from tacit.table.build import Coded, Native, Parts, store_codes
 from tacit.table.discretise import MDL, Edges, apply_cuts, as_spec, bin_labels, cut_points
-from tacit.table.gateway import check_size
+from tacit.table.gateway import check_missing, check_size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,6 @@ __all__ = [
 ]
 
 _KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
-_MISSING = ("state", "default", "error")
 _TURNS = 8  # to code all columns in, as the tables of the lookup take more than the frame does
 
 
@@ -53,8 +52,7 @@ def encode_frame(
     n_jobs: int,
 ) -> Parts:
     """Turn a frame into the parts of a Table; see :class:`tacit.Table` for the arguments."""
-    if missing not in _MISSING:
-        raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
+    check_missing(missing)
     if columns is not None:
         raise InputError("columns names the columns of an array; a frame has names already")
     frame, native = to_polars(data)

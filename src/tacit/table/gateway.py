@@ -20,6 +20,7 @@ __all__ = [
     "MOST_RECORDS",
     "as_table",
     "check_codes",
+    "check_missing",
     "check_records",
     "check_size",
     "check_sparse",
@@ -33,14 +34,7 @@ MOST_RECORDS = 2**31 - 1  # record numbers are held in 32 bits
 
 
 def as_table(X: Any, **options: Any) -> Table:
-    """Return `X` if it is a Table, else the Table made of it.
-
-    Parameters
-    ----------
-    X : Table, frame, array, sparse array or mapping of columns
-    **options
-        As :class:`tacit.Table` takes them; only where `X` is not a Table yet.
-    """
+    """Return `X` if it is a Table, else the Table made of it with the options of a Table."""
     from tacit.table.table import Table
 
     refuse_partitions(X, "a Table")
@@ -91,17 +85,8 @@ def check_sparse(
 ) -> bool:
     """Check a compressed sparse structure in O(stored); True if all rows are sorted.
 
-    Parameters
-    ----------
-    indptr, indices : integer arrays
-    n : int
-        Indices must be in [0, n).
-    argument : str
-        What the caller calls it.
-    sorted_only : bool
-        Refuse rows that are not ascending.
-    by_column : bool
-        The structure is compressed by columns, and its indices are those of rows.
+    Indices must be in [0, n), and those of a row ascend if `sorted_only`. The caller calls it
+    `argument`. Compressed `by_column`, its indices are those of rows.
     """
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1:
@@ -215,6 +200,12 @@ def check_records(records: Any, n_records: int) -> Subset:
         wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
         raise InputError(f"records: {wrong} is not in [0, {n_records})")
     return np.ascontiguousarray(numbers)
+
+
+def check_missing(missing: Any) -> None:
+    """Refuse what is no way to treat missing values."""
+    if missing not in ("state", "default", "error"):
+        raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
 
 
 def check_target(schema: Schema, target: Any) -> int:

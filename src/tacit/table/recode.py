@@ -54,7 +54,7 @@ class _Plan:
 
     def lengths(self, part: Any, chosen: Subset, n_jobs: int = 1) -> NDArray[np.int64]:
         return _core.recoded_lengths(
-            part.indptr, part.values, chosen, self.ids, self.first, self.last, self.fill, n_jobs
+            self._records(part, chosen), self.ids, self.first, self.last, self.fill, n_jobs
         )
 
     def write(
@@ -66,9 +66,12 @@ class _Plan:
         n_jobs: int = 1,
     ) -> None:
         _core.recoded_values(
-            part.indptr, part.values, chosen, self.ids, self.first, self.last, self.fill,
-            indptr, out, n_jobs,
+            self._records(part, chosen), self.ids, self.first, self.last, self.fill, indptr, out,
+            n_jobs,
         )  # fmt: skip
+
+    def _records(self, part: Any, chosen: NDArray[np.int64] | None) -> _core.Records:
+        return _core.Records(part.indptr, part.values, len(self.ids), chosen)
 
 
 def _match(was: Labels, now: Labels) -> NDArray[np.int64]:

@@ -160,9 +160,7 @@ class Table(Records, store.Saved):
             raise InputError(f"values: {wrong} is not in [0, {schema.n_values})")
         values = values.astype(build.value_type(schema.n_values))
         check_stored(schema, indptr, values, "values")
-        table = cls.__new__(cls)
-        table._fill(schema, indptr, values, weights)
-        return table
+        return cls._of(build.Parts(schema, indptr, values, weights))
 
     @classmethod
     def from_baskets(
@@ -251,9 +249,10 @@ class Table(Records, store.Saved):
     @cached_property
     def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
-        sizes = _core.one_way(self._indptr, self._values, self._schema.n_values, None, None, 1)
+        records = _core.Records(self._indptr, self._values, self._schema.n_values)
+        sizes = _core.one_way(records, 1)
         start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        rows = _core.postings(self._indptr, self._values, start)
+        rows = _core.postings(records, start)
         for array in (start, rows):
             array.flags.writeable = False
         return start, rows
@@ -570,9 +569,7 @@ class Table(Records, store.Saved):
         ):
             raise InputError("its arrays have the wrong types")
         check_stored(schema, indptr, values, "stored values")
-        table = cls.__new__(cls)
-        table._fill(schema, indptr, values, weights)
-        return table
+        return cls._of(build.Parts(schema, indptr, values, weights))
 
     def fresh(self) -> Table:
         """Return the same table, sharing its arrays, but nothing that is derived and kept."""

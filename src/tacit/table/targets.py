@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
 from tacit.table.features import is_frame, is_sparse
+from tacit.table.gateway import check_weights
 from tacit.table.schema_json import pack_schema, unpack_schema
 from tacit.table.table import Table
 
@@ -24,8 +25,11 @@ if TYPE_CHECKING:
 __all__ = [
     "class_labels",
     "pack_classes",
+    "read_class_target",
+    "read_sample_weight",
     "read_target",
     "refuse_reals",
+    "require_target",
     "take_target",
     "unpack_classes",
     "without_target",
@@ -35,13 +39,7 @@ _CLASS_KINDS = "biufM"  # of arrays; others are strings or objects
 
 
 def read_target(y: Any, n_records: int) -> pl.Series:
-    """Return a target as a series: as long as there are records, and with nothing missing.
-
-    Parameters
-    ----------
-    y : array-like of shape (n_records,), or series of any kind
-    n_records : int
-    """
+    """Return a target as a series: as long as there are records, and with nothing missing."""
     series = _series(y)
     if len(series) != n_records:
         raise InputError(
@@ -52,6 +50,33 @@ def read_target(y: Any, n_records: int) -> pl.Series:
         raise InputError(
             f"y contains NaN or None: record {int(is_missing.arg_max() or 0)} is missing"
         )
+    return series
+
+
+def require_target(model: Any, y: Any) -> None:
+    """Refuse to learn without a target, in the words of scikit-learn."""
+    if y is None:
+        raise InputError(
+            f"This {type(model).__name__} estimator requires y to be passed, "
+            "but the target y is None"
+        )
+
+
+def read_sample_weight(sample_weight: Any, n_records: int) -> NDArray[np.float64] | None:
+    """Return weights that were given beside X."""
+    try:
+        return check_weights(sample_weight, n_records)
+    except InputError as error:
+        raise InputError(f"sample_weight: {error}") from None
+
+
+def read_class_target(y: Any, n_records: int) -> pl.Series:
+    """Return a target of classes as a series; real numbers are refused as scikit-learn does."""
+    series = read_target(y, n_records)
+    try:
+        refuse_reals(series)
+    except InputError as error:
+        raise InputError(f"Unknown label type: {error}") from None
     return series
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError
-from tacit.estimator import Estimator
+from tacit.estimator import Estimator, LogProbabilities
 from tacit.machine import count_jobs
 from tacit.parameters import store_parameters
-from tacit.table import Table
-from tacit.table.features import is_frame, is_sparse, read_features
+from tacit.table.features import read_features
+from tacit.table.targets import class_labels, without_target
 from tacit.tree.growth.bins import in_bins
 from tacit.tree.growth.coding import array_coding, table_coding
 from tacit.tree.growth.sample import take_sample
@@ -31,7 +29,6 @@ from tacit.tree.growth.settings import (
 )
 from tacit.tree.growth.target import (
     NO_CLASS_WEIGHTS,
-    class_array,
     class_weights,
     column_classes,
     has_classes,
@@ -42,7 +39,7 @@ from tacit.tree.nodes import Nodes, find_leaves
 from tacit.tree.state import tree_from_state, tree_to_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
     from matplotlib.axes import Axes
@@ -101,23 +98,17 @@ class TreeEstimator(Estimator):
                 n_jobs=count_jobs(self.n_jobs),
             )
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-        kernels: Any = _core  # starred arguments are too much for its types
-        table = (
-            coding.indptr, coding.values, coding.start, coding.rows, coding.offsets,
-            coding.defaults, coding.ordered,
-        )  # fmt: skip
+        table = _core.TreeTable(*coding, weights)
         unit = settings["unit"]
         settings, factor = even_settings(settings, weights)
         if classes is None and moments is None:
             # The target's classes are the codes of its column: postings list them already.
             target = np.array([sample.target], np.int64)
-            _, *arrays, stats, _ = kernels.grow_forest(*table, target, None, weights, settings, 1)
+            _, *arrays, stats, _ = _core.grow_forest(table, target, None, settings, 1)
             stats = stats.reshape(-1, n_classes)
         else:
             excluded = () if sample.target is None else (sample.target,)
-            *arrays, stats = kernels.grow_tree(
-                *table, excluded, classes, n_classes, moments, weights, settings
-            )
+            *arrays, stats = _core.grow_tree(table, excluded, classes, n_classes, moments, settings)
         arrays.append(stats / unit)
         if factor != 1.0:
             arrays[8] = arrays[8] * factor  # gains
@@ -194,26 +185,9 @@ class TreeEstimator(Estimator):
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         model = self._fitted()
-        table = read_features(
-            self,
-            self._without_target(X, model),
-            model.features,
-            unseen=self.unseen,
-            n_jobs=self.n_jobs,
-        )
+        X = without_target(X, model.target_name)
+        table = read_features(self, X, model.features, unseen=self.unseen, n_jobs=self.n_jobs)
         return find_leaves(model.nodes, table, count_jobs(self.n_jobs))
-
-    def _without_target(self, X: Any, model: TreeModel) -> Any:
-        """Return X without a column that was the target in fit, if it is there."""
-        name = model.target_name
-        if name is None or isinstance(X, Table):
-            return X
-        if isinstance(X, Mapping) and not is_sparse(X):
-            return {key: column for key, column in X.items() if key != name}
-        if is_frame(X):
-            frame = nw.from_native(X, eager_only=True)
-            return frame.drop(name).to_native() if name in frame.columns else X
-        return X
 
     # What it looks like
 
@@ -315,7 +289,7 @@ class TreeEstimator(Estimator):
         return tree_from_state(cls, state)
 
 
-class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
+class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type: ignore[misc]
     """A tree or a graph whose leaves hold the probabilities of classes."""
 
     classes_: NDArray[Any]
@@ -342,7 +316,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow.
+        """Grow, and return itself.
 
         Parameters
         ----------
@@ -354,10 +328,6 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
             name.
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for. Records of the weight zero say nothing.
-
-        Returns
-        -------
-        self
         """
         settings = grow_settings(self)
         sample = take_sample(self, X, y, sample_weight)
@@ -365,7 +335,7 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         if sample.target is None:
             labels, codes = read_classes(sample.y, sample.data.shape[0])
         elif self.class_weight is None and has_classes(sample.data, sample.target):
-            labels = class_array(sample.data.schema.labels[sample.target].items)
+            labels = class_labels(sample.data.schema.labels[sample.target].items)
         else:
             labels, codes = column_classes(sample.data, sample.target)
         weights = self._weights(sample, labels, codes)
@@ -410,28 +380,14 @@ class TreeClassifier(ClassifierMixin, TreeEstimator):  # type: ignore[misc]
         return class_score(self._fitted())
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the probability of each class for each record.
+        """Return the probability of each class (by column) for each record (by row).
 
         Parameters
         ----------
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
-
-        Returns
-        -------
-        ndarray of shape (n_records, n_classes)
         """
         leaves = self.apply(X)
         return self._model.probabilities[leaves]
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the natural logarithm of each class's probability for each record.
-
-        Parameters
-        ----------
-        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each record.

@@ -96,9 +96,7 @@ class DecisionTreeClassifier(TreeClassifier):
         The tree as flat arrays.
     schema_ : Schema
         The columns, numbers in bins between the thresholds of the tree.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_ : int, ndarray of str (for Tables and frames)
 
     See Also
     --------
@@ -208,7 +206,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DecisionTreeRegressor:
-        """Grow.
+        """Grow, and return itself.
 
         Parameters
         ----------
@@ -218,10 +216,6 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
             Numbers, or the name of a column of X that holds them.
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for. Records of the weight zero say nothing.
-
-        Returns
-        -------
-        self
         """
         settings = grow_settings(self)
         sample = take_sample(self, X, y, sample_weight)

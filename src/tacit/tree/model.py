@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,58 +22,26 @@ if TYPE_CHECKING:
 __all__ = ["TreeModel", "class_probabilities", "class_score", "leaf_means", "number_score"]
 
 
+@dataclass(eq=False, repr=False)
 class TreeModel:
-    """A grown tree with the columns it asks about.
+    """A grown tree with the columns it asks about."""
 
-    Parameters
-    ----------
-    nodes : Nodes
-    schema : Schema
-        Of the ids in the nodes: that of the Table it was fitted on, or of the features.
-    target : int or None
-        The position of the target among the columns of `schema`; it is not one of the model's.
-    features : Features, optional
-        Where X was no Table.
-    target_name : str, optional
-        What the target is called, if it has a name.
-    criterion : str
-    prior : {"k2", "bdeu"}
-    prior_weight, kappa : float
-        As the tree was grown; parameters of an estimator may change later.
-
-    Attributes
-    ----------
-    means : ndarray of float64
-        The mean of a numeric target in each node.
-    normal : tuple of float
-        Its prior: mean (a deviation from the base), kappa, alpha and beta.
-    """
-
-    means: NDArray[np.float64]
-    normal: tuple[float, float, float, float]
-
-    def __init__(
-        self,
-        nodes: Nodes,
-        schema: Schema,
-        target: int | None = None,
-        features: Features | None = None,
-        *,
-        target_name: str | None = None,
-        criterion: str,
-        prior: str,
-        prior_weight: float,
-        kappa: float,
-    ) -> None:
-        self._grown = nodes
-        self._schema = schema
-        self._target = target
-        self._features = features
-        self.target_name = target_name
-        self.criterion = criterion
-        self.prior = prior
-        self.prior_weight = prior_weight
-        self.kappa = kappa
+    _grown: Nodes
+    _schema: Schema  # of the ids in the nodes: that of the Table it was fitted on, or of features
+    # The position of the target among the columns of the schema; it is not one of the model's.
+    _target: int | None = None
+    _features: Features | None = None  # where X was no Table
+    _: KW_ONLY
+    target_name: str | None = None
+    # As the tree was grown; parameters of an estimator may change later.
+    criterion: str
+    prior: str
+    prior_weight: float
+    kappa: float
+    # The mean of a numeric target in each node, and its prior: mean (a deviation from the base),
+    # kappa, alpha and beta.
+    means: NDArray[np.float64] = field(init=False)
+    normal: tuple[float, float, float, float] = field(init=False)
 
     @cached_property
     def nodes(self) -> Nodes:

@@ -17,11 +17,27 @@ from tacit import _core
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Nodes", "find_leaves"]
+__all__ = ["Nodes", "SplitArrays", "find_leaves"]
 
 
 @dataclass(frozen=True)
-class Nodes:
+class SplitArrays:
+    """What :class:`Nodes` and forests have of each node; see there."""
+
+    column: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    complete: NDArray[np.uint8]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    first: NDArray[np.int32]
+    children: NDArray[np.int32]
+    gain: NDArray[np.float64]
+    prior_fraction: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Nodes(SplitArrays):
     """A tree or a graph. Node 0 is the root; children have larger numbers than their parents.
 
     Attributes
@@ -47,16 +63,6 @@ class Nodes:
         deviation from a base.
     """
 
-    column: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    complete: NDArray[np.uint8]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    first: NDArray[np.int32]
-    children: NDArray[np.int32]
-    gain: NDArray[np.float64]
-    prior_fraction: NDArray[np.float64]
     counts: NDArray[np.float64]
 
     @property
@@ -113,23 +119,8 @@ class Nodes:
 
 
 def find_leaves(nodes: Nodes, records: Any, n_jobs: int) -> NDArray[np.int32]:
-    """Return the leaf that each record ends in.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    records : Table or Coding
-        Stored values, numbered as in the nodes.
-    n_jobs : int
-    """
+    """Return the leaf that each record of a Table or a Coding, with ids of the nodes, ends in."""
     return _core.tree_leaves(
-        records.indptr,
-        records.values,
-        nodes.column,
-        nodes.low,
-        nodes.high,
-        nodes.complete,
-        nodes.first,
-        nodes.children,
-        n_jobs,
-    )
+        _core.Records(records.indptr, records.values, 2**31 - 1), nodes.column, nodes.low,
+        nodes.high, nodes.complete, nodes.first, nodes.children, n_jobs,
+    )  # fmt: skip

@@ -9,17 +9,17 @@ import numpy as np
 from tacit import store
 from tacit.errors import InputError
 from tacit.parameters import check_choice, check_number, plain_parameters
-from tacit.schema import Labels, Schema
 from tacit.table.features import features_from_json, features_to_json, note_features
-from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+from tacit.table.schema_json import write_json
+from tacit.table.targets import pack_classes, unpack_classes
 from tacit.tree.growth.settings import PRIORS, grow_settings
-from tacit.tree.growth.target import class_array
 from tacit.tree.model import TreeModel
 from tacit.tree.nodes import Nodes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from tacit.schema import Schema
     from tacit.tree.base import TreeEstimator
 
 __all__ = ["tree_from_state", "tree_to_state"]
@@ -50,11 +50,7 @@ def tree_to_state(tree: TreeEstimator) -> store.State:
         "kappa": model.kappa,
     }
     if hasattr(tree, "classes_"):
-        classes = tree.classes_
-        items = classes.tolist()
-        packed = Schema(["y"], [Labels(items, "String")], [0])  # of types that JSON has no word for
-        facts["classes"] = pack_schema(packed)
-        facts["class_type"] = classes.dtype.str if classes.dtype.kind in "biuf" else None
+        facts |= pack_classes(tree.classes_)
     else:
         arrays["means"] = model.means
         facts["normal"] = model.normal
@@ -86,7 +82,7 @@ def tree_from_state(kind: type[T], state: store.State) -> T:
         kappa=check_number(facts["kappa"], "kappa", 0, 1, above=True),
     )
     if hasattr(kind, "predict_proba"):
-        tree.classes_ = _classes(facts["classes"], facts["class_type"])
+        tree.classes_ = unpack_classes(facts)
         tree.n_classes_ = len(tree.classes_)
         if nodes.counts.shape[1] != tree.n_classes_ or (nodes.counts < 0).any():
             raise InputError("'counts' are not those of its classes")
@@ -101,16 +97,6 @@ def _name(target: Any) -> str | None:
     if target is not None and not isinstance(target, str):
         raise InputError("its target has no name")
     return target
-
-
-def _classes(packed: Any, dtype: str | None) -> NDArray[Any]:
-    labels = unpack_schema(packed).labels[0]
-    if dtype is None:
-        return class_array(labels.items)
-    kind = np.dtype(str(dtype))
-    if kind.kind not in "biuf":
-        raise InputError(f"its classes are of the type {dtype!r}")
-    return np.array(labels.items, kind)
 
 
 def _note_numbers(model: TreeModel, means: NDArray[Any], normal: Any) -> None:

@@ -363,9 +363,8 @@ class ContingencyTable:
         return combine(self, other)
 
     def __radd__(self, other: object) -> ContingencyTable:
-        return (
-            self if isinstance(other, int) and other == 0 else NotImplemented
-        )  # sum() begins at 0
+        # The built-in sum begins at 0.
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def equals(self, other: ContingencyTable) -> bool:
         """Return whether columns, labels, counts and bounds are the same, in whichever form."""
@@ -435,30 +434,21 @@ class ContingencyTable:
     def chi2(self, x: str | int | None = None, y: str | int | None = None) -> IndependenceTest:
         """Return Pearson's chi-squared test of independence, without a continuity correction.
 
-        Parameters
-        ----------
-        x, y : str or int, optional
-            Two columns; not needed if there are only two.
+        Columns need not be named where the table has two only.
         """
         return measures.chi2(self, x, y)
 
     def g_test(self, x: str | int | None = None, y: str | int | None = None) -> IndependenceTest:
         """Return the likelihood-ratio test of independence, G = 2 Σ n ln(n / expected).
 
-        Parameters
-        ----------
-        x, y : str or int, optional
-            Two columns; not needed if there are only two.
+        Columns need not be named where the table has two only.
         """
         return measures.g_test(self, x, y)
 
     def cramers_v(self, x: str | int | None = None, y: str | int | None = None) -> float:
         """Return Cramér's V: 0 for independent columns, 1 where one determines the other.
 
-        Parameters
-        ----------
-        x, y : str or int, optional
-            Two columns; not needed if there are only two.
+        Columns need not be named where the table has two only.
         """
         return measures.cramers_v(self, x, y)
 

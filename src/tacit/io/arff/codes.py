@@ -22,28 +22,15 @@ __all__ = ["Entries", "code_entries"]
 
 @dataclass
 class Entries:
-    """What a sparse file holds, by column.
-
-    Attributes
-    ----------
-    attributes : list of Attribute
-    n_records : int
-    rows : int64 array
-        The record of each entry.
-    bounds : int64 array
-        Where the entries of each column begin, and where they end.
-    data : float64 array
-        The code of a nominal or text value, or a number; NaN where it is missing.
-    texts : dict
-        For each text column, its values in code order.
-    """
+    """What a sparse file holds, by column."""
 
     attributes: list[Attribute]
     n_records: int
-    rows: NDArray[np.int64]
-    bounds: NDArray[np.int64]
+    rows: NDArray[np.int64]  # the record of each entry
+    bounds: NDArray[np.int64]  # where the entries of each column begin, and where they end
+    # The code of a nominal or text value, or a number; NaN where it is missing.
     data: NDArray[np.float64]
-    texts: dict[int, dict[str, int]]
+    texts: dict[int, dict[str, int]]  # for each text column, its values in code order
 
     def of_column(self, c: int) -> slice:
         """Return where the entries of a column are."""
@@ -59,14 +46,7 @@ class Entries:
 def code_entries(
     entries: Entries, missing: str, discretise: Any, target: str | None
 ) -> tuple[Schema, NDArray[np.int64]]:
-    """Give every column its labels, and every entry its code.
-
-    Returns
-    -------
-    schema : Schema
-        Its defaults are the codes of what is left out.
-    codes : int64 array
-    """
+    """Return a schema, whose defaults are what the file leaves out, and the code of every entry."""
     names = [attribute.name for attribute in entries.attributes]
     positions = {name: c for c, name in enumerate(names)}
     if target is not None and target not in positions:

@@ -26,19 +26,11 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 @dataclass(frozen=True)
 class Attribute:
-    """One declared column.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"nominal", "numeric", "integer", "text"}
-    labels : tuple of str
-        Of a nominal attribute, as declared.
-    """
+    """One declared column."""
 
     name: str
     kind: str
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # of a nominal attribute, as declared
 
 
 def unquote(text: str) -> str:
@@ -73,15 +65,7 @@ def split_values(text: str) -> list[str | None]:
 
 
 def read_header(path: PathLike, lines: Iterator[tuple[int, str]]) -> list[Attribute]:
-    """Read up to and including ``@data``.
-
-    Parameters
-    ----------
-    path : path-like
-        For error messages.
-    lines : iterator of (int, str)
-        Numbered lines, consumed as far as the header goes.
-    """
+    """Read numbered lines up to and including ``@data``; `path` is for error messages."""
     attributes: list[Attribute] = []
     seen: set[str] = set()
     for number, raw in lines:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 import numpy as np
 import polars as pl
 
-from tacit.errors import FileError, InputError
+from tacit.errors import FileError
 from tacit.io.arff.header import Attribute, read_header, split_values
 from tacit.io.arff.sparse import SparseRows
 from tacit.io.opening import naming, opened
+from tacit.table.gateway import check_missing
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
@@ -56,8 +57,7 @@ def read_arff(
     -------
     Table
     """
-    if missing not in ("state", "default", "error"):
-        raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
+    check_missing(missing)
     with naming(path):
         rows = read_rows(path)[1]
         if isinstance(rows, SparseRows):

@@ -36,23 +36,7 @@ _INFERRED = 10_000  # records that types are inferred from
 
 
 class CsvFile(TabularFile):
-    """One CSV file.
-
-    Parameters
-    ----------
-    path, plain : path-like
-        What to call the file, and where its text is.
-    separator : str
-        One character, and blanks after it if white space around values is to be dropped.
-    header : bool
-        Whether the first line holds the names.
-    names : sequence of str, optional
-        Names to use instead.
-    null_values : str or sequence of str, optional
-        Texts that mean missing, besides the empty one.
-    quote : str, optional
-        The quoting character.
-    """
+    """One CSV file, whose text is in `plain`; options as for :func:`read_csv`."""
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ import io
 import tempfile
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from tacit.io.frames.metadata import ScanOptions
     from tacit.io.frames.readers import FilePartition
     from tacit.scale.partitioned_table import Metadata, PassRunner
-    from tacit.statistic import Partition
 
 __all__ = ["CsvFiles", "CsvRange", "CsvScan"]
 
@@ -90,23 +90,10 @@ class ByteCounter(Reader):
         return ByteCounts(size, quotes, lines)
 
 
-def _counts_of(partition: Partition) -> ByteCounts:
-    """Return what was counted."""
-    counts: ByteCounts = partition.records
-    return counts
-
-
 class CsvScan:
-    """A CSV file to be scanned: what its first records say.
+    """A CSV file to be scanned: its format, and the types of columns and which have no values.
 
-    Attributes
-    ----------
-    path : str
-    schema : dict of str to Polars types
-        As far as the first records can tell.
-    without_values : set of str
-        The columns that they have no value of.
-    format : CsvFormat
+    Types and values are those of its first records.
     """
 
     def __init__(self, path: str, options: Mapping[str, Any]) -> None:
@@ -125,15 +112,7 @@ class CsvScan:
             self._infer(plain, io.BytesIO(head), options)
 
     def _infer(self, plain: Path, file: IO[bytes], options: Mapping[str, Any]) -> None:
-        first = CsvFile(
-            self.path,
-            plain,
-            options["separator"],
-            options["header"],
-            options["names"],
-            options["null_values"],
-            options["quote"],
-        )
+        first = CsvFile(self.path, plain, **options)
         self.schema, self.format = first.schema, first.format
         self.without_values = first.without_values()
         self._start = _data_start(file, first.format, first.blank_lines, options["header"])
@@ -189,18 +168,10 @@ def _cut_ranges(
     formats: Mapping[str, int],
     options: ReadOptions,
 ) -> Iterator[CsvRange]:
-    """Move the borders of ranges on to where records begin.
+    """Move the borders of ranges, those of all files in order, on to where records begin.
 
-    Parameters
-    ----------
-    ranges : sequence of ByteRange
-        Of all files, in order.
-    counts : sequence of ByteCounts
-        What each of them holds.
-    formats : mapping of str to int
-        Which of the formats in `options` each file has, by its path.
-    options : ReadOptions
-        Has the types of all columns that are to be read.
+    `formats` says by path which of the formats in `options` a file has; `options` has the types of
+    all columns that are to be read.
     """
     types = list(options.types.values())
     width, parse = record_width(types), _parse_width(options.formats[0], types)
@@ -241,19 +212,11 @@ def _cut_ranges(
 
 @dataclass(frozen=True)
 class CsvRange(RowRange):
-    """Consecutive records of one file.
-
-    Attributes
-    ----------
-    format : int
-        Which of the formats of all files this one has.
-    start, stop : int
-        Its bytes; of a compressed file, `start` is where the header ends.
-    """
+    """Consecutive records of one file."""
 
     version: Version
-    format: int
-    start: int
+    format: int  # which of the formats of all files this one has
+    start: int  # its first byte; of a compressed file, where the header ends
     stop: int
     compressed: bool
 
@@ -321,13 +284,7 @@ def _data_start(file: IO[bytes], dialect: Dialect, blank_lines: int, header: boo
 
 
 class CsvFiles:
-    """CSV files that are scanned together, of which the first records have been read.
-
-    Parameters
-    ----------
-    files : sequence of CsvScan
-    options : ScanOptions
-    """
+    """CSV files that are scanned together, of which the first records have been read."""
 
     def __init__(self, files: Sequence[CsvScan], options: ScanOptions) -> None:
         self._files = files
@@ -346,7 +303,7 @@ class CsvFiles:
         formats = tuple(dict.fromkeys(file.format for file in self._files))
         numbers = {file.path: formats.index(file.format) for file in self._files}
         partitions = Partitions(tuple(ranges), ByteCounter(), (0,) * len(ranges), keep=False)
-        counts = list(passes.map(partitions, _counts_of, "ranges of bytes"))
+        counts = list(passes.map(partitions, attrgetter("records"), "ranges of bytes"))
         while True:
             read_options = ReadOptions(types, formats)
             row_ranges = list(_cut_ranges(ranges, counts, numbers, read_options))

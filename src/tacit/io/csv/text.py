@@ -50,12 +50,7 @@ class Dialect:
     def ends(self, data: bytes, inside: bool = False) -> tuple[NDArray[np.bool_], bool]:
         """Return which bytes are ends of records, and whether the text ends between quotes.
 
-        Parameters
-        ----------
-        data : bytes
-            At least one.
-        inside : bool
-            Whether the text begins between quotes.
+        Whether it begins between quotes, `inside` says. There is at least one byte.
         """
         array = np.frombuffer(data, np.uint8)
         ends: NDArray[np.bool_] = array == ord(self.eol)
@@ -70,23 +65,9 @@ class Dialect:
 def check_lines(
     path: PathLike, plain: Path, dialect: Dialect, n_fields: int
 ) -> tuple[int, NDArray[np.int64]]:
-    """Count the lines of a file, a quoted line end being none, and check their numbers of fields.
+    """Return the number of a file's lines, a quoted line end being none, and those that are blank.
 
-    Parameters
-    ----------
-    path : path-like
-        What to call the file in an error.
-    plain : Path
-        Where its text is.
-    dialect : Dialect
-    n_fields : int
-        How many fields a line must have; at least 2.
-
-    Returns
-    -------
-    n_lines : int
-    blank : int64 array
-        The numbers of blank lines, from 0.
+    Refuses other lines that do not have `n_fields` fields; at least 2. The text is in `plain`.
     """
     blank: list[int] = []
     n_lines = physical = 0
@@ -127,12 +108,8 @@ class RaggedError(ValueError):
 def drop_blank_lines(data: bytes, dialect: Dialect, n_fields: int) -> bytes:
     """Return text, which begins and ends where lines do, without its blank lines.
 
-    It is the same object where there are none.
-
-    Raises
-    ------
-    RaggedError
-        If another line does not have `n_fields` fields; at least 2.
+    It is the same object where there are none. Raises RaggedError if another line does not have
+    `n_fields` fields; at least 2.
     """
     closed = data if data.endswith(dialect.eol.encode()) else data + dialect.eol.encode()
     ends, fields, _ = _count(closed, dialect)
@@ -200,13 +177,7 @@ def explain(path: PathLike, plain: Path, dialect: Dialect, n_fields: int, proble
 def next_record(file: IO[bytes], position: int, inside: bool, dialect: Dialect) -> int:
     """Return where the first record begins after a position, or where the file ends.
 
-    Parameters
-    ----------
-    file : binary file
-    position : int
-    inside : bool
-        Whether the position is between quotes.
-    dialect : Dialect
+    Whether the position is between quotes, `inside` says.
     """
     file.seek(position)
     while block := file.read(_SAMPLE):
@@ -219,21 +190,11 @@ def next_record(file: IO[bytes], position: int, inside: bool, dialect: Dialect) 
 
 @dataclass(frozen=True)
 class CsvFormat(Dialect):
-    """How the records of CSV text are to be read, wherever in a file they are.
+    """How the records of CSV text are to be read, wherever in a file they are."""
 
-    Attributes
-    ----------
-    strip : bool
-        Whether white space around values is to be dropped.
-    nulls : tuple of str
-        Texts that mean missing, besides the empty one.
-    names : tuple of str
-        Of all columns.
-    """
-
-    strip: bool = False
-    nulls: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+    strip: bool = False  # whether white space around values is to be dropped
+    nulls: tuple[str, ...] = ()  # texts that mean missing, besides the empty one
+    names: tuple[str, ...] = ()  # of all columns
 
     def scan(self, source: Any, **options: Any) -> pl.LazyFrame:
         """Let Polars scan a file, or text."""
@@ -263,19 +224,9 @@ class CsvFormat(Dialect):
         )
 
     def parse(self, data: bytes, types: Mapping[str, Any]) -> pl.DataFrame:
-        """Read the records of a text without a header as some of the columns.
+        """Read whole records without a header as columns of the given types.
 
-        Parameters
-        ----------
-        data : bytes
-            Begins and ends where records do.
-        types : mapping of str to Polars types
-            Of the columns to read.
-
-        Raises
-        ------
-        RaggedError
-            If a line has too few or too many fields.
+        Raises RaggedError if a line has too few or too many fields.
         """
         last = self.names[-1]  # where it is missing, the line may be short or blank
         wanted = dict(types) if last in types else {**types, last: pl.String}

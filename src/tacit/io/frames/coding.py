@@ -34,26 +34,14 @@ _CELLS = 1 << 25  # to be coded at a time
 
 @dataclass(frozen=True)
 class Coding:
-    """How frames become Tables under one schema: by label, whatever their codes are.
-
-    Attributes
-    ----------
-    schema : Schema
-    known : tuple of Labels
-        The labels that the values of each column have in frames.
-    codes : tuple of int64 arrays
-        The code under the schema of each of them; -1 for "whatever is the default".
-    edges : mapping of str to Edges
-        Where to cut columns of numbers.
-    weights : str, optional
-        The column that holds record weights.
-    """
+    """How frames become Tables under one schema: by label, whatever their codes are."""
 
     schema: Schema
-    known: tuple[Labels, ...]
+    known: tuple[Labels, ...]  # the labels that the values of each column have in frames
+    # The code under the schema of each of them; -1 for "whatever is the default".
     codes: tuple[NDArray[np.int64], ...]
-    edges: Mapping[str, Edges] = field(default_factory=dict)
-    weights: str | None = None
+    edges: Mapping[str, Edges] = field(default_factory=dict)  # where to cut columns of numbers
+    weights: str | None = None  # the column that holds record weights
 
     @property
     def columns(self) -> list[str]:
@@ -123,14 +111,7 @@ def choose_coding(
     edges: Mapping[str, Edges],
     weights: str | None,
 ) -> tuple[Coding, int]:
-    """Choose labels and defaults by what the first pass counted.
-
-    Returns
-    -------
-    coding : Coding
-    n_stored : int
-        How many values will be stored.
-    """
+    """Choose labels and defaults by what the first pass counted; count what will be stored."""
     labels, counts, codes = [], [], []
     for kept, times in zip(counted.labels, counted.counts, strict=True):
         code = np.arange(len(kept))

@@ -35,23 +35,12 @@ __all__ = ["LabelCounts", "LabelDictionary", "spread_counts", "take_weights"]
 
 @dataclass
 class LabelCounts:
-    """What some partitions hold.
+    """What some partitions hold."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The columns, without the one that holds weights.
-    labels : list of Labels
-        Of each column, sorted as those of a Table; missing comes last.
-    counts : list of int64 arrays
-        How often each label occurs.
-    sizes : dict of int to (int, int)
-        Records and bytes in memory of each partition that has records, by its number.
-    """
-
-    names: tuple[str, ...]
-    labels: list[Labels]
-    counts: list[NDArray[np.int64]]
+    names: tuple[str, ...]  # the columns, without the one that holds weights
+    labels: list[Labels]  # of each column, sorted as those of a Table; missing comes last
+    counts: list[NDArray[np.int64]]  # how often each label occurs
+    # Records and bytes in memory of each partition that has records, by its number.
     sizes: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -65,21 +54,12 @@ class LabelDictionary(Statistic["LabelCounts"]):
     """Labels of all columns, and counts of them: a statistic of raw frames.
 
     ``partition.records`` is a :class:`~tacit.io.frames.raw.RawPartition`, or any one eager frame.
-
-    Parameters
-    ----------
-    missing : {"state", "default", "error"}
-    edges : mapping of str to Edges
-        Where to cut columns of numbers.
-    weights : str, optional
-        The column that holds record weights.
-    columns : sequence of str, optional
-        The columns, in their order; those of the first frame by default.
     """
 
     missing: str = "state"
-    edges: Mapping[str, Edges] = field(default_factory=dict)
-    weights: str | None = None
+    edges: Mapping[str, Edges] = field(default_factory=dict)  # where to cut columns of numbers
+    weights: str | None = None  # the column that holds record weights
+    # The columns, in their order; those of the first frame by default.
     columns: Sequence[str] | None = None
 
     def partial(self, partition: Partition) -> LabelCounts:

@@ -33,31 +33,16 @@ __all__ = ["ScanOptions", "find_metadata", "raw_partitions"]
 
 @dataclass(frozen=True)
 class ScanOptions:
-    """What is asked of files, whatever their kind.
-
-    Attributes
-    ----------
-    columns : tuple of str
-    weights : str, optional
-        The column that holds record weights.
-    missing, defaults, discretise
-        As for :func:`tacit.scan`.
-    n_bytes : int
-        What loading a partition is to take, about.
-    n_records : int, optional
-        How many records a partition is to have.
-    origin : str
-        The files, for people.
-    """
+    """What is asked of files, whatever their kind, as :func:`tacit.scan` takes it."""
 
     columns: tuple[str, ...]
     weights: str | None
     missing: str
     defaults: Any
     discretise: Any
-    n_bytes: int
-    n_records: int | None
-    origin: str
+    n_bytes: int  # what loading a partition is to take, about
+    n_records: int | None  # how many records a partition is to have
+    origin: str  # the files, for people
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -91,17 +76,7 @@ def find_metadata(
     sources: tuple[Any, ...],
     read_options: ReadOptions,
 ) -> Metadata:
-    """Find edges, labels and defaults.
-
-    Parameters
-    ----------
-    passes : PassRunner
-    options : ScanOptions
-    specs : dict
-        How to cut columns of numbers.
-    sources : tuple of FilePartition, or of others that have row ranges
-    read_options : ReadOptions
-    """
+    """Find edges, labels and defaults; `specs` say how to cut columns of numbers."""
 
     def extremes(statistic: Extremes) -> NDArray[np.float64] | None:
         raw = raw_partitions(sources, statistic.columns, read_options)

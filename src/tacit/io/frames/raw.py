@@ -23,23 +23,12 @@ _LOCATIONS = ("row group ", "record batch ", "bytes ")
 
 @dataclass(frozen=True)
 class RawFrame:
-    """Some consecutive records of one file.
-
-    Attributes
-    ----------
-    frame : pl.DataFrame
-    path : str
-        Which file, for error messages.
-    location : str
-        Where in it, such as "row group 3"; "" for all of it.
-    first : int
-        The number of the first record in the file, as far as it is known.
-    """
+    """Some consecutive records of one file."""
 
     frame: pl.DataFrame
-    path: str = ""
-    location: str = ""
-    first: int = 0
+    path: str = ""  # which file, for error messages
+    location: str = ""  # where in it, such as "row group 3"; "" for all of it
+    first: int = 0  # the number of the first record in the file, as far as it is known
 
 
 @dataclass(frozen=True)

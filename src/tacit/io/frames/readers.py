@@ -24,18 +24,11 @@ __all__ = ["CodedReader", "FilePartition", "RawReader", "ReadOptions", "RowRange
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How files are to be read, for all of them at once.
+    """How files are to be read, for all of them at once."""
 
-    Attributes
-    ----------
-    types : mapping of str to Polars types
-        Of columns that a file does not tell the type of.
-    formats : tuple of CsvFormat
-        Of files of text.
-    """
-
+    # Of columns that a file does not tell the type of.
     types: Mapping[str, Any] = field(default_factory=dict)
-    formats: tuple[CsvFormat, ...] = ()
+    formats: tuple[CsvFormat, ...] = ()  # of files of text
 
     def typed(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Give columns that a file has nothing in the type that they have in others."""
@@ -45,25 +38,14 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RowRange(ABC):
-    """Consecutive records of one file: small and picklable.
-
-    Attributes
-    ----------
-    path : str
-    first : int
-        The number of its first record in the file, as far as it is known.
-    n_records : int
-        As far as it is known; else an estimate.
-    disk_bytes, load_bytes : int
-    read_bytes : int
-        How much of `load_bytes` is needed to read it, beside the frame that it becomes.
-    """
+    """Consecutive records of one file: small and picklable."""
 
     path: str = ""
-    first: int = 0
-    n_records: int = 0
+    first: int = 0  # the number of its first record in the file, as far as it is known
+    n_records: int = 0  # as far as it is known; else an estimate
     disk_bytes: int = 0
     load_bytes: int = 0
+    # How much of `load_bytes` is needed to read it, beside the frame that it becomes.
     read_bytes: int = 0
 
     @property

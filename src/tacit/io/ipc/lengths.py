@@ -29,19 +29,10 @@ _DICTIONARY, _BATCH = 2, 3  # kinds of message
 
 @dataclass(frozen=True)
 class Batch:
-    """A record batch.
-
-    Attributes
-    ----------
-    n_records : int
-    n_bytes : int
-        Of all columns, decompressed.
-    disk_bytes : int
-    compressed : bool
-    """
+    """A record batch."""
 
     n_records: int
-    n_bytes: int
+    n_bytes: int  # of all columns, decompressed
     disk_bytes: int
     compressed: bool
 
@@ -82,13 +73,7 @@ class _Table:
 
 
 def check_lengths(path: PathLike, plain: Path) -> list[Batch]:
-    """Refuse an Arrow IPC file, or stream, that claims more than it can hold.
-
-    Returns
-    -------
-    list of Batch
-        In order.
-    """
+    """Return the batches of an Arrow IPC file, or stream; refuse one that claims more."""
     batches: list[Batch] = []
     with (
         plain.open("rb") as file,

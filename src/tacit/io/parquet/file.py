@@ -22,15 +22,7 @@ __all__ = ["ParquetFile", "parquet_frame", "read_parquet"]
 
 
 class ParquetFile(ColumnarFile):
-    """A Parquet file.
-
-    Parameters
-    ----------
-    path, plain
-        As for :class:`ColumnarFile`.
-    footer : bool
-        Whether to read the footer, which says where row groups are.
-    """
+    """A Parquet file; its footer, which says where row groups are, is read if asked for."""
 
     kind: ClassVar[str] = "parquet"
 

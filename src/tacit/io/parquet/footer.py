@@ -26,20 +26,11 @@ _VARINTS = (4, 5, 6)
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group.
-
-    Attributes
-    ----------
-    n_records : int
-    n_bytes : int64 array
-        Of each column, decompressed but still encoded.
-    disk_bytes : int64 array
-        Of each column.
-    """
+    """A row group."""
 
     n_records: int
-    n_bytes: NDArray[np.int64]
-    disk_bytes: NDArray[np.int64]
+    n_bytes: NDArray[np.int64]  # of each column, decompressed but still encoded
+    disk_bytes: NDArray[np.int64]  # of each column
 
 
 @dataclass(frozen=True)

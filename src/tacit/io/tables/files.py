@@ -29,15 +29,7 @@ __all__ = ["TableFile", "TableFiles"]
 
 
 class TableFile:
-    """What a Table file says of itself.
-
-    Attributes
-    ----------
-    path : str
-    schema : dict of str to Labels
-        As files of other kinds have a dict of types.
-    table_schema : Schema
-    """
+    """What a Table file says of itself; `schema` has labels, as that of other files has types."""
 
     def __init__(self, path: str) -> None:
         self.path = path

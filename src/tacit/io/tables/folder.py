@@ -127,12 +127,7 @@ def _checksum(text: bytes) -> str:
 def _prepare(target: Path, overwrite: bool) -> tuple[bool, list[str]]:
     """Make a folder, or see that it may be written to.
 
-    Returns
-    -------
-    made : bool
-        Whether it was made.
-    old : list of str
-        Files in it that are to go.
+    Returns whether it was made, and which files in it are to go.
     """
     if target.exists() and not target.is_dir():
         raise InputError(f"folder: {target} is a file")

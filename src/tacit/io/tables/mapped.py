@@ -33,20 +33,14 @@ _CHECKED: set[tuple[str, int, int, int]] = set()  # files that this process has 
 
 @dataclass(frozen=True)
 class MappedFile(PartitionSource):
-    """A file that holds stored values.
+    """A file of stored values, named by its path.
 
-    Attributes
-    ----------
-    n_records, n_stored : int
-    seal : str
-        As :func:`tacit.store.seal_of` has it.
-    name : str
-        Its path. It takes no memory but pages that the system can drop whenever it likes.
+    It takes no memory but pages that the system can drop whenever it likes.
     """
 
     n_records: int
     n_stored: int
-    seal: str
+    seal: str  # as store.seal_of has it
 
     @classmethod
     def of(cls, path: str, n_records: int, n_stored: int) -> MappedFile:
@@ -57,17 +51,10 @@ class MappedFile(PartitionSource):
 
 @dataclass(frozen=True)
 class MappedReader(Reader):
-    """Maps files that all have one schema.
-
-    Attributes
-    ----------
-    schema : Schema
-    weighted : bool
-        Whether records have weights.
-    """
+    """Maps files that all have one schema."""
 
     schema: Schema
-    weighted: bool
+    weighted: bool  # whether records have weights
 
     def load(self, source: MappedFile, n_jobs: int) -> Table:
         """Map a file."""

@@ -47,29 +47,13 @@ def choose_clusters(
     From one cluster on, each cluster is split by a small EM on its members. Splits that promise a
     gain are made at the same time, many at first, and EM goes on from there; then clusters are
     merged or removed where that is better still. What makes the criterion worse is undone. When
-    nothing helps any more, the mixture is compared with fresh starts of as many clusters.
+    nothing helps any more, the mixture is compared with `n_init` fresh starts of as many clusters.
 
     ICL often is worse with a few clusters more and better with many. So the search goes by BIC
     first, and by ICL from the best mixture on that way.
 
-    Parameters
-    ----------
-    problem : TableProblem
-    max_clusters : int
-        The largest number of clusters to try.
-    criterion : {"cheeseman_stutz", "bic", "icl"}
-    rng : numpy.random.Generator
-    options : EMOptions
-    n_init, init
-        How many fresh starts there are, and how they are made.
-    report : callable, optional
-        Called with the scores of each mixture that was tried, and with the best.
-
-    Returns
-    -------
-    run : Run
-    scores : list of Scores
-        The best of each number of clusters that was tried, in order.
+    Returned with the run are the best scores of each number of clusters that was tried, in order;
+    `report` gets those of each mixture that was tried, and the best.
     """
     max_clusters = min(max_clusters, problem.records.n_records)
     curve = _Curve(criterion)

@@ -47,24 +47,13 @@ _MIN_KEPT = 0.05  # fraction of an expected count that momentum leaves, at least
 
 
 class Parameters(NamedTuple):
-    """Probabilities of a mixture.
+    """Probabilities of a mixture."""
 
-    Attributes
-    ----------
-    weights : (n_clusters,)
-        P(cluster), the mixing weights.
-    stored : (n_values, n_clusters)
-        P(value | cluster), by value id; 1 for values that say nothing.
-    defaults : (n_columns, n_clusters)
-        P(default of the column | cluster).
-    log_prior : float
-        The logarithm of the prior's density at these parameters, up to a constant.
-    """
-
-    weights: NDArray[np.float64]
+    weights: NDArray[np.float64]  # (n_clusters,): P(cluster), the mixing weights
+    # (n_values, n_clusters): P(value | cluster), by value id; 1 for values that say nothing
     stored: NDArray[np.float64]
-    defaults: NDArray[np.float64]
-    log_prior: float
+    defaults: NDArray[np.float64]  # (n_columns, n_clusters): P(default of the column | cluster)
+    log_prior: float  # the logarithm of the prior's density at these parameters, up to a constant
 
 
 class Problem(ABC):
@@ -117,23 +106,13 @@ class Problem(ABC):
 
 @dataclass(frozen=True)
 class TableProblem(Problem):
-    """Records in memory and a prior.
-
-    Attributes
-    ----------
-    records : StoredRecords
-    prior : Prior
-    n_jobs : int
-    single : bool
-        Take passes in single precision.
-    chosen, weights
-        These records only, with these weights instead of the table's.
-    """
+    """Records in memory and a prior."""
 
     records: StoredRecords
     prior: Prior
     n_jobs: int = 1
-    single: bool = False
+    single: bool = False  # take passes in single precision
+    # chosen and weights: these records only, with these weights instead of the table's
     chosen: NDArray[np.int64] | None = None
     weights: NDArray[np.float64] | None = None
 
@@ -163,12 +142,17 @@ class TableProblem(Problem):
             return 1.0
         return self.weight / max(int(np.count_nonzero(self.record_weights[chosen])), 1)
 
+    def _given(self, chosen: NDArray[np.int64] | None) -> _core.Records:
+        given = self.records
+        return _core.Records(
+            given.indptr, given.values, self.schema.n_values, chosen, self.record_weights
+        )
+
     def expect(self, parameters: Parameters) -> ExpectedCounts:
         """Return the expected counts of all records (the E-step): one pass over stored values."""
-        records = self.records
         totals, stored, log_likelihood = _core.em_step(
-            records.indptr, records.values, self.chosen, self.record_weights, self.schema.offsets,
-            parameters.weights, parameters.stored, parameters.defaults, self.single, self.n_jobs,
+            self._given(self.chosen), self.schema.offsets, parameters.weights,
+            parameters.stored, parameters.defaults, self.single, self.n_jobs,
         )  # fmt: skip
         return ExpectedCounts(totals, stored, log_likelihood, self.weight)
 
@@ -192,51 +176,30 @@ class TableProblem(Problem):
         self, parameters: Parameters, *, responsibilities: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return P(cluster | record), if asked for, and log P(record)."""
-        records = self.records
         return _core.em_posterior(
-            records.indptr, records.values, self.chosen, self.schema.offsets, parameters.weights,
+            self._given(self.chosen), self.schema.offsets, parameters.weights,
             parameters.stored, parameters.defaults, responsibilities, self.n_jobs,
         )  # fmt: skip
 
     def count_clusters(self, clusters: NDArray[np.int64], n_clusters: int) -> ExpectedCounts:
-        """Count records that belong to one cluster each; those of -1 are left out.
-
-        Parameters
-        ----------
-        clusters : array of shape (n_records,)
-            The cluster of each of all records.
-        n_clusters : int
-        """
-        records, n_values = self.records, self.schema.n_values
-        stored = np.zeros((n_values, n_clusters))
+        """Count records by the one cluster that each of all is in; those of -1 are left out."""
+        stored = np.zeros((self.schema.n_values, n_clusters))
         totals = np.zeros(n_clusters)
         for k in range(n_clusters):
             rows = np.flatnonzero(clusters == k)
             weights = self.record_weights
             totals[k] = len(rows) if weights is None else weights[rows].sum()
-            stored[:, k] = _core.one_way(
-                records.indptr, records.values, n_values, rows, weights, self.n_jobs
-            )
+            stored[:, k] = _core.one_way(self._given(rows), self.n_jobs)
         return ExpectedCounts(totals, stored, 0.0, float(totals.sum()))
 
 
 @dataclass(frozen=True)
 class Run:
-    """The state of a run of EM.
+    """The state of a run of EM."""
 
-    Attributes
-    ----------
-    parameters : Parameters
-        The best so far.
-    expected : ExpectedCounts
-        Of the records, under these parameters.
-    trace : list of float
-        The objective (log-likelihood and log prior) after each pass: it never falls.
-    converged : bool
-    """
-
-    parameters: Parameters
-    expected: ExpectedCounts
+    parameters: Parameters  # the best so far
+    expected: ExpectedCounts  # of the records, under these parameters
+    # The objective (log-likelihood and log prior) after each pass: it never falls
     trace: list[float] = field(default_factory=list)
     converged: bool = False
 
@@ -247,21 +210,12 @@ class Run:
 
 
 class EMOptions(NamedTuple):
-    """How EM is run.
+    """How EM is run."""
 
-    Attributes
-    ----------
-    max_iter : int
-        Passes, at most.
-    tol : float
-        A run is over when a plain step raises the objective by less than this fraction of it.
-    accelerate : bool
-        Use momentum.
-    """
-
-    max_iter: int
+    max_iter: int  # passes, at most
+    # A run is over when a plain step raises the objective by less than this fraction of it
     tol: float
-    accelerate: bool = True
+    accelerate: bool = True  # use momentum
 
 
 def run_em(

@@ -21,18 +21,10 @@ _PAIRS = 4  # of clusters that are compared, for each cluster
 
 
 class Merge(NamedTuple):
-    """A mixture of one cluster fewer.
+    """A mixture of one cluster fewer."""
 
-    Attributes
-    ----------
-    gain : float
-        By how much the criterion improves, about, before EM goes on from there.
-    counts : ExpectedCounts
-        Where EM would go on from.
-    """
-
-    gain: float
-    counts: ExpectedCounts
+    gain: float  # by how much the criterion improves, about, before EM goes on from there
+    counts: ExpectedCounts  # where EM would go on from
 
 
 def find_merges(

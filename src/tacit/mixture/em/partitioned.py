@@ -88,30 +88,15 @@ class RandomClusters(_Sums):
 
 @dataclass(frozen=True)
 class PartitionedProblem(Problem):
-    """Records in partitions and a prior: every E-step is one pass over them.
-
-    Attributes
-    ----------
-    records : PartitionedTable
-    prior : Prior
-    adapter : SchemaAdapter
-    n_jobs : int, optional
-        Threads on this machine.
-    single : bool
-        Take passes in single precision.
-    summary : Summary, optional
-        Of the records; only starts need it.
-    verbose : int
-        1 shows how far each pass has come.
-    """
+    """Records in partitions and a prior: every E-step is one pass over them."""
 
     records: PartitionedTable
     prior: Prior
     adapter: SchemaAdapter = SAME_SCHEMA
-    n_jobs: int | None = None
-    single: bool = False
-    summary: Summary | None = None
-    verbose: int = 0
+    n_jobs: int | None = None  # threads on this machine
+    single: bool = False  # take passes in single precision
+    summary: Summary | None = None  # of the records; only starts need it
+    verbose: int = 0  # 1 shows how far each pass has come
 
     @property
     def schema(self) -> Schema:

@@ -21,21 +21,13 @@ __all__ = ["Prior", "check_choices", "check_strength", "make_prior"]
 
 @dataclass(frozen=True)
 class Prior:
-    """A Dirichlet distribution for each column, the same in all clusters, and one for clusters.
+    """A Dirichlet distribution for each column, the same in all clusters, and one for clusters."""
 
-    Attributes
-    ----------
-    clusters : float
-        The pseudo-count of each cluster.
-    cells : float64 array of shape (total arity,)
-        That of each value, column after column in code order; -1 for values that are ignored,
-        because they are missing at random.
-    stored, defaults : float64 arrays
-        The same, of stored values by value id and of each column's default.
-    """
-
-    clusters: float
+    clusters: float  # the pseudo-count of each cluster
+    # (total arity,): that of each value, column after column in code order; -1 for values that are
+    # ignored, because they are missing at random
     cells: NDArray[np.float64]
+    # stored and defaults: the same, of stored values by value id and of each column's default
     stored: NDArray[np.float64]
     defaults: NDArray[np.float64]
 
@@ -83,18 +75,10 @@ def make_prior(
     mean: Literal["marginals", "uniform"],
     missing: Literal["state", "ignore"],
 ) -> Prior:
-    """Spread a number of records over each column's values.
+    """Spread a number of records, `strength`, over the values of each column and over clusters.
 
-    Parameters
-    ----------
-    singles : OneWay
-        Counts of all values.
-    strength : float
-        How many records the prior of a column is worth, and that of each cluster.
-    mean : {"marginals", "uniform"}
-        Spread them as the values of all records are, or evenly.
-    missing : {"state", "ignore"}
-        Whether a missing value is a value like others, or is ignored.
+    They are spread as the values of all records are, or evenly. A missing value is a value like
+    others, or is ignored.
     """
     schema = singles.schema
     check_choices(mean, missing)

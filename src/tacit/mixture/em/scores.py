@@ -16,25 +16,14 @@ _MIN_PROBABILITY = 1e-60  # as in the kernels of EM
 
 
 class Scores(NamedTuple):
-    """Scores of a mixture with some number of clusters.
-
-    Attributes
-    ----------
-    clusters : int
-    log_likelihood : float
-        In nats.
-    cheeseman_stutz : float
-        The logarithm of the marginal likelihood, approximately, in nats; higher is better. None
-        without a prior.
-    bic, icl : float
-        Lower is better; twice nats, as usual.
-    """
+    """Scores of a mixture with some number of clusters."""
 
     clusters: int
-    log_likelihood: float
+    log_likelihood: float  # in nats
+    # The logarithm of the marginal likelihood, about, in nats; higher is better. None: no prior
     cheeseman_stutz: float | None
-    bic: float
-    icl: float
+    bic: float  # lower is better; twice nats, as usual
+    icl: float  # the same
 
     def value(self, criterion: str) -> float:
         """Return a criterion in nats, as a log-likelihood: the higher, the better."""

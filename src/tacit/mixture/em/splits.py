@@ -34,21 +34,12 @@ _ROUGH_TOL = 1e-5
 
 @dataclass(frozen=True)
 class Split:
-    """A cluster cut in two.
-
-    Attributes
-    ----------
-    cluster : int
-    gain : float
-        By how much the criterion is expected to improve.
-    parent, children : ExpectedCounts
-        Of the cluster and of the two halves.
-    """
+    """A cluster cut in two."""
 
     cluster: int
-    gain: float
+    gain: float  # by how much the criterion is expected to improve
     parent: ExpectedCounts
-    children: ExpectedCounts
+    children: ExpectedCounts  # of the two halves
 
 
 def find_members(problem: TableProblem, parameters: Parameters) -> list[Members]:

@@ -36,14 +36,8 @@ def make_start(
 ) -> ExpectedCounts:
     """Return the expected counts of a first guess.
 
-    Parameters
-    ----------
-    problem : TableProblem
-    n_clusters : int
-    init : {"seeds", "random"}
-        "random" lets each record belong to a cluster drawn at random. "seeds" draws records that
-        differ from each other, as k-means++ does, and lets records belong to the nearest.
-    rng : numpy.random.Generator
+    "random" lets each record belong to a cluster drawn at random. "seeds" draws records that differ
+    from each other, as k-means++ does, and lets records belong to the nearest.
     """
     if init == "random":
         clusters = rng.integers(0, n_clusters, problem.records.n_records)

@@ -115,9 +115,8 @@ class KMeans(
     n_iter_ : int
     schema_ : Schema or None
         The columns of a Table; None for numbers.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
 
     Examples
     --------
@@ -151,21 +150,7 @@ class KMeans(
     ) -> None:
         store_parameters(self, locals())
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KMeans:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : Table, frame of numbers, array, sparse array or PartitionedTable
-        y : ignored
-        sample_weight : array-like of shape (n_records,), optional
-            How many records each one stands for. Tables, and partitions, may have weights instead.
-
-        Returns
-        -------
-        KMeans
-            Itself.
-        """
+    def _fit(self, X: Any, sample_weight: Any) -> None:
         k, tol, random = self._check_settings()
         if isinstance(X, Table):
             table = weigh(X, sample_weight)
@@ -189,7 +174,6 @@ class KMeans(
         if points.offset is not None:
             best = best._replace(centres=best.centres + points.offset)
         self._keep(X.schema if isinstance(X, Table) else None, points.n_records, best)
-        return self
 
     def _fit_partitions(self, X: PartitionedTable, **options: Any) -> KMeans:
         k, tol, random = self._check_settings()
@@ -350,10 +334,6 @@ class KMeans(
         top : int, default 5
             How many coordinates to name: those that add most to the squared distance between the
             cluster's centre and the centre of all records.
-
-        Returns
-        -------
-        str
         """
         check_is_fitted(self)
         return describe(self, check_int(top, "top", 0))

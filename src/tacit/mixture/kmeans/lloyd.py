@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -42,29 +43,15 @@ _WAIT = 4  # iterations until they are tried again
 
 
 class Clustering(NamedTuple):
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes
-    ----------
-    labels : int32 array or None
-        None where they are not kept.
-    centres : array of shape (n_clusters, width)
-    totals : array of shape (n_clusters,)
-        The weights of clusters.
-    n_occupied : int
-        How many clusters have records.
-    inertia : float
-    n_iter : int
-    scanned : tuple of int
-        How many records were compared with all centres, in each iteration that says so.
-    """
-
-    labels: Labels | None
-    centres: Floats
-    totals: Floats
-    n_occupied: int
+    labels: Labels | None  # None where they are not kept
+    centres: Floats  # (n_clusters, width)
+    totals: Floats  # (n_clusters,): the weights of clusters
+    n_occupied: int  # how many clusters have records
     inertia: float
     n_iter: int
+    # How many records were compared with all centres, in each iteration that says so
     scanned: tuple[int, ...] = ()
 
 
@@ -82,84 +69,44 @@ class Iteration(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Centres whose members are wanted.
+    """Centres whose members are wanted."""
 
-    Attributes
-    ----------
-    centres : array of shape (n_clusters, width)
-    n_far : int
-        Not the members, but so many records: those farthest off the same centres as before.
-    """
-
-    centres: Floats
+    centres: Floats  # (n_clusters, width)
+    # Not the members, but so many records: those farthest off the same centres as before
     n_far: int = 0
 
 
 class FarRecord(NamedTuple):
-    """A record far off its centre.
+    """A record far off its centre."""
 
-    Attributes
-    ----------
-    distance : float
-        Squared.
-    label : int
-        The centre's number.
-    ids : array
-        Of its stored values.
-    amounts : array or float
-        What it adds to the sums of these.
-    weight : float
-    """
-
-    distance: float
-    label: int
-    ids: NDArray[Any]
-    amounts: NDArray[np.float64] | float
+    distance: float  # squared
+    label: int  # the centre's number
+    ids: NDArray[Any]  # of its stored values
+    amounts: NDArray[np.float64] | float  # what it adds to the sums of these
     weight: float
 
 
 class Members(NamedTuple):
-    """Who is nearest to each of some centres.
+    """Who is nearest to each of some centres."""
 
-    Attributes
-    ----------
-    sums : array of shape (n_clusters, n_values)
-        Of their stored values.
-    totals : array of shape (n_clusters,)
-        Their weights.
-    mark : int
-        That of the iteration before, if no record has changed its cluster since, else another
-        number.
-    far : list of FarRecord
-        The farthest first, and of those as far the earlier one. None is where its centre is.
-    sizes : int64 array of shape (n_clusters,), optional
-        How many they are, where labels are not kept, from which this follows.
-    """
-
-    sums: Floats
-    totals: Floats
+    sums: Floats  # (n_clusters, n_values): of their stored values
+    totals: Floats  # (n_clusters,): their weights
+    # That of the iteration before, if no record has changed its cluster since, else another number
     mark: int
+    # The farthest first, and of those as far the earlier one. None is where its centre is
     far: list[FarRecord]
+    # (n_clusters,): how many they are, where labels are not kept, from which this follows
     sizes: NDArray[np.int64] | None = None
 
 
 class Ended(NamedTuple):
-    """The last state of the iterations.
+    """The last state of the iterations."""
 
-    Attributes
-    ----------
-    centres : array of shape (n_clusters, width)
-    n_iter : int
-    settled : bool
-        Whether no record would change its cluster: the members are those of these centres.
-    members : Members
-        Of the last pass.
-    """
-
-    centres: Floats
+    centres: Floats  # (n_clusters, width)
     n_iter: int
+    # Whether no record would change its cluster: the members are those of these centres
     settled: bool
-    members: Members
+    members: Members  # of the last pass
 
 
 def lloyd_steps(
@@ -171,17 +118,9 @@ def lloyd_steps(
 ) -> Generator[Request, Members, Ended]:
     """Yield centres, to be sent their members, until no label changes or centres hardly move.
 
-    Parameters
-    ----------
-    means : callable
-        Returns centres from the sums of stored values and the weights of clusters.
-    centres : array of shape (n_clusters, width)
-        The first ones.
-    max_iter : int
-    tol : float
-        Stop when the squared moves of all centres add up to no more than this.
-    report : callable
-        Called with the number of each iteration, and by how much centres moved in it.
+    `means` returns centres from the sums of stored values and the weights of clusters. It is over
+    when the squared moves of all centres add up to no more than `tol`; `report` is called with the
+    number of each iteration, and by how much centres moved in it.
     """
     mark: int | None = None
     for number in range(1, max_iter + 1):
@@ -243,36 +182,16 @@ def find_far(
     return far
 
 
+@dataclass(frozen=True)
 class Lloyd:
-    """Run Lloyd's algorithm on records in memory.
+    """Run Lloyd's algorithm on records in memory, as :func:`lloyd_steps` has it."""
 
-    Parameters
-    ----------
-    points : Points
-    max_iter : int
-    tol : float
-        Stop when the squared moves of all centres add up to no more than this.
-    algorithm : {"auto", "lloyd", "bounds"}
-    n_jobs : int
-    report : callable, optional
-        Called with each iteration.
-    """
-
-    def __init__(
-        self,
-        points: Points,
-        max_iter: int,
-        tol: float,
-        algorithm: str,
-        n_jobs: int,
-        report: Callable[[Iteration], None] | None = None,
-    ) -> None:
-        self.points = points
-        self.max_iter = max_iter
-        self.tol = tol
-        self.algorithm = algorithm
-        self.n_jobs = n_jobs
-        self.report = report
+    points: Points
+    max_iter: int
+    tol: float
+    algorithm: str  # one of ALGORITHMS
+    n_jobs: int
+    report: Callable[[Iteration], None] | None = None  # called with each iteration
 
     def run(self, centres: Floats) -> Clustering:
         """Iterate until no label changes, centres hardly move, or `max_iter` is reached."""

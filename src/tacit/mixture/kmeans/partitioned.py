@@ -157,21 +157,9 @@ def cluster_partitions(
     verbose: int,
     report: Callable[[int, int, float], None],
 ) -> list[Clustering]:
-    """Iterate from several starts, all of them in the same passes.
+    """Iterate as :func:`lloyd_steps` from several starts, all of them in the same passes.
 
-    Parameters
-    ----------
-    records : PartitionedTable
-    starts : list of arrays
-        Centres to begin with.
-    max_iter, tol
-        As of :func:`lloyd_steps`.
-    n_jobs : int, optional
-        Threads on this machine.
-    verbose : int
-        1 shows how far each pass has come.
-    report : callable
-        Called with the start, the iteration, and by how much centres moved in it.
+    `report` is called with the start, the iteration, and by how much centres moved in it.
     """
     schema = records.schema
 

@@ -41,12 +41,7 @@ _MOSTLY_ZERO = 0.5  # arrays with fewer numbers than that are stored without the
 
 
 class Bounds:
-    """Bounds of each record's distances to the centre of its cluster and to the nearest other.
-
-    Parameters
-    ----------
-    n_records, n_clusters : int
-    """
+    """Bounds of each record's distances to the centre of its cluster and to the nearest other."""
 
     def __init__(self, n_records: int, n_clusters: int) -> None:
         self.upper = np.zeros(n_records, np.float32)
@@ -121,8 +116,8 @@ class Points(ABC):
     # Kernels
 
     @property
-    def _arrays(self) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any] | None, Floats | None]:
-        return self.indptr, self.values, self.x, self.norms
+    def _points(self) -> _core.Points:
+        return _core.Points(self.indptr, self.values, self.x, self.norms)
 
     def weigh(self, numbers: Floats) -> Floats:
         """Return one number for each record, times its weight."""
@@ -143,36 +138,32 @@ class Points(ABC):
     ) -> tuple[int, int]:
         """Write the nearest centre of each record into `labels`.
 
-        Returns
-        -------
-        changed : int
-            How many labels are not the previous ones.
-        scanned : int
-            How many records had to be compared with all centres.
+        Returns how many labels are not the previous ones, and how many records had to be compared
+        with all centres.
         """
         kept: tuple[Any, Any, Any] = (None, None, None)
         if bounds is not None:
             kept = (bounds.upper, bounds.lower, bounds.moves)
         changed, scanned, _ = _core.kmeans_assign(
-            *self._arrays, *self.scores(centres), previous, labels, *kept, prune, n_jobs
+            self._points, *self.scores(centres), previous, labels, *kept, prune, n_jobs
         )
         return changed, scanned
 
     def distances(self, centres: Floats, n_jobs: int) -> Floats:
         """Return the squared distances of all records to all centres."""
         out = np.empty((self.n_records, len(centres)))
-        _core.kmeans_distances(*self._arrays, *self.scores(centres), None, None, out, n_jobs)
+        _core.kmeans_distances(self._points, *self.scores(centres), None, None, out, n_jobs)
         return out
 
     def try_centres(self, centres: Floats, closest: Floats, out: Floats, n_jobs: int) -> Floats:
         """Write squared distances into `out`; return what each centre leaves of the closest."""
         return _core.kmeans_distances(
-            *self._arrays, *self.scores(centres), closest, self.weights, out, n_jobs
+            self._points, *self.scores(centres), closest, self.weights, out, n_jobs
         )
 
     def member_distances(self, centres: Floats, labels: Labels, n_jobs: int) -> Floats:
         """Return the squared distance of each record to the centre of its cluster."""
-        return _core.kmeans_own_distances(*self._arrays, *self.scores(centres), labels, n_jobs)
+        return _core.kmeans_own_distances(self._points, *self.scores(centres), labels, n_jobs)
 
     def nearest_sum(self, centres: Floats, n_jobs: int) -> float:
         """Return the sum of squared distances to the nearest centres, times weights."""
@@ -184,7 +175,7 @@ class Points(ABC):
         self, labels: Labels, previous: Labels | None, sums: Floats, totals: Floats, n_jobs: int
     ) -> None:
         """Add up the members of each cluster, or what changed since the previous labels."""
-        _core.kmeans_sums(*self._arrays, self.weights, labels, previous, sums, totals, n_jobs)
+        _core.kmeans_sums(self._points, self.weights, labels, previous, sums, totals, n_jobs)
 
     def all_sums(self, n_jobs: int) -> tuple[Floats, Floats]:
         """Return the sums of stored values, and the weight, of all records as one cluster."""
@@ -194,15 +185,9 @@ class Points(ABC):
 
 
 class NumberPoints(Points):
-    """Rows of numbers, of which zeros are not stored.
+    """Rows of finite numbers, of which zeros are not stored.
 
-    Parameters
-    ----------
-    X : array or CSR array of float32 or float64
-        Finite.
-    weights : array, optional
-    offset : array, optional
-        What to take off records that are mostly not zero; by default their mean.
+    `offset` is taken off records that are mostly not zero; by default it is their mean.
     """
 
     def __init__(self, X: Any, weights: Floats | None, offset: Floats | None = None) -> None:
@@ -271,13 +256,7 @@ class NumberPoints(Points):
 
 
 class TablePoints(Points):
-    """The records of a Table; a centre holds the fraction of every label in every column.
-
-    Parameters
-    ----------
-    table : Table
-    weights : array, optional
-    """
+    """The records of a Table; a centre holds the fraction of every label in every column."""
 
     def __init__(self, table: Table, weights: Floats | None) -> None:
         self.schema = table.schema

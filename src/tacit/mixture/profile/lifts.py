@@ -29,17 +29,10 @@ class Interval(NamedTuple):
 class Lifts:
     """Probabilities of all values in each cluster, beside their fractions of all records.
 
-    Parameters
-    ----------
-    schema : Schema
-    totals : ndarray of shape (K,)
-        The size of each cluster: the sum of weights, or of expected ones.
-    stored : ndarray of shape (n_values, K)
-        The same for each stored value. Those of the defaults follow.
-    alphas : ndarray of shape (cells,)
-        Pseudo-counts: Dirichlet prior of each value, the same in all clusters.
-    ignored : ndarray of int
-        Cells to leave out, such as missing values: their records do not count for a column.
+    `totals` are sizes of clusters: sums of weights, or of expected ones; `stored` the same for each
+    stored value, from which those of the defaults follow. `alphas` are the pseudo-counts of each
+    value, the same in all clusters. `ignored` cells are left out, such as missing values: their
+    records do not count for a column.
     """
 
     def __init__(

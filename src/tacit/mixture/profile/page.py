@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tacit.mixture.profile.svg import LESS, MORE, Scale, curve, fraction_bar, lift_bar, size_bar
 from tacit.mixture.profile.traits import show_fraction, show_lift, show_size
+from tacit.plot.page import PAGE_STYLE, document, facts_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,18 +18,6 @@ if TYPE_CHECKING:
     from tacit.mixture.profile.traits import ClusterTraits, Trait
 
 __all__ = ["fragment", "page"]
-
-_PAGE_STYLE = """
-:root { color-scheme: light dark; }
-body { margin: 0; font: 15px/1.45 system-ui, -apple-system, "Segoe UI", sans-serif; }
-main { max-width: 86rem; margin: 0 auto; padding: 2rem 1.25rem 3rem; }
-h1 { font-size: 1.7rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1.25rem; margin: 1.25rem 0; }
-dt { opacity: .7; }
-dd { margin: 0; overflow-wrap: anywhere; }
-@page { margin: 14mm; }
-@media print { main { padding: 0; max-width: none; } body { font-size: 11px; } }
-"""
 
 _STYLE = """
 .tacit-clusters { font-variant-numeric: tabular-nums; }
@@ -68,36 +57,20 @@ def page(
     count: str,
     level: float,
 ) -> str:
-    """Return the page.
+    """Return the page: facts, sizes, scores by the number of clusters, and what sets each apart.
 
-    Parameters
-    ----------
-    title : str
-    facts : pairs of str
-    clusters : sequence of ClusterTraits
-    points : pairs of a number of clusters and its score, or None
-    criterion : str
-        What the scores are.
-    count : str
-        How many clusters of how many records, as text.
-    level : float
-        Of the intervals.
+    `count` says how many clusters of how many records there are; intervals have this `level`.
     """
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
     chosen = ""
     if points:
         drawing = curve(points, criterion, len(clusters))
         chosen = f"<h2>How many clusters: {escape(criterion)}</h2>{drawing}"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_PAGE_STYLE}{_STYLE}</style>\n</head>\n<body>\n"
-        f'<main class="tacit-clusters">\n<h1>{escape(title)}</h1>\n<p>{escape(count)}</p>\n'
-        f"{f'<dl>{rows}</dl>' if rows else ''}\n"
+    body = (
+        f"<p>{escape(count)}</p>\n{facts_list(facts)}\n"
         f"<h2>Sizes</h2>\n{_overview(clusters)}\n{chosen}\n"
         f"<h2>What sets each apart</h2>\n{_note(level)}\n{_cards(clusters)}\n"
-        "</main>\n</body>\n</html>\n"
     )
+    return document(title, PAGE_STYLE + _STYLE, body, "tacit-clusters")
 
 
 def fragment(clusters: Sequence[ClusterTraits], count: str, level: float) -> str:

@@ -124,10 +124,8 @@ class Profile:
         table : Table
         labels : array of int of shape (n_records,)
             The cluster of each record: 0, 1, …
-        prior : float, default 1.0
-            How many records' worth of the overall fractions each cluster begins with.
-        names : sequence of str, optional
-        level : float, default 0.95
+        prior, names, level
+            As of :meth:`from_counts`.
         """
         clusters = np.asarray(labels)
         if (

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import math
 from typing import TYPE_CHECKING, NamedTuple
+
+from tacit.plot.page import COLOURS, Chart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LESS", "MORE", "Scale", "curve", "lift_bar", "fraction_bar", "size_bar"]
 
-MORE = "#2f7fc1"  # both can be told apart on white and on black, and by the colour-blind
-LESS = "#d97a2b"
+MORE, LESS = COLOURS[:2]
 _LOWEST, _HIGHEST = -4.0, 7.0  # lifts below 2⁻⁴ and beyond 2⁷ are drawn as if they were just that
 _HEIGHT = 12
 
@@ -77,44 +77,18 @@ def lift_bar(
 
 def curve(points: Sequence[tuple[int, float]], criterion: str, chosen: int) -> str:
     """Draw scores by the number of clusters, with a ring around the one that was chosen."""
-    width, height, left, bottom, top = 460, 200, 84, 44, 12
+    drawn = [(k, score) for k, score in points if math.isfinite(score)]
     numbers = [k for k, _ in points]
-    scores = [score for _, score in points if math.isfinite(score)]
-    least, most = min(scores), max(scores)
-    span, reach = (most - least) or 1.0, (max(numbers) - min(numbers)) or 1
-
-    def x(k: int) -> float:
-        return left + (width - left - 14) * (k - min(numbers)) / reach
-
-    def y(score: float) -> float:
-        return height - bottom - (height - bottom - top) * (score - least) / span
-
-    drawn = sorted((k, score) for k, score in points if math.isfinite(score))
-    path = " ".join(f"{x(k):.1f},{y(score):.1f}" for k, score in drawn)
-    ring = [
-        f'<circle cx="{x(k):.1f}" cy="{y(s):.1f}" r="6" fill="none" stroke="{LESS}" '
-        'stroke-width="2"/>'
-        for k, s in drawn
+    chart = Chart((460, 200), 84, numbers, [score for _, score in drawn])
+    chart.line(drawn, MORE)
+    chart.elements += [
+        f'<circle cx="{chart.x(k):.1f}" cy="{chart.y(score):.1f}" r="6" fill="none" '
+        f'stroke="{LESS}" stroke-width="2"/>'
+        for k, score in drawn
         if k == chosen
     ]
-    parts = [
-        f'<polyline points="{path}" fill="none" stroke="{MORE}" stroke-width="2"/>',
-        *(f'<circle cx="{x(k):.1f}" cy="{y(s):.1f}" r="2.5" fill="{MORE}"/>' for k, s in drawn),
-        *ring,
-        f'<path d="M{left - 8} {top}V{height - bottom + 8}H{width - 6}" fill="none" '
-        'stroke="currentColor" stroke-opacity="0.4"/>',
-    ]
-    parts += [
-        _text(x(k), height - bottom + 22, str(k), "middle", bold=k == chosen)
-        for k in _ticks(min(numbers), max(numbers), chosen)
-    ]
-    parts += [_text(left - 12, y(score) + 4, f"{score:,.6g}", "end") for score in (least, most)]
-    parts.append(_text(width - 6, height - 1, "clusters", "end"))
-    label = f"{criterion} by number of clusters; chosen: {chosen}"
-    return (
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
-        f'aria-label="{html.escape(label)}">{"".join(parts)}</svg>'
-    )
+    chart.label(_ticks(min(numbers), max(numbers), chosen), chosen, "clusters", ",.6g")
+    return chart.to_svg(f"{criterion} by number of clusters; chosen: {chosen}")
 
 
 def _ticks(first: int, last: int, chosen: int) -> list[int]:
@@ -146,12 +120,4 @@ def _line(x1: float, x2: float, width: float, colour: str, opacity: float = 1.0)
     return (
         f'<path d="M{x1:.1f} 0L{x2:.1f} {_HEIGHT}" stroke="{colour}" stroke-width="{width:g}" '
         f'stroke-opacity="{opacity:g}"/>'
-    )
-
-
-def _text(x: float, y: float, text: str, anchor: str, bold: bool = False) -> str:
-    weight = ' font-weight="bold"' if bold else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="12" text-anchor="{anchor}" '
-        f'fill="currentColor"{weight}>{html.escape(text)}</text>'
     )

@@ -23,11 +23,10 @@ from tacit.network.bif.bif_reader import read_bif_text
 from tacit.network.bif.xmlbif import read_xmlbif_bytes
 from tacit.network.inference.net import Net
 from tacit.network.inference.records import as_table
-from tacit.network.parameters.em import check_tol
 from tacit.network.parameters.estimate import check_prior, make_tables
 from tacit.network.parameters.table_counts import count_tables, fill_in_tables
 from tacit.network.search.learning import Learning, arcs_to_parents, estimate_net, learn_net
-from tacit.parameters import store_parameters
+from tacit.parameters import check_choice, check_number, rename_parameters, store_parameters
 from tacit.scale import as_partitioned
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class BayesNet(NetEstimator):
     n_walks : int, default 5
         How many walks among equivalent nets come to nothing before a top is taken for one.
     swaps : bool, default True
-        Whether two neighbours may change places.
+        Whether two neighbours may swap.
     required, forbidden : sequence of (from, to), optional
         Arcs that the net has to have, and arcs that it must not have.
     max_seconds : float, optional
@@ -284,9 +283,8 @@ class BayesNet(NetEstimator):
         [[0.75, 0.25]]
         """
         weight = check_prior(parameters, prior_weight)
-        if missing not in ("ignore", "em"):
-            raise InputError(f"missing must be 'ignore' or 'em', got {missing!r}")
-        rounds, gain = check_int(max_iter, "max_iter", 1), check_tol(tol)
+        check_choice(missing, "missing", ("ignore", "em"))
+        rounds, gain = check_int(max_iter, "max_iter", 1), check_number(tol, "tol", 0)
         before = self._fitted()
         partitions = as_partitioned(X)
         table = as_table(before.schema, X) if partitions is None else partitions
@@ -349,7 +347,6 @@ class BayesNet(NetEstimator):
             scores = state["family_scores"]
             if scores.dtype != np.float64 or scores.shape != (len(net.schema_),):
                 raise InputError("it has not a score for each column")
-            facts = store.read_json(state["report"])
-            facts = {_EARLIER.get(name, name): value for name, value in facts.items()}
+            facts = rename_parameters(store.read_json(state["report"]), _EARLIER)
             net.learning_ = Learning(**facts, family_scores=scores, trace=[])
         return net

@@ -59,18 +59,18 @@ def _labels(name: str, given: Any) -> Labels:
 
 
 def check_parents(names: Sequence[str], parents: Any) -> tuple[tuple[int, ...], ...]:
-    """Return the places of each column's parents, in the order in which they were given."""
+    """Return the positions of each column's parents, in the order in which they were given."""
     if not isinstance(parents, Mapping):
         raise InputError("parents must map columns to lists of columns")
-    places = {name: place for place, name in enumerate(names)}
+    index = {name: k for k, name in enumerate(names)}
     positions: list[tuple[int, ...]] = [()] * len(names)
     for child, above in parents.items():
-        if child not in places:
+        if child not in index:
             raise InputError(f"parents: there is no column {child!r}")
         if isinstance(above, str):
             raise InputError(f"parents: those of {child!r} must be a list, got {above!r}")
         for parent in above:
-            if parent not in places:
+            if parent not in index:
                 raise InputError(
                     f"parents: {child!r} has the parent {parent!r}, which is no column"
                 )
@@ -78,7 +78,7 @@ def check_parents(names: Sequence[str], parents: Any) -> tuple[tuple[int, ...], 
                 raise InputError(f"parents: {child!r} is its own parent")
         if len(set(above)) < len(above):
             raise InputError(f"parents: {child!r} has a parent twice")
-        positions[places[child]] = tuple(places[parent] for parent in above)
+        positions[index[child]] = tuple(index[parent] for parent in above)
     check_acyclic(positions, names)
     return tuple(positions)
 
@@ -93,10 +93,10 @@ def check_tables(
         if name not in names:
             raise InputError(f"tables: there is no column {name!r}")
     checked = []
-    for place, name in enumerate(names):
+    for position, name in enumerate(names):
         if name not in tables:
             raise InputError(f"tables: {name!r} has none")
-        shape = (*(len(labels[p]) for p in parents[place]), len(labels[place]))
+        shape = (*(len(labels[p]) for p in parents[position]), len(labels[position]))
         try:
             table = np.array(tables[name], np.float64)
         except (TypeError, ValueError) as error:
@@ -112,7 +112,7 @@ def check_tables(
         if fault is not None:
             row, problem = fault
             raise InputError(
-                f"tables: that of {name!r}{_where(labels, names, parents[place], row)} {problem}"
+                f"tables: that of {name!r}{_where(labels, names, parents[position], row)} {problem}"
             )
         checked.append(table)
     return tuple(checked)

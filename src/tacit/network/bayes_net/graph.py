@@ -1,6 +1,6 @@
 """Arcs between columns: order, cycles, separation, and what columns of the same family share.
 
-A graph is given by the parents of each column, as places.
+A graph is given by the parents of each column, as positions.
 """
 
 from __future__ import annotations

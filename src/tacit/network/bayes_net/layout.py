@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
     from tacit.network.bayes_net.graph import Parents
 
-__all__ = ["Placed", "lay_out_layers"]
+__all__ = ["LayeredLayout", "lay_out_layers"]
 
 _SWEEPS = 24
 _BEND = 10.0  # the height that a passing arc takes
 
 
 @dataclass(frozen=True)
-class Placed:
+class LayeredLayout:
     """Where everything is.
 
     Attributes
@@ -46,8 +46,8 @@ class Placed:
     bends: dict[tuple[int, int], list[float]]
 
 
-def lay_out_layers(parents: Parents, height: float, gap: float) -> Placed:
-    """Return places of boxes of equal height with gaps between them.
+def lay_out_layers(parents: Parents, height: float, gap: float) -> LayeredLayout:
+    """Return positions of boxes of equal height with gaps between them.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def lay_out_layers(parents: Parents, height: float, gap: float) -> Placed:
     rows = _order(level, near_left, near_right)
     y = _heights(rows, near_left, near_right, np.array(size), gap)
     bends = {arc: [float(y[k]) for k in chain] for arc, chain in chains.items()}
-    return Placed(layer, y[:n], bends)
+    return LayeredLayout(layer, y[:n], bends)
 
 
 def _layers(parents: Parents) -> list[int]:
@@ -101,17 +101,17 @@ def _order(
     rows: list[list[int]] = [[] for _ in range(max(level) + 1)]
     for node, number in enumerate(level):
         rows[number].append(node)
-    place = np.zeros(len(level))
+    order = np.zeros(len(level))
     for row in rows:
-        place[row] = np.arange(len(row)) - len(row) / 2
+        order[row] = np.arange(len(row)) - len(row) / 2
     best, fewest = [list(row) for row in rows], _crossings(rows, right)
     for sweep in range(_SWEEPS):
         forwards = sweep % 2 == 0
         near = left if forwards else right
         for row in rows if forwards else reversed(rows):
-            aim = [float(np.mean(place[near[k]])) if near[k] else float(place[k]) for k in row]
+            aim = [float(np.mean(order[near[k]])) if near[k] else float(order[k]) for k in row]
             row[:] = [row[k] for k in np.argsort(aim, kind="stable")]
-            place[row] = np.arange(len(row)) - len(row) / 2
+            order[row] = np.arange(len(row)) - len(row) / 2
         crossings = _crossings(rows, right)
         if crossings < fewest:
             best, fewest = [list(row) for row in rows], crossings
@@ -120,14 +120,14 @@ def _order(
 
 def _crossings(rows: Sequence[Sequence[int]], right: Sequence[Sequence[int]]) -> int:
     """Count how often arcs between neighbouring layers cross."""
-    place = {node: k for row in rows for k, node in enumerate(row)}
+    order = {node: k for row in rows for k, node in enumerate(row)}
     total = 0
     for row in rows:
-        ends = [np.sort([place[x] for x in right[node]]) for node in row]
+        ends = [np.sort([order[x] for x in right[node]]) for node in row]
         flat = np.concatenate(ends).astype(np.int64) if ends else np.zeros(0, np.int64)
         if len(flat) < 2:
             continue
-        above = np.zeros(int(flat.max()) + 2, np.int64)  # arcs so far that end at each place
+        above = np.zeros(int(flat.max()) + 2, np.int64)  # arcs so far that end at each position
         for below in ends:
             for end in below.tolist():
                 total += int(above[end + 1 :].sum())

@@ -19,7 +19,7 @@ from tacit.network.bif.xmlbif import xmlbif_text
 from tacit.network.density import DensityEstimator, probabilities
 from tacit.network.inference.evidence import check_columns
 from tacit.network.inference.records import Records, as_table, read_records
-from tacit.parameters import plain_parameters
+from tacit.parameters import check_choice, plain_parameters
 from tacit.table import Table
 from tacit.table.features import Features, fit_features, note_features, take_columns
 
@@ -69,14 +69,13 @@ class NetEstimator(DensityEstimator):
         estimator
             Itself.
         """
-        table, kind = self._take(X, sample_weight)
-        self._check_unseen()
-        self._learn(table, kind)
+        check_choice(self.unseen, "unseen", ("error", "default"))
+        self._learn(*self._take(X, sample_weight))
         return self
 
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> Self:
         """Learn from counts of partitions."""
-        self._check_unseen()
+        check_choice(self.unseen, "unseen", ("error", "default"))
         self._learn(X, "table")
         return self
 
@@ -88,10 +87,6 @@ class NetEstimator(DensityEstimator):
         if table.weights is not None and not table.weights.any():
             raise InputError("sample_weight: all weights are zero")
         return table, features.kind
-
-    def _check_unseen(self) -> None:
-        if self.unseen not in ("error", "default"):
-            raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
 
     def _learn(self, table: Table | PartitionedTable, kind: Any) -> None:
         raise NotImplementedError
@@ -325,9 +320,8 @@ class NetEstimator(DensityEstimator):
         facts: dict[str, Any] = {"parameters": {}, "kind": "table"}
         if "settings" in state:  # nets of the first version have none
             facts = store.read_json(state["settings"])
-        if facts["kind"] not in ("table", "frame", "array"):
-            raise InputError(f"its records were of the kind {facts['kind']!r}, which is not known")
-        return cls(**facts["parameters"])._keep(net_from_state(state), facts["kind"])
+        kind = check_choice(facts["kind"], "kind", ("table", "frame", "array"))
+        return cls(**facts["parameters"])._keep(net_from_state(state), kind)
 
     def __eq__(self, other: object) -> bool:
         """Return whether two fitted nets have the same columns, arcs and tables."""

@@ -47,7 +47,7 @@ class ParsedNet:
 class _Variable:
     name: str
     labels: list[str]
-    place: int
+    offset: int
     end: int
     parents: list[str] | None = None
     asked: int = 0  # where its probabilities are given
@@ -68,25 +68,25 @@ def read_bif_text(path: str | os.PathLike[str], text: str) -> ParsedNet:
     variables: dict[str, _Variable] = {}
     later: list[int] = []  # probabilities may come before what they are about is declared
     while not scanner.done:
-        place = scanner.skip()
+        offset = scanner.skip()
         match scanner.word("'network', 'variable' or 'probability'"):
             case "network":
                 _pass_network(scanner)
             case "variable":
-                _read_variable(scanner, variables, place)
+                _read_variable(scanner, variables, offset)
             case "probability":
-                later.append(place)
-                scanner.until("{", "this 'probability'", place)
-                scanner.until("}", "this 'probability'", place)
+                later.append(offset)
+                scanner.until("{", "this 'probability'", offset)
+                scanner.until("}", "this 'probability'", offset)
             case other:
                 scanner.fail(
                     f"{other!r} is not known; 'network', 'variable' or 'probability' is expected",
-                    place,
+                    offset,
                 )
     if not variables:
         scanner.fail("there is no variable in this file")
-    for place in later:
-        scanner.place = place
+    for offset in later:
+        scanner.offset = offset
         _read_probability(scanner, variables)
     return _finish(scanner, list(variables.values()))
 
@@ -101,17 +101,17 @@ def _pass_network(scanner: Scanner) -> None:
 
 def _pass_properties(scanner: Scanner, what: str) -> None:
     while scanner.peek() not in ("}", ""):
-        place = scanner.skip()
+        offset = scanner.skip()
         if scanner.word("a property") != "property":
-            scanner.fail(f"a {what} has properties only", place)
+            scanner.fail(f"a {what} has properties only", offset)
         scanner.until(";", "this property")
 
 
-def _read_variable(scanner: Scanner, variables: dict[str, _Variable], place: int) -> None:
+def _read_variable(scanner: Scanner, variables: dict[str, _Variable], offset: int) -> None:
     name = scanner.word("the name of a variable")
     if name in variables:
-        first = scanner.line(variables[name].place)
-        scanner.fail(f"the variable {name!r} is there twice; line {first} has it first", place)
+        first = scanner.line(variables[name].offset)
+        scanner.fail(f"the variable {name!r} is there twice; line {first} has it first", offset)
     scanner.expect("{", f"variable {name}")
     labels: list[str] | None = None
     while scanner.peek() not in ("}", ""):
@@ -125,36 +125,36 @@ def _read_variable(scanner: Scanner, variables: dict[str, _Variable], place: int
                 scanner.fail(f"a variable has a type and properties, not {other!r}", inner)
     scanner.expect("}", f"the type of variable {name}")
     if labels is None:
-        scanner.fail(f"the variable {name!r} has no type", place)
+        scanner.fail(f"the variable {name!r} has no type", offset)
     codes = {label: code for code, label in enumerate(labels)}
-    variables[name] = _Variable(name, labels, place, scanner.place, codes=codes)
+    variables[name] = _Variable(name, labels, offset, scanner.offset, codes=codes)
 
 
-def _read_type(scanner: Scanner, name: str, place: int) -> list[str]:
+def _read_type(scanner: Scanner, name: str, offset: int) -> list[str]:
     size = _SIZE.match(head := scanner.until("{", f"the type of {name!r}"))
     if size is None:
         kind = (head.split() or [""])[0]
         scanner.fail(
-            f"the type of {name!r} must be 'discrete [ number of states ]', got {kind!r}", place
+            f"the type of {name!r} must be 'discrete [ number of states ]', got {kind!r}", offset
         )
-    states = scanner.until("}", f"the states of {name!r}", place)
+    states = scanner.until("}", f"the states of {name!r}", offset)
     labels = split_names(states)
     if ";" in "".join(label for label in labels if f'"{label}"' not in states):
-        scanner.fail(f"there is no '}}' for the states of {name!r}", place)
+        scanner.fail(f"there is no '}}' for the states of {name!r}", offset)
     if scanner.peek() == ";":
-        scanner.place += 1
+        scanner.offset += 1
     if len(labels) != int(size[1]):
-        scanner.fail(f"{name!r} is to have {size[1]} states, but {len(labels)} are listed", place)
+        scanner.fail(f"{name!r} is to have {size[1]} states, but {len(labels)} are listed", offset)
     if not labels:
-        scanner.fail(f"{name!r} has no states", place)
+        scanner.fail(f"{name!r} has no states", offset)
     if len(set(labels)) < len(labels):
         twice = next(label for k, label in enumerate(labels) if label in labels[:k])
-        scanner.fail(f"{name!r} has the state {twice!r} twice", place)
+        scanner.fail(f"{name!r} has the state {twice!r} twice", offset)
     return labels
 
 
 def _read_probability(scanner: Scanner, variables: dict[str, _Variable]) -> None:
-    place = scanner.skip()
+    offset = scanner.skip()
     scanner.word("'probability'")
     scanner.expect("(", "probability")
     head = scanner.until(")", "this 'probability'")
@@ -163,16 +163,16 @@ def _read_probability(scanner: Scanner, variables: dict[str, _Variable]) -> None
         child, *parents = head.split()  # as the format has it: commas and bars mean nothing
     for name in (child, *parents):
         if name not in variables:
-            scanner.fail(f"there is no variable {name!r}", place)
+            scanner.fail(f"there is no variable {name!r}", offset)
     variable = variables[child]
     if variable.parents is not None:
         first = scanner.line(variable.asked)
-        scanner.fail(f"probabilities of {child!r} are there twice; line {first} has them", place)
+        scanner.fail(f"probabilities of {child!r} are there twice; line {first} has them", offset)
     if child in parents:
-        scanner.fail(f"{child!r} is its own parent", place)
+        scanner.fail(f"{child!r} is its own parent", offset)
     if len(set(parents)) < len(parents):
-        scanner.fail(f"{child!r} has a parent twice", place)
-    variable.parents, variable.asked = parents, place
+        scanner.fail(f"{child!r} has a parent twice", offset)
+    variable.parents, variable.asked = parents, offset
     scanner.expect("{", f"probability of {child}")
     variable.table = _read_rows(scanner, variable, [variables[name] for name in parents])
     scanner.expect("}", f"the probabilities of {child}")
@@ -189,41 +189,41 @@ def _read_rows(
             f"the table of {variable.name!r} would have {n_rows * arity:,} cells", variable.asked
         )
     table = np.full((n_rows, arity), np.nan)
-    places = np.full(n_rows, variable.asked)  # where each row comes from, for complaints
+    offsets = np.full(n_rows, variable.asked)  # where each row comes from, for complaints
     default: tuple[NDArray[np.float64], int] | None = None
     while scanner.peek() not in ("}", ""):
-        place = scanner.skip()
+        offset = scanner.skip()
         if scanner.peek() == "(":
-            _read_labelled(scanner, variable, parents, table, places)
+            _read_labelled(scanner, variable, parents, table, offsets)
             continue
         match scanner.word("a row, 'table' or 'default'"):
             case "table":
                 held = ~np.isnan(table[:, 0])
                 if held.any():
-                    first = scanner.line(int(places[held.argmax()]))
+                    first = scanner.line(int(offsets[held.argmax()]))
                     scanner.fail(
                         f"probabilities of {variable.name!r} are there twice; line {first} "
                         "has some",
-                        place,
+                        offset,
                     )
-                numbers = _read_numbers(scanner, place, n_rows * arity, variable.name)
+                numbers = _read_numbers(scanner, offset, n_rows * arity, variable.name)
                 table[:] = numbers.reshape(arity, n_rows).T
-                places[:] = place
+                offsets[:] = offset
             case "default":
                 if default is not None:
                     first = scanner.line(default[1])
                     scanner.fail(
                         f"the default of {variable.name!r} is there twice; line {first} has it",
-                        place,
+                        offset,
                     )
-                default = _read_numbers(scanner, place, arity, variable.name), place
+                default = _read_numbers(scanner, offset, arity, variable.name), offset
             case "property":
                 scanner.until(";", "this property")
             case other:
-                scanner.fail(f"{other!r} is neither a row nor 'table' nor 'default'", place)
+                scanner.fail(f"{other!r} is neither a row nor 'table' nor 'default'", offset)
     lacking = np.isnan(table[:, 0])
     if lacking.any() and default is not None:
-        table[lacking], places[lacking] = default
+        table[lacking], offsets[lacking] = default
         lacking[:] = False
     if lacking.any():
         held = _held(parents, sizes, int(lacking.argmax()))
@@ -232,7 +232,7 @@ def _read_rows(
     if fault is not None:
         row, problem = fault
         held = _held(parents, sizes, row)
-        scanner.fail(f"the row of {variable.name!r}{held} {problem}", int(places[row]))
+        scanner.fail(f"the row of {variable.name!r}{held} {problem}", int(offsets[row]))
     return table
 
 
@@ -250,11 +250,11 @@ def _read_labelled(
     variable: _Variable,
     parents: list[_Variable],
     table: NDArray[np.float64],
-    places: NDArray[np.int64],
+    offsets: NDArray[np.int64],
 ) -> None:
     """Read rows that begin with the parents' labels, as many as follow each other."""
-    while match := _ROW.match(scanner.text, scanner.place):
-        place = match.start(1)
+    while match := _ROW.match(scanner.text, scanner.offset):
+        offset = match.start(1)
         given = [x.strip() for x in match[1].split(",")]
         if len(given) != len(parents) or '"' in match[1]:
             given = split_names(match[1])
@@ -262,40 +262,40 @@ def _read_labelled(
             scanner.fail(
                 f"a row of {variable.name!r} begins with {len(given)} labels, but it has "
                 f"{len(parents)} parents",
-                place,
+                offset,
             )
         row = 0
         for parent, label in zip(parents, given, strict=True):
             code = parent.codes.get(label)
             if code is None:
-                scanner.fail(f"{parent.name!r} has no state {label!r}", place)
+                scanner.fail(f"{parent.name!r} has no state {label!r}", offset)
             row = row * len(parent.labels) + code
         if not np.isnan(table[row, 0]):
-            first = scanner.line(int(places[row]))
+            first = scanner.line(int(offsets[row]))
             scanner.fail(
-                f"this row of {variable.name!r} is there twice; line {first} has it", place
+                f"this row of {variable.name!r} is there twice; line {first} has it", offset
             )
-        numbers = scanner.numbers(match[2], place)
+        numbers = scanner.numbers(match[2], offset)
         if len(numbers) != len(variable.labels):
             scanner.fail(
                 f"a row of {variable.name!r} must have {len(variable.labels)} probabilities, "
                 f"got {len(numbers)}",
-                place,
+                offset,
             )
         if np.isnan(numbers).any():
-            scanner.fail(f"a row of {variable.name!r} has nan, which is no probability", place)
-        table[row], places[row] = numbers, place
-        scanner.place = match.end()
+            scanner.fail(f"a row of {variable.name!r} has nan, which is no probability", offset)
+        table[row], offsets[row] = numbers, offset
+        scanner.offset = match.end()
     if scanner.peek() == "(":
         scanner.fail(f"this row of {variable.name!r} is not '(labels) numbers ;'")
 
 
-def _read_numbers(scanner: Scanner, place: int, n: int, name: str) -> NDArray[np.float64]:
-    numbers = scanner.numbers(scanner.until(";", "these numbers"), place)
+def _read_numbers(scanner: Scanner, offset: int, n: int, name: str) -> NDArray[np.float64]:
+    numbers = scanner.numbers(scanner.until(";", "these numbers"), offset)
     if len(numbers) != n:
-        scanner.fail(f"{n} probabilities of {name!r} are expected, got {len(numbers)}", place)
+        scanner.fail(f"{n} probabilities of {name!r} are expected, got {len(numbers)}", offset)
     if np.isnan(numbers).any():
-        scanner.fail(f"{name!r} has nan, which is no probability", place)
+        scanner.fail(f"{name!r} has nan, which is no probability", offset)
     return numbers
 
 
@@ -307,10 +307,10 @@ def _finish(scanner: Scanner, variables: list[_Variable]) -> ParsedNet:
     note = next(notes, None)
     for variable in variables:
         if variable.parents is None or variable.table is None:
-            scanner.fail(f"the variable {variable.name!r} has no probabilities", variable.place)
+            scanner.fail(f"the variable {variable.name!r} has no probabilities", variable.offset)
         name, labels = variable.name, Labels(variable.labels, "String")
         while note is not None and note[0] < variable.end:
-            if note[0] > variable.place:
+            if note[0] > variable.offset:
                 name, labels = _apply(note[1], name, labels)
             note = next(notes, None)
         net.names.append(name)

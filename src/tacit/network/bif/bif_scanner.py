@@ -1,4 +1,4 @@
-"""Reading the text of a BIF file piece by piece; every complaint has a line number."""
+"""Reading the text of a BIF file token by token; every complaint has a line number."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NAMES = re.compile(r'"([^"]*)"|([^,|"\s](?:[^,"]*[^,"\s])?)')
 
 
 class Scanner:
-    """A text and a place in it. Comments are blanks; what they say is kept in `notes` by line.
+    """A text and an offset in it. Comments are blanks; what they say is kept in `notes` by line.
 
     Parameters
     ----------
@@ -35,12 +35,12 @@ class Scanner:
     def __init__(self, path: str | os.PathLike[str], text: str) -> None:
         self.path = path
         self.notes: list[tuple[int, str]] = []
-        self.place = 0
+        self.offset = 0
         self.text = text
         self.text = _COMMENT.sub(self._blank, text)
 
     def _blank(self, match: re.Match[str]) -> str:
-        """Replace a comment by as many blanks, so that places and lines stay what they are."""
+        """Replace a comment by as many blanks, so that offsets and lines stay what they are."""
         text = match[0]
         if text.startswith('"'):
             return text
@@ -50,20 +50,20 @@ class Scanner:
             self.notes.append((match.start(), text[2:].strip()))
         return re.sub(r"[^\n]", " ", text)
 
-    def line(self, place: int | None = None) -> int:
-        """Return the line of a place."""
-        return self.text.count("\n", 0, self.place if place is None else place) + 1
+    def line(self, offset: int | None = None) -> int:
+        """Return the line of an offset."""
+        return self.text.count("\n", 0, self.offset if offset is None else offset) + 1
 
-    def fail(self, problem: str, place: int | None = None) -> NoReturn:
+    def fail(self, problem: str, offset: int | None = None) -> NoReturn:
         """Say what is wrong, and where."""
-        raise FileError(self.path, f"line {self.line(place)}: {problem}")
+        raise FileError(self.path, f"line {self.line(offset)}: {problem}")
 
     def skip(self) -> int:
-        """Go to the next thing and return its place."""
-        match = _BLANK.match(self.text, self.place)
+        """Go to the next thing and return its offset."""
+        match = _BLANK.match(self.text, self.offset)
         assert match is not None
-        self.place = match.end()
-        return self.place
+        self.offset = match.end()
+        return self.offset
 
     @property
     def done(self) -> bool:
@@ -72,7 +72,7 @@ class Scanner:
 
     def peek(self) -> str:
         """Return the next character; nothing at the end."""
-        return self.text[self.skip() : self.place + 1]
+        return self.text[self.skip() : self.offset + 1]
 
     def word(self, what: str) -> str:
         """Return the next word, or the text of the next quotation."""
@@ -80,7 +80,7 @@ class Scanner:
         if match is None:
             instead = f", not {self.peek()!r}" if self.peek() else "; the file ends"
             self.fail(f"{what} is expected{instead}")
-        self.place = match.end()
+        self.offset = match.end()
         return match[0].strip('"') if match[0].startswith('"') else match[0]
 
     def expect(self, mark: str, after: str) -> None:
@@ -88,25 +88,25 @@ class Scanner:
         if self.peek() != mark:
             instead = f", not {self.peek()!r}" if self.peek() else "; the file ends"
             self.fail(f"{mark!r} is expected after {after}{instead}")
-        self.place += 1
+        self.offset += 1
 
-    def until(self, mark: str, begin: str, place: int | None = None) -> str:
+    def until(self, mark: str, begin: str, offset: int | None = None) -> str:
         """Return all up to a mark and go past it; quoted texts may hold it.
 
-        If there is none, the complaint is about `place`, or about here.
+        If there is none, the complaint is about `offset`, or about here.
         """
         start = self.skip()
         end = start - 1
         while True:
             end = self.text.find(mark, end + 1)
             if end < 0:
-                self.fail(f"there is no {mark!r} for {begin}", start if place is None else place)
+                self.fail(f"there is no {mark!r} for {begin}", start if offset is None else offset)
             if self.text.count('"', start, end) % 2 == 0:
                 break
-        self.place = end + 1
+        self.offset = end + 1
         return self.text[start:end]
 
-    def numbers(self, text: str, place: int) -> NDArray[np.float64]:
+    def numbers(self, text: str, offset: int) -> NDArray[np.float64]:
         """Return numbers that commas or blanks separate."""
         parts = text.split(",") if "," in text else text.split()
         try:
@@ -119,7 +119,7 @@ class Scanner:
             try:
                 float(part)
             except ValueError:
-                self.fail(f"{part!r} is no number", place)
+                self.fail(f"{part!r} is no number", offset)
         return np.array(parts, np.float64)
 
 

@@ -25,22 +25,22 @@ def bif_text(
     names = plain_words(schema.names, numbers=False)
     words = [plain_words(labels, numbers=True) for labels in schema.labels]
     lines = ["network unknown {", "}"]
-    for place, name in enumerate(names):
-        labels = words[place]
+    for position, name in enumerate(names):
+        labels = words[position]
         lines.append(f"variable {name} {{")
         lines.append(f"  type discrete [ {len(labels)} ] {{ {', '.join(labels)} }};")
-        note = make_note(schema.names[place], schema.labels[place], [name, *labels])
+        note = make_note(schema.names[position], schema.labels[position], [name, *labels])
         if note is not None:
             lines.append(f"  // {note}")
         lines.append("}")
-    for place, name in enumerate(names):
-        given = parents[place]
+    for position, name in enumerate(names):
+        given = parents[position]
         if not given:
             lines.append(f"probability ( {name} ) {{")
-            lines.append(f"  table {_numbers(tables[place][0])};")
+            lines.append(f"  table {_numbers(tables[position][0])};")
         else:
             lines.append(f"probability ( {name} | {', '.join(names[p] for p in given)} ) {{")
-            lines += _rows([words[p] for p in given], tables[place])
+            lines += _rows([words[p] for p in given], tables[position])
         lines.append("}")
     return "\n".join(lines) + "\n"
 

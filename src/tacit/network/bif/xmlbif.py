@@ -48,11 +48,11 @@ class _Element:
     tag: str
     line: int
     children: list[_Element] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)
+    texts_: list[str] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        return "".join(self.pieces).strip()
+        return "".join(self.texts_).strip()
 
     def all(self, tag: str) -> list[_Element]:
         return [child for child in self.children if child.tag == tag]
@@ -88,7 +88,7 @@ class _Reader:
 
         parser.StartElementHandler = start
         parser.EndElementHandler = lambda _: open_ones.pop() and None
-        parser.CharacterDataHandler = lambda text: open_ones[-1].pieces.append(text)
+        parser.CharacterDataHandler = lambda text: open_ones[-1].texts_.append(text)
         parser.EntityDeclHandler = refuse
         try:
             parser.Parse(data, True)
@@ -115,12 +115,12 @@ class _Reader:
         for element in networks[0].all("DEFINITION") + networks[0].all("PROBABILITY"):
             self._definition(element)
         net = ParsedNet(self.names, self.labels)
-        places = {name: k for k, name in enumerate(self.names)}
+        positions = {name: k for k, name in enumerate(self.names)}
         for name, variable in zip(self.names, self.variables, strict=True):
             if name not in self.definitions:
                 self.fail(variable.line, f"the variable {name!r} has no <DEFINITION>")
             definition = self.definitions[name]
-            given = [places[child.text] for child in definition.all("GIVEN")]
+            given = [positions[child.text] for child in definition.all("GIVEN")]
             net.parents.append(tuple(given))
             net.tables.append(self._table(definition, name, given))
         cycle = find_cycle(net.parents)
@@ -248,22 +248,22 @@ def xmlbif_text(
     texts = _names(schema)
     names = [escape(text) for text in texts]
     lines = []
-    for place, name in enumerate(names):
-        labels = schema.labels[place]
+    for position, name in enumerate(names):
+        labels = schema.labels[position]
         outcomes = _outcomes(labels)
         lines.append(f'<VARIABLE TYPE="nature">\n  <NAME>{name}</NAME>')
         lines += [f"  <OUTCOME>{escape(text)}</OUTCOME>" for text in outcomes]
-        own_name = schema.names[place]
-        if outcomes != list(labels) or labels.dtype != "String" or texts[place] != own_name:
-            kept = pack_schema(Schema([own_name], [labels], [0]))
+        original = schema.names[position]
+        if outcomes != list(labels) or labels.dtype != "String" or texts[position] != original:
+            kept = pack_schema(Schema([original], [labels], [0]))
             # Some programs take a property apart at every "=".
             note = escape(json.dumps(kept).replace("=", "\\u003d"))
             lines.append(f"  <PROPERTY>{_SIGN}{note}</PROPERTY>")
         lines.append("</VARIABLE>")
-    for place, name in enumerate(names):
+    for position, name in enumerate(names):
         lines.append(f"<DEFINITION>\n  <FOR>{name}</FOR>")
-        lines += [f"  <GIVEN>{names[p]}</GIVEN>" for p in parents[place]]
-        rows = (" ".join(map(repr, row)) for row in tables[place].tolist())
+        lines += [f"  <GIVEN>{names[p]}</GIVEN>" for p in parents[position]]
+        rows = (" ".join(map(repr, row)) for row in tables[position].tolist())
         lines.append("  <TABLE>" + "\n    ".join(rows) + "</TABLE>")
         lines.append("</DEFINITION>")
     return _HEAD + "\n".join(lines) + "\n</NETWORK>\n</BIF>\n"

@@ -67,8 +67,8 @@ def _log_scales(model: TreeDensity, evidence: Evidence) -> Floats:
     """Return what the units of known numbers take off log-densities."""
     logs = np.zeros(evidence.n_records)
     for column in np.flatnonzero(model.numeric).tolist():
-        lost = evidence.lost[column]
-        logs[slice(None) if lost is None else ~lost] += np.log(model.scale[column])
+        missing = evidence.missing[column]
+        logs[slice(None) if missing is None else ~missing] += np.log(model.scale[column])
     return logs
 
 
@@ -92,7 +92,7 @@ def _by_form(
         where = "given" if rows is None else f"X: record {rows[int(np.argmax(apart))]}"
         raise InputError(
             f"{where} has something below a label that hangs below a missing number, and in this "
-            "tree numbers are all but known from each other, so that there is no telling. Fill "
+            "tree numbers are all but known from each other, so that it is not known. Fill "
             "the number in, or cut it with discretise"
         )
     plain, apart_rows = np.flatnonzero(~apart), np.flatnonzero(apart)
@@ -105,8 +105,8 @@ def _by_form(
 
 def _all_possible(model: TreeDensity) -> bool:
     links = (link for link in model.links if link is not None)
-    root = model.chances[model.tree.root]
-    return bool((root > 0).all() and all((link.chances > 0).all() for link in links))  # type: ignore[operator, attr-defined, union-attr]
+    root = model.marginals[model.tree.root]
+    return bool((root > 0).all() and all((link.probabilities > 0).all() for link in links))  # type: ignore[operator, attr-defined, union-attr]
 
 
 def _score_numbers(model: TreeDensity, layout: Layout, records: Records) -> Floats:
@@ -138,9 +138,9 @@ def _incomplete(layout: Layout, records: Records) -> NDArray[np.int64]:
     schema = records.table.schema
     if not (schema.arities > layout.schema.arities).any():
         return np.zeros(0, np.int64)
-    lost = schema.value_codes >= layout.schema.arities[schema.value_columns]
-    places = np.flatnonzero(lost[records.table.values])
-    return np.unique(np.searchsorted(records.table.indptr, places, side="right") - 1)
+    missing = schema.value_codes >= layout.schema.arities[schema.value_columns]
+    indices = np.flatnonzero(missing[records.table.values])
+    return np.unique(np.searchsorted(records.table.indptr, indices, side="right") - 1)
 
 
 def _parts(
@@ -167,7 +167,7 @@ class _Values:
 
     def __init__(self, model: TreeDensity, records: Records) -> None:
         self.model, self.records = model, records
-        self.place = np.where(
+        self.index = np.where(
             model.numeric, np.cumsum(model.numeric) - 1, np.cumsum(~model.numeric) - 1
         )
         self.made: dict[int, Any] = {}
@@ -177,43 +177,43 @@ class _Values:
 
     def __getitem__(self, column: int) -> Any:
         if column not in self.made:
-            self.made[column] = self._make(column, int(self.place[column]))
+            self.made[column] = self._make(column, int(self.index[column]))
         return self.made[column]
 
-    def _make(self, column: int, place: int) -> Any:
+    def _make(self, column: int, index: int) -> Any:
         model = self.model
         if model.numeric[column]:
             assert self.records.numbers is not None
-            standardised = (self.records.numbers[:, place] - model.centre[column]) / model.scale[
+            standardised = (self.records.numbers[:, index] - model.centre[column]) / model.scale[
                 column
             ]
             return np.nan_to_num(standardised.astype(np.float64, copy=False))
         assert self.records.table is not None
-        codes = self.records.table.codes(place)
+        codes = self.records.table.codes(index)
         codes[codes >= model.arities[column]] = 0  # anything, where it is missing
         return codes
 
 
 def records_evidence(model: TreeDensity, layout: Layout, records: Records) -> Evidence:
     """Return what is known of records."""
-    lost: list[NDArray[np.bool_] | None] = [None] * model.n_columns
+    missing: list[NDArray[np.bool_] | None] = [None] * model.n_columns
     if records.numbers is not None:
         unknown = np.isnan(records.numbers)
-        places = np.flatnonzero(model.numeric)
+        indices = np.flatnonzero(model.numeric)
         for k in np.flatnonzero(unknown.any(axis=0)).tolist():
-            lost[places[k]] = unknown[:, k]
+            missing[indices[k]] = unknown[:, k]
     if records.table is not None:
         assert layout.schema is not None
         schema = records.table.schema
         hidden = np.flatnonzero(schema.value_codes >= layout.schema.arities[schema.value_columns])
         start, rows = records.table.postings
-        places = np.flatnonzero(~model.numeric)
+        indices = np.flatnonzero(~model.numeric)
         for value in hidden[start[hidden + 1] > start[hidden]].tolist():
             mask = np.zeros(records.n_records, np.bool_)
             mask[rows[start[value] : start[value + 1]]] = True
-            lost[places[schema.value_columns[value]]] = mask
+            missing[indices[schema.value_columns[value]]] = mask
     values: Any = _Values(model, records)
-    return Evidence(values, lost, records.n_records)
+    return Evidence(values, missing, records.n_records)
 
 
 def column_probabilities(
@@ -234,8 +234,8 @@ def _neighbours(
 ) -> tuple[NDArray[np.int64], int]:
     """Return all records, and the width of messages: of complete records only neighbours count."""
     every = np.arange(records.n_records)
-    whole = records.numbers is None or not np.isnan(records.numbers).any()
-    if not whole or (records.table is not None and len(_incomplete(layout, records))):
+    complete = records.numbers is None or not np.isnan(records.numbers).any()
+    if not complete or (records.table is not None and len(_incomplete(layout, records))):
         return every, 0
     around = [column, *model.tree.children[column]]
     return every, int(np.maximum(model.arities[around], 3).sum())
@@ -250,10 +250,10 @@ def column_moments(
         evidence = records_evidence(model, layout, part)
         for chosen, some, grid in _by_form(model, evidence, rows, column):
             if grid is None:
-                told = belief_moments(*belief(model, some, column))
+                moments = belief_moments(*belief(model, some, column))
             else:
-                told = grid_moments(belief(grid, some, column)[0])
-            mean[rows[chosen]], spread[rows[chosen]] = told
+                moments = grid_moments(belief(grid, some, column)[0])
+            mean[rows[chosen]], spread[rows[chosen]] = moments
     scale = model.scale[column]
     return model.centre[column] + scale * mean, scale * np.sqrt(spread)
 

@@ -25,7 +25,6 @@ from tacit.network.dependency_tree.input import (
     partition_columns,
     read_records,
 )
-from tacit.network.dependency_tree.layout import Layout, is_number
 from tacit.network.dependency_tree.parameters import LazyDensity, TreeDensity
 from tacit.network.dependency_tree.sampling import draw_records
 from tacit.network.dependency_tree.state import read_structure, tree_to_state
@@ -33,7 +32,13 @@ from tacit.network.dependency_tree.text import edges_frame, tree_dot, tree_graph
 from tacit.network.inference.distribution import Distribution
 from tacit.network.structure.bits import binary_structure, is_bytes
 from tacit.network.structure.learn import Settings, Structure, learn
-from tacit.parameters import make_generator, store_parameters
+from tacit.parameters import (
+    check_choice,
+    check_number,
+    make_generator,
+    rename_parameters,
+    store_parameters,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from tacit.network.dependency_tree.layout import Layout
     from tacit.network.inference.net import Net
     from tacit.network.structure.columns import Columns
     from tacit.plot.scene import Scene
@@ -48,7 +54,7 @@ if TYPE_CHECKING:
     from tacit.schema import Column, Schema
     from tacit.table.features import Features
 
-__all__ = ["DependencyTree", "check_smoothing"]
+__all__ = ["DependencyTree"]
 
 _EARLIER = {"method": "algorithm", "share": "guarantee"}  # parameters of version 0.1
 _PRODUCTS = 2e10  # of numbers, from which on "auto" does not read everything
@@ -82,7 +88,7 @@ class DependencyTree(DensityEstimator):
     interval : {"clt", "hoeffding"}
         What intervals rest on: the central limit theorem, or Hoeffding's inequality ("mist").
     guarantee : {"tree", "decision"}
-        Whether `delta` is for the tree as a whole, or for each decision, as in the paper ("mist").
+        Whether `delta` is for the tree, or for each decision, as in the paper ("mist").
     tree_edges : {"interval", "exact"}
         Whether edges in the tree have intervals, too, or are read in full, as in the paper
         ("mist").
@@ -220,9 +226,8 @@ class DependencyTree(DensityEstimator):
 
     def _check(self) -> None:
         """Refuse wrong parameters."""
-        check_smoothing(self.smoothing)
-        if self.unseen not in ("error", "default"):
-            raise InputError(f"unseen must be 'error' or 'default', got {self.unseen!r}")
+        check_number(self.smoothing, "smoothing", 0)
+        check_choice(self.unseen, "unseen", ("error", "default"))
         self._settings("exact" if self.algorithm == "auto" else self.algorithm).check()
 
     def _fit_bits(self, X: Any, sample_weight: Any) -> tuple[Layout, Structure] | None:
@@ -238,8 +243,8 @@ class DependencyTree(DensityEstimator):
         structure = learn(columns, self._settings(self._choose_algorithm(columns)))
         if self.verbose:
             for done in structure.rounds:
-                told = f"{done['records']:,} records read for {done['alive']:,} pairs of columns"
-                print(told, file=sys.stderr)
+                line = f"{done['records']:,} records read for {done['alive']:,} pairs of columns"
+                print(line, file=sys.stderr)
         return structure
 
     def _settings(self, algorithm: Any) -> Settings:
@@ -261,7 +266,7 @@ class DependencyTree(DensityEstimator):
     def _keep(self, layout: Layout, structure: Structure) -> Self:
         """Note what was learnt; parameters are made when somebody asks for them."""
         self._layout = layout
-        self._smoothing = check_smoothing(self.smoothing)
+        self._smoothing = check_number(self.smoothing, "smoothing", 0)
         self._density = LazyDensity(layout, structure, self._smoothing)
         self.structure_ = structure
         self.edges_ = structure.edges
@@ -440,15 +445,7 @@ class DependencyTree(DensityEstimator):
     def from_state(cls, state: store.State) -> Self:
         """Make a tree of a file's arrays, after checking that they go together."""
         facts = store.read_json(state["settings"])
-        saved = facts["parameters"].items()
-        tree = cls(**{_EARLIER.get(name, name): value for name, value in saved})
+        tree = cls(**rename_parameters(facts["parameters"], _EARLIER))
         tree._check()
         tree._keep(*read_structure(state, facts))._fitted()
         return tree
-
-
-def check_smoothing(smoothing: Any) -> float:
-    """Return the number of pseudo-records, or say that it must be one."""
-    if not is_number(smoothing) or not 0 <= smoothing < np.inf:
-        raise InputError(f"smoothing must be a number of at least 0, got {smoothing!r}")
-    return float(smoothing)

@@ -54,9 +54,9 @@ def on_grid(model: TreeDensity) -> TreeDensity | None:
 
 def grid_moments(message: Floats) -> tuple[Floats, Floats]:
     """Return mean and variance of a number from a message on the grid."""
-    share = np.exp(message - add_logs(message)[:, None])
-    mean = share @ GRID
-    return mean, share @ GRID**2 - mean**2
+    probability = np.exp(message - add_logs(message)[:, None])
+    mean = probability @ GRID
+    return mean, probability @ GRID**2 - mean**2
 
 
 def _grid_link(link: Link) -> Link:

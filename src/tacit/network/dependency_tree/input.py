@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from tacit import io
 from tacit.errors import FileError, InputError
 from tacit.network.dependency_tree.layout import Layout
+from tacit.network.inference.records import without_missing
 from tacit.network.structure.columns import Columns
 from tacit.schema import Labels, Schema
 from tacit.table import Table
@@ -136,7 +137,7 @@ def partition_columns(
     _refuse_numbers(numeric)
     features = Features(table.schema, {}, "table")
     flags = np.zeros(table.n_columns, np.bool_)
-    return Columns.from_partitions(table), _layout("table", table, features, flags, missing)
+    return Columns.from_table(table), _layout("table", table, features, flags, missing)
 
 
 def _refuse_nan(frame: pl.DataFrame) -> None:
@@ -241,11 +242,13 @@ def _choose(
         return np.array(chosen, np.bool_), specs
     one = Labels([0], "Int64")
     shown = Schema(names, [one] * len(names), [0] * len(names))
-    places = {shown.position(column, "numeric") for column in numeric}
-    for place in sorted(places):
-        if not types[place].is_numeric():
-            raise InputError(f"numeric: column {names[place]!r} holds {types[place]}, not numbers")
-    named = {names[place] for place in places}
+    positions = {shown.position(column, "numeric") for column in numeric}
+    for position in sorted(positions):
+        if not types[position].is_numeric():
+            raise InputError(
+                f"numeric: column {names[position]!r} holds {types[position]}, not numbers"
+            )
+    named = {names[position] for position in positions}
     if isinstance(discretise, Mapping):
         for name in discretise:
             if name in named:
@@ -281,7 +284,7 @@ def _layout(
 ) -> Layout:
     """Say which labels have probabilities, and which mean that a value is missing."""
     schema = features.schema
-    kept = schema if missing == "state" else _without_missing(schema, table)
+    kept = schema if missing == "state" else without_missing(schema, table)
     reading = Features(_with_missing(kept), features.cuts, features.kind)
     return Layout(kind, tuple(names or schema.names), flags, kept, reading)
 
@@ -290,24 +293,6 @@ def label_layout(schema: Schema) -> Layout:
     """Return the layout of an array's discrete columns that lack no value and are not cut."""
     reading = Features(_with_missing(schema), {}, "array")
     return Layout("array", tuple(schema.names), np.zeros(len(schema), np.bool_), schema, reading)
-
-
-def _without_missing(schema: Schema, table: Table | PartitionedTable) -> Schema:
-    """Return the schema without labels for missing values; defaults are the most common ones."""
-    if all(labels.missing is None for labels in schema.labels):
-        return schema
-    labels, defaults = list(schema.labels), schema.defaults.copy()
-    mostly_missing = (d == known.missing for d, known in zip(defaults, labels, strict=True))
-    counts = table.one_way() if any(mostly_missing) else None
-    for c, known in enumerate(schema.labels):
-        if known.missing is None:
-            continue
-        if len(known) == 1:
-            raise InputError(f"X: column {schema.names[c]!r} has only missing values")
-        labels[c] = Labels(known.items[:-1], known.dtype)
-        if counts is not None and defaults[c] == known.missing:
-            defaults[c] = int(np.argmax(counts.array(c)[:-1]))
-    return Schema(schema.names, labels, defaults)
 
 
 def _with_missing(schema: Schema) -> Schema:
@@ -388,6 +373,6 @@ def _real(X: Any) -> NDArray[Any]:
 def _check_finite(numbers: NDArray[Any], layout: Layout) -> None:
     wrong = np.isinf(numbers)
     if wrong.any():
-        row, place = np.unravel_index(int(np.argmax(wrong)), numbers.shape)
-        name = layout.names[int(np.flatnonzero(layout.numeric)[place])]
-        raise InputError(f"X: column {name!r} holds {numbers[row, place]} (inf) at record {row}")
+        row, position = np.unravel_index(int(np.argmax(wrong)), numbers.shape)
+        name = layout.names[int(np.flatnonzero(layout.numeric)[position])]
+        raise InputError(f"X: column {name!r} holds {numbers[row, position]} (inf) at record {row}")

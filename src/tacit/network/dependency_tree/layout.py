@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from tacit.errors import InputError
+from tacit.parameters import is_number
 from tacit.schema import Labels, Schema
 from tacit.table.features import (
     Features,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tacit.schema import Column
 
-__all__ = ["Layout", "is_number", "layout_from_json", "layout_to_json"]
+__all__ = ["Layout", "layout_from_json", "layout_to_json"]
 
 Kind: TypeAlias = Literal["table", "frame", "array"]
 
@@ -62,15 +62,15 @@ class Layout:
         return arities
 
     def position(self, column: Any, argument: str = "column") -> int:
-        """Return the place of a column given by name or place."""
+        """Return the position of a column given by name or position."""
         one = Labels([0], "Int64")
         n = len(self.names)
         return Schema(self.names, [one] * n, np.zeros(n, np.int64)).position(column, argument)
 
-    def discrete(self, place: int) -> Column:
+    def discrete(self, position: int) -> Column:
         """Return a discrete column."""
         assert self.schema is not None
-        return self.schema.column(int(np.count_nonzero(~self.numeric[:place])))
+        return self.schema.column(int(np.count_nonzero(~self.numeric[:position])))
 
     def known(self, given: Any) -> dict[int, Any]:
         """Return codes and numbers of ``{column: value}``."""
@@ -80,14 +80,14 @@ class Layout:
             raise InputError(f"given must map columns to values, got {type(given).__name__}")
         known: dict[int, Any] = {}
         for column, value in given.items():
-            place = self.position(column, "given")
-            name = self.names[place]
-            if place in known:
+            position = self.position(column, "given")
+            name = self.names[position]
+            if position in known:
                 raise InputError(f"given: column {name!r} has two values")
-            if not self.numeric[place]:
-                known[place] = self.discrete(place).code(value)
+            if not self.numeric[position]:
+                known[position] = self.discrete(position).code(value)
             elif is_number(value) and np.isfinite(float(value)):
-                known[place] = float(value)
+                known[position] = float(value)
             else:
                 raise InputError(f"given: column {name!r} must be a finite number, got {value!r}")
         return known
@@ -101,11 +101,6 @@ class Layout:
         note_names(estimator, self.names)
         if self.kind == "array":
             del estimator.feature_names_in_
-
-
-def is_number(value: Any) -> bool:
-    """Return whether this is a real number; truth is none."""
-    return isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
 
 
 def layout_to_json(layout: Layout) -> bytes:

@@ -92,12 +92,12 @@ def multiply_logs(message: Floats, matrix: Floats) -> Floats:
     return _log(np.exp(message - most) @ matrix) + most
 
 
-def draw_codes(chances: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+def draw_codes(probabilities: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw a code for each row of probabilities."""
-    ends = np.cumsum(chances, axis=1)
-    at = rng.random(len(chances)) * ends[:, -1]
+    ends = np.cumsum(probabilities, axis=1)
+    at = rng.random(len(probabilities)) * ends[:, -1]
     # The last code with a probability is the last one that may be drawn.
-    last = chances.shape[1] - 1 - np.argmax(chances[:, ::-1] > 0, axis=1)
+    last = probabilities.shape[1] - 1 - np.argmax(probabilities[:, ::-1] > 0, axis=1)
     codes: NDArray[np.int64] = np.minimum((at[:, None] >= ends).sum(axis=1), last)
     return codes
 
@@ -132,12 +132,12 @@ def _through(terms: Floats, mean: Any, variance: Any) -> Floats:
 class TableLink:
     """A discrete column below a discrete one: a table (parent codes × child codes)."""
 
-    chances: Floats
+    probabilities: Floats
 
     @cached_property
     def logs(self) -> Floats:
         """The logarithms."""
-        return _log(self.chances)
+        return _log(self.probabilities)
 
     def at(self, child: Any, parent: Any) -> Floats:
         """Look up."""
@@ -151,7 +151,7 @@ class TableLink:
 
     def up(self, message: Floats) -> Floats:
         """Sum over the child."""
-        return multiply_logs(message, self.chances.T)
+        return multiply_logs(message, self.probabilities.T)
 
     def up_at(self, message: Floats, parent: Any) -> Floats:
         """Sum over the child."""
@@ -164,14 +164,14 @@ class TableLink:
 
     def down(self, message: Floats) -> Floats:
         """Sum over the parent."""
-        return multiply_logs(message, self.chances)
+        return multiply_logs(message, self.probabilities)
 
     @cached_property
     def _ends(self) -> Floats:
         """Where the next code begins; nowhere after the last one that is possible."""
-        ends = np.cumsum(self.chances, axis=1)
+        ends = np.cumsum(self.probabilities, axis=1)
         ends /= ends[:, -1:]
-        possible = self.chances > 0
+        possible = self.probabilities > 0
         later: NDArray[np.int64] = np.cumsum(possible[:, ::-1], axis=1)[:, ::-1] - possible
         ends[later == 0] = np.inf
         return ends[:, :-1]
@@ -277,13 +277,13 @@ class ClassNormals:
 class ClassPosterior:
     """A discrete column below a number: Bayes' rule, from a normal distribution for each code."""
 
-    chances: Floats
+    probabilities: Floats
     means: Floats
     variances: Floats
 
     def logs(self, parent: Any) -> Floats:
         """Return log P(code | parent) on a new last axis."""
-        scores = _log(self.chances) + _log_normal(
+        scores = _log(self.probabilities) + _log_normal(
             np.asarray(parent)[..., None], self.means, self.variances
         )
         return scores - add_logs(scores)[..., None]
@@ -313,8 +313,8 @@ class ClassPosterior:
 
     def down(self, message: Floats) -> Floats:
         """Integrate over the parent, numerically."""
-        result = np.empty((len(message), len(self.chances)))
-        step = max(1, _CELLS // (message.shape[1] * len(_STEPS) * len(self.chances)))
+        result = np.empty((len(message), len(self.probabilities)))
+        step = max(1, _CELLS // (message.shape[1] * len(_STEPS) * len(self.probabilities)))
         for first in range(0, len(message), step):
             block = message[first : first + step]
             points, logs = term_points(block)

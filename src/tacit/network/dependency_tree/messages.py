@@ -47,28 +47,28 @@ class Evidence:
     ----------
     values : sequence of arrays of shape (m,)
         Of each column: codes, or numbers in the units of the model. Anything where it is missing.
-    lost : list of bool arrays of shape (m,) or None
+    missing : list of bool arrays of shape (m,) or None
         Where a column's values are missing; ``None`` if nowhere.
     n_records : int
     """
 
     values: Any
-    lost: list[NDArray[np.bool_] | None]
+    missing: list[NDArray[np.bool_] | None]
     n_records: int
 
     def without(self, column: int) -> Evidence:
         """Return the evidence as if a column were missing throughout."""
-        lost = list(self.lost)
-        lost[column] = np.ones(self.n_records, np.bool_)
-        return replace(self, lost=lost)
+        missing = list(self.missing)
+        missing[column] = np.ones(self.n_records, np.bool_)
+        return replace(self, missing=missing)
 
     def take(self, rows: NDArray[np.int64]) -> Evidence:
         """Return the evidence of some records."""
-        lost = [
+        missing = [
             None if values is None or not values[rows].any() else values[rows]
-            for values in self.lost
+            for values in self.missing
         ]
-        return Evidence([values[rows] for values in self.values], lost, len(rows))
+        return Evidence([values[rows] for values in self.values], missing, len(rows))
 
 
 class _Upward:
@@ -107,7 +107,7 @@ class _Upward:
         """Pass on what a child knows to its parent."""
         parent = int(self.model.tree.parents[child])
         link, values = self.model.link(child), self.evidence.values
-        below, above = self.evidence.lost[child], self.evidence.lost[parent]
+        below, above = self.evidence.missing[child], self.evidence.missing[parent]
         if below is None and above is None:
             self.known += link.at(values[child], values[parent])
             return
@@ -142,27 +142,29 @@ def without_closed_form(
     path = set() if column is None else set(model.tree.path_to(column))
     m = evidence.n_records
     apart = np.zeros(m, np.bool_)
-    told = np.zeros((model.n_columns, m), np.bool_)  # is anything known at or below a column?
+    known_below = np.zeros(
+        (model.n_columns, m), np.bool_
+    )  # is anything known at or below a column?
     for child in model.tree.order[:0:-1].tolist():
         if child in path:
             continue
-        lost, parent = evidence.lost[child], int(model.tree.parents[child])
-        told[child] |= True if lost is None else ~lost
-        told[parent] |= told[child]
-        above, below = evidence.lost[parent], isinstance(model.link(child), ClassPosterior)
+        missing, parent = evidence.missing[child], int(model.tree.parents[child])
+        known_below[child] |= True if missing is None else ~missing
+        known_below[parent] |= known_below[child]
+        above, below = evidence.missing[parent], isinstance(model.link(child), ClassPosterior)
         if above is not None and below and parent != column:
-            apart |= above & told[child]
+            apart |= above & known_below[child]
     return apart
 
 
 def _prior(model: TreeDensity) -> Floats:
     """Return the distribution of the root, as a message for one record."""
     root = model.tree.root
-    chances = model.chances[root]
-    if chances is None:
+    marginal = model.marginals[root]
+    if marginal is None:
         return normal_terms(np.zeros((1, 1)), 1.0)
     with np.errstate(divide="ignore"):
-        logs: Floats = np.log(chances)[None]
+        logs: Floats = np.log(marginal)[None]
     return logs
 
 
@@ -178,15 +180,15 @@ def log_densities(model: TreeDensity, evidence: Evidence) -> Floats:
 def _finish(up: _Upward) -> Floats:
     """Return the densities, when all messages have come to the root."""
     model, evidence, root = up.model, up.evidence, up.model.tree.root
-    prior, lost = _prior(model), evidence.lost[root]
+    prior, missing = _prior(model), evidence.missing[root]
     densities = up.known.copy()
-    hidden = np.zeros(len(densities), np.bool_) if lost is None else lost
+    hidden = np.zeros(len(densities), np.bool_) if missing is None else missing
     densities[hidden] += _log_mass(model, root, prior + up.of(root)[hidden])
     seen = ~hidden
     densities[seen] += _value_of(model, root, prior, evidence.values[root][seen])
     for column in np.flatnonzero(model.numeric).tolist():
-        lost = evidence.lost[column]
-        densities[slice(None) if lost is None else ~lost] -= np.log(model.scale[column])
+        missing = evidence.missing[column]
+        densities[slice(None) if missing is None else ~missing] -= np.log(model.scale[column])
     return densities
 
 
@@ -205,7 +207,7 @@ def _value_of(model: TreeDensity, column: int, message: Floats, values: Any) -> 
 
 
 def belief(model: TreeDensity, evidence: Evidence, column: int) -> tuple[Floats, list[Any]]:
-    """Return what records say of a column, whose own values are not looked at.
+    """Return what records say of a column, whose own values are not used.
 
     Returns
     -------
@@ -217,7 +219,7 @@ def belief(model: TreeDensity, evidence: Evidence, column: int) -> tuple[Floats,
     evidence = evidence.without(column)
     up, path = _Upward(model, evidence), model.tree.path_to(column)
     # Above a parent that is known in all records there is nothing more to learn.
-    first = next((k for k in range(len(path) - 2, -1, -1) if evidence.lost[path[k]] is None), 0)
+    first = next((k for k in range(len(path) - 2, -1, -1) if evidence.missing[path[k]] is None), 0)
     path = path[first:]
     factors = []
     for node in _needed(model, evidence, path):
@@ -229,7 +231,7 @@ def belief(model: TreeDensity, evidence: Evidence, column: int) -> tuple[Floats,
             up.send(node)
     message = np.repeat(_prior(model), evidence.n_records, axis=0)
     for parent, child in pairwise(path):
-        if evidence.lost[parent] is not None:
+        if evidence.missing[parent] is not None:
             message = message + up.of(parent)
         message = _step_down(model, evidence, parent, child, message)
     return message + up.of(column), factors
@@ -238,20 +240,20 @@ def belief(model: TreeDensity, evidence: Evidence, column: int) -> tuple[Floats,
 def _needed(model: TreeDensity, evidence: Evidence, path: list[int]) -> list[int]:
     """Return the nodes off the path whose messages matter, children first."""
     on_path, needed = set(path), []
-    waiting = [node for node in path if evidence.lost[node] is not None]
+    waiting = [node for node in path if evidence.missing[node] is not None]
     while waiting:
         node = waiting.pop()
         below = [child for child in model.tree.children[node] if child not in on_path]
         needed += below
-        waiting += [child for child in below if evidence.lost[child] is not None]
+        waiting += [child for child in below if evidence.missing[child] is not None]
     return needed[::-1]
 
 
 def _known_or_said(up: _Upward, column: int) -> Floats:
     """Return a discrete column's own value, or what is known below it, as a message."""
-    lost, values = up.evidence.lost[column], up.evidence.values[column]
+    missing, values = up.evidence.missing[column], up.evidence.values[column]
     message = up.of(column).copy()
-    seen = np.flatnonzero(~lost) if lost is not None else np.arange(len(values))
+    seen = np.flatnonzero(~missing) if missing is not None else np.arange(len(values))
     message[seen] = -np.inf
     message[seen, values[seen]] = 0.0
     return message
@@ -271,15 +273,15 @@ def _step_down(
 
     `outside` is what is known of the parent without that child, where the parent is missing.
     """
-    link, lost, values = model.link(child), evidence.lost[parent], evidence.values[parent]
-    if lost is None:
+    link, missing, values = model.link(child), evidence.missing[parent], evidence.values[parent]
+    if missing is None:
         return link.given(values)
-    low, high = link.down(outside[lost]), link.given(values[~lost])
-    message = np.zeros((len(lost), *low.shape[1:]))
+    low, high = link.down(outside[missing]), link.given(values[~missing])
+    message = np.zeros((len(missing), *low.shape[1:]))
     if low.ndim == 3:  # terms that are not needed have no mass
         message[..., 0], message[..., 2] = -np.inf, 1.0
-    message[lost] = low
-    message[~lost, : high.shape[1]] = high
+    message[missing] = low
+    message[~missing, : high.shape[1]] = high
     return message
 
 
@@ -293,9 +295,9 @@ def belief_moments(message: Floats, factors: list[Any]) -> tuple[Floats, Floats]
     """
     if not factors:
         mass, mean, variance = term_moments(message)
-        share = _normalise(mass)
-        middle = (share * mean).sum(axis=1)
-        spread = (share * (variance + (mean - middle[:, None]) ** 2)).sum(axis=1)
+        probability = _normalise(mass)
+        middle = (probability * mean).sum(axis=1)
+        spread = (probability * (variance + (mean - middle[:, None]) ** 2)).sum(axis=1)
         return middle, spread
     middle, spread = np.empty(len(message)), np.empty(len(message))
     step = 256
@@ -304,9 +306,9 @@ def belief_moments(message: Floats, factors: list[Any]) -> tuple[Floats, Floats]
         points, logs = term_points(message[rows])
         for factor in factors:
             logs = logs + factor(points, rows)
-        share = _normalise(logs)
-        middle[rows] = (share * points).sum(axis=1)
-        spread[rows] = (share * (points - middle[rows, None]) ** 2).sum(axis=1)
+        probability = _normalise(logs)
+        middle[rows] = (probability * points).sum(axis=1)
+        spread[rows] = (probability * (points - middle[rows, None]) ** 2).sum(axis=1)
     return middle, spread
 
 

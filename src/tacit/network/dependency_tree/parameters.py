@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["LazyDensity", "TreeDensity", "make_density"]
 
-_FLOOR = 1e-9  # least variance of what is left of a number, as a share of its variance
-_CONSTANT = 1e-6  # standard deviation of a constant column, as a share of its size
+_FLOOR = 1e-9  # least variance of what is left of a number, as a fraction of its variance
+_CONSTANT = 1e-6  # standard deviation of a constant column, as a fraction of its size
 _CLOSE = 1e-9  # by how much the margins of a pair may differ from those of its columns
 _ROUNDS = 50
 
@@ -49,7 +49,7 @@ class TreeDensity:
         Number of labels; 0 for numbers.
     centre, scale : float64 arrays of shape (n,)
         Mean and standard deviation of numbers; links are in these units.
-    chances : list
+    marginals : list
         The distribution of each discrete column by itself; ``None`` for numbers.
     tree : Rooted
     links : list
@@ -61,7 +61,7 @@ class TreeDensity:
     arities: NDArray[np.int64]
     centre: Floats
     scale: Floats
-    chances: list[Floats | None]
+    marginals: list[Floats | None]
     tree: Rooted
     links: list[Link | None]
 
@@ -131,9 +131,11 @@ class LazyDensity:
             density, schema = self.get(), self._layout.schema
             assert schema is not None
             tables: list[Floats] = []
-            for link, chances in zip(density.links, density.chances, strict=True):
-                assert chances is not None
-                tables.append(link.chances if isinstance(link, TableLink) else chances[None])
+            for link, marginals in zip(density.links, density.marginals, strict=True):
+                assert marginals is not None
+                tables.append(
+                    link.probabilities if isinstance(link, TableLink) else marginals[None]
+                )
             parents = tuple((p,) if p >= 0 else () for p in density.tree.parents.tolist())
             self._net = Net(schema, parents, tuple(tables))
         return self._net
@@ -161,12 +163,12 @@ def make_density(
     n = len(numeric)
     tree = root_tree(n, structure.edges, choose_root(numeric, structure.edges))
     centre, scale = np.zeros(n), np.ones(n)
-    chances: list[Floats | None] = [None] * n
+    marginals: list[Floats | None] = [None] * n
     for c, node in enumerate(structure.nodes):
         if isinstance(node, Moments):
             centre[c], scale[c] = node.mean, _spread(node)
         else:
-            chances[c] = _shares(node[: arities[c]], smoothing)
+            marginals[c] = _fractions(node[: arities[c]], smoothing)
     links: list[Link | None] = [None] * n
     for c in tree.order[1:].tolist():
         above, pair = int(tree.parents[c]), structure.pairs[int(tree.edge[c])]
@@ -174,21 +176,21 @@ def make_density(
             links[c] = _regression(pair)
         elif isinstance(pair, ClassMoments):
             number, other = (c, above) if numeric[c] else (above, c)
-            share, means, variances = _classes(
+            fraction, means, variances = _classes(
                 pair, int(arities[other]), centre[number], scale[number], smoothing
             )
             links[c] = (
                 ClassNormals(means, variances)
                 if numeric[c]
-                else ClassPosterior(share, means, variances)
+                else ClassPosterior(fraction, means, variances)
             )
         else:
             counts = pair if above < c else pair.T
-            child, parent = chances[c], chances[above]
+            child, parent = marginals[c], marginals[above]
             assert child is not None
             assert parent is not None
             links[c] = TableLink(_conditional(counts, parent, child, smoothing))
-    return TreeDensity(names, numeric, arities, centre, scale, chances, tree, links)
+    return TreeDensity(names, numeric, arities, centre, scale, marginals, tree, links)
 
 
 def _spread(node: Moments) -> float:
@@ -197,7 +199,7 @@ def _spread(node: Moments) -> float:
     return _CONSTANT * max(abs(node.mean), 1.0)
 
 
-def _shares(counts: Floats, smoothing: float) -> Floats:
+def _fractions(counts: Floats, smoothing: float) -> Floats:
     total = counts.sum() + smoothing
     if total <= 0:
         return np.full(len(counts), 1.0 / len(counts))
@@ -216,7 +218,7 @@ def _regression(pair: PairMoments) -> Regression:
 def _classes(
     pair: ClassMoments, arity: int, centre: float, scale: float, smoothing: float
 ) -> tuple[Floats, Floats, Floats]:
-    """Return share, mean and variance of each class, in units of the column as a whole.
+    """Return fraction, mean and variance of each class, in units of the column of all records.
 
     Pseudo-records are spread evenly over the classes, and have the column's own distribution.
     """
@@ -229,13 +231,13 @@ def _classes(
     mean = np.where(known, counts * means / safe, 0.0)
     square = np.where(known, (counts * squares + extra) / safe, 1.0)
     variance = np.maximum(square - mean**2, _FLOOR)
-    return _shares(counts, smoothing), mean, variance
+    return _fractions(counts, smoothing), mean, variance
 
 
 def _conditional(counts: Floats, parent: Floats, child: Floats, smoothing: float) -> Floats:
     """Return P(child | parent) of a pair whose margins are those of the two columns."""
     cells = counts[: len(parent), : len(child)]
-    joint = _fit_margins(_shares(cells.ravel(), smoothing).reshape(cells.shape), parent, child)
+    joint = _fit_margins(_fractions(cells.ravel(), smoothing).reshape(cells.shape), parent, child)
     rows = joint.sum(axis=1, keepdims=True)
     safe = np.where(rows > 0, rows, 1.0)
     return np.where(rows > 0, joint / safe, child)

@@ -44,7 +44,7 @@ def tree_scene(tree: DependencyTree) -> Scene:
     )
     scene.items.append(Words(_MARGIN, _MARGIN + 14, title, _TITLE, _INK, bold=True))
     scene.items.append(Words(_MARGIN, _MARGIN + 33, note, _SMALL, _FAINT))
-    shares = strengths(tree.weights_)
+    strength = strengths(tree.weights_)
     middles = [top + row * _ROW + _ROW / 2 for row in height]
     for column in rooted.order[1:].tolist():
         parent, edge = int(rooted.parents[column]), int(rooted.edge[column])
@@ -52,8 +52,8 @@ def tree_scene(tree: DependencyTree) -> Scene:
         right = _MARGIN + lefts[depth[column]]
         turns = (right - _GAP, middles[parent]), (right - _FLAT, middles[column])
         points = (begin, *turns[begin[0] > turns[0][0] - 1 :], (right, middles[column]))
-        told = f"{names[parent]} – {names[column]}: {_told(tree, edge)}"
-        scene.items.append(Curve(points, 0.8 + 5.2 * shares[edge], _EDGE, told))
+        title = f"{names[parent]} – {names[column]}: {_edge_title(tree, edge)}"
+        scene.items.append(Curve(points, 0.8 + 5.2 * strength[edge], _EDGE, title))
     for column in rooted.order[1:].tolist():
         weight = nats(float(tree.weights_[int(rooted.edge[column])]))
         x, y = _MARGIN + lefts[depth[column]] - 6, middles[column] - 5
@@ -107,7 +107,7 @@ def _note(tree: DependencyTree) -> str:
     return note
 
 
-def _told(tree: DependencyTree, edge: int) -> str:
+def _edge_title(tree: DependencyTree, edge: int) -> str:
     low, high = tree.intervals_[edge].tolist()
     weight = nats(float(tree.weights_[edge]))
     return f"{weight} nats" + ("" if low == high else f", between {nats(low)} and {nats(high)}")

@@ -70,16 +70,16 @@ def root_tree(n: int, edges: NDArray[np.int64], root: int) -> Rooted:
     [1, -1, 1]
     """
     beside: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for place, (a, b) in enumerate(edges.tolist()):
-        beside[a].append((b, place))
-        beside[b].append((a, place))
+    for index, (a, b) in enumerate(edges.tolist()):
+        beside[a].append((b, index))
+        beside[b].append((a, index))
     parents, edge = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
     order, seen = [root], {root}
     for node in order:  # which grows as it is gone through
-        for other, place in beside[node]:
+        for other, index in beside[node]:
             if other not in seen:
                 seen.add(other)
-                parents[other], edge[other] = node, place
+                parents[other], edge[other] = node, index
                 order.append(other)
     return Rooted(parents, np.array(order, np.int64), edge)
 

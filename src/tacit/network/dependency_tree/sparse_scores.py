@@ -26,7 +26,7 @@ class SparseScores:
 
     The record in which everything is the default has one log-likelihood. A stored value changes
     it by a number of its own, as long as the parent's value is the default; where both are stored,
-    a correction makes up for that. So only stored values and stored pairs are ever looked at.
+    a correction makes up for that. So only stored values and stored pairs are ever visited.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class SparseScores:
         self.arities = arities
         tables = []
         for column in range(n):
-            link, marginal = model.links[column], model.chances[column]
+            link, marginal = model.links[column], model.marginals[column]
             assert marginal is not None
             tables.append(link.logs.ravel() if isinstance(link, TableLink) else np.log(marginal))
         self.logs = np.concatenate(tables)
@@ -91,9 +91,9 @@ class SparseScores:
         keys = rows * n + columns
         asked = np.flatnonzero(parents >= 0)
         wanted = rows[asked] * n + parents[asked]
-        place = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-        both = keys[place] == wanted if len(keys) else np.zeros(0, np.bool_)
-        child, parent = asked[both], place[both]
+        index = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+        both = keys[index] == wanted if len(keys) else np.zeros(0, np.bool_)
+        child, parent = asked[both], index[both]
         fine = (codes[child] < self.arities[columns[child]]) & (
             codes[parent] < self.arities[columns[parent]]
         )

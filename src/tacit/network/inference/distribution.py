@@ -76,10 +76,10 @@ class Distribution:
 
     def most_probable(self) -> dict[str, Any]:
         """Return the most probable combination of labels; of equals, the first."""
-        place = np.unravel_index(int(self.probabilities.argmax()), self.probabilities.shape)
+        index = np.unravel_index(int(self.probabilities.argmax()), self.probabilities.shape)
         return {
             column.name: column.labels[int(code)]
-            for column, code in zip(self.columns, place, strict=True)
+            for column, code in zip(self.columns, index, strict=True)
         }
 
     def __getitem__(self, labels: Any) -> float:
@@ -89,8 +89,8 @@ class Distribution:
                 f"give a label for each of the columns {', '.join(map(repr, self.names))}, "
                 f"got {labels!r}"
             )
-        place = tuple(c.code(x) for c, x in zip(self.columns, wanted, strict=True))
-        return float(self.probabilities[place])
+        index = tuple(c.code(x) for c, x in zip(self.columns, wanted, strict=True))
+        return float(self.probabilities[index])
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("a Distribution is asked by label; to_dict() and to_frame() list it")

@@ -10,6 +10,7 @@ import numpy as np
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import available_memory, check_fits, check_int, count_jobs, human_bytes
+from tacit.network.bayes_net.graph import find_order
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -179,10 +180,10 @@ class JunctionTree:
         free = [n for n, code in zip(shape, observed, strict=True) if code < 0]
         if len(free) == len(shape):
             return flat.reshape(shape), log_evidence
-        whole_table = np.zeros(shape)
-        place = tuple(slice(None) if code < 0 else code for code in observed)
-        whole_table[place] = flat.reshape(free)
-        return whole_table, log_evidence
+        joint = np.zeros(shape)
+        position = tuple(slice(None) if code < 0 else code for code in observed)
+        joint[position] = flat.reshape(free)
+        return joint, log_evidence
 
     def most_probable(
         self, evidence: Mapping[int, int] | None = None
@@ -251,7 +252,7 @@ class JunctionTree:
     ) -> tuple[list[Floats], Floats]:
         """Return how often each state of each family is expected in records with missing values.
 
-        This is the expectation step of EM. Equal records are looked at once.
+        This is the expectation step of EM. Equal records are taken once.
 
         Parameters
         ----------
@@ -293,13 +294,13 @@ class JunctionTree:
         """Return a code for each column, -1 for those that are not observed."""
         codes = np.full(len(self._arities), -1, np.int32)
         for column, code in (evidence or {}).items():
-            place = self._column(column, "evidence")
-            arity = self._arities[place]
-            if check_int(code, f"evidence: the code of column {place}", 0) >= arity:
+            position = self._column(column, "evidence")
+            arity = self._arities[position]
+            if check_int(code, f"evidence: the code of column {position}", 0) >= arity:
                 raise InputError(
-                    f"evidence: column {place} has codes 0 to {arity - 1}, got {code!r}"
+                    f"evidence: column {position} has codes 0 to {arity - 1}, got {code!r}"
                 )
-            codes[place] = code
+            codes[position] = code
         return codes
 
     def _records(self, codes: Any) -> NDArray[np.int32]:
@@ -360,19 +361,9 @@ def _check_parents(arities: list[int], parents: Sequence[Sequence[int]]) -> list
     for c, above in enumerate(family):
         if len(set(above)) < len(above) or c in above or any(p >= n for p in above):
             raise InputError(f"parents of column {c} must be different other columns, got {above}")
-    children: list[list[int]] = [[] for _ in range(n)]
-    for c, above in enumerate(family):
-        for p in above:
-            children[p].append(c)
-    waiting = [len(above) for above in family]
-    ready = [c for c in range(n) if not waiting[c]]
-    for c in ready:
-        for child in children[c]:
-            waiting[child] -= 1
-            if not waiting[child]:
-                ready.append(child)
-    if len(ready) < n:
-        stuck = min(c for c in range(n) if waiting[c])
+    order = find_order(family)
+    if len(order) < n:
+        stuck = min(set(range(n)).difference(order))
         raise InputError(f"parents: column {stuck} is its own ancestor or descends from a cycle")
     return family
 

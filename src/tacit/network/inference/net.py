@@ -13,7 +13,7 @@ from tacit.machine import check_fits
 from tacit.network.bayes_net.graph import children_of
 from tacit.network.inference.evidence import check_columns, check_evidence, make_distribution
 from tacit.network.inference.junction import JunctionTree
-from tacit.network.inference.records import Records, make_table
+from tacit.network.inference.records import Records, make_table, row_blocks
 from tacit.network.inference.sampling import draw_codes
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Net:
             codes = self._junction_tree.sample(n, evidence, generator)
         else:
             codes = draw_codes(n, self.schema.arities, self.parents, self.tables, generator)
-        return make_table(self.schema, codes)
+        return make_table(self.schema, row_blocks(codes))
 
     def log_probabilities(
         self, records: Records, families: Iterable[int] | None = None

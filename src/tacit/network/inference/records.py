@@ -9,6 +9,7 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.machine import check_fits
+from tacit.schema import Labels, Schema
 from tacit.table import Table
 from tacit.table.discretise import bin_edges
 from tacit.table.features import array_frame, array_table, is_sparse
@@ -16,13 +17,22 @@ from tacit.table.frames import to_polars
 from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from tacit.schema import Column, Labels, Schema
+    from tacit.scale import PartitionedTable
+    from tacit.schema import Column
 
-__all__ = ["Records", "as_table", "find_code", "make_table", "read_records"]
+__all__ = [
+    "Records",
+    "as_table",
+    "find_code",
+    "make_table",
+    "read_records",
+    "row_blocks",
+    "without_missing",
+]
 
 _CELLS = 2**20  # of codes that are held at a time
 
@@ -204,15 +214,44 @@ def _refuse_unknown(
     )
 
 
-def make_table(schema: Schema, codes: NDArray[Any]) -> Table:
-    """Return the Table of rows of codes; some rows at a time, as the rest would fill memory."""
-    size = max(1, _CELLS // len(schema))
-    lengths, values = [np.zeros(1, np.int64)], []
+def row_blocks(codes: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield some rows at a time, as what is made of all of them would fill memory."""
+    size = max(1, _CELLS // codes.shape[1])
     for begin in range(0, len(codes), size):
-        block = np.ascontiguousarray(codes[begin : begin + size])
+        yield np.ascontiguousarray(codes[begin : begin + size])
+
+
+def make_table(schema: Schema, blocks: Iterable[NDArray[Any]]) -> Table:
+    """Return the Table of blocks of rows of codes."""
+    lengths, values = [np.zeros(1, np.int64)], []
+    for block in blocks:
         stored = block != schema.defaults
-        ids = schema.offsets[:-1] + block - (block > schema.defaults)
+        cells = np.flatnonzero(stored)
+        columns, drawn = cells % len(schema), block.ravel()[cells]
+        ids = schema.offsets[columns] + drawn - (drawn > schema.defaults[columns])
         lengths.append(stored.sum(axis=1))
-        values.append(ids[stored].astype(value_type(schema.n_values)))
+        values.append(ids.astype(value_type(schema.n_values)))
     indptr = np.cumsum(np.concatenate(lengths))
     return Table.from_stored(schema, indptr, np.concatenate(values))
+
+
+def without_missing(schema: Schema, table: Table | PartitionedTable | None = None) -> Schema:
+    """Return the schema without labels for missing values.
+
+    Where such a label is the default, the most common one of the table takes its part; the first
+    one, if no table is given.
+    """
+    if all(labels.missing is None for labels in schema.labels):
+        return schema
+    labels, defaults = list(schema.labels), schema.defaults.copy()
+    mostly_missing = [d == known.missing for d, known in zip(defaults, labels, strict=True)]
+    counts = None if table is None or not any(mostly_missing) else table.one_way()
+    for c, known in enumerate(schema.labels):
+        if known.missing is None:
+            continue
+        if len(known) == 1:
+            raise InputError(f"X: column {schema.names[c]!r} has only missing values")
+        labels[c] = Labels(known.items[:-1], known.dtype)
+        if mostly_missing[c]:
+            defaults[c] = 0 if counts is None else int(np.argmax(counts.array(c)[:-1]))
+    return Schema(schema.names, labels, defaults)

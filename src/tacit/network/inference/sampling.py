@@ -31,11 +31,11 @@ def draw_codes(
         row = np.zeros(n, np.int64)
         for parent in parents[column]:
             row = row * arities[parent] + codes[:, parent]
-        chance = rng.random(n)
+        uniform = rng.random(n)
         bounds = _bounds(tables[column])
         drawn = codes[:, column]
         for code in range(bounds.shape[1]):
-            drawn += chance >= bounds[row, code]
+            drawn += uniform >= bounds[row, code]
     return codes
 
 
@@ -54,10 +54,10 @@ def likely_codes(
 
     Good enough to choose what a table of such records does not store.
     """
-    shares: list[NDArray[np.float64]] = [np.zeros(0)] * len(arities)
+    marginals: list[NDArray[np.float64]] = [np.zeros(0)] * len(arities)
     for column in find_order(parents):
         weight = np.ones(1)
         for parent in parents[column]:
-            weight = np.outer(weight, shares[parent]).ravel()
-        shares[column] = weight @ tables[column]
-    return [int(chances.argmax()) for chances in shares]
+            weight = np.outer(weight, marginals[parent]).ravel()
+        marginals[column] = weight @ tables[column]
+    return [int(marginal.argmax()) for marginal in marginals]

@@ -6,14 +6,11 @@ the tables anew. From round to round, the data never become less probable.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.errors import InputError
 from tacit.network.inference.junction import JunctionTree
 from tacit.network.parameters.estimate import count_families, make_tables, prior_cell
 
@@ -25,9 +22,9 @@ if TYPE_CHECKING:
     from tacit.network.bayes_net.graph import Parents
     from tacit.network.inference.records import Records
 
-__all__ = ["Expected", "Filled", "check_tol", "fill_in"]
+__all__ = ["Expected", "Filled", "fill_in"]
 
-_UNIFORM = 1e-3  # share of a uniform table in one with zeros, at the start
+_UNIFORM = 1e-3  # fraction of a uniform table in one with zeros, at the start
 
 Tables = list["NDArray[np.float64]"]
 
@@ -48,14 +45,6 @@ class Filled:
     tables: Tables
     trace: list[float]
     converged: bool
-
-
-def check_tol(tol: Any) -> float:
-    """Return what a round has to gain, or say that it must be a number."""
-    number = math.nan if isinstance(tol, bool) or not isinstance(tol, Real) else float(tol)
-    if not 0 <= number < math.inf:
-        raise InputError(f"tol must be a number of at least 0, got {tol!r}")
-    return number
 
 
 def fill_in(
@@ -105,11 +94,11 @@ def _start(
 ) -> Tables:
     """Return the tables of the first round, under which no record is impossible."""
     tables = make_tables(counts, "bdeu", 1.0 if kind == "mle" else weight)
-    for place, table in enumerate(before):
-        if not counts[place].any():
+    for child, table in enumerate(before):
+        if not counts[child].any():
             # What is 0 would stay so, whatever the records say.
-            share = 0.0 if table.all() else _UNIFORM
-            tables[place] = (1 - share) * table + share / table.shape[1]
+            fraction = 0.0 if table.all() else _UNIFORM
+            tables[child] = (1 - fraction) * table + fraction / table.shape[1]
     return tables
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import InputError
+from tacit.parameters import check_choice, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,15 +24,8 @@ PRIORS = ("bdeu", "k2", "mle")
 
 def check_prior(parameters: Any, prior_weight: Any) -> float:
     """Return the weight of the prior, or say what is wrong with it or its kind."""
-    if parameters not in PRIORS:
-        raise InputError(f"parameters must be one of {', '.join(PRIORS)}, got {parameters!r}")
-    try:
-        weight = float(prior_weight)
-    except (TypeError, ValueError):
-        raise InputError(f"prior_weight must be a number above 0, got {prior_weight!r}") from None
-    if not 0 < weight < math.inf:
-        raise InputError(f"prior_weight must be a number above 0, got {prior_weight!r}")
-    return weight
+    check_choice(parameters, "parameters", PRIORS)
+    return check_number(prior_weight, "prior_weight", 0, above=True)
 
 
 def table_shapes(arities: NDArray[np.int64], parents: Parents) -> list[tuple[int, int]]:

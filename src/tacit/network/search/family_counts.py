@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FamilyCounts", "Fetcher", "unknown_codes"]
 
-_ROOM = 32 << 20  # bytes of codes and bitmaps that a part is cut into
+_ROOM = 32 << 20  # bytes of codes and bitmaps that a partition is cut into
 _PASS = 64 << 20  # bytes of counts that a pass asks for
 
 
@@ -76,19 +76,19 @@ class FamilyCounts(Statistic["Counted"]):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
 
-    def partial(self, part: Partition) -> Counted:
-        """Count the records of a part."""
+    def partial(self, partition: Partition) -> Counted:
+        """Count the records of a partition."""
         counted: Counted | None = None
-        for table in _stretches(part.records):
+        for table in _row_ranges(partition.records):
             schema, (start, rows) = table.schema, table.postings
             counts = self._requests.count(
                 table.n_records, schema.offsets, schema.defaults, start, rows, table.weights,
-                self.missing, part.n_jobs,
+                self.missing, partition.n_jobs,
             )  # fmt: skip
             total = table.n_records if table.weights is None else table.weights.sum()
             new = (float(total), *counts)
             counted = new if counted is None else self.merge(counted, new)
-        assert counted is not None  # a part has records
+        assert counted is not None  # a partition has records
         return counted
 
     def merge(self, one: Counted, other: Counted) -> Counted:
@@ -96,7 +96,7 @@ class FamilyCounts(Statistic["Counted"]):
         return (one[0] + other[0], *self._requests.merge(*one[1:], *other[1:]))
 
 
-def _stretches(table: Table) -> Iterator[Table]:
+def _row_ranges(table: Table) -> Iterator[Table]:
     """Yield a table's records, so many at a time as codes and bitmaps have room for."""
     each = 2 * table.n_columns + table.schema.n_values // 8 + 1
     size = max(1024, _ROOM // each)
@@ -112,27 +112,27 @@ class Fetcher:
 
     Parameters
     ----------
-    parts : PartitionedTable
+    table : PartitionedTable
     missing : int64 array
         As for :class:`FamilyCounts`.
     n_jobs : int
     """
 
-    def __init__(self, parts: PartitionedTable, missing: Ints, n_jobs: int) -> None:
+    def __init__(self, table: PartitionedTable, missing: Ints, n_jobs: int) -> None:
         self.n_passes = 0
-        self._parts, self._missing, self._n_jobs = parts, missing, n_jobs
+        self._table, self._missing, self._n_jobs = table, missing, n_jobs
 
     @property
     def most_bytes(self) -> int:
         """How many bytes of counts a pass may ask for: with merging, a quarter of the memory."""
-        most = self._parts.statistic_bytes
+        most = self._table.statistic_bytes
         return _PASS if most is None else max(1, min(_PASS, most))
 
     def __call__(self, *requests: Any) -> Counted:
         """Count families in one pass; of arrays of requests, and the bytes that counts may take."""
         self.n_passes += 1
-        statistic = FamilyCounts(self._parts.schema.offsets, self._missing, *requests)
-        counts = self._parts.reduce(statistic, n_jobs=self._n_jobs)
+        statistic = FamilyCounts(self._table.schema.offsets, self._missing, *requests)
+        counts = self._table.reduce(statistic, n_jobs=self._n_jobs)
         if counts[0] <= 0:
             raise InputError("weights: those of all records are zero")
         return counts

@@ -13,10 +13,11 @@ from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.network.bayes_net.graph import check_acyclic
 from tacit.network.inference.net import Net
+from tacit.network.inference.records import without_missing
 from tacit.network.parameters.estimate import check_prior, make_tables, table_shapes
 from tacit.network.parameters.table_counts import count_tables
 from tacit.network.search.search import SearchSettings, find_structure
-from tacit.schema import Labels, Schema
+from tacit.parameters import check_choice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tacit.network.bayes_net.bayes_net import BayesNet
     from tacit.network.bayes_net.graph import Parents
     from tacit.scale import PartitionedTable
+    from tacit.schema import Schema
     from tacit.table import Table
 
 __all__ = ["Learning", "arcs_to_parents", "check_arcs", "estimate_net", "learn_net"]
@@ -118,9 +120,8 @@ def learn_net(table: Table | PartitionedTable, net: BayesNet) -> tuple[Net, Lear
 def estimate_net(table: Table | PartitionedTable, parents: Parents, net: BayesNet) -> Net:
     """Estimate tables for known arcs, with the settings of an estimator."""
     weight = check_prior(net.parameters, net.prior_weight)
-    if net.missing not in ("state", "ignore"):
-        raise InputError(f"missing must be 'state' or 'ignore', got {net.missing!r}")
-    schema = table.schema if net.missing == "state" else _without_missing(table.schema)
+    check_choice(net.missing, "missing", ("state", "ignore"))
+    schema = table.schema if net.missing == "state" else without_missing(table.schema)
     sizes = (rows * arity for rows, arity in table_shapes(schema.arities, parents))
     check_fits(16 * sum(sizes), "the tables", "allow fewer parents")
     counts = count_tables(schema, parents, table)
@@ -152,20 +153,3 @@ def check_arcs(schema: Schema, arcs: Any, argument: str) -> tuple[tuple[int, int
             raise InputError(f"{argument}: {schema.names[child]!r} cannot be its own parent")
         pairs.append((parent, child))
     return tuple(dict.fromkeys(pairs))
-
-
-def _without_missing(schema: Schema) -> Schema:
-    """Return the schema without labels of missing values."""
-    if all(labels.missing is None for labels in schema.labels):
-        return schema
-    labels, defaults = [], []
-    for column in schema:
-        kept, default = column.labels, column.default
-        if kept.missing is not None:
-            if len(kept) == 1:
-                raise InputError(f"X: column {column.name!r} has missing values only")
-            default = 0 if default == kept.missing else default
-            kept = Labels(kept[:-1], kept.dtype)
-        labels.append(kept)
-        defaults.append(default)
-    return Schema(schema.names, labels, defaults)

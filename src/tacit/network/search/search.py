@@ -12,7 +12,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.network.bayes_net.graph import cycle_text, find_cycle
 from tacit.network.search.family_counts import Fetcher, unknown_codes
-from tacit.parameters import make_generator
+from tacit.parameters import check_choice, check_number, make_generator
 from tacit.progress import show_progress
 from tacit.table import Table
 
@@ -62,7 +62,7 @@ class SearchSettings:
     n_walks : int
         Walks among equivalent nets without success before a top is taken for one.
     swaps : bool
-        Whether two neighbours may change places.
+        Whether two neighbours may swap.
     required, forbidden : sequences of (from, to)
         Positions of columns.
     missing : {"state", "ignore"}
@@ -95,14 +95,10 @@ class SearchSettings:
         _check_criterion(self.criterion, self.prior_weight)
         for name in ("n_restarts", "max_parents", "tabu", "n_walks"):
             check_int(getattr(self, name), name, 0)
-        for name, choices in (("start", ("empty", "branching")), ("missing", _MISSING)):
-            if getattr(self, name) not in choices:
-                shown = " or ".join(map(repr, choices))
-                raise InputError(f"{name} must be {shown}, got {getattr(self, name)!r}")
-        if self.max_seconds is not None and not (
-            _is_number(self.max_seconds) and self.max_seconds > 0
-        ):
-            raise InputError(f"max_seconds must be positive or None, got {self.max_seconds!r}")
+        check_choice(self.start, "start", ("empty", "branching"))
+        check_choice(self.missing, "missing", ("state", "ignore"))
+        if self.max_seconds is not None:
+            check_number(self.max_seconds, "max_seconds", 0, above=True)
         count_jobs(self.n_jobs)
 
 
@@ -147,7 +143,7 @@ def find_structure(
 
     The best of all arcs that can be added, removed or turned round is taken as long as the score
     rises. Then the search walks among nets that say the same but allow other moves, lets
-    neighbours change places, and goes on downhill for a while.
+    neighbours swap, and goes on downhill for a while.
 
     Counts of families are all that is asked of the records. Where those are in partitions, the
     search first runs ahead to see which it will want, and fetches many of them in one pass.
@@ -230,7 +226,7 @@ def network_score(
     prior_weight: float = 1.0,
     missing: Literal["state", "ignore"] = "state",
 ) -> float:
-    """Return the score of a whole net: the parents of each column, all given by position."""
+    """Return the score of a net: the parents of each column, all given by position."""
     _check_criterion(criterion, prior_weight)
     families, _ = _families(table, criterion, prior_weight, missing)
     return float(sum(families.scores([sorted(p) for p in parents]).tolist()))
@@ -259,9 +255,6 @@ def best_branching(gains: NDArray[np.float64]) -> NDArray[np.int32]:
     [2, 0, -1]
     """
     return _core.max_branching(np.ascontiguousarray(gains, np.float64))
-
-
-_MISSING = ("state", "ignore")
 
 
 def _families(
@@ -362,12 +355,5 @@ def _check_arcs(
 
 
 def _check_criterion(criterion: str, prior_weight: float) -> None:
-    if criterion not in get_args(Criterion):
-        shown = ", ".join(map(repr, get_args(Criterion)))
-        raise InputError(f"criterion must be one of {shown}, got {criterion!r}")
-    if not _is_number(prior_weight) or not 0 < prior_weight < np.inf:
-        raise InputError(f"prior_weight must be a positive number, got {prior_weight!r}")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    check_choice(criterion, "criterion", get_args(Criterion))
+    check_number(prior_weight, "prior_weight", 0, above=True)

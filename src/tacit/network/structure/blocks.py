@@ -1,6 +1,6 @@
 """Numeric columns of Arrow and Parquet files, read in parts.
 
-An Arrow IPC file without compression is read at the places of just those numbers that are asked
+An Arrow IPC file without compression is read at the offsets of just those numbers that are asked
 for. Parts of other files have to be decoded: a record batch or row group at a time.
 """
 
@@ -56,7 +56,7 @@ def open_numbers(path: Path) -> NumberSource:
 
 
 class _FileNumbers:
-    """What both kinds of file have in common: names, and where stretches of records begin."""
+    """What both kinds of file have in common: names, and where chunks of records begin."""
 
     def __init__(self, path: Path, schema: Any, sizes: list[int]) -> None:
         import pyarrow as pa
@@ -74,14 +74,14 @@ class _FileNumbers:
         self.bounds = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         self.n_records = int(self.bounds[-1])
 
-    def pieces(self) -> list[tuple[int, int]]:
-        """Return first record, and one past the last, of each stretch."""
+    def chunks(self) -> list[tuple[int, int]]:
+        """Return first record, and one past the last, of each chunk."""
         return list(zip(self.bounds[:-1].tolist(), self.bounds[1:].tolist(), strict=True))
 
     def gather(
         self, starts: NDArray[np.int64], stops: NDArray[np.int64], columns: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return slices of records, none of which crosses a stretch, column after column.
+        """Return slices of records, none of which crosses a chunk, column after column.
 
         Parameters
         ----------
@@ -91,33 +91,33 @@ class _FileNumbers:
         """
         ends = np.cumsum(stops - starts)
         out = np.empty((len(columns), int(ends[-1]) if len(ends) else 0))
-        pieces = np.searchsorted(self.bounds, starts, side="right") - 1
-        for piece in np.unique(pieces).tolist():
-            inside = np.flatnonzero(pieces == piece)
-            offset = int(self.bounds[piece])
+        chunks = np.searchsorted(self.bounds, starts, side="right") - 1
+        for chunk in np.unique(chunks).tolist():
+            inside = np.flatnonzero(chunks == chunk)
+            offset = int(self.bounds[chunk])
             slices = [
                 (int(starts[k]) - offset, int(stops[k]) - offset, int(ends[k])) for k in inside
             ]
-            self._copy(piece, slices, columns, out)
+            self._copy(chunk, slices, columns, out)
         return out
 
     def _copy(
         self,
-        piece: int,
+        chunk: int,
         slices: list[tuple[int, int, int]],
         columns: NDArray[np.int64],
         out: NDArray[np.float64],
     ) -> None:
-        """Copy slices (start, stop, where they end in `out`) of one stretch."""
-        step = max(1, _DECODED // int(self.bounds[piece + 1] - self.bounds[piece]))
+        """Copy slices (start, stop, where they end in `out`) of one chunk."""
+        step = max(1, _DECODED // int(self.bounds[chunk + 1] - self.bounds[chunk]))
         for first in range(0, len(columns), step):
             part = columns[first : first + step]
-            for k, numbers in enumerate(self._decode(piece, part), first):
+            for k, numbers in enumerate(self._decode(chunk, part), first):
                 for start, stop, end in slices:
                     out[k, end - (stop - start) : end] = numbers[start:stop]
 
-    def _decode(self, piece: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
-        """Yield the numbers of a stretch, one column after the other."""
+    def _decode(self, chunk: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+        """Yield the numbers of a chunk, one column after the other."""
         raise NotImplementedError
 
 
@@ -137,44 +137,44 @@ class _ArrowNumbers(_FileNumbers):
         super().__init__(path, reader.schema, sizes)
         self._reader = reader
         self._kinds = [np.dtype(field.type.to_pandas_dtype()) for field in reader.schema]
-        self._places: dict[int, list[tuple[int, np.dtype[Any]]] | None] = {}
+        self._offsets: dict[int, list[tuple[int, np.dtype[Any]]] | None] = {}
 
     def blocks(self, size: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Yield all records in order: number of the first, and records × columns."""
         columns = np.arange(len(self.names))
-        for first, last in self.pieces():
+        for first, last in self.chunks():
             for start in range(first, last, size):
                 stop = min(start + size, last)
                 yield start, self.gather(np.array([start]), np.array([stop]), columns).T
 
-    def _places_of(self, piece: int) -> list[tuple[int, np.dtype[Any]]] | None:
+    def _offsets_of(self, chunk: int) -> list[tuple[int, np.dtype[Any]]] | None:
         """Return where in the file each column of a batch begins; ``None`` if it is not plain."""
-        if piece not in self._places:
-            self._places[piece] = self._find_places(piece)
-        return self._places[piece]
+        if chunk not in self._offsets:
+            self._offsets[chunk] = self._find_offsets(chunk)
+        return self._offsets[chunk]
 
-    def _find_places(self, piece: int) -> list[tuple[int, np.dtype[Any]]] | None:
-        if any(places is None for places in self._places.values()):
+    def _find_offsets(self, chunk: int) -> list[tuple[int, np.dtype[Any]]] | None:
+        if any(offsets is None for offsets in self._offsets.values()):
             return None  # as others are compressed, so is this one
-        places = []
+        offsets = []
         base, size = self._bytes.address, self._bytes.size
-        for column, kind in zip(self._reader.get_batch(piece).columns, self._kinds, strict=True):
+        for column, kind in zip(self._reader.get_batch(chunk).columns, self._kinds, strict=True):
             begin = column.buffers()[1].address - base
             if column.null_count or not 0 <= begin < size:
                 return None
-            places.append((begin + column.offset * kind.itemsize, kind))
-        return places
+            offsets.append((begin + column.offset * kind.itemsize, kind))
+        return offsets
 
     def _copy(
         self,
-        piece: int,
+        chunk: int,
         slices: list[tuple[int, int, int]],
         columns: NDArray[np.int64],
         out: NDArray[np.float64],
     ) -> None:
-        places = self._places_of(piece)
-        if places is None:
-            super()._copy(piece, slices, columns, out)
+        offsets = self._offsets_of(chunk)
+        if offsets is None:
+            super()._copy(chunk, slices, columns, out)
             return
         # Where the slices go in `out`, and where they stand in a buffer that takes them all.
         into = np.concatenate([np.arange(end - (stop - start), end) for start, stop, end in slices])
@@ -183,7 +183,7 @@ class _ArrowNumbers(_FileNumbers):
         with self.path.open("rb", buffering=0) as file:
             descriptor, read = file.fileno(), os.preadv
             for k, c in enumerate(columns.tolist()):
-                begin, kind = places[c]
+                begin, kind = offsets[c]
                 size, first, n_bytes = kind.itemsize, 0, 0
                 raw = np.empty(len(into), kind)
                 room = raw.view(np.uint8).data
@@ -194,16 +194,16 @@ class _ArrowNumbers(_FileNumbers):
                     raise FileError(self.path, "is damaged: it ends too early")
                 out[k, into] = raw
 
-    def _decode(self, piece: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+    def _decode(self, chunk: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
         import pyarrow as pa
 
         # Fields come in the file's order, whatever order they are asked for in.
         options = pa.ipc.IpcReadOptions(included_fields=sorted(set(columns.tolist())))
         reader = pa.ipc.open_file(pa.BufferReader(self._bytes), options=options)
-        batch = reader.get_batch(piece)
-        place = {c: k for k, c in enumerate(sorted(set(columns.tolist())))}
+        batch = reader.get_batch(chunk)
+        position = {c: k for k, c in enumerate(sorted(set(columns.tolist())))}
         for c in columns.tolist():
-            yield batch.column(place[c]).to_numpy(zero_copy_only=False)
+            yield batch.column(position[c]).to_numpy(zero_copy_only=False)
 
 
 class _ParquetNumbers(_FileNumbers):
@@ -225,8 +225,8 @@ class _ParquetNumbers(_FileNumbers):
             yield first, np.stack(parts).astype(np.float64, copy=False).T
             first += batch.num_rows
 
-    def _decode(self, piece: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
+    def _decode(self, chunk: int, columns: NDArray[np.int64]) -> Iterator[NDArray[Any]]:
         names = [self.names[c] for c in columns.tolist()]
-        table = self._file.read_row_group(piece, columns=names)
+        table = self._file.read_row_group(chunk, columns=names)
         for name in names:
             yield table.column(name).to_numpy()

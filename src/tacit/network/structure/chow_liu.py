@@ -121,8 +121,8 @@ def learn(table: Table | PartitionedTable, missing: Missing = "state", n_jobs: i
     tables = edge_tables(pairs, edges)
     if known_only:
         unknown = [slice(0, 0) if known.missing is None else known.missing for known in labels]
-        for counts, place in zip(nodes, unknown, strict=True):
-            counts[place] = 0.0
+        for counts, code in zip(nodes, unknown, strict=True):
+            counts[code] = 0.0
         for counts, (a, b) in zip(tables, edges.tolist(), strict=True):
             counts[unknown[a], :] = 0.0
             counts[:, unknown[b]] = 0.0

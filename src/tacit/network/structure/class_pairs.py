@@ -55,7 +55,7 @@ class ClassPairs:
         self._table, self._numbers, self._schema = table, numbers, schema
         self._sums = np.zeros((_POWERS, n_cells, n_numbers))
         self._read = np.zeros((len(schema), n_numbers), np.int64)  # records of each pair
-        self._whole = table.one_way().counts.astype(np.float64) / table.n_records
+        self._fractions = table.one_way().counts.astype(np.float64) / table.n_records
         self._shift = self._scale = np.zeros(0)
 
     def read_rows(self, pairs: Ints, rows: Ints) -> None:
@@ -119,7 +119,10 @@ class ClassPairs:
             chosen = pairs[:, 0] == c
             first, last = self._schema.cells[c : c + 2].tolist()
             low[chosen], high[chosen] = sampled_classes(
-                self.n_records, self._of(c, pairs[chosen, 1]), self._whole[first:last], confidence
+                self.n_records,
+                self._of(c, pairs[chosen, 1]),
+                self._fractions[first:last],
+                confidence,
             )
         return low, high
 

@@ -28,13 +28,13 @@ class NumberSource(Protocol):
     names: list[str]
     n_records: int
 
-    def pieces(self) -> list[tuple[int, int]]:
-        """Return stretches of records: the first, and one past the last."""
+    def chunks(self) -> list[tuple[int, int]]:
+        """Return chunks of records: the first, and one past the last."""
 
     def gather(
         self, starts: NDArray[np.int64], stops: NDArray[np.int64], columns: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return slices within stretches, of some columns, column after column."""
+        """Return slices within chunks, of some columns, column after column."""
 
     def blocks(self, size: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
         """Yield all records in order, at most `size` at a time, and the number of the first."""
@@ -44,22 +44,19 @@ class NumberSource(Protocol):
 class Columns:
     """Columns of numbers and of codes, in one order.
 
-    Make one with :meth:`from_array`, :meth:`from_table`, :meth:`from_partitions`, :meth:`mixed` or
-    :meth:`from_file`.
+    Make one with :meth:`from_array`, :meth:`from_table`, :meth:`mixed` or :meth:`from_file`.
 
     Attributes
     ----------
     names : list of str
     numeric : bool array of shape (n_columns,)
-    place : int64 array of shape (n_columns,)
+    index : int64 array of shape (n_columns,)
         Which column of `numbers`, or of `table`, each column is.
     n_records : int
     numbers : array of shape (n_records, n_numeric), NumberSource or None
-    table : Table or None
-        The discrete columns.
+    table : Table, PartitionedTable or None
+        The discrete columns; in partitions only if there are no others.
     weights : float64 array of shape (n_records,) or None
-    parts : PartitionedTable or None
-        The discrete columns, where there are no others and records come in partitions.
 
     Examples
     --------
@@ -70,17 +67,16 @@ class Columns:
 
     names: list[str]
     numeric: NDArray[np.bool_]
-    place: NDArray[np.int64]
+    index: NDArray[np.int64]
     n_records: int
     numbers: NDArray[Any] | NumberSource | None
-    table: Table | None
+    table: Table | PartitionedTable | None
     weights: NDArray[np.float64] | None = None
-    parts: PartitionedTable | None = None
 
     @property
     def weighted(self) -> bool:
         """Whether records have weights."""
-        return self.weights is not None or (self.parts is not None and self.parts.weighted)
+        return self.weights is not None or getattr(self.table, "weighted", False)
 
     @property
     def n_columns(self) -> int:
@@ -100,8 +96,8 @@ class Columns:
     @property
     def number_names(self) -> list[str]:
         """Names of the columns of `numbers`."""
-        names = {int(self.place[c]): self.names[c] for c in self.continuous.tolist()}
-        return [names[place] for place in range(len(names))]
+        names = {int(self.index[c]): self.names[c] for c in self.continuous.tolist()}
+        return [names[index] for index in range(len(names))]
 
     @classmethod
     def from_array(
@@ -129,24 +125,12 @@ class Columns:
         return cls(names, np.ones(n, np.bool_), np.arange(n), X.shape[0], X, None, checked)
 
     @classmethod
-    def from_table(cls, table: Table) -> Columns:
-        """Take a Table: all columns are discrete, and the weights are its own."""
-        n = table.n_columns
+    def from_table(cls, table: Table | PartitionedTable) -> Columns:
+        """Take a table: all columns are discrete, and the weights are those of the table."""
+        n, names = table.n_columns, list(table.schema.names)
         _check_size(table.n_records, n)
-        names = list(table.schema.names)
-        weights = table.weights
-        return cls(
-            names, np.zeros(n, np.bool_), np.arange(n), table.n_records, None, table, weights
-        )
-
-    @classmethod
-    def from_partitions(cls, parts: PartitionedTable) -> Columns:
-        """Take a table in partitions: all columns are discrete, and the weights are its own."""
-        n = parts.n_columns
-        _check_size(parts.n_records, n)
-        flags = np.zeros(n, np.bool_)
-        names = list(parts.schema.names)
-        return cls(names, flags, np.arange(n), parts.n_records, None, None, None, parts)
+        weights, flags = getattr(table, "weights", None), np.zeros(n, np.bool_)
+        return cls(names, flags, np.arange(n), table.n_records, None, table, weights)
 
     @classmethod
     def mixed(
@@ -205,7 +189,7 @@ class Columns:
 
 
 def blocks_of(columns: Columns, size: int) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the numbers some records at a time, each with the place of its first record.
+    """Yield the numbers some records at a time, each with the number of its first record.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, TypeVar
 import numpy as np
 
 from tacit import _core, counts
+from tacit.counts.records import as_records
 from tacit.machine import check_fits
 from tacit.network.structure.intervals import (
     Confidence,
@@ -40,7 +41,7 @@ __all__ = [
 
 Sample = TypeVar("Sample")
 
-_CELLS = 1 << 22  # cells of two-way tables that are looked at together
+_CELLS = 1 << 22  # cells of two-way tables that are held at a time
 
 
 class PairSource(Protocol[Sample]):
@@ -55,7 +56,7 @@ class PairSource(Protocol[Sample]):
     def rest(self) -> tuple[Sample, int]:
         """Return all records that were not drawn."""
 
-    def whole(self) -> Ints:
+    def totals(self) -> Ints:
         """Return the counts of stored values of all records."""
 
     def square(self, sample: Sample) -> tuple[Ints, Ints]:
@@ -93,7 +94,7 @@ class TableSource:
         rows = self._draw.rest()
         return rows, len(rows)
 
-    def whole(self) -> Ints:
+    def totals(self) -> Ints:
         """Return the counts of stored values of all records."""
         return self._table.one_way(n_jobs=self._n_jobs).stored.astype(np.int64)
 
@@ -131,7 +132,7 @@ def sampled_cells(
         yield (
             v,
             w,
-            _core.pair_cells(table.indptr, table.values, rows, slots, n_slots, both, n_jobs),
+            _core.pair_cells(as_records(table, rows), slots, n_slots, both, n_jobs),
         )
 
 
@@ -183,9 +184,9 @@ class DiscretePairs(Generic[Sample]):
         self._level = np.zeros((self.n_columns, self.n_columns), np.int16)
 
     @cached_property
-    def _whole(self) -> Ints:
+    def _totals(self) -> Ints:
         """Counts of stored values of all records."""
-        return self._source.whole()
+        return self._source.totals()
 
     # Reading
 
@@ -245,21 +246,21 @@ class DiscretePairs(Generic[Sample]):
         return low, high
 
     def _groups(self, pairs: Ints) -> Iterator[Ints]:
-        """Yield places of pairs whose tables have the same shape, not too many at a time."""
+        """Yield indices of pairs whose tables have the same shape, not too many at a time."""
         arities = self._schema.arities
         shapes = arities[pairs]
         group = shapes[:, 0] * (int(arities.max()) + 1) + shapes[:, 1]
         order = np.argsort(group, kind="stable")
-        for places in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-            if not len(places):
+        for indices in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+            if not len(indices):
                 continue
-            size = max(1, _CELLS // int(np.prod(shapes[places[0]])))
-            for start in range(0, len(places), size):
-                yield places[start : start + size]
+            size = max(1, _CELLS // int(np.prod(shapes[indices[0]])))
+            for start in range(0, len(indices), size):
+                yield indices[start : start + size]
 
     def _margins(self, columns: Ints, level: int) -> Floats:
         """Return counts of columns of equal arity: stored values, then the default."""
-        stored = self._whole if level == -1 else self._singles[level]
+        stored = self._totals if level == -1 else self._singles[level]
         n = self.n_records if level == -1 else self._sizes[level]
         width = int(self._schema.arities[columns[0]]) - 1
         counts = stored[self._schema.offsets[columns][:, None] + np.arange(width)]
@@ -295,7 +296,7 @@ class DiscretePairs(Generic[Sample]):
         return self._in_code_order(self._in_code_order(table, a, 0), b, 1)
 
     def _in_code_order(self, numbers: Floats, column: int, axis: int) -> Floats:
-        """Put the default, which is last, to its place among the codes."""
+        """Put the default, which is last, to its position among the codes."""
         arity, default = int(self._schema.arities[column]), int(self._schema.defaults[column])
         codes = np.arange(arity)
         order = np.where(codes == default, arity - 1, codes - (codes > default))

@@ -18,6 +18,7 @@ from tacit.network.structure.exact_numbers import (
     pairwise_moments,
 )
 from tacit.network.structure.statistics import ClassMoments, class_information, class_moments
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from tacit.network.structure.columns import Columns
     from tacit.network.structure.statistics import EdgeStatistic, NodeStatistic
     from tacit.schema import Schema
-    from tacit.table import Table
 
     Floats: TypeAlias = NDArray[np.float64]
 
@@ -58,41 +58,41 @@ class ExactPairs:
         if len(numeric):
             ignore = missing == "ignore"
             self.numbers = pairwise_moments(columns) if ignore else complete_moments(columns)
-            places = columns.place[numeric]
-            informations = self.numbers.information()[np.ix_(places, places)]
+            indices = columns.index[numeric]
+            informations = self.numbers.information()[np.ix_(indices, indices)]
             self.weights[np.ix_(numeric, numeric)] = informations
-        if columns.table is not None and len(discrete):
-            places = columns.place[discrete]
+        if isinstance(columns.table, Table) and len(discrete):
+            indices = columns.index[discrete]
             informations = chow_liu.informations(columns.table, missing, n_jobs)
-            self.weights[np.ix_(discrete, discrete)] = informations[np.ix_(places, places)]
+            self.weights[np.ix_(discrete, discrete)] = informations[np.ix_(indices, indices)]
         if len(numeric) and len(discrete):
             self.classes = _ClassSums(columns, missing)
             for d in discrete.tolist():
-                row = self.classes.informations(int(columns.place[d]))[columns.place[numeric]]
+                row = self.classes.informations(int(columns.index[d]))[columns.index[numeric]]
                 self.weights[d, numeric] = self.weights[numeric, d] = row
         np.fill_diagonal(self.weights, 0.0)
 
     def node(self, c: int) -> NodeStatistic:
         """Return the statistic of one column."""
-        place = int(self.columns.place[c])
+        index = int(self.columns.index[c])
         if self.columns.numeric[c]:
             assert self.numbers is not None
-            return self.numbers.node(place)
-        assert self.columns.table is not None
-        return node_counts(self.columns.table, place, self.missing)
+            return self.numbers.node(index)
+        assert isinstance(self.columns.table, Table)
+        return node_counts(self.columns.table, index, self.missing)
 
     def pair(self, a: int, b: int) -> EdgeStatistic:
         """Return the statistic of two columns."""
-        numeric, place = self.columns.numeric, self.columns.place
+        numeric, index = self.columns.numeric, self.columns.index
         if numeric[a] and numeric[b]:
             assert self.numbers is not None
-            return self.numbers.pair(int(place[a]), int(place[b]))
+            return self.numbers.pair(int(index[a]), int(index[b]))
         if numeric[a] or numeric[b]:
             d, x = (b, a) if numeric[a] else (a, b)
             assert self.classes is not None
-            return self.classes.pair(int(place[d]), int(place[x]))
-        assert self.columns.table is not None
-        return pair_table(self.columns.table, int(place[a]), int(place[b]), self.missing)
+            return self.classes.pair(int(index[d]), int(index[x]))
+        assert isinstance(self.columns.table, Table)
+        return pair_table(self.columns.table, int(index[a]), int(index[b]), self.missing)
 
 
 def unknown_cells(schema: Schema) -> NDArray[np.int64]:
@@ -131,7 +131,7 @@ class _ClassSums:
 
     def __init__(self, columns: Columns, missing: Missing) -> None:
         table = columns.table
-        assert table is not None
+        assert isinstance(table, Table)
         self.schema = table.schema
         self.shift = number_shift(columns)
         width = len(self.shift)

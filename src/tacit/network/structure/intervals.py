@@ -31,7 +31,7 @@ __all__ = [
 
 _EVENTS = 20  # records that an average must rest on before it is trusted at all
 _SAME = 1e-13
-_FLOOR = 1e-9  # least variance within a class, as a share of the variance of all
+_FLOOR = 1e-9  # least variance within a class, as a fraction of the variance of all
 
 
 class Confidence:
@@ -40,9 +40,9 @@ class Confidence:
     Parameters
     ----------
     delta : float
-        Probability that is shared.
-    n_shares : float
-        Number of intervals that share it.
+        Probability of an error anywhere.
+    n_intervals : float
+        Number of intervals that it is spread over.
 
     Examples
     --------
@@ -50,8 +50,8 @@ class Confidence:
     1.96
     """
 
-    def __init__(self, delta: float, n_shares: float) -> None:
-        self.delta = delta / max(n_shares, 1.0)
+    def __init__(self, delta: float, n_intervals: float) -> None:
+        self.delta = delta / max(n_intervals, 1.0)
         self.z = float(-special.ndtri(self.delta / 2))
 
     def chi_square(self, degrees: Any) -> Floats:
@@ -60,7 +60,7 @@ class Confidence:
         return 2 * np.asarray(special.gammainccinv(halves, self.delta), np.float64)
 
     def hoeffding(self, n: float, n_records: int, parts: Any = 1) -> Floats:
-        """Return how far the mean of n numbers in [0, 1] may be off, δ shared over some parts.
+        """Return how far the mean of n numbers in [0, 1] may be off, δ spread over some of them.
 
         Serfling's version of Hoeffding's inequality, for drawing without replacement.
         """
@@ -234,7 +234,7 @@ def sampled_ratios(
 
 
 def sampled_classes(
-    n_records: int, powers: Floats, shares: Floats, confidence: Confidence
+    n_records: int, powers: Floats, fractions: Floats, confidence: Confidence
 ) -> tuple[Floats, Floats]:
     """Return ends for a discrete and some numeric columns.
 
@@ -246,7 +246,7 @@ def sampled_classes(
     n_records : int
     powers : array of shape (5, n_pairs, n_classes)
         Σ 1, Σ x, … Σ x⁴ in the sample for each class; x is roughly standardised.
-    shares : array of shape (n_classes,)
+    fractions : array of shape (n_classes,)
         Share of each class in all records.
     confidence : Confidence
     """
@@ -278,7 +278,7 @@ def sampled_classes(
     tail = np.where(common, m4 / (m2**2 * safe), 0.0).max(axis=1)
     low = centre - (centre - low) * (1 + 10 * tail)
     high = centre + (high - centre) * (1 + 10 * tail)
-    rare = np.where(common | (counts == n[:, None]), 0.0, shares)
+    rare = np.where(common | (counts == n[:, None]), 0.0, fractions)
     low -= 0.5 * special.entr(rare).sum(axis=1)
     high += -0.5 * np.log(_FLOOR) * rare.sum(axis=1)
     vague = ~known | (tail > 1 / _EVENTS)

@@ -16,10 +16,11 @@ from tacit.network.structure.mixed_pairs import MixedPairs
 from tacit.network.structure.numeric_pairs import NumericPairs
 from tacit.network.structure.random_order import ArrayNumbers, FileNumbers, RowDraw
 from tacit.network.structure.rounds import find_tree
-from tacit.network.structure.sampled_parts import PartSource
+from tacit.network.structure.sampled_partitions import PartSource
 from tacit.network.structure.spanning import maximum_spanning_tree, settle
 from tacit.network.structure.statistics import ClassMoments, Moments, PairMoments
-from tacit.parameters import make_generator
+from tacit.parameters import check_choice, check_number, make_generator
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,7 +67,7 @@ class Settings:
     interval : {"clt", "hoeffding"}
         What intervals rest on: the central limit theorem, or Hoeffding's inequality.
     guarantee : {"tree", "decision"}
-        Whether `delta` is for the tree as a whole or for each decision, as in the paper.
+        Whether `delta` is for the tree or for each decision, as in the paper.
     tree_edges : {"interval", "exact"}
         Whether edges of the tree have intervals, too, or are read in full, as in the paper.
     missing : {"state", "ignore"}
@@ -89,13 +90,9 @@ class Settings:
     def check(self) -> None:
         """Refuse what makes no sense, by the name of the argument."""
         for name, choices in _CHOICES.items():
-            if getattr(self, name) not in choices:
-                shown = " or ".join(map(repr, choices))
-                raise InputError(f"{name} must be {shown}, got {getattr(self, name)!r}")
-        if not _is_number(self.delta) or not 0 < self.delta < 1:
-            raise InputError(f"delta must be a number between 0 and 1, got {self.delta!r}")
-        if not _is_number(self.epsilon) or not 0 <= self.epsilon < np.inf:
-            raise InputError(f"epsilon must be a number of at least 0, got {self.epsilon!r}")
+            check_choice(getattr(self, name), name, choices)
+        check_number(self.delta, "delta", 0, 1, above=True, below=True)
+        check_number(self.epsilon, "epsilon", 0)
         check_int(self.initial_sample, "initial_sample", 2)
         count_jobs(self.n_jobs)
         if self.algorithm == "mist" and self.missing == "ignore":
@@ -164,9 +161,8 @@ def learn(columns: Columns, settings: Settings) -> Structure:
 
 
 def _learn_exact(columns: Columns, settings: Settings) -> Structure:
-    discrete = columns.table if columns.parts is None else columns.parts
-    if discrete is not None and not columns.numeric.any():
-        tree = chow_liu.learn(discrete, settings.missing, count_jobs(settings.n_jobs))
+    if columns.table is not None and not columns.numeric.any():
+        tree = chow_liu.learn(columns.table, settings.missing, count_jobs(settings.n_jobs))
         if columns.weighted and not any(counts.any() for counts in tree.nodes):
             raise InputError("X: all weights are zero")
         return exact_structure(tree.edges, tree.weights, columns.n_records, tree.nodes, tree.pairs)
@@ -202,7 +198,7 @@ def _learn_mist(columns: Columns, settings: Settings) -> Structure:
         reader,
         sample=settings.initial_sample,
         delta=settings.delta,
-        share=settings.guarantee == "tree",
+        for_tree=settings.guarantee == "tree",
         epsilon=settings.epsilon,
         exact_edges=settings.tree_edges == "exact",
     )
@@ -227,8 +223,8 @@ def _make_reader(columns: Columns, settings: Settings) -> PairReader:
     if numbers is not None and not isinstance(numbers, np.ndarray):
         source = FileNumbers(numbers, generator)
         return NumericPairs(source, columns.number_names, bounded, n_jobs)
-    if columns.parts is not None:
-        return DiscretePairs(PartSource(columns.parts, generator, n_jobs), bounded)
+    if table is not None and not isinstance(table, Table):
+        return DiscretePairs(PartSource(table, generator, n_jobs), bounded)
     rows = RowDraw(columns.n_records, generator)
     if numbers is None or not numbers.shape[1]:
         assert table is not None
@@ -242,7 +238,3 @@ def _make_reader(columns: Columns, settings: Settings) -> PairReader:
             "use interval='clt'"
         )
     return MixedPairs(columns, rows, n_jobs)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -11,6 +11,7 @@ from tacit.network.structure.discrete_pairs import DiscretePairs, TableSource
 from tacit.network.structure.numeric_pairs import NumericPairs
 from tacit.network.structure.random_order import ArrayNumbers, RowDraw
 from tacit.network.structure.statistics import PairMoments
+from tacit.table import Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ class MixedPairs:
     """
 
     def __init__(self, columns: Columns, rows: RowDraw, n_jobs: int) -> None:
-        assert columns.table is not None
+        assert isinstance(columns.table, Table)
         assert isinstance(columns.numbers, np.ndarray)
         self.n_columns, self.n_records = columns.n_columns, columns.n_records
         self._columns, self._draw = columns, rows
@@ -86,9 +87,9 @@ class MixedPairs:
     def _parts(self, pairs: Ints) -> list[Part]:
         """Share pairs out by kind: reader, which they are, and pairs as the reader knows them."""
         numeric = self._columns.numeric[pairs]
-        places = self._columns.place[pairs]
-        alike = np.sort(places, axis=1)
-        mixed = np.where(numeric[:, :1], places[:, ::-1], places)  # the discrete one first
+        indices = self._columns.index[pairs]
+        alike = np.sort(indices, axis=1)
+        mixed = np.where(numeric[:, :1], indices[:, ::-1], indices)  # the discrete one first
         n_numeric = numeric.sum(axis=1)
         parts: list[Part] = []
         for reader, kind, positions in (
@@ -103,18 +104,18 @@ class MixedPairs:
 
     def node(self, c: int) -> NodeStatistic:
         """Return the statistic of a column over the most records it was read on."""
-        place = int(self._columns.place[c])
+        index = int(self._columns.index[c])
         if not self._columns.numeric[c]:
-            return self._discrete.node(place)
-        if self._numeric.size(place) >= self._classes.size(place):
-            return self._numeric.node(place)
-        return self._classes.node(place)
+            return self._discrete.node(index)
+        if self._numeric.size(index) >= self._classes.size(index):
+            return self._numeric.node(index)
+        return self._classes.node(index)
 
     def pair(self, a: int, b: int) -> EdgeStatistic:
         """Return the statistic of two columns over the records read for them."""
         [(reader, _, positions)] = self._parts(np.array([[a, b]]))
         statistic: EdgeStatistic = reader.pair(*positions[0].tolist())
-        if isinstance(reader, ClassPairs) or positions[0, 0] == self._columns.place[a]:
+        if isinstance(reader, ClassPairs) or positions[0, 0] == self._columns.index[a]:
             return statistic
         return _turned(statistic)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NumericPairs"]
 
-_DENSE = 0.1  # above this share of the pairs, all products of the columns are faster
+_DENSE = 0.1  # above this fraction of the pairs, all products of the columns are faster
 
 
 class NumericPairs:

@@ -30,7 +30,7 @@ _SLICE = 64  # records of a file that are read next to each other in the first r
 class RandomOrder:
     """The numbers 0 … n − 1 in an order that looks random, without a list of them.
 
-    The number at a place, and the place of a number, are worked out from the key alone, by a
+    The number at a position, and the position of a number, are worked out from the key alone, by a
     Feistel network over the next power of two; what falls beyond n goes through it again. So
     whoever holds some of the records knows which of them come first, and nobody needs to know all.
 
@@ -45,7 +45,7 @@ class RandomOrder:
     --------
     >>> order = RandomOrder(1000, 7)
     >>> some = order.numbers(0, 5)
-    >>> order.places(some).tolist()
+    >>> order.positions(some).tolist()
     [0, 1, 2, 3, 4]
     """
 
@@ -53,25 +53,25 @@ class RandomOrder:
     key: int
 
     def numbers(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Return what is at the places from `start` to `stop`."""
+        """Return what is at the positions from `start` to `stop`."""
         return self._each(np.arange(start, stop, dtype=np.uint64), range(_ROUNDS))
 
-    def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the places of some numbers."""
+    def positions(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions of some numbers."""
         return self._each(numbers.astype(np.uint64), range(_ROUNDS)[::-1])
 
     def within(self, first: int, last: int, start: int, stop: int) -> NDArray[np.int64]:
-        """Return which numbers from `first` to `last` are at places from `start` to `stop`.
+        """Return which numbers from `first` to `last` are at positions from `start` to `stop`.
 
-        They ascend. The work is that of the shorter of the two stretches.
+        They ascend. The work is that of the shorter of the two ranges.
         """
         if stop - start < last - first:
             rows = self.numbers(start, stop)
             rows = rows[(rows >= first) & (rows < last)]
             rows.sort()
             return rows
-        places = self.places(np.arange(first, last))
-        return first + np.flatnonzero((places >= start) & (places < stop))
+        positions = self.positions(np.arange(first, last))
+        return first + np.flatnonzero((positions >= start) & (positions < stop))
 
     def _each(self, x: NDArray[np.uint64], rounds: range) -> NDArray[np.int64]:
         for begin in range(0, len(x), _STRETCH):
@@ -211,19 +211,19 @@ class FileNumbers(Numbers):
         self.n_records = source.n_records
         self._n_drawn = 0
         self._source = source
-        starts = [np.arange(first, last, _SLICE) for first, last in source.pieces()]
+        starts = [np.arange(first, last, _SLICE) for first, last in source.chunks()]
         ends = [
             np.append(part[1:], last)
-            for part, (_, last) in zip(starts, source.pieces(), strict=True)
+            for part, (_, last) in zip(starts, source.chunks(), strict=True)
         ]
-        self._firsts = np.array([first for first, _ in source.pieces()])
+        self._firsts = np.array([first for first, _ in source.chunks()])
         self._starts, self._ends = np.concatenate(starts), np.concatenate(ends)
         self._draw = RowDraw(len(self._starts), generator)
 
     def more(self, n_total: int) -> NDArray[np.int64]:
         """Draw until about `n_total` records were drawn, and return the new ones."""
-        share = (n_total - self._n_drawn) / self.n_records
-        rows = self._expand(self._draw.more(int(np.ceil(share * len(self._starts)))))
+        fraction = (n_total - self._n_drawn) / self.n_records
+        rows = self._expand(self._draw.more(int(np.ceil(fraction * len(self._starts)))))
         self._n_drawn += len(rows)
         return rows
 
@@ -240,7 +240,7 @@ class FileNumbers(Numbers):
         return rows
 
     def _read(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        # Slices that follow each other become one, but not across the file's own stretches.
+        # Slices that follow each other become one, but not across the file's chunks.
         breaks = np.flatnonzero((np.diff(rows) != 1) | np.isin(rows[1:], self._firsts)) + 1
         starts = rows[np.concatenate(([0], breaks))]
         stops = rows[np.concatenate((breaks - 1, [len(rows) - 1]))] + 1

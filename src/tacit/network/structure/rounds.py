@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
     Flags: TypeAlias = NDArray[np.bool_]
 
-__all__ = ["Found", "PairReader", "find_tree"]
+__all__ = ["MistTree", "PairReader", "find_tree"]
 
 
 class PairReader(Protocol):
@@ -55,7 +55,7 @@ class PairReader(Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
+class MistTree:
     """The tree, and how it came about; as in :class:`Structure`."""
 
     edges: Ints
@@ -72,10 +72,10 @@ def find_tree(
     *,
     sample: int,
     delta: float,
-    share: bool,
+    for_tree: bool,
     epsilon: float,
     exact_edges: bool,
-) -> Found:
+) -> MistTree:
     """Return the maximum spanning tree, right with probability 1 − delta.
 
     Parameters
@@ -84,7 +84,7 @@ def find_tree(
     sample : int
         Records of the first round.
     delta : float
-    share : bool
+    for_tree : bool
         Share delta over all intervals of all rounds, instead of allowing it for each.
     epsilon : float
         How much is taken off upper ends.
@@ -94,7 +94,7 @@ def find_tree(
     n, n_records = reader.n_columns, reader.n_records
     n_pairs = n * (n - 1) // 2
     n_rounds = max(1, int(np.ceil(np.log2(n_records / sample))))
-    confidence = Confidence(delta, n_pairs * n_rounds if share else 1)
+    confidence = Confidence(delta, n_pairs * n_rounds if for_tree else 1)
     state = _Open(reader, exact_edges, epsilon)
     rounds = []
     size = sample
@@ -114,7 +114,7 @@ def find_tree(
         keep = _heaviest(n, pairs, settle(reader.weights(pairs)))
     edges, exact = pairs[keep], state.exact[keep]
     weights = reader.weights(edges)
-    return Found(
+    return MistTree(
         edges,
         weights,
         np.where(exact, weights, np.minimum(state.low[keep], weights)),

@@ -33,7 +33,7 @@ def maximum_spanning_tree(weights: NDArray[Any]) -> NDArray[np.int64]:
     Parameters
     ----------
     weights : array of shape (n, n)
-        Symmetric; the diagonal is not looked at.
+        Symmetric; the diagonal is not used.
 
     Returns
     -------

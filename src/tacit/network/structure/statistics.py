@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 _SAME = 1e-13  # correlations nearer to one than this differ from it by rounding only
-_FLOOR = 1e-9  # least variance within a class, as a share of the variance of all
+_FLOOR = 1e-9  # least variance within a class, as a fraction of the variance of all
 
 
 @dataclass(frozen=True)

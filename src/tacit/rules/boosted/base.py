@@ -74,7 +74,7 @@ class BoostedRules(RuleModel):
     # Steps of fit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn rules.
+        """Learn rules, and return itself.
 
         Parameters
         ----------
@@ -87,10 +87,6 @@ class BoostedRules(RuleModel):
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for. Records of the weight zero say nothing, and
             weights of less than about a millionth of the largest are rounded away.
-
-        Returns
-        -------
-        self
         """
         self._check_parameters()
         bins = (self.binning, self.n_bins) if self.algorithm == "histogram" else None

@@ -40,34 +40,20 @@ def plain_probabilities(decisions: NDArray[np.float64], loss: str) -> NDArray[np
 
 @dataclass(frozen=True)
 class Isotonic:
-    """For each output, a curve from scores to probabilities that never falls.
+    """For each output, a curve from scores to probabilities that never falls."""
 
-    Attributes
-    ----------
-    starts : ndarray of int64 of shape (n_outputs + 1,)
-        Where each output's points begin.
-    scores, probabilities : ndarrays of float64
-        The points; between them the curve is straight, and beyond them it is level.
-    """
-
-    starts: NDArray[np.int64]
+    starts: NDArray[np.int64]  # of shape (n_outputs + 1,): where each output's points begin
+    # The points; between them the curve is straight, and beyond them it is level.
     scores: NDArray[np.float64]
     probabilities: NDArray[np.float64]
 
     @staticmethod
     def fit(
-        decisions: NDArray[np.float64],
-        targets: NDArray[np.uint8],
-        weights: NDArray[np.float64] | None,
+        decisions: NDArray[np.float64],  # of shape (n_records, n_outputs)
+        targets: NDArray[np.uint8],  # of shape (n_outputs, n_records)
+        weights: NDArray[np.float64] | None,  # of shape (n_records,)
     ) -> Isotonic:
-        """Fit the curves; probabilities are those of all records but half of one at most.
-
-        Parameters
-        ----------
-        decisions : ndarray of shape (n_records, n_outputs)
-        targets : ndarray of shape (n_outputs, n_records)
-        weights : ndarray of shape (n_records,), optional
-        """
+        """Fit the curves; probabilities are those of all records but half of one at most."""
         points = []
         # Nobody is surer than all records but half of one.
         n_records = float(len(decisions) if weights is None else weights.sum())

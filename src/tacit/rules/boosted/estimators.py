@@ -8,6 +8,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from tacit.errors import InputError
+from tacit.estimator import LogProbabilities
+from tacit.parameters import store_parameters
 from tacit.rules.boosted.base import BoostedRules
 from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
 from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["BoostedRulesClassifier", "BoostedRulesRegressor"]
 
 
-class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[misc]
+class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  # type: ignore[misc]
     r"""Rules that are added up to tell classes or labels apart.
 
     A rule is a few conditions, such as ``age > 30.5 and town = Ulm``, and what it adds to the
@@ -94,10 +96,8 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         Whether a first rule without conditions gives all records a score to start with.
     random_state : int, RandomState or Generator, optional
         For samples, drawn columns and held-out records.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-    verbose : int, default 0
-        1 shows progress on stderr.
+    n_jobs, verbose : int, optional
+        Threads, on which the result does not depend; and 1 to show progress on stderr.
 
     Attributes
     ----------
@@ -108,9 +108,7 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         The classes, sorted; for labels their names (of a frame) or numbers.
     validation_losses_ : ndarray of float64 of shape (n_rules,)
         The mean loss of held-out records after each rule; empty without early stopping.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_ : int, ndarray of str (for Tables and frames)
 
     See Also
     --------
@@ -171,19 +169,7 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_rules, heads=heads, head_size=head_size, learning_rate=learning_rate,
-            max_conditions=max_conditions, min_support=min_support, l1=l1, l2=l2,
-            algorithm=algorithm, n_bins=n_bins, binning=binning, defaults=defaults,
-            nominal=nominal, sample=sample, sample_fraction=sample_fraction,
-            feature_fraction=feature_fraction, prune=prune, early_stopping=early_stopping,
-            validation_fraction=validation_fraction, n_iter_no_change=n_iter_no_change,
-            default_rule=default_rule, random_state=random_state, n_jobs=n_jobs, verbose=verbose,
-        )  # fmt: skip
-        self.loss = loss
-        self.stratify = stratify
-        self.calibration = calibration
-        self.prediction = prediction
+        store_parameters(self, locals())
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn wants to know."""
@@ -254,17 +240,6 @@ class BoostedRulesClassifier(ClassifierMixin, BoostedRules):  # type: ignore[mis
         if self._target_type == "binary":
             return np.column_stack((1.0 - each[:, 0], each[:, 0]))
         return each / each.sum(axis=1, keepdims=True) if self._target_type == "multiclass" else each
-
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the logarithm of each class's or label's probability for each record.
-
-        Parameters
-        ----------
-        X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
-        """
-        with np.errstate(divide="ignore"):  # log-odds may be beyond all numbers
-            logs: NDArray[np.float64] = np.log(self.predict_proba(X))
-        return logs
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class, or the labels, of each record.
@@ -350,9 +325,7 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     n_outputs_ : int
     validation_losses_ : ndarray of float64 of shape (n_rules,)
         The mean loss of held-out records after each rule; empty without early stopping.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For Tables and frames.
+    n_features_in_, feature_names_in_ : int, ndarray of str (for Tables and frames)
 
     Examples
     --------
@@ -365,14 +338,9 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
 
     _kind = "boosted_rules_regressor"
     _target_types = ("number", "numbers")
+    _target_tags = ("multi_output",)
 
     _names: list[str]
-
-    def __sklearn_tags__(self) -> Any:
-        """Return what scikit-learn wants to know."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
 
     def _read_target(self, y: Any, n_records: int) -> Targets:
         return read_numbers(y, n_records)

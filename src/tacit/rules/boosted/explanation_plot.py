@@ -19,15 +19,9 @@ _SIZE = 11.5
 
 
 def explanation_scene(explanation: Explanation, top: int, output: Any = None) -> Scene:
-    """Return the picture: the default, the rules that matter most, the rest, and the sum.
+    """Return the picture: the default, the `top` rules that matter most, the rest, and the sum.
 
-    Parameters
-    ----------
-    explanation : Explanation
-    top : int
-        How many rules to draw; the others are one bar.
-    output : label, optional
-        By default the only one, or the one with the highest score.
+    `output` is by default the only one, or the one with the highest score.
     """
     output = explanation._output(output)
     pairs = explanation.contributions(output)

@@ -42,19 +42,9 @@ class Growth:
     """The records and settings that rules are grown from.
 
     Outputs that are the same for all records get no rules: their default score decides.
-
-    Attributes
-    ----------
-    model : estimator
-        Whose parameters are asked for.
-    coded : CodedColumns
-    targets : Targets
-    weights : ndarray of float64 or None
-    loss : str
-    generator : numpy.random.Generator
     """
 
-    model: Any
+    model: Any  # whose parameters are asked for
     coded: CodedColumns
     targets: Targets
     weights: NDArray[np.float64] | None
@@ -69,18 +59,9 @@ class Growth:
         return self._grow(hold_out(fraction, n_records, self._strata(), self.generator), "rules")
 
     def cross_decisions(self, new: NumberColumns, n_folds: int = 5) -> NDArray[np.float64]:
-        """Return scores of each record by rules that were grown without it and others.
+        """Return scores of all outputs, of each record by rules that were grown without its fold.
 
-        Parameters
-        ----------
-        new : NumberColumns
-            The same records, as predictions take them.
-        n_folds : int
-            How often rules are grown, each time without another fold of the records.
-
-        Returns
-        -------
-        ndarray of shape (n_records, n_outputs)
+        `new` are the same records, as predictions take them.
         """
         fold_of = folds(n_folds, self.targets.n_records, self._strata(), self.generator)
         decisions = np.empty(self.targets.values.shape[::-1])

@@ -20,14 +20,8 @@ _CELLS = 2**22  # of a block of records and sets
 
 
 def label_sets(targets: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the different sets of labels that records have, the most common first.
+    """Return the different sets of labels (rows) that records (columns) have, most common first.
 
-    Parameters
-    ----------
-    targets : ndarray of shape (n_labels, n_records)
-
-    Examples
-    --------
     >>> label_sets(np.array([[0, 1, 1], [1, 0, 0]], np.uint8))
     array([[1, 0],
            [0, 1]], dtype=uint8)

@@ -23,30 +23,19 @@ __all__ = ["RuleArrays"]
 
 @dataclass(frozen=True)
 class RuleArrays(ConditionArrays):
-    """Rules, one after the other; conditions as in :class:`ConditionArrays`.
-
-    Attributes
-    ----------
-    rule_heads : ndarray of int64 of shape (n_rules + 1,)
-        Where each rule's head begins.
-    outputs, scores : ndarrays
-        Heads: what is added to which output.
-    support, gain : ndarrays of float64 of shape (n_rules,)
-    default_scores : ndarray of float64 of shape (n_outputs,)
-        What every record starts with.
-    """
+    """Rules, one after the other; conditions as in :class:`ConditionArrays`."""
 
     _types = CONDITION_TYPES | {
         "rule_heads": np.int64, "outputs": np.int32, "scores": np.float64, "support": np.float64,
         "gain": np.float64, "default_scores": np.float64,
     }  # fmt: skip
 
-    rule_heads: NDArray[np.int64]
-    outputs: NDArray[np.int32]
+    rule_heads: NDArray[np.int64]  # where each rule's head begins, and the last one's ends
+    outputs: NDArray[np.int32]  # heads: what is added to which output
     scores: NDArray[np.float64]
     support: NDArray[np.float64]
     gain: NDArray[np.float64]
-    default_scores: NDArray[np.float64]
+    default_scores: NDArray[np.float64]  # what every record starts with
 
     def __len__(self) -> int:
         return len(self.support)
@@ -62,24 +51,13 @@ class RuleArrays(ConditionArrays):
 
     @staticmethod
     def grown(
-        arrays: dict[str, NDArray[Any]],
+        arrays: dict[str, NDArray[Any]],  # as ``RuleBooster.rules`` returns them
         coded: CodedColumns,
         *,
-        outputs: NDArray[np.int32],
-        default_scores: NDArray[np.float64],
+        outputs: NDArray[np.int32],  # the output behind each of those that the kernel saw
+        default_scores: NDArray[np.float64],  # of all outputs
     ) -> RuleArrays:
-        """Return what the kernel has grown, with thresholds instead of codes.
-
-        Parameters
-        ----------
-        arrays : dict of str to ndarray
-            As ``RuleBooster.rules`` returns them.
-        coded : CodedColumns
-        outputs : ndarray of int32
-            The output behind each of those that the kernel saw.
-        default_scores : ndarray of float64
-            Of all outputs.
-        """
+        """Return what the kernel has grown, with thresholds instead of codes."""
         columns, ops = arrays["columns"], arrays["ops"]
         return RuleArrays(
             arrays["rule_conditions"],

@@ -95,16 +95,7 @@ def kernel_settings(
 ) -> dict[str, Any]:
     """Return the kernel's settings but for records' units, weights and strata.
 
-    Parameters
-    ----------
-    model : estimator
-    targets : Targets
-    n_outputs : int
-        Those that rules are grown for.
-    loss : str
-    n_columns : int
-    n_counted : float
-        The number of records that rules are grown of, each as often as it counts.
+    Rules are grown for `n_outputs` outputs, of `n_counted` records, each as often as it counts.
     """
     return {
         "loss": loss,
@@ -117,7 +108,7 @@ def kernel_settings(
         "min_support": _support(model.min_support, n_counted),
         "default_rule": bool(model.default_rule),
         "sample": model.sample,
-        "sample_share": _sample_fraction(model),
+        "sample_fraction": _sample_fraction(model),
         "n_features": _n_features(model.feature_fraction, n_columns),
         "prune": bool(model.prune),
         "search": model.algorithm,

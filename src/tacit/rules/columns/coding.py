@@ -29,36 +29,17 @@ class CodedColumns:
     """The columns of X as runs of records that have the same code.
 
     A code is the rank of a number among those of its column, or that of a bin; -1 is missing.
-
-    Attributes
-    ----------
-    n_records : int
-    kinds : ndarray of uint8
-        0 for ordinal columns, 1 for nominal ones.
-    defaults : ndarray of int32
-        The code of each column that is not stored.
-    column_runs : ndarray of int64
-        The first run of each column, and one past the last.
-    run_codes : ndarray of int32
-        Ascending within a column.
-    run_start : ndarray of int64
-        The first record of each run, and one past the last.
-    records : ndarray of int32
-        Ascending within a run.
-    code_start : ndarray of int64
-        The first code of each column, and one past the last.
-    lower, upper : ndarray of float64
-        The least and the greatest number of each code; they differ for bins.
     """
 
     n_records: int
-    kinds: NDArray[np.uint8]
-    defaults: NDArray[np.int32]
-    column_runs: NDArray[np.int64]
-    run_codes: NDArray[np.int32]
-    run_start: NDArray[np.int64]
-    records: NDArray[np.int32]
-    code_start: NDArray[np.int64]
+    kinds: NDArray[np.uint8]  # 0 for ordinal columns, 1 for nominal ones
+    defaults: NDArray[np.int32]  # the code of each column that is not stored
+    column_runs: NDArray[np.int64]  # the first run of each column, and one past the last
+    run_codes: NDArray[np.int32]  # ascending within a column
+    run_start: NDArray[np.int64]  # the first record of each run, and one past the last
+    records: NDArray[np.int32]  # ascending within a run
+    code_start: NDArray[np.int64]  # the first code of each column, and one past the last
+    # The least and the greatest number of each code; they differ for bins.
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
 
@@ -81,16 +62,11 @@ class CodedColumns:
     def thresholds(
         self, columns: ArrayLike, ops: ArrayLike, low: ArrayLike, high: ArrayLike
     ) -> NDArray[np.float64]:
-        """Return the numbers that conditions compare with.
+        """Return the numbers that conditions, as the search returns them, compare with.
 
         Of conditions with an order ("at most" and "above"), half-way between the number of the code
         `low` and that of `high`: never below the one, always below the other. Of others, the number
         of `low`.
-
-        Parameters
-        ----------
-        columns, ops, low, high : array-like of int
-            Conditions as the search returns them.
         """
         first = self.code_start[np.asarray(columns, np.int64)]
         below = self.upper[first + np.asarray(low, np.int64)]
@@ -123,16 +99,9 @@ def _half_way(below: NDArray[np.float64], above: NDArray[np.float64]) -> NDArray
 def code_columns(
     features: RuleFeatures, new: NumberColumns, defaults: Any, bins: Any, n_jobs: int
 ) -> CodedColumns:
-    """Rank the numbers of each column and lay out what is not the default.
+    """Rank the numbers of the X of fit and lay out what is not the default.
 
-    Parameters
-    ----------
-    features : RuleFeatures
-    new : NumberColumns
-        The X of fit.
-    defaults, bins
-        As :meth:`RuleFeatures.fit` takes them.
-    n_jobs : int
+    `defaults` and `bins` are what :meth:`RuleFeatures.fit` takes.
     """
     wanted, choose = _wanted(features, new, defaults)
     by_frequency, n_bins = _binning(bins)

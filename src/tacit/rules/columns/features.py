@@ -54,11 +54,6 @@ class RuleFeatures(ColumnKinds):
 
     Made by :meth:`fit`; attributes are those of `ColumnKinds` and one more.
 
-    Attributes
-    ----------
-    digits : dict of int to dict of float to int
-        By column, how many digits thresholds are shown with if the usual ones are too few.
-
     Examples
     --------
     >>> from sklearn.base import BaseEstimator
@@ -74,6 +69,7 @@ class RuleFeatures(ColumnKinds):
     ('age ≤ 37.5', 'town ≠ Bern')
     """
 
+    # By column, how many digits thresholds are shown with if the usual ones are too few.
     digits: dict[int, dict[float, int]] = field(default_factory=dict)
 
     @classmethod
@@ -116,12 +112,7 @@ class RuleFeatures(ColumnKinds):
     def transform(self, X: Any, estimator: Any) -> NumberColumns:
         """Return other data as the kernels of prediction take it.
 
-        Parameters
-        ----------
-        X : like the X of fit
-            The columns of frames are the same in the same order, those of Tables go by name.
-        estimator : scikit-learn estimator
-            The one that the columns of X were noted on.
+        The columns of frames are those of fit in the same order, those of Tables go by name.
         """
         return read_columns(self, X, estimator)
 
@@ -133,16 +124,7 @@ class RuleFeatures(ColumnKinds):
         return flags
 
     def text(self, column: int, op: int, threshold: float) -> str:
-        """Return a condition as people read it.
-
-        Parameters
-        ----------
-        column : int
-        op : int
-            0 at most, 1 above, 2 equal, 3 not equal.
-        threshold : float
-            As :meth:`CodedColumns.thresholds` returned it.
-        """
+        """Return a condition as people read it; `op` is an index of the operators ≤, >, = and ≠."""
         return f"{self.names[column]} {_SIGNS[op]} {self.value_text(column, threshold)}"
 
     def value_text(self, column: int, number: float) -> str:
@@ -161,16 +143,9 @@ class RuleFeatures(ColumnKinds):
     def with_digits(
         self, coded: CodedColumns, columns: NDArray[np.int32], thresholds: NDArray[np.float64]
     ) -> RuleFeatures:
-        """Return the same, with enough digits to show thresholds by.
+        """Return the same, with enough digits to show thresholds of the X of fit by.
 
         As many that what is shown divides the numbers of the column as the threshold does.
-
-        Parameters
-        ----------
-        coded : CodedColumns
-            The X of fit.
-        columns, thresholds : ndarray
-            Of the conditions that may be shown.
         """
         digits: dict[int, dict[float, int]] = {}
         for column, number in set(zip(columns.tolist(), thresholds.tolist(), strict=True)):

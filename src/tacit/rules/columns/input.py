@@ -38,26 +38,14 @@ _TEXT = (pl.String, pl.Categorical, pl.Enum)
 
 @dataclass(frozen=True)
 class NumberColumns:
-    """Columns of numbers: those that are listed, and what all others are.
-
-    Attributes
-    ----------
-    n_records : int
-    indptr : ndarray of int64
-        The first listed value of each column, and one past the last.
-    records : ndarray of int32, optional
-        Those that a column lists, ascending; ``None`` if all columns list all records.
-    values : ndarray of float64
-        The numbers of these records; NaN is missing.
-    unlisted : ndarray of float64
-        What the records have that a column does not list.
-    """
+    """Columns of numbers: those that are listed, and what all others are."""
 
     n_records: int
-    indptr: NDArray[np.int64]
+    indptr: NDArray[np.int64]  # the first listed value of each column, and one past the last
+    # Those that a column lists, ascending; None if all columns list all records.
     records: NDArray[np.int32] | None
-    values: NDArray[np.float64]
-    unlisted: NDArray[np.float64]
+    values: NDArray[np.float64]  # the numbers of these records; NaN is missing
+    unlisted: NDArray[np.float64]  # what the records have that a column does not list
 
     @property
     def arguments(
@@ -75,26 +63,14 @@ class NumberColumns:
 
 @dataclass(frozen=True)
 class ColumnKinds:
-    """What there is to remember of X.
+    """What there is to remember of X."""
 
-    Attributes
-    ----------
-    kind : {"array", "frame", "table"}
-        What X was.
-    names : tuple of str
-        The columns; x0, x1, … for arrays.
-    nominal : frozenset of int
-        The indices of columns whose values have no order.
-    labels : dict of int to tuple of str
-        Those of columns that do not hold numbers, by index; a label's number is its index here.
-    types : dict of int to str
-        The types of columns whose numbers stand for something else: booleans and timestamps.
-    """
-
-    kind: Literal["array", "frame", "table"]
-    names: tuple[str, ...]
-    nominal: frozenset[int]
+    kind: Literal["array", "frame", "table"]  # what X was
+    names: tuple[str, ...]  # the columns; x0, x1, … for arrays
+    nominal: frozenset[int]  # the indices of columns whose values have no order
+    # Those of columns that do not hold numbers, by index; a label's number is its index here.
     labels: dict[int, tuple[str, ...]]
+    # The types of columns whose numbers stand for something else: booleans and timestamps.
     types: dict[int, str]
 
     def position(self, column: Any, argument: str) -> int:
@@ -118,15 +94,7 @@ class ColumnKinds:
 def fit_columns(
     X: Any, estimator: Any, nominal: Sequence[str | int] | None
 ) -> tuple[ColumnKinds, NumberColumns]:
-    """Return what to remember of the X of fit, and its columns.
-
-    Parameters
-    ----------
-    X : Table, frame, mapping of columns, array or sparse array
-    estimator : scikit-learn estimator
-        Notes the columns.
-    nominal : sequence of str or int, optional
-    """
+    """Return what to remember of the X of fit, and its columns, which `estimator` notes."""
     if isinstance(X, Table):
         names = X.schema.names
         note_names(estimator, names)

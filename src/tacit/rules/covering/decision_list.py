@@ -33,21 +33,13 @@ __all__ = ["CoveringRule", "DecisionList", "ListArrays"]
 
 @dataclass(frozen=True)
 class ListArrays(ConditionArrays):
-    """Rules, one after the other; the last has no conditions and always holds.
-
-    Conditions are as in :class:`ConditionArrays`.
-
-    Attributes
-    ----------
-    classes : ndarray of int32 of shape (n_rules + 1,)
-        Codes of the classes that rules predict.
-    weights : ndarray of float64 of shape (n_rules + 1, n_classes)
-        What each rule covers of each class, of all that no earlier one covers.
-    """
+    """Rules, one after the other; the last has no conditions and always holds."""
 
     _types = CONDITION_TYPES | {"classes": np.int32, "weights": np.float64}
 
-    classes: NDArray[np.int32]
+    classes: NDArray[np.int32]  # codes of the classes that rules predict
+    # Of shape (n_rules + 1, n_classes): what each rule covers of each class, of all that no earlier
+    # one covers.
     weights: NDArray[np.float64]
 
     @staticmethod

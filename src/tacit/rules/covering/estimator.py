@@ -108,9 +108,7 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
     n_rules_ : int
         Their number, without the default.
     classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For frames and Tables.
+    n_features_in_, feature_names_in_ : int, ndarray of str (for Tables and frames)
 
     Examples
     --------
@@ -151,7 +149,7 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CoveringRulesClassifier:
-        """Learn the rules.
+        """Learn the rules, and return itself.
 
         Parameters
         ----------
@@ -161,11 +159,6 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
             The classes, or the name of the column of X that holds them.
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for. They are rounded to a millionth of the largest.
-
-        Returns
-        -------
-        CoveringRulesClassifier
-            Itself.
         """
         settings = self._check_parameters()
         _, coded, classes, given_weights = self._read_training(X, y, sample_weight)
@@ -201,10 +194,6 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         Parameters
         ----------
         X : like the one that was fitted, or a PartitionedTable
-
-        Returns
-        -------
-        ndarray of shape (n_records,)
         """
         first = self._first_rules(X)
         return np.asarray(self.classes_[self.rules_.arrays.classes[first]])
@@ -217,10 +206,6 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         Parameters
         ----------
         X : like the one that was fitted, or a PartitionedTable
-
-        Returns
-        -------
-        ndarray of shape (n_records, n_classes)
         """
         first = self._first_rules(X)
         weights = self.rules_.arrays.weights + 1

@@ -44,20 +44,12 @@ class RuleBody(NamedTuple):
 
 
 class ListedRules(NamedTuple):
-    """Rules in the order in which they are asked.
-
-    Attributes
-    ----------
-    bodies : list of RuleBody
-    classes : list of int
-        The class that each predicts.
-    weights : ndarray of shape (n_rules + 1, n_classes)
-        What each rule covers of each class, of all that no earlier rule covers; last, what none
-        covers.
-    """
+    """Rules in the order in which they are asked."""
 
     bodies: list[RuleBody]
-    classes: list[int]
+    classes: list[int]  # the class that each predicts
+    # Of shape (n_rules + 1, n_classes): what each rule covers of each class, of all that no earlier
+    # rule covers; last, what none covers.
     weights: NDArray[np.float64]
 
 
@@ -120,29 +112,16 @@ def on_a_grid(weights: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def learn_rules(
     columns: Any,
-    classes: NDArray[np.int32],
+    classes: NDArray[np.int32],  # of shape (n_records,)
+    # Of shape (n_records,): multiples of a power of two: see `on_a_grid`.
     weights: NDArray[np.float64],
-    order: list[int],
+    order: list[int],  # classes to learn rules for
     settings: CoveringSettings,
+    # Divides records into those that rules are grown on and those that they are pruned on.
     random: np.random.Generator,
-    report: Callable[[int], None] = lambda n: None,
+    report: Callable[[int], None] = lambda n: None,  # told how many more records are covered
 ) -> ListedRules:
-    """Return rules for some classes, one class after the other.
-
-    Parameters
-    ----------
-    columns : _core.RuleColumns
-    classes : ndarray of shape (n_records,)
-    weights : ndarray of shape (n_records,)
-        Multiples of a power of two: see :func:`on_a_grid`.
-    order : list of int
-        Classes to learn rules for.
-    settings : CoveringSettings
-    random : Generator
-        Divides records into those that rules are grown on and those that they are pruned on.
-    report : callable
-        Told how many more records are covered.
-    """
+    """Return rules for some classes, one class after the other."""
     return _Learner(columns, classes, weights, settings, random).run(order, report)
 
 

@@ -141,26 +141,13 @@ class RuleFinder(Listed, Estimator):
         started = time.perf_counter()
         if self.verbose:
             print(self._headline(table, search), file=sys.stderr)
-        start, rows = table.postings
-        schema = table.schema
+        schema, z = table.schema, NormalDist().inv_cdf((1 + self.level) / 2)
         best, total, hits = _core.find_rules(
-            start,
-            rows,
-            schema.offsets,
-            schema.defaults,
-            table.n_records,
-            table.weights,
-            search.target,
-            search.code,
-            search.lengths,
-            search.min_support,
-            min(int(self.n_rules), 2**62),
-            self.criterion,
-            NormalDist().inv_cdf((1 + self.level) / 2),
-            bool(self.default_conditions),
-            "auto",
-            count_jobs(self.n_jobs),
-        )
+            *table.postings, schema.offsets, schema.defaults, table.n_records, table.weights,
+            search.target, search.code, search.lengths, search.min_support,
+            min(int(self.n_rules), 2**62), self.criterion, z, bool(self.default_conditions),
+            "auto", count_jobs(self.n_jobs),
+        )  # fmt: skip
         if self.verbose:
             seconds = time.perf_counter() - started
             print(f"{len(best)} rules in {seconds:.2f} s", file=sys.stderr)
@@ -208,28 +195,13 @@ class RuleFinder(Listed, Estimator):
     def to_frame(self) -> pl.DataFrame:
         """Return a Polars frame with a row for each rule: its conditions and its numbers."""
         check_is_fitted(self)
-        rules = self.rules_
+        conditions = [show_conditions(rule.conditions) for rule in self.rules_]
+        columns = {"conditions": pl.Series(conditions, dtype=pl.String)}
         count = pl.Float64 if isinstance(self.n_records_, float) else pl.Int64
-        return pl.DataFrame(
-            {
-                "conditions": [show_conditions(rule.conditions) for rule in rules],
-                "support": [rule.support for rule in rules],
-                "hits": [rule.hits for rule in rules],
-                "confidence": [rule.confidence for rule in rules],
-                "lift": [rule.lift for rule in rules],
-                "leverage": [rule.leverage for rule in rules],
-                "score": [rule.score for rule in rules],
-            },
-            schema={
-                "conditions": pl.String,
-                "support": count,
-                "hits": count,
-                "confidence": pl.Float64,
-                "lift": pl.Float64,
-                "leverage": pl.Float64,
-                "score": pl.Float64,
-            },
-        )
+        for name in ("support", "hits", "confidence", "lift", "leverage", "score"):
+            dtype = count if name in ("support", "hits") else pl.Float64
+            columns[name] = pl.Series([getattr(rule, name) for rule in self.rules_], dtype=dtype)
+        return pl.DataFrame(columns)
 
     def to_text(self, top: int | None = None) -> str:
         """Return one line for each rule, below one that says what they lead to.
@@ -279,16 +251,9 @@ def _rule(
     *,
     rate: float,
 ) -> Rule:
-    confidence = hits / support
-    return Rule(
-        {schema.names[c]: schema.labels[c][code] for c, code in conditions},
-        support,
-        hits,
-        confidence,
-        confidence / rate,
-        hits - support * rate,
-        score,
-    )
+    query = {schema.names[c]: schema.labels[c][code] for c, code in conditions}
+    confidence, leverage = hits / support, hits - support * rate
+    return Rule(query, support, hits, confidence, confidence / rate, leverage, score)
 
 
 def _varied(table: Table, target: str) -> Table:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
-from tacit.parameters import check_choice, check_number
+from tacit.parameters import check_choice, check_number, store_parameters
 from tacit.similarity.base import SimilarityClassifier
 from tacit.similarity.cuts.labelling import UNKNOWN, cut_labels, labelled_graph, neighbor_fractions
 from tacit.similarity.graph import near_graph
@@ -64,11 +64,10 @@ class NormalizedCutClassifier(SimilarityClassifier):
     normalize : bool, default False
         Whether similarities are measured between columns scaled to [0, 1].
     group_width : float from 0 to 1, optional
-        Objects of a class that are within this fraction of a block's width, in each dimension of
-        the projection, are replaced by one that counts as often. By default, none are.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
+        Objects of a class within this fraction of a block's width are replaced by one: see
+        :class:`SparseKNeighborsClassifier`.
+    random_state, n_jobs
+        As of :class:`SparseComputation`.
 
     Attributes
     ----------
@@ -79,9 +78,8 @@ class NormalizedCutClassifier(SimilarityClassifier):
         Objects of the last prediction about which the graph says nothing, as they are connected
         with no training object: they have the class of the training object that is nearest in the
         projection.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For frames and Tables.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
 
     Examples
     --------
@@ -113,14 +111,7 @@ class NormalizedCutClassifier(SimilarityClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.scale = scale
-        self.balance = balance
-        self.node_weights = node_weights
-        self.n_neighbors = n_neighbors
-        self.kind = kind
-        super().__init__(
-            resolution, n_dimensions, projection, normalize, group_width, random_state, n_jobs
-        )
+        store_parameters(self, locals())
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of each object.
@@ -130,10 +121,6 @@ class NormalizedCutClassifier(SimilarityClassifier):
         X : like the one that was fitted, or a PartitionedTable
             All objects are classified together; those of a PartitionedTable by groups, so that it
             takes `group_width`.
-
-        Returns
-        -------
-        ndarray of shape (n_objects,)
         """
         classes: NDArray[Any] = self.predict_path(X, [self.balance])[0]
         return classes

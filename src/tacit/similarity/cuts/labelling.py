@@ -24,17 +24,10 @@ UNKNOWN = -1  # the code of objects that the graph says nothing about
 
 @dataclass(frozen=True)
 class LabelledGraph:
-    """Unlabelled objects, and how similar they are to labelled ones.
+    """Unlabelled objects, and how similar they are to labelled ones."""
 
-    Attributes
-    ----------
-    graph : csr_array of shape (n, n)
-        Similarities among them, symmetric, without diagonal.
-    affinity : ndarray of shape (n, n_classes)
-        The sum of their similarities to labelled objects of each class.
-    """
-
-    graph: sparse.csr_array
+    graph: sparse.csr_array  # (n, n): similarities among them, symmetric, without diagonal
+    # (n, n_classes): the sum of their similarities to labelled objects of each class
     affinity: NDArray[np.float64]
 
     @property
@@ -64,17 +57,8 @@ def labelled_graph(
 ) -> LabelledGraph:
     """Return unlabelled objects, and how similar they are to each class.
 
-    Parameters
-    ----------
-    graph : csr_array of shape (n, n)
-        Similarities among unlabelled objects.
-    links : csr_array of shape (n, n_labelled)
-        Similarities of unlabelled to labelled objects.
-    codes : ndarray of shape (n_labelled,)
-        Classes of labelled objects.
-    n_classes : int
-    weights, labelled_weights : ndarray
-        How many objects each of them represents: similarities count that often.
+    `graph` holds similarities among unlabelled objects, `links` theirs to labelled ones of these
+    classes (`codes`). Weights are how many objects each represents: similarities count that often.
     """
     classes = np.zeros((len(codes), n_classes))
     classes[np.arange(len(codes)), codes] = labelled_weights
@@ -131,21 +115,11 @@ def cut_labels(
 
     Two classes are one cut: members are of class 1. More are one cut for each, against all others;
     an object that several claim, or none, goes to the class with the largest fraction of its
-    similarity to labelled objects.
+    similarity to labelled objects. It is -1 for objects that are connected with no labelled one,
+    and for those that are to be decided by similarity to labelled objects and have none.
 
-    Parameters
-    ----------
-    problem : LabelledGraph
-    balances : ndarray of shape (n_balances,)
-    node_weights : ndarray of shape (n, n_classes), optional
-        Weights of objects for the cut of each class; by default their degrees, for all classes.
-    n_jobs : int, optional
-
-    Returns
-    -------
-    ndarray of shape (n_balances, n)
-        Codes of classes; -1 for objects that are connected with no labelled one, and for those
-        that are to be decided by similarity to labelled objects and have none.
+    `node_weights`, of shape (n, n_classes), are those of objects for the cut of each class; by
+    default their degrees, for all classes.
     """
     n, n_classes = problem.affinity.shape
     if n_classes == 1:

@@ -43,13 +43,8 @@ def minimum_cut(graph: Any, source: Any, sink: Any, *, n_jobs: int | None = None
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
-    Returns
-    -------
-    MinimumCut
-
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
     >>> import tacit
     >>> chain = sparse.diags_array([[3.0, 1.0, 3.0]] * 2, offsets=(1, -1))
@@ -97,13 +92,8 @@ def normalized_cut(
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
-    Returns
-    -------
-    Cut
-
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
     >>> import tacit
     >>> chain = sparse.diags_array([[3.0, 1.0, 3.0, 2.0]] * 2, offsets=(1, -1))
@@ -143,13 +133,8 @@ def normalized_cut_path(
         The range of balances; by default all. At most `low`, and beyond `high`, nothing is
         distinguished.
 
-    Returns
-    -------
-    CutPath
-
     Examples
     --------
-    >>> import numpy as np
     >>> from scipy import sparse
     >>> import tacit
     >>> chain = sparse.diags_array([[3.0, 1.0, 3.0, 2.0]] * 2, offsets=(1, -1))

@@ -46,10 +46,6 @@ class _NodeSet:
         ax : matplotlib Axes, optional
         coords : array-like of shape (n_nodes, n_dimensions)
             Where nodes are; the first two dimensions are drawn.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         points = np.asarray(coords, np.float64)
         if points.ndim != 2 or points.shape[1] < 2 or len(points) != len(self.members):
@@ -174,10 +170,6 @@ class CutPath:
         Parameters
         ----------
         ax : matplotlib Axes, optional
-
-        Returns
-        -------
-        matplotlib Axes
         """
         ax = new_axes(ax, 6.0, 4.0)
         ax.step(*self.to_frame().to_numpy().T, where="post")

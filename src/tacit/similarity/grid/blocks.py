@@ -25,24 +25,13 @@ _MAX_CUTS = 12
 
 @dataclass(frozen=True)
 class Blocks:
-    """The blocks that hold at least one object, in the order of their numbers.
+    """The blocks that hold at least one object, in the order of their numbers."""
 
-    Attributes
-    ----------
-    keys : ndarray of shape (n_blocks,)
-        Numbers of blocks, ascending.
-    starts : ndarray of shape (n_blocks + 1,)
-        Where the objects of a block begin in `order`.
-    order : ndarray of shape (n_objects,)
-        Objects by block; within a block as they are numbered.
-    levels : ndarray of shape (n_blocks,) or None
-        How often the block was cut into halves, where crowded blocks are split. Divisions of a
-        block have its number.
-    """
-
-    keys: Ints
-    starts: Ints
-    order: NDArray[np.int32]
+    keys: Ints  # (n_blocks,): numbers of blocks, ascending
+    starts: Ints  # (n_blocks + 1,): where the objects of a block begin in `order`
+    order: NDArray[np.int32]  # (n_objects,): objects by block; within a block as they are numbered
+    # (n_blocks,): how often the block was cut into halves, where crowded blocks are split.
+    # Divisions of a block have its number
     levels: NDArray[np.int8] | None = None
 
     @classmethod

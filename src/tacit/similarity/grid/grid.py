@@ -32,30 +32,17 @@ _MAX_INTERVALS = 2**31 - 3  # that of an interval, and of those beside it, a 32-
 
 @dataclass(frozen=True)
 class Grid:
-    """Intervals of equal length in each dimension.
+    """Intervals of equal length in each dimension."""
 
-    Parameters
-    ----------
-    lower, upper : ndarray of shape (n_dimensions,)
-        Where the first interval begins and where the last one ends. What lies outside belongs to
-        the interval at the end.
-    resolution : tuple of int
-        How many intervals there are in each dimension.
-    """
-
+    # (n_dimensions,): where the first interval begins and the last one ends. What lies outside
+    # belongs to the interval at the end
     lower: Floats
     upper: Floats
-    resolution: tuple[int, ...]
+    resolution: tuple[int, ...]  # how many intervals there are in each dimension
 
     @classmethod
     def over(cls, coords: Floats, resolution: int | Sequence[int]) -> Grid:
-        """Return the grid that just holds all objects.
-
-        Parameters
-        ----------
-        coords : ndarray of shape (n_objects, n_dimensions)
-        resolution : int, or one for each dimension
-        """
+        """Return the grid that just holds all objects."""
         n_dimensions = coords.shape[1]
         if not 1 <= n_dimensions <= MAX_DIMENSIONS:
             raise InputError(f"n_dimensions must be from 1 to {MAX_DIMENSIONS}, got {n_dimensions}")

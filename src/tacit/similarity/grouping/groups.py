@@ -68,20 +68,10 @@ def group(
 ) -> Groups:
     """Return representatives of objects that are of the same type and in the same cell of a block.
 
-    Parameters
-    ----------
-    grid : Grid
-    coords : float64 array of shape (n, p)
-        Coordinates of objects in the projection that the grid is over.
-    X : float array or CSR array of shape (n, d)
-    types : integer array of shape (n,)
-        Only objects of the same type are grouped: their class, or -1 if it is not known.
-    group_width : float
-        From 0 to 1: blocks are divided, from their lower corner on, into cells that are
-        `group_width` times as wide. 1 leaves them undivided, so that a block has one representative
-        of each type. With 0, only objects with the same coordinates are grouped.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
+    Types are classes, or -1 where they are not known. Blocks are divided, from their lower corner
+    on, into cells that are `group_width` times as wide, from 0 to 1. 1 leaves them undivided, so
+    that a block has one representative of each type. With 0, only objects with the same coordinates
+    are grouped.
 
     Examples
     --------
@@ -107,22 +97,13 @@ def group(
 
 @dataclass(frozen=True)
 class Cells:
-    """Objects sorted by block, division of the block and type.
+    """Objects sorted by block, division of the block and type."""
 
-    Attributes
-    ----------
-    starts : int64 array of shape (n_cells + 1,)
-        Where the objects of a cell begin in `order`.
-    order : int32 array of shape (n,)
-    types : int32 array of shape (n_cells,)
-    digits : list of uint64 arrays of shape (n_cells,)
-        What tells cells apart, most significant first; wherever the objects of a cell are, their
-        digits are the same. Only if they were asked for.
-    """
-
-    starts: NDArray[np.int64]
-    order: NDArray[np.int32]
-    types: NDArray[np.int32]
+    starts: NDArray[np.int64]  # (n_cells + 1,): where the objects of a cell begin in `order`
+    order: NDArray[np.int32]  # (n,)
+    types: NDArray[np.int32]  # (n_cells,)
+    # (n_cells,): what tells cells apart, most significant first; wherever the objects of a cell
+    # are, their digits are the same. Only if they were asked for
     digits: list[NDArray[np.uint64]]
 
     @property
@@ -159,15 +140,7 @@ def find_cells(
 ) -> Cells:
     """Sort objects into cells of blocks; see :func:`group`.
 
-    Parameters
-    ----------
-    grid : Grid
-    coords : contiguous float64 array of shape (n, p)
-    types : integer array of shape (n,)
-    group_width : float
-    n_jobs : int
-    with_digits : bool
-        Whether to say what tells cells apart, for those of other objects to be compared.
+    `with_digits` says what tells cells apart, for those of other objects to be compared.
     """
     blocks = grid.keys(coords, n_jobs)
     outside = (coords < grid.lower) | (coords > grid.upper)
@@ -224,22 +197,14 @@ def _ranks(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 @dataclass(frozen=True)
 class _Division:
-    """Where objects are within their blocks, in one dimension.
+    """Where objects are within their blocks, in one dimension."""
 
-    Attributes
-    ----------
-    positions : array of shape (n,)
-        The same for objects of the same division: numbers, or (int64) the bits of numbers.
-    far : bool array of shape (n,)
-        Objects so far from the grid that rounding would make divisions wider there: only the same
-        coordinates are together.
-    n : int or None
-        Positions are whole numbers below this one, if it is given.
-    """
-
+    # (n,): the same for objects of the same division: numbers, or (int64) the bits of numbers
     positions: NDArray[Any]
+    # (n,): objects so far from the grid that rounding would make divisions wider there: only the
+    # same coordinates are together
     far: NDArray[np.bool_]
-    n: int | None
+    n: int | None  # positions are whole numbers below this one, if it is given
 
     def digits(self) -> list[tuple[NDArray[np.int64], int]]:
         """Return numbers that distinguish divisions, and how many values each of them has."""

@@ -101,17 +101,10 @@ def coordinate_range(
 
 @dataclass(frozen=True)
 class TypeColumn:
-    """The type of each record: by what it holds in a column, or the same for all.
-
-    Attributes
-    ----------
-    name : str or None
-    codes : int64 array
-        The type of each label of the column; or that of all records, alone.
-    """
+    """The type of each record: by what it holds in a column, or the same for all."""
 
     name: str | None
-    codes: NDArray[np.int64]
+    codes: NDArray[np.int64]  # the type of each label of the column; or that of all records, alone
 
     @classmethod
     def same(cls, code: int) -> TypeColumn:
@@ -128,15 +121,9 @@ class TypeColumn:
 def type_column(
     columns: FirstPass, y: Any, number: Callable[[list[Any]], NDArray[Any]]
 ) -> TypeColumn:
-    """Return what tells types apart by what records hold in a column.
+    """Return what tells types apart by what records hold in the column `y`.
 
-    Parameters
-    ----------
-    columns : FirstPass
-    y : str
-        The column.
-    number : callable
-        Returns the types of labels; it is given those that occur.
+    `number` returns the types of labels; it is given those that occur.
     """
     schema = columns.partitions.schema
     position = check_column(schema, y)
@@ -160,22 +147,13 @@ def check_column(schema: Schema, y: Any) -> int:
 
 @dataclass(frozen=True)
 class CellSorter:
-    """Sorts records into cells that have the same names in all partitions.
-
-    Attributes
-    ----------
-    projector : Projector
-    grid : Grid
-    group_width : float
-    types : TypeColumn
-    within : bool
-        Whether no record is outside the grid, as those are not that it was laid over.
-    """
+    """Sorts records into cells that have the same names in all partitions."""
 
     projector: Projector
     grid: Grid
     group_width: float
     types: TypeColumn
+    # Whether no record is outside the grid, as those are not that it was laid over
     within: bool = False
 
     def sort(self, table: Table, n_jobs: int) -> tuple[Any, Cells, NDArray[np.bytes_]]:
@@ -193,24 +171,13 @@ class CellSorter:
 
 @dataclass(frozen=True)
 class CellSums:
-    """What is known of cells that hold a record, in the order of their names.
+    """What is known of cells that hold a record, in the order of their names."""
 
-    Attributes
-    ----------
-    names : bytes array of shape (n_cells,)
-    blocks : int64 array of shape (n_cells,)
-        The block that each is in, or is.
-    types : int32 array of shape (n_cells,)
-    counts : int64 array of shape (n_cells,)
-    sums : array or csr_array of shape (n_cells, d), or None
-        Sums of columns.
-    """
-
-    names: NDArray[np.bytes_]
-    blocks: NDArray[np.int64]
-    types: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    sums: Any = None
+    names: NDArray[np.bytes_]  # (n_cells,)
+    blocks: NDArray[np.int64]  # (n_cells,): the block that each is in, or is
+    types: NDArray[np.int32]  # (n_cells,)
+    counts: NDArray[np.int64]  # (n_cells,)
+    sums: Any = None  # (n_cells, d): sums of columns
 
     def centroids(self) -> Any:
         """Return the centroids of cells."""
@@ -269,19 +236,11 @@ class CellStatistic(Statistic["CellSums"]):
 
 @dataclass(frozen=True)
 class GroupLookup:
-    """Looks up the cell of a record among those of a pass.
-
-    Attributes
-    ----------
-    sorter : CellSorter
-    names : bytes array
-        Of cells, ascending.
-    values : array of shape (n_cells, …) or None
-        What to return for the records of each cell; by default its index.
-    """
+    """Looks up the cell of a record among those of a pass."""
 
     sorter: CellSorter
-    names: NDArray[np.bytes_]
+    names: NDArray[np.bytes_]  # of cells, ascending
+    # (n_cells, …): what to return for the records of each cell; by default its index
     values: NDArray[Any] | None = None
 
     def labels(self, table: Table, n_jobs: int) -> NDArray[np.int32]:
@@ -307,10 +266,7 @@ def look_up(X: PartitionedTable | Table, lookup: GroupLookup, n_jobs: int | None
 class PartitionedGroups(Groups):
     """Representatives of records in partitions.
 
-    Attributes
-    ----------
-    lookup : GroupLookup
-        Says which group records are in, for :meth:`PartitionedTable.map`.
+    `lookup` says which group records are in, for :meth:`PartitionedTable.map`.
     """
 
     lookup: GroupLookup

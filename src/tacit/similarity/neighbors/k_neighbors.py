@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int
-from tacit.parameters import check_choice
+from tacit.parameters import check_choice, store_parameters
 from tacit.similarity.base import SimilarityClassifier
 from tacit.similarity.neighbors.search import NeighborIndex, check_reach
 from tacit.table.features import is_sparse
@@ -71,9 +71,8 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         Projection and grid.
     n_fallback_ : int
         How many objects of the last prediction had no near training object on the grid as it was.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        For frames and Tables.
+    n_features_in_, feature_names_in_
+        Of X; names are those of frames and Tables.
 
     Examples
     --------
@@ -105,13 +104,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.n_neighbors = n_neighbors
-        self.algorithm = algorithm
-        self.weights = weights
-        self.reach = reach
-        super().__init__(
-            resolution, n_dimensions, projection, normalize, group_width, random_state, n_jobs
-        )
+        store_parameters(self, locals())
 
     def _check_parameters(self) -> None:
         check_int(self.n_neighbors, "n_neighbors", 1)
@@ -172,10 +165,6 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         Parameters
         ----------
         X : like the one that was fitted, or a PartitionedTable
-
-        Returns
-        -------
-        ndarray of shape (n_objects,)
         """
         objects = self._new_objects(X)
         codes = self._majority(self._search(objects, self._default_k()))
@@ -183,15 +172,11 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         return predicted
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the fraction of each class among the neighbours.
+        """Return the fraction of each class among the neighbours of each object.
 
         Parameters
         ----------
         X : like the one that was fitted, or a PartitionedTable
-
-        Returns
-        -------
-        ndarray of shape (n_objects, n_classes)
         """
         objects = self._new_objects(X)
         _, votes = self._vote(self._search(objects, self._default_k()))

@@ -31,23 +31,13 @@ _REACHED = 0.995  # fraction of their neighbours that are to be within reach
 
 @dataclass(frozen=True)
 class Nearest:
-    """The nearest objects of each query, nearest first; of equally near ones, the first.
+    """The nearest objects of each query, nearest first; of equally near ones, the first."""
 
-    Attributes
-    ----------
-    distances : ndarray of shape (n_queries, k)
-    objects : ndarray of shape (n_queries, k)
-        Numbers of the objects.
-    n_widened : ndarray of shape (n_queries,)
-        How often the search went farther than blocks that touch.
-    isolated : ndarray of bool of shape (n_queries,)
-        Whether no object at all was near at first.
-    """
-
-    distances: NDArray[np.float64]
-    objects: NDArray[np.int32]
+    distances: NDArray[np.float64]  # (n_queries, k)
+    objects: NDArray[np.int32]  # (n_queries, k): numbers of the objects
+    # (n_queries,): how often the search went farther than blocks that touch
     n_widened: NDArray[np.int32]
-    isolated: NDArray[np.bool_]
+    isolated: NDArray[np.bool_]  # (n_queries,): whether no object at all was near at first
 
 
 class NeighborIndex:
@@ -63,23 +53,11 @@ class NeighborIndex:
     Where these are fewer than k, the search widens to twice as many blocks in each direction, again
     and again. Once there are k, it compares everything that is, in each dimension of the
     projection, within `reach` times the k-th distance. So a grid that is too fine costs a little
-    time, and no neighbours.
+    time, and no neighbours. With a reach of 0 what is near is enough; with 1 all neighbours are
+    found, if the projection is orthonormal; "auto" is as far as the neighbours of some of the
+    objects are from them in the projection, all but 0.5 % of them.
 
-    Parameters
-    ----------
-    numbers : float array or CSR array of shape (n_objects, n_columns)
-        Finite; sorted indices. They are kept, and single-precision copies of dense ones.
-    grid : Grid, optional
-    coords : ndarray of shape (n_objects, n_dimensions), optional
-        Coordinates of objects in the projection that the grid is over.
-    components : ndarray of shape (n_dimensions, n_columns), optional
-        What made these coordinates of the numbers.
-    reach : float or "auto"
-        0: what is near is enough. 1: all neighbours are found, if the projection is orthonormal.
-        "auto": as far as the neighbours of some of the objects are from them in the projection,
-        all but 0.5 % of them.
-    n_jobs : int, optional
-        Threads; results do not depend on it.
+    `numbers` are finite, with sorted indices; `components` made the coordinates of them.
 
     Examples
     --------
@@ -133,18 +111,7 @@ class NeighborIndex:
         *,
         n_jobs: int | None = None,
     ) -> Nearest:
-        """Return the k nearest objects of each query.
-
-        Parameters
-        ----------
-        numbers : float array or CSR array of shape (n_queries, n_columns)
-            Of the kind and type of the objects.
-        k : int
-            At most as many as there are objects.
-        coords : ndarray of shape (n_queries, n_dimensions), optional
-            Coordinates of queries, if there is a grid.
-        n_jobs : int, optional
-        """
+        """Return the k nearest objects of each query, numbers of the type of the objects'."""
         k = check_int(k, "k", 1)
         if k > len(self):
             raise InputError(f"k must be at most {len(self)}, the number of objects; got {k}")

@@ -43,16 +43,10 @@ _CELLS = 2**20  # numbers written out at once
 
 @dataclass(frozen=True)
 class Moments:
-    """What is known of each column: float64 arrays of shape (d,).
-
-    Attributes
-    ----------
-    mean, variance, lower, upper : arrays
-        The variance is that of the objects at hand, divided by n.
-    """
+    """What is known of each column: float64 arrays of shape (d,)."""
 
     mean: NDArray[np.float64]
-    variance: NDArray[np.float64]
+    variance: NDArray[np.float64]  # that of the objects at hand, divided by n
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
 
@@ -112,7 +106,7 @@ def binary_moments(sums: NDArray[Any], n: int) -> Moments:
 def _dense_moments(X: NDArray[Any]) -> Moments:
     mean = X.mean(axis=0, dtype=np.float64)
     variance = np.zeros(X.shape[1])
-    for rows in _row_chunks(X):
+    for _, rows in _row_chunks(X):
         centred = rows - mean
         variance += np.einsum("ij,ij->j", centred, centred)
     lower, upper = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
@@ -126,19 +120,20 @@ def _sparse_moments(X: Any) -> Moments:
     return Moments(mean, variance, lower, upper)
 
 
-def _row_chunks(X: Any) -> Iterator[NDArray[np.float64]]:
-    """Yield rows of X written out as float64, some at a time."""
+def _row_chunks(X: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Yield rows of X written out as float64, some at a time, and which they are."""
     step = max(1, _CELLS // max(1, X.shape[1]))
     for first in range(0, X.shape[0], step):
-        rows = X[first : first + step]
+        chunk = slice(first, first + step)
+        rows = X[chunk]
         dense = rows.toarray() if is_sparse(rows) else rows
-        yield dense.astype(np.float64, copy=False)
+        yield chunk, dense.astype(np.float64, copy=False)
 
 
 def column_products(X: Any) -> NDArray[np.float64]:
     """Return the (d, d) products of columns, neither centred nor scaled, some rows at a time."""
     product = np.zeros((X.shape[1], X.shape[1]))
-    for rows in _row_chunks(X):
+    for _, rows in _row_chunks(X):
         product += rows.T @ rows
     return product
 
@@ -160,21 +155,11 @@ def centred_products(
 
 @dataclass(frozen=True)
 class Image:
-    """Products of a centred matrix A and some directions D.
+    """Products of a centred matrix A and some directions D."""
 
-    Attributes
-    ----------
-    products : float64 array of shape (l, l)
-        ``(A D)' (A D)``.
-    product : array
-        ``A D`` itself, or ``A' A D``, whichever is at hand.
-    matrix : Centred or None
-        A, if `product` is to be multiplied by its transpose.
-    """
-
-    products: NDArray[np.float64]
-    product: NDArray[np.float64]
-    matrix: Centred | None = None
+    products: NDArray[np.float64]  # (l, l): ``(A D)' (A D)``
+    product: NDArray[np.float64]  # ``A D`` itself, or ``A' A D``, whichever is at hand
+    matrix: Centred | None = None  # A, if `product` is to be multiplied by its transpose
 
     def back(self, combinations: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
         """Return ``A' A D``, or that of combinations of the directions: a (d, l) matrix."""
@@ -184,25 +169,14 @@ class Image:
 
 @dataclass(frozen=True)
 class RowSampling:
-    """How rows are sampled: in proportion to their squared lengths, with replacement.
+    """How rows are sampled: in proportion to their squared lengths, with replacement."""
 
-    Attributes
-    ----------
-    origin, column_weights : float64 arrays of shape (d,)
-        The squared length of a row x is ``(x - origin)**2 @ column_weights``.
-    columns : int64 array
-        Columns that sampled rows are to have.
-    factors : float64 array
-        What each of these is multiplied by.
-    n_rows : int
-        How many are drawn.
-    """
-
+    # (d,): the squared length of a row x is ``(x - origin)**2 @ column_weights``
     origin: NDArray[np.float64]
     column_weights: NDArray[np.float64]
-    columns: NDArray[np.int64]
-    factors: NDArray[np.float64]
-    n_rows: int
+    columns: NDArray[np.int64]  # columns that sampled rows are to have
+    factors: NDArray[np.float64]  # what each of these is multiplied by
+    n_rows: int  # how many are drawn
 
     @property
     def as_products(self) -> bool:
@@ -219,16 +193,8 @@ class RowSampling:
         """Return the sample of some rows: itself, or products of its columns.
 
         What is drawn is divided by the root of its probability: squares are then right on average.
-
-        Parameters
-        ----------
-        rows : Centred
-        lengths : float64 array
-            Their squared lengths.
-        targets : float64 array
-            Points between 0 and the sum of these; the row that a point falls on is drawn.
-        total : float
-            The sum of the squared lengths of all rows there are.
+        `targets` are points between 0 and the sum of the squared `lengths`; the row that a point
+        falls on is drawn. `total` is that sum over all rows there are.
         """
         indices, times = np.unique(pick(lengths, targets), return_counts=True)
         factors = np.sqrt(times * total / (self.n_rows * lengths[indices]))
@@ -247,16 +213,7 @@ def pick(lengths: NDArray[np.float64], targets: NDArray[np.float64]) -> NDArray[
 
 
 class Centred:
-    """The matrix (X - mean) · diag(scale), never written out.
-
-    Parameters
-    ----------
-    X : float array or CSR array of shape (n, d)
-    mean : float64 array of shape (d,)
-    scale : float64 array of shape (d,)
-    n_jobs : int
-        Threads for sparse products.
-    """
+    """The matrix (X - mean) · diag(scale), never written out."""
 
     def __init__(
         self, X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64], n_jobs: int = 1
@@ -284,14 +241,7 @@ class Centred:
         return product
 
     def image(self, directions: NDArray[np.float64], *, back: bool = True) -> Image:
-        """Return the image of directions, the columns of a (d, l) matrix.
-
-        Parameters
-        ----------
-        directions : float64 array of shape (d, l)
-        back : bool
-            Whether :meth:`Image.back` will be asked for.
-        """
+        """Return the image of the columns of a matrix; `back`: it will be asked for that, too."""
         image = self.times(directions)
         return Image(image.T @ image, image, self)
 
@@ -323,7 +273,7 @@ class Centred:
                 shifted -= 2 * (self.X @ (column_weights * origin))
             return np.maximum(shifted, 0.0)
         return np.concatenate(
-            [(rows - origin) ** 2 @ column_weights for rows in _row_chunks(self.X)]
+            [(rows - origin) ** 2 @ column_weights for _, rows in _row_chunks(self.X)]
         )
 
     def gram(self) -> NDArray[np.float64]:
@@ -331,7 +281,7 @@ class Centred:
         if is_binary(self.X):
             return centred_products(column_products(self.X), self.shape[0], self.scale)
         product = np.zeros((self.shape[1], self.shape[1]))
-        for rows in _row_chunks(self.X):
+        for _, rows in _row_chunks(self.X):
             centred = (rows - self.mean) * self.scale
             product += centred.T @ centred
         return product
@@ -353,20 +303,16 @@ class Centred:
         if is_sparse(self.X):
             return _core.sparse_product(*self._rows, right, False, self.n_jobs)
         product = np.empty((self.shape[0], right.shape[1]))
-        first = 0
-        for rows in _row_chunks(self.X):
-            np.matmul(rows, right, out=product[first : first + len(rows)])
-            first += len(rows)
+        for chunk, rows in _row_chunks(self.X):
+            np.matmul(rows, right, out=product[chunk])
         return product
 
     def _transposed_product(self, right: NDArray[np.float64]) -> NDArray[np.float64]:
         if is_sparse(self.X):
             return _core.sparse_product(*self._rows, right, True, self.n_jobs)
         product = np.zeros((self.shape[1], right.shape[1]))
-        first = 0
-        for rows in _row_chunks(self.X):
-            product += rows.T @ right[first : first + len(rows)]
-            first += len(rows)
+        for chunk, rows in _row_chunks(self.X):
+            product += rows.T @ right[chunk]
         return product
 
     @cached_property

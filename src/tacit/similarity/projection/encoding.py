@@ -60,18 +60,6 @@ class Encoder:
 
     Made by :meth:`fit`.
 
-    Attributes
-    ----------
-    kind : {"array", "frame", "table"}
-        What X was.
-    inputs : tuple of str
-        The columns of X; x0, x1, … for arrays.
-    labels : Schema or None
-        Those columns that are not numbers, with their labels.
-    sparse : bool
-        Whether the numbers are a CSR array. Those of frames and Tables are, if fewer than one
-        number in eight was other than 0. Arrays stay what they are in fit.
-
     Examples
     --------
     >>> encoder, numbers = Encoder.fit(
@@ -85,28 +73,20 @@ class Encoder:
     [[20.0, 0.0, 0.0, 0.0]]
     """
 
-    kind: Literal["array", "frame", "table"]
-    inputs: tuple[str, ...]
-    labels: Schema | None
+    kind: Literal["array", "frame", "table"]  # what X was
+    inputs: tuple[str, ...]  # the columns of X; x0, x1, … for arrays
+    labels: Schema | None  # those columns that are not numbers, with their labels
+    # Whether the numbers are a CSR array. Those of frames and Tables are, if fewer than one number
+    # in eight was other than 0. Arrays stay what they are in fit
     sparse: bool
 
     @classmethod
     def fit(cls, X: Any, estimator: Any = None) -> tuple[Encoder, Any]:
-        """Return an encoder and X as numbers.
+        """Return an encoder and X as numbers: float32 if X is an array of that type, else float64.
 
-        Parameters
-        ----------
-        X : array, sparse array, frame, mapping of columns or Table
-            Finite numbers in arrays and in numeric columns. Booleans are 0 and 1. Missing values
-            of other columns are a further label.
-        estimator : scikit-learn estimator, optional
-            Notes `n_features_in_` and, where columns have names, `feature_names_in_`.
-
-        Returns
-        -------
-        encoder : Encoder
-        numbers : array or csr_array of shape (n, d)
-            float32 if X is an array of that type, else float64. CSR arrays have sorted indices.
+        X is an array, sparse array, frame, mapping of columns or Table. Numbers must be finite.
+        Booleans are 0 and 1. Missing values of other columns are a further label. The estimator
+        notes `n_features_in_` and, where columns have names, `feature_names_in_`.
         """
         estimator = BaseEstimator() if estimator is None else estimator
         if isinstance(X, Table):
@@ -147,14 +127,8 @@ class Encoder:
     ) -> Any:
         """Return other data as numbers, in the form that those of fit have: dense or CSR.
 
-        Parameters
-        ----------
-        X : like the X of fit
-            The columns of frames are the same in the same order. Those of Tables are taken by name.
-        estimator : scikit-learn estimator, optional
-            The one that the columns of X were noted on.
-        unseen : {"zero", "error"}
-            What becomes of labels that were not there in fit: nothing but zeros, or an error.
+        The columns of frames are the same in the same order as in fit. Those of Tables are taken by
+        name. Labels that were not there in fit become nothing but zeros, or an error.
         """
         if unseen not in _UNSEEN:
             raise InputError(f"unseen must be 'zero' or 'error', got {unseen!r}")

@@ -48,24 +48,16 @@ _ROWS = 4096  # projected at a time, so that they stay in the cache
 
 @dataclass(frozen=True)
 class Projection:
-    """A linear map to few dimensions.
+    """A linear map to few dimensions."""
 
-    Attributes
-    ----------
-    components : float64 array of shape (p, d)
-        The largest entry of each, by absolute value, is positive. If columns were scaled to
-        [0, 1], the factors of that are in here.
-    mean : float64 array of shape (d,)
-    explained_variance_ratio : float64 array of shape (p,)
-        The fraction of the variance of the (scaled) columns that lies along each component.
-    orthonormal : bool
-        Whether the components, as they stand, are orthonormal, or zero where no variance was left.
-        Then no two objects are farther apart in the projection than they were.
-    """
-
+    # (p, d): the largest entry of each, by absolute value, is positive. If columns were scaled to
+    # [0, 1], the factors of that are in here
     components: NDArray[np.float64]
-    mean: NDArray[np.float64]
+    mean: NDArray[np.float64]  # (d,)
+    # (p,): the fraction of the variance of the (scaled) columns that lies along each component
     explained_variance_ratio: NDArray[np.float64]
+    # Whether the components, as they stand, are orthonormal, or zero where no variance was left.
+    # Then no two objects are farther apart in the projection than they were
     orthonormal: bool
 
     def transform(self, X: Any, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -116,10 +108,6 @@ def project(
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
-    Returns
-    -------
-    Projection
-
     Examples
     --------
     >>> X = np.array([[0.0, 0.0, 1.0], [4.0, 3.0, 1.0], [8.0, 6.0, 1.0]])
@@ -146,14 +134,6 @@ def coordinates(
     A row on the border of two blocks must not change sides with the rows it comes with, as it may
     if BLAS multiplies them.
 
-    Parameters
-    ----------
-    X : float array or CSR array of shape (n, d)
-    components : float64 array of shape (p, d)
-    mean : float64 array of shape (d,)
-
-    Examples
-    --------
     >>> coordinates(np.array([[3.0, 4.0]]), np.array([[0.5, 0.5]]), np.array([1.0, 0.0])).tolist()
     [[3.0]]
     """

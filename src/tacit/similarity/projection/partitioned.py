@@ -43,23 +43,12 @@ __all__ = ["PartitionedMatrix", "FirstPass", "check_plan", "first_pass"]
 
 @dataclass(frozen=True)
 class FirstPass:
-    """The columns of records in partitions, as the first pass finds them.
-
-    Attributes
-    ----------
-    partitions : PartitionedTable
-    encoder : Encoder
-        How records become numbers.
-    counts : OneWay
-        How many records hold each value: as many as there are, whatever they weigh.
-    products : float64 array of shape (d, d) or None
-        How many records are 1 in both of two columns.
-    """
+    """The columns of records in partitions, as the first pass finds them."""
 
     partitions: PartitionedTable
-    encoder: Encoder
-    counts: OneWay
-    products: Floats | None
+    encoder: Encoder  # how records become numbers
+    counts: OneWay  # how many records hold each value: as many as there are, whatever they weigh
+    products: Floats | None  # (d, d): how many records are 1 in both of two columns
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,14 +92,8 @@ def first_pass(
 ) -> FirstPass:
     """Take the first pass.
 
-    Parameters
-    ----------
-    partitions : PartitionedTable
-    target : str, optional
-        A column that holds types of objects, and is not projected.
-    products : callable
-        Says for a number of records and of columns whether products of these are wanted.
-    n_jobs : int, optional
+    The `target` column holds types of objects, and is not projected. `products` says for a number
+    of records and of columns whether products of these are wanted.
     """
     schema, n = partitions.schema, partitions.n_records
     names = [name for name in schema.names if name != target]
@@ -139,18 +122,11 @@ def check_plan(plan: Plan, d: int) -> None:
 
 @dataclass(frozen=True)
 class PartitionedMatrix:
-    """The centred matrix of records in partitions: every product with it is a pass.
-
-    Attributes
-    ----------
-    columns : FirstPass
-    mean, scale : float64 arrays of shape (d,)
-    n_jobs : int, optional
-    """
+    """The centred matrix of records in partitions: every product with it is a pass."""
 
     columns: FirstPass
-    mean: Floats
-    scale: Floats
+    mean: Floats  # (d,)
+    scale: Floats  # (d,)
     n_jobs: int | None = None
 
     @property
@@ -254,25 +230,13 @@ class SquaredNorms(Statistic["dict[int, float]"]):
 
 @dataclass(frozen=True)
 class SampledRows(Statistic["Floats"]):
-    """The sample of all rows.
-
-    Attributes
-    ----------
-    encoder : CentredEncoder
-    sampling : RowSampling
-    targets : float64 array
-        Points on the line that all squared lengths make, ascending.
-    before : dict of int to float
-        Where those of each partition begin.
-    total : float
-        Where the line ends.
-    """
+    """The sample of all rows."""
 
     encoder: CentredEncoder
     sampling: RowSampling
-    targets: Floats
-    before: dict[int, float]
-    total: float
+    targets: Floats  # points on the line that all squared lengths make, ascending
+    before: dict[int, float]  # where those of each partition begin
+    total: float  # where the line ends
 
     def partial(self, partition: Partition) -> Floats:
         """Return the sampled rows of a partition, or products of their columns."""

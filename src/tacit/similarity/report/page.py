@@ -8,7 +8,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from tacit.similarity.report.svg import COLOURS, grid_map, score_curves
+from tacit.plot.page import COLOURS, PAGE_STYLE, document, facts_list
+from tacit.similarity.report.svg import grid_map, score_curves
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,15 +23,9 @@ __all__ = ["page", "tuning_page"]
 
 _MAX_CLASSES = 40  # that a confusion matrix is drawn for
 _STYLE = """
-:root { color-scheme: light dark; }
-body { margin: 0; font: 15px/1.45 system-ui, -apple-system, "Segoe UI", sans-serif;
-  font-variant-numeric: tabular-nums; }
-main { max-width: 70rem; margin: 0 auto; padding: 2rem 1.25rem 3rem; }
-h1 { font-size: 1.7rem; margin: 0 0 .25rem; overflow-wrap: anywhere; }
+:root { --width: 70rem; }
+body { font-variant-numeric: tabular-nums; }
 h2 { font-size: 1.2rem; margin: 1.8em 0 .4em; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1.25rem; margin: 1.25rem 0; }
-dt { opacity: .7; }
-dd { margin: 0; overflow-wrap: anywhere; }
 p.note { opacity: .75; max-width: 60em; }
 figure { margin: 0; overflow-x: auto; }
 table { border-collapse: collapse; }
@@ -38,7 +33,6 @@ th, td { padding: .25em .7em; text-align: right; font-weight: normal; }
 thead th, tbody th { opacity: .75; }
 .key { margin-right: 1.2em; white-space: nowrap; }
 svg { max-width: 100%; height: auto; }
-@media print { main { padding: 0; max-width: none; } body { font-size: 11px; } }
 """
 
 
@@ -49,18 +43,7 @@ def page(
     confusion: tuple[Sequence[Any], NDArray[np.int64]] | None = None,
     tuning: Tuning | None = None,
 ) -> str:
-    """Return a page about a classifier.
-
-    Parameters
-    ----------
-    title : str
-    facts : pairs of str
-    model : classifier
-        A fitted one.
-    confusion : pair, optional
-        What :func:`tacit.metrics.confusion_matrix` returns.
-    tuning : Tuning, optional
-    """
+    """Return a page about a fitted classifier: its grid, confusion matrix and tuning."""
     known = [str(label) for label in model.classes_.tolist()]
     coords, codes = model._training_classes()
     drawing = grid_map(coords, codes, model.computation_.grid_, known)
@@ -73,7 +56,7 @@ def page(
         f"are in the same block or in blocks that touch.</p>\n{_key(known)}\n"
         f"<figure>{drawing}</figure>\n",
     ]
-    return _document(title, facts, "".join(sections))
+    return document(title, PAGE_STYLE + _STYLE, f"{facts_list(facts)}\n{''.join(sections)}")
 
 
 def tuning_page(title: str, tuning: Tuning) -> str:
@@ -82,16 +65,9 @@ def tuning_page(title: str, tuning: Tuning) -> str:
     facts.append((f"{tuning.scoring}, validated", f"{tuning.best_score:.4f}"))
     if tuning.test_score is not None:
         facts.append((f"{tuning.scoring}, tested", f"{tuning.test_score:.4f}"))
-    return _document(title, facts, f"{_tuning(tuning)}\n{tuning.to_frame(20)._repr_html_()}\n")
-
-
-def _document(title: str, facts: Sequence[tuple[str, str]], body: str) -> str:
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in facts)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{escape(title)}</h1>\n<dl>{rows}</dl>\n{body}</main>\n</body>\n</html>\n"
+    table = tuning.to_frame(20)._repr_html_()
+    return document(
+        title, PAGE_STYLE + _STYLE, f"{facts_list(facts)}\n{_tuning(tuning)}\n{table}\n"
     )
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.plot.page import COLOURS, Chart, svg
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -15,10 +17,8 @@ if TYPE_CHECKING:
 
     from tacit.similarity.grid.grid import Grid
 
-__all__ = ["COLOURS", "grid_map", "score_curves"]
+__all__ = ["grid_map", "score_curves"]
 
-# They can be distinguished on white and on black, and the first two by the colour-blind.
-COLOURS = ("#2f7fc1", "#d97a2b", "#3a9a6b", "#c2477f", "#8a6fd1", "#9a8a2b", "#4aa7a7", "#b0574a")
 _MAX_CELLS = 60  # of a map, in each direction
 
 
@@ -30,73 +30,28 @@ def score_curves(
 ) -> str:
     """Draw scores by the value of a parameter, a line for each name.
 
-    Parameters
-    ----------
-    curves : mapping of str to pairs of a value and a score
-    parameter, score : str
-    best : float or None
-        The value that was chosen, if it is a number; it gets a mark.
+    The `best` value, which was chosen, gets a mark if it is a number.
     """
-    width, height, left, bottom, top = 520, 230, 64, 44, 14
     values = sorted({x for points in curves.values() for x, _ in points})
     scores = [s for points in curves.values() for _, s in points]
-    least, most = min(scores), max(scores)
-    span = (most - least) or 1.0
     logarithmic = values[0] > 0 and values[-1] / values[0] > 50
-    position = (lambda v: math.log(v)) if logarithmic else (lambda v: v)
-    first, extent = position(values[0]), (position(values[-1]) - position(values[0])) or 1.0
-
-    def x(value: float) -> float:
-        return left + (width - left - 16) * (position(value) - first) / extent
-
-    def y(value: float) -> float:
-        return height - bottom - (height - bottom - top) * (value - least) / span
-
-    elements = [
-        f'<path d="M{left - 8} {top}V{height - bottom + 8}H{width - 6}" fill="none" '
-        'stroke="currentColor" stroke-opacity="0.4"/>'
-    ]
+    chart = Chart((520, 230), 64, values, scores, math.log if logarithmic else float)
     chosen = [] if best is None else [best]
-    elements += [
-        f'<path d="M{x(value):.1f} {top}V{height - bottom}" stroke="currentColor" '
+    chart.elements += [
+        f'<path d="M{chart.x(value):.1f} {chart.top}V{chart.base}" stroke="currentColor" '
         'stroke-opacity="0.35" stroke-dasharray="3 3"/>'
         for value in chosen
     ]
     for k, points in enumerate(curves.values()):
-        line = " ".join(f"{x(v):.1f},{y(s):.1f}" for v, s in sorted(points))
-        colour = COLOURS[k % len(COLOURS)]
-        elements.append(
-            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>'
-        )
-        elements += [
-            f'<circle cx="{x(v):.1f}" cy="{y(s):.1f}" r="2.5" fill="{colour}">'
-            f"<title>{v:g}: {s:.4f}</title></circle>"
-            for v, s in points
-        ]
-    for value in dict.fromkeys([values[0], values[-1], *chosen]):
-        bold = ' font-weight="bold"' if value == best else ""
-        elements.append(_text(x(value), height - bottom + 22, f"{value:g}", "middle", bold))
-    elements += [
-        _text(left - 12, y(s) + 4, f"{s:.4g}", "end") for s in dict.fromkeys((least, most))
-    ]
-    elements.append(_text(width - 6, height - 2, parameter, "end"))
-    return _svg(width, height, elements, f"{score} by {parameter}; chosen: {best}")
+        chart.line(points, COLOURS[k % len(COLOURS)], ".4f")
+    chart.label(dict.fromkeys([values[0], values[-1], *chosen]), best, parameter, ".4g")
+    return chart.to_svg(f"{score} by {parameter}; chosen: {best}")
 
 
 def grid_map(
     coords: NDArray[np.float64], codes: NDArray[np.int32], grid: Grid, names: Sequence[str]
 ) -> str:
-    """Draw the first two dimensions of the grid: of each block its most common class.
-
-    Parameters
-    ----------
-    coords : ndarray of shape (n_objects, n_dimensions)
-    codes : ndarray of shape (n_objects,)
-        Numbers of classes.
-    grid : Grid
-    names : sequence of str
-        Of classes.
-    """
+    """Draw the first two dimensions of the grid: of each block its most common class."""
     cells = grid.cells(coords)[:, :2]
     if cells.shape[1] == 1:
         cells = np.column_stack((cells, np.zeros(len(cells), np.int32)))
@@ -124,18 +79,4 @@ def grid_map(
             f'height="{size:.1f}" fill="{COLOURS[code % len(COLOURS)]}" '
             f'fill-opacity="{shade:.2f}"><title>{escape(tooltip)}</title></rect>'
         )
-    return _svg(width, height, elements, "blocks of the grid by class")
-
-
-def _text(x: float, y: float, text: str, anchor: str, more: str = "") -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="12" '
-        f'fill="currentColor"{more}>{escape(text)}</text>'
-    )
-
-
-def _svg(width: float, height: float, elements: Sequence[str], label: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
-        f'role="img" aria-label="{escape(label)}">{"".join(elements)}</svg>'
-    )
+    return svg(width, height, elements, "blocks of the grid by class")

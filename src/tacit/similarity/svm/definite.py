@@ -31,18 +31,9 @@ def smallest_eigenvalue(
 
     Where each object has less in common with all others together than with itself, no eigenvalue
     is negative. Else by Lanczos' method: as many products of the matrix and a vector as it takes,
-    and the memory of a few vectors. What is returned is the estimate less its residual.
+    and the memory of a few vectors. What is returned is the estimate less its residual, which is
+    good enough below `least`, or below the fraction `precision` of a negative estimate.
 
-    Parameters
-    ----------
-    kernel : KernelMatrix
-    precision : float
-        The residual that is good enough, as a fraction of a negative estimate.
-    least : float
-        The residual that is good enough in any case.
-
-    Examples
-    --------
     >>> from scipy import sparse
     >>> from tacit.similarity.svm.dual import KernelMatrix
     >>> path = sparse.csr_array([[0, 0.9, 0], [0.9, 0, 0.9], [0, 0.9, 0]])

@@ -23,17 +23,10 @@ _MANY = 10_000_000  # iterations; more are allowed for many objects
 
 @dataclass(frozen=True)
 class KernelMatrix:
-    """Similarities of near objects, and what each object has with itself.
+    """Similarities of near objects, and what each object has with itself."""
 
-    Attributes
-    ----------
-    graph : csr_array of shape (n, n)
-        Symmetric, sorted, nothing on the diagonal.
-    diagonal : ndarray of shape (n,)
-    """
-
-    graph: Any
-    diagonal: NDArray[np.float64]
+    graph: Any  # (n, n): symmetric, sorted, nothing on the diagonal
+    diagonal: NDArray[np.float64]  # (n,)
 
     def __len__(self) -> int:
         return len(self.diagonal)
@@ -49,22 +42,13 @@ class KernelMatrix:
 
 @dataclass(frozen=True)
 class Dual:
-    """Solutions, one for each problem.
+    """Solutions, one for each problem."""
 
-    Attributes
-    ----------
-    coefficients : ndarray of shape (n_problems, n)
-        What each object counts: positive on the side of 1, negative on the side of -1.
-    decisions : ndarray of shape (n_problems, n)
-        The decision function at each object.
-    intercepts : ndarray of shape (n_problems,)
-    n_iter : ndarray of shape (n_problems,)
-    """
-
+    # (n_problems, n): what each object counts: positive on the side of 1, negative on that of -1
     coefficients: NDArray[np.float64]
-    decisions: NDArray[np.float64]
-    intercepts: NDArray[np.float64]
-    n_iter: NDArray[np.int64]
+    decisions: NDArray[np.float64]  # (n_problems, n): the decision function at each object
+    intercepts: NDArray[np.float64]  # (n_problems,)
+    n_iter: NDArray[np.int64]  # (n_problems,)
 
 
 def signs_of(codes: NDArray[np.int32], n_classes: int) -> NDArray[np.float64]:
@@ -88,17 +72,8 @@ def solve(
 ) -> Dual:
     """Solve one problem for each row of signs.
 
-    Parameters
-    ----------
-    kernel : KernelMatrix
-    signs : ndarray of shape (n_problems, n)
-    limits : ndarray of shape (n,) or (n_problems, n)
-        The upper limit of coefficients. An object with the limit 0 is not learned from, but decided
-        upon.
-    tol : float
-    max_iter : int
-        -1 is no limit that could matter.
-    n_jobs : int, optional
+    Limits are the highest that coefficients may be. An object with the limit 0 is not learned from,
+    but decided upon. A `max_iter` of -1 is no limit that could matter.
     """
     most = max(_MANY, 100 * len(kernel)) if max_iter == -1 else max_iter
     lower, upper = np.where(signs > 0, 0.0, -limits), np.where(signs > 0, limits, 0.0)

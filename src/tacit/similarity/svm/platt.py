@@ -25,15 +25,10 @@ def sigmoid(decisions: NDArray[np.float64], slope: float, offset: float) -> NDAr
 def fit_sigmoid(
     decisions: NDArray[np.float64], signs: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> tuple[float, float]:
-    """Return the slope and the offset that make the signs most likely.
+    """Return the slope and the offset that make the signs, 1 or -1, most likely.
 
-    Parameters
-    ----------
-    decisions : ndarray of shape (n,)
-        Of objects that the decision function was not fitted to.
-    signs : ndarray of shape (n,)
-        1 or -1. Targets are not 1 and 0, but the fractions with one more object on either side.
-    weights : ndarray of shape (n,)
+    Decisions are of objects that the decision function was not fitted to. Targets are not 1 and 0,
+    but the fractions with one more object on either side.
     """
     above, below = float(weights[signs > 0].sum()), float(weights[signs < 0].sum())
     targets = np.where(signs > 0, (above + 1) / (above + 2), 1 / (below + 2))

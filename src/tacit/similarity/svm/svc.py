@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.machine import check_int
-from tacit.parameters import check_choice, check_number, make_generator
+from tacit.parameters import check_choice, check_number, make_generator, store_parameters
 from tacit.similarity import state as files
 from tacit.similarity.base import Objects, SimilarityClassifier
 from tacit.similarity.graph import near_graph
@@ -83,11 +83,10 @@ class SparseSVC(SimilarityClassifier):
         Whether distances are measured between columns scaled to [0, 1]. The projection always is
         made of scaled columns.
     group_width : float from 0 to 1, optional
-        Objects of a class that are within this fraction of a block's width, in each dimension of
-        the projection, are replaced by one that counts as often. By default, none are.
-    random_state : int, RandomState, Generator or None
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
+        Objects of a class within this fraction of a block's width are replaced by one: see
+        :class:`SparseKNeighborsClassifier`.
+    random_state, n_jobs
+        As of :class:`SparseComputation`; folds are drawn, too.
 
     Attributes
     ----------
@@ -137,35 +136,17 @@ class SparseSVC(SimilarityClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.scale = scale
-        self.C = C
-        self.indefinite = indefinite
-        self.class_weight = class_weight
-        self.probability = probability
-        self.tol = tol
-        self.max_iter = max_iter
-        super().__init__(
-            resolution, n_dimensions, projection, normalize, group_width, random_state, n_jobs
-        )
+        store_parameters(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the support vectors.
 
         Parameters
         ----------
-        X : array-like, sparse array, frame, Table or PartitionedTable
-            Of shape (n_objects, n_columns). Arrays are not copied: do not change them while the
-            model is in use. A PartitionedTable takes `group_width`: what is learned from are
-            groups of records.
-        y : array-like of shape (n_objects,) or str
-            Their classes; or the column of a Table or PartitionedTable that holds them.
+        X, y
+            Objects and their classes, as in :meth:`SparseKNeighborsClassifier.fit`.
         sample_weight : array-like of shape (n_objects,), optional
             Factors of C. An object with weight 0 is used for the projection alone.
-
-        Returns
-        -------
-        SparseSVC
-            Itself.
         """
         self._check_parameters()
         self._learn(self._training_objects(X, y), sample_weight)
@@ -203,17 +184,13 @@ class SparseSVC(SimilarityClassifier):
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class, by Platt's method.
+        """Return the probability of each class for each object, by Platt's method.
 
         The class with the greatest one need not be the class that `predict` returns.
 
         Parameters
         ----------
         X : like the one that was fitted, or a PartitionedTable
-
-        Returns
-        -------
-        ndarray of shape (n_objects, n_classes)
         """
         check_is_fitted(self)
         if self._sigmoids is None:

@@ -44,20 +44,12 @@ _RBF_SCALES = (*(2.0**k for k in range(-5, 6)), *(10.0**k for k in range(-10, 11
 
 @dataclass(frozen=True)
 class Method:
-    """How a kind of classifier is tuned.
+    """How a kind of classifier is tuned."""
 
-    Attributes
-    ----------
-    defaults : mapping of str to sequence
-        The ranges of Hochbaum and Baumann.
-    names : tuple of str
-        All parameters that can be tuned by `run`.
-    run : function of a fitted model, its training objects, validation objects and a grid
-        Yields combinations and the codes of classes that they predict.
-    """
-
-    defaults: Grid
-    names: tuple[str, ...]
+    defaults: Grid  # the ranges of Hochbaum and Baumann
+    names: tuple[str, ...]  # all parameters that can be tuned by `run`
+    # Of a fitted model, its training and validation objects and a grid: yields combinations and the
+    # codes of classes that they predict
     run: Callable[[Any, Objects, Objects, Grid], Trials]
 
 

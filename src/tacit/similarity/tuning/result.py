@@ -102,10 +102,6 @@ class Tuning:
         ax : matplotlib Axes, optional
         parameter : str, optional
             By default the first one that numbers were tried for.
-
-        Returns
-        -------
-        matplotlib Axes
         """
         name = parameter or next(iter(self.numeric_parameters), self.frame.columns[0])
         if name not in self.best_params:

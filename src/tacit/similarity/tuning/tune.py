@@ -89,10 +89,6 @@ def tune(
     verbose : int, default 0
         Whether to show progress on stderr.
 
-    Returns
-    -------
-    Tuning
-
     Examples
     --------
     >>> import tacit

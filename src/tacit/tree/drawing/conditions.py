@@ -21,14 +21,7 @@ _MOST = 8  # labels that are listed
 
 
 class Conditions:
-    """The conditions of a tree's splits.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    schema : Schema
-        Of the ids in the nodes.
-    """
+    """The conditions of a tree's splits; `schema` is that of the ids in the nodes."""
 
     def __init__(self, nodes: Nodes, schema: Schema) -> None:
         self.nodes = nodes
@@ -86,14 +79,7 @@ class Conditions:
         ]
 
     def text(self, column: int, allowed: NDArray[np.bool_]) -> str:
-        """Return in words that a column has one of the allowed codes.
-
-        Parameters
-        ----------
-        column : int
-        allowed : ndarray of bool
-            One for each label.
-        """
+        """Return in words that a column has one of the allowed codes."""
         name, labels = self.schema.names[column], self.schema.labels[column]
         if column not in self._edges:
             self._edges[column] = bin_edges(labels)

@@ -18,11 +18,6 @@ def tree_dot(model: Any) -> str:
     """Return a fitted tree or graph in the language of Graphviz.
 
     Each node is drawn once, even where several branches of a graph lead to it.
-
-    Parameters
-    ----------
-    model
-        A fitted tree or graph.
     """
     nodes: Nodes = model.nodes_
     captions, conditions = captions_of(model), Conditions(nodes, model.schema_)

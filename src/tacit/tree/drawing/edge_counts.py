@@ -19,20 +19,9 @@ _ROUNDS = 40
 def edge_counts(nodes: Nodes, weights: NDArray[np.float64]) -> tuple[dict[Edge, float], set[Edge]]:
     """Return the records on each edge, and the edges of which they are certain.
 
-    What comes into a node is what it holds, and so is what goes out of it. In a tree that settles
-    it. Where a graph's edges are left open, they are scaled in turn until both hold.
-
-    Parameters
-    ----------
-    nodes : Nodes
-    weights : ndarray of float64
-        The records of each node.
-
-    Returns
-    -------
-    counts : dict
-        For (node, which of its children).
-    certain : set
+    An edge is a node and which of its children; `weights` are the records of each node. What comes
+    into a node is what it holds, and so is what goes out of it. In a tree that settles it. Where a
+    graph's edges are left open, they are scaled in turn until both hold.
     """
     weight = weights.tolist()
     out: dict[int, list[Edge]] = {}

@@ -24,40 +24,23 @@ _LANE, _PASS = 0.55, 0.4  # rows that an edge takes in a gap, and where it passe
 _ROUNDS = 12
 _STIFF = 8.0  # how much an edge in its lane, compared with a node, resists being moved
 
-Edge: TypeAlias = tuple[int, int]
+Edge: TypeAlias = tuple[int, int]  # the parent, and which of its children
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Positions, in levels and rows.
+    """Positions, in levels and rows."""
 
-    Attributes
-    ----------
-    level : ndarray of int
-        The column in which a node stands; 0 for the root.
-    row : ndarray of float
-        Its middle; nodes of a level are at least 1 apart. The smallest is 0.
-    lanes : dict
-        For each edge, (parent, which of its children), the rows through which it goes: that in the
-        gap after the parent, and for an edge to a further level that at which it passes the next
-        level, that in the gap after it, and so on.
-    """
-
-    level: NDArray[np.int64]
-    row: NDArray[np.float64]
+    level: NDArray[np.int64]  # the column in which a node stands; 0 for the root
+    row: NDArray[np.float64]  # its middle; nodes of a level are at least 1 apart, the first is at 0
+    # For each edge, the rows through which it goes: that in the gap after the parent, and for an
+    # edge to a further level that at which it passes the next level, that in the gap after it, …
     lanes: dict[Edge, list[float]]
 
 
 def arrange(children: Sequence[Sequence[int]]) -> Layout:
-    """Lay out nodes, given the children of each.
+    """Lay out nodes, given the children of each, which have larger numbers; node 0 is the root.
 
-    Parameters
-    ----------
-    children : sequence of sequences of int
-        Node 0 is the root; children have larger numbers than their parents.
-
-    Examples
-    --------
     >>> layout = arrange([[1, 2], [], [3, 4], [], []])
     >>> layout.level.tolist(), layout.row.tolist()
     ([0, 1, 1, 2, 2], [0.75, 0.0, 1.5, 1.0, 2.0])

@@ -30,15 +30,7 @@ _WIDEST = 12.0  # an edge with all records
 
 
 def tree_scene(model: Any, max_depth: int | None = None) -> Scene:
-    """Return the picture of a fitted tree or graph.
-
-    Parameters
-    ----------
-    model
-        Has ``nodes_`` and ``schema_``, and ``classes_`` unless it is a regression.
-    max_depth : int, optional
-        Levels below the root that are drawn; by default all.
-    """
+    """Return the picture of a fitted tree or graph, to `max_depth` levels below the root."""
     shown = _Shown.of(model, max_depth)
     return _Composer(model, shown, captions_of(model)).scene()
 

@@ -132,13 +132,7 @@ class _NodeTexts:
 
 
 def tree_text(model: TreeEstimator, max_depth: int | None = None) -> str:
-    """Return a tree as indented text; what a graph says twice is said once and referred to.
-
-    Parameters
-    ----------
-    model : fitted tree or graph
-    max_depth : int, optional
-    """
+    """Return a tree as indented text; what a graph says twice is said once and referred to."""
     limit = None if max_depth is None else check_int(max_depth, "max_depth", 1)
     texts = _NodeTexts(model)
     nodes, conditions = texts.nodes, Conditions(texts.nodes, model.schema_)

@@ -18,7 +18,7 @@ from tacit import _core
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
 from tacit.schema.types import parse_type
-from tacit.table.build import Coded, value_type
+from tacit.table.build import Coded, store_ids, value_type
 from tacit.table.discretise import MDL, Edges, bin_edges, cut_points
 from tacit.table.features import array_frame, array_names, is_sparse, number_array
 from tacit.table.frames import encode_columns, specs_of
@@ -39,25 +39,18 @@ NUMBERS = 2  # what `ordered` holds for columns of numbers
 
 
 class Coding(NamedTuple):
-    """What the growth kernel takes of X (see :class:`tacit.schema.Schema` for value ids).
+    """What the growth kernel takes of X (see :class:`tacit.schema.Schema` for value ids)."""
 
-    Attributes
-    ----------
-    indptr, values, start, rows
-        The stored values, by record and by value.
-    offsets, defaults : ndarray of int64
-        The first value id and the default's code of each column.
-    ordered : ndarray of uint8
-        Which columns are split at thresholds: 1 for labels, 2 for numbers, which never have a child
-        for each.
-    """
-
+    # The stored values, by record and by value.
     indptr: NDArray[np.int64]
     values: NDArray[Any]
     start: NDArray[np.int64]
     rows: NDArray[np.int32]
+    # The first value id and the default's code of each column.
     offsets: NDArray[np.int64]
     defaults: NDArray[np.int64]
+    # Which columns are split at thresholds: 1 for labels, 2 for numbers, which never have a child
+    # for each.
     ordered: NDArray[np.uint8]
 
 
@@ -82,11 +75,7 @@ def is_ordered(labels: Labels) -> bool:
 def ordered_columns(schema: Schema, ordered: Any) -> NDArray[np.uint8]:
     """Return which columns of a schema are ordered.
 
-    Parameters
-    ----------
-    schema : Schema
-    ordered : "auto" or sequence of str or int
-        The columns; by default those of numbers, dates or bins that have three labels or more.
+    "auto" are those of numbers, dates or bins that have three labels or more.
     """
     flags = np.zeros(len(schema), np.uint8)
     if not isinstance(ordered, str):
@@ -128,28 +117,14 @@ class _Ranked:
 
 @dataclass(frozen=True)
 class Columns:
-    """What is behind the codes of frames and arrays: labels, or the numbers of a column.
-
-    Attributes
-    ----------
-    names : list of str
-    kind : {"frame", "array"}
-    labels : list of Labels or None
-        ``None`` for a column of numbers.
-    numbers : sequence of ndarray
-        The distinct numbers of each column that has no labels, NaN for what is missing.
-    missing : list of bool
-        Whether some are missing.
-    cuts : dict of str to Edges
-        Where columns were cut before growth.
-    """
+    """What is behind the codes of frames and arrays: labels, or the numbers of a column."""
 
     names: Sequence[str]
     kind: Kind
-    labels: Sequence[Labels | None]
-    numbers: Any
-    missing: Sequence[bool]
-    cuts: dict[str, Edges]
+    labels: Sequence[Labels | None]  # ``None`` for a column of numbers
+    numbers: Any  # the distinct numbers of each column that has no labels, NaN for what is missing
+    missing: Sequence[bool]  # whether some are missing
+    cuts: dict[str, Edges]  # where columns were cut before growth
 
 
 @dataclass(frozen=True)
@@ -169,24 +144,12 @@ def array_coding(
     given: Any,
     kind: Kind,
     *,
-    ordered: Any,
+    ordered: Any,  # columns of labels that are ordered; those of numbers always are
     discretise: Any,
-    classes: NDArray[Any] | None,
+    classes: NDArray[Any] | None,  # the target's classes, for cuts that tell them apart
     n_jobs: int,
 ) -> tuple[Coding, Columns]:
-    """Code a frame, an array or a sparse array.
-
-    Parameters
-    ----------
-    given : pl.DataFrame, ndarray or sparse array
-    kind : {"frame", "array"}
-    ordered : "auto" or sequence of str or int
-        Columns of labels that are ordered; those of numbers always are.
-    discretise : spec or mapping, optional
-    classes : ndarray of int, optional
-        The target's classes, for cuts that tell them apart.
-    n_jobs : int
-    """
+    """Code a frame, an array or a sparse array."""
     names = given.columns if kind == "frame" else array_names(given.shape[1])
     if is_sparse(given) and discretise is None:
         return _sparse_coding(given, names, ordered, n_jobs)
@@ -273,25 +236,21 @@ def _store(columns: Sequence[Coded | _Ranked], flags: Any, n_jobs: int) -> Codin
     arities = np.array([len(column.counts) for column in columns], np.int64)
     defaults = np.array([int(np.argmax(column.counts)) for column in columns], np.int64)
     offsets = np.concatenate(([0], np.cumsum(arities - 1)))
-    dtype = value_type(int(offsets[-1]))
     ids = []
     for c, column in enumerate(columns):
         value_ids = offsets[c] + column.ranks - (column.ranks > defaults[c])
         value_ids[column.ranks == defaults[c]] = -1
         ids.append(value_ids.astype(np.int32))
     codes = [column.codes for column in columns]
-    n_records = len(codes[0])
-    indptr = np.zeros(n_records + 1, np.int64)
-    np.cumsum(_core.stored_lengths(codes, ids, n_records, n_jobs), out=indptr[1:])
-    values = np.empty(indptr[-1], dtype)
-    _core.stored_values(codes, ids, indptr, values, n_jobs)
+    indptr, values = store_ids(codes, ids, int(offsets[-1]), n_jobs)
     return Coding(indptr, values, *_by_value(indptr, values, offsets), offsets, defaults, flags)
 
 
 def _by_value(indptr: Any, values: Any, offsets: Any) -> tuple[Any, Any]:
-    counts = _core.one_way(indptr, values, int(offsets[-1]), None, None, 1)
+    records = _core.Records(indptr, values, int(offsets[-1]))
+    counts = _core.one_way(records, 1)
     start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
-    return start, _core.postings(indptr, values, start)
+    return start, _core.postings(records, start)
 
 
 def _number_coding(

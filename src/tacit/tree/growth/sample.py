@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 
 from tacit.errors import InputError
 from tacit.table import Table
-from tacit.table.features import note_names, take_columns
-from tacit.table.gateway import check_weights
-from tacit.table.targets import read_target
+from tacit.table.features import is_sparse, note_names, take_columns
+from tacit.table.targets import read_sample_weight, read_target, require_target, take_target
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,24 +21,12 @@ __all__ = ["Sample", "note_target", "table_sample", "take_sample"]
 
 
 class Sample(NamedTuple):
-    """The records to learn from; none has the weight zero.
-
-    Attributes
-    ----------
-    data : Table, pl.DataFrame, ndarray or sparse array
-    kind : {"table", "frame", "array"}
-    y : Any
-        The target as it was given; the series, where it is a column of a frame.
-    target : int or None
-        The position of the target among the columns of a Table.
-    target_name : str or None
-    weights : ndarray of float64 or None
-    """
+    """The records to learn from; none has the weight zero."""
 
     data: Any
     kind: Kind
-    y: Any
-    target: int | None
+    y: Any  # the target as it was given; the series, where it is a column of a frame
+    target: int | None  # the position of the target among the columns of a Table
     target_name: str | None
     weights: NDArray[np.float64] | None
 
@@ -53,16 +38,12 @@ class Sample(NamedTuple):
 
 def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
     """Put what fit is given in order, and note the columns on the model."""
-    if y is None:
-        raise InputError(
-            f"This {type(model).__name__} estimator requires y to be passed, "
-            "but the target y is None"
-        )
+    require_target(model, y)
     if isinstance(X, Table):
         return table_sample(model, X, y, sample_weight)
     name = None
     if isinstance(y, str):
-        name, (X, y) = y, _take_target(X, y)
+        name, (X, y) = y, take_target(X, y)
     kind, given = take_columns(model, X, reset=True)
     n_records = given.shape[0]
     if kind == "frame" and (n_records == 0 or given.shape[1] == 0):
@@ -70,7 +51,8 @@ def take_sample(model: Any, X: Any, y: Any, sample_weight: Any) -> Sample:
     weights = _weights(sample_weight, n_records)
     if weights is not None and not weights.all():
         kept = weights > 0
-        given = given.filter(kept) if kind == "frame" else _rows(given)[kept]
+        given = given.tocsr() if is_sparse(given) else given
+        given = given.filter(kept) if kind == "frame" else given[kept]
         y, weights = _some(y, kept), weights[kept]
     return Sample(given, kind, y, None, name, weights)
 
@@ -107,35 +89,11 @@ def note_target(model: Any, schema: Schema, y: str) -> int:
     return target
 
 
-def _take_target(X: Any, name: str) -> tuple[Any, Any]:
-    """Return a frame without its target, and the target."""
-    if isinstance(X, Mapping):
-        rest = dict(X)
-        if name not in rest:
-            raise InputError(f"y: there is no column {name!r}")
-        return rest, rest.pop(name)
-    if not nw.dependencies.is_into_dataframe(X):
-        raise InputError(f"y: an array has no column {name!r}; give a frame, or y as an array")
-    frame = nw.from_native(X, eager_only=True)
-    if name not in frame.columns:
-        raise InputError(f"y: there is no column {name!r}")
-    return frame.drop(name).to_native(), frame[name].to_native()
-
-
 def _weights(sample_weight: Any, n_records: int) -> Any:
-    if sample_weight is None:
-        return None
-    try:
-        weights = check_weights(sample_weight, n_records)
-    except InputError as error:
-        raise InputError(f"sample_weight: {error}") from None
+    weights = None if sample_weight is None else read_sample_weight(sample_weight, n_records)
     if weights is not None and not weights.any():
         raise InputError("sample_weight: all weights are zero")
     return weights
-
-
-def _rows(given: Any) -> Any:
-    return given.tocsr() if hasattr(given, "tocsr") else given
 
 
 def _some(y: Any, kept: NDArray[np.bool_]) -> Any:

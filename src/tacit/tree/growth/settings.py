@@ -68,17 +68,10 @@ def grow_settings(model: Any) -> dict[str, Any]:
 def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:
     """Return weights as whole numbers of a unit, and how many units make one.
 
-    The unit is a power of two. Whole weights stay as they are and others are rounded to about one
-    part in 2⁵² of their sum, so that sums do not depend on the order of the records.
+    The unit is a power of two. Whole weights stay as they are, unless it is to be `fine`, and
+    others are rounded to about one part in 2⁵² of their sum, so that sums do not depend on the
+    order of the records. No weight is negative, and some are positive.
 
-    Parameters
-    ----------
-    weights : ndarray of float64, none negative and some positive
-    fine : bool
-        Use a fine unit for whole weights as well.
-
-    Examples
-    --------
     >>> fixed_weights(np.array([2.0, 1.0]))
     (array([2, 1]), 1.0)
     """

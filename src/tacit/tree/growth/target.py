@@ -13,10 +13,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from tacit.errors import InputError
 from tacit.table.discretise import bin_edges
 from tacit.table.frames import encode_columns
-from tacit.table.targets import read_target, refuse_reals
+from tacit.table.targets import class_labels, read_class_target, read_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -27,7 +27,6 @@ __all__ = [
     "NO_CLASS_WEIGHTS",
     "Classes",
     "Moments",
-    "class_array",
     "class_weights",
     "column_classes",
     "column_numbers",
@@ -45,31 +44,14 @@ class Classes(NamedTuple):
     codes: NDArray[np.int32]
 
 
-def class_array(items: Sequence[Any]) -> NDArray[Any]:
-    """Return labels as an array of their type; of objects where they are of several."""
-    kinds = {type(item) for item in items}
-    if len(kinds) == 1 and kinds <= {bool, int, float, str}:
-        try:
-            return np.array(items)
-        except OverflowError:
-            pass
-    labels = np.empty(len(items), object)
-    labels[:] = items
-    return labels
-
-
 def read_classes(y: Any, n_records: int) -> Classes:
     """Return the classes of a target that is given apart from X, in scikit-learn's order."""
-    series = read_target(y, n_records)
-    try:
-        refuse_reals(series)
-    except InputError as error:
-        raise InputError(f"Unknown label type: {error}") from None
+    series = read_class_target(y, n_records)
     [coded] = encode_columns(pl.DataFrame({"y": series}), "state", {}, None, 1)
     kept = np.flatnonzero(coded.counts > 0)  # an enumeration may have labels that do not occur
     position = np.full(len(coded.labels) + 1, -1, np.int32)
     position[kept] = np.arange(len(kept))
-    labels = class_array([coded.labels[k] for k in kept.tolist()])
+    labels = class_labels([coded.labels[k] for k in kept.tolist()])
     if series.dtype.is_numeric() and labels.dtype != object:
         labels = labels.astype(np.asarray(series[:0]).dtype)
     return Classes(labels, position[coded.ranks][coded.codes])
@@ -95,7 +77,7 @@ def column_classes(table: Table, position: int) -> Classes:
         codes[rows[begin:end]] = code
         code, begin = code + 1, end
     _check_known(codes, labels, schema.names[position])
-    return Classes(class_array(labels.items[: labels.missing]), codes)
+    return Classes(class_labels(labels.items[: labels.missing]), codes)
 
 
 NO_CLASS_WEIGHTS = "class_weight: all weights are zero, or some beyond all numbers"
@@ -104,16 +86,7 @@ NO_CLASS_WEIGHTS = "class_weight: all weights are zero, or some beyond all numbe
 def class_weights(
     given: Any, labels: NDArray[Any], totals: Callable[[], NDArray[Any]]
 ) -> NDArray[np.float64]:
-    """Return the weight of each class.
-
-    Parameters
-    ----------
-    given : dict or "balanced"
-        As estimators are given it.
-    labels : ndarray
-    totals : callable
-        Says what the records of each class weigh; only called if that matters.
-    """
+    """Return the weight of each class; `totals` says what their records weigh, if that matters."""
     if isinstance(given, str) and given == "balanced":
         each = totals()
         n_classes = np.count_nonzero(each)
@@ -173,16 +146,9 @@ def column_numbers(table: Table, position: int) -> NDArray[np.float64]:
 class Moments:
     """Sums that say how a target varies, in fixed point: the same in any order of the records.
 
-    d is a record's deviation from the most common number, and w its weight. The kernel adds up w,
-    w·d·scale and w·d²·scale², all in units of 1/unit. Unit and scale are powers of two, as large as
-    leaves the sums below 2⁵³ and 2⁶².
-
-    Attributes
-    ----------
-    base : float
-        The most common number.
-    scale : float
-    first, second : ndarray of int64
+    d is a record's deviation from `base`, the most common number, and w its weight. The kernel adds
+    up w, w·d·scale and w·d²·scale², all in units of 1/unit. Unit and scale are powers of two, as
+    large as leaves the sums below 2⁵³ and 2⁶².
     """
 
     base: float

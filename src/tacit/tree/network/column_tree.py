@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tacit.table.features import note_names
+from tacit.table.targets import class_labels
 from tacit.tree.decision_tree import DecisionTreeClassifier
 from tacit.tree.growth.bins import features_without, nodes_without
-from tacit.tree.growth.target import class_array
 from tacit.tree.model import TreeModel
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def tree_of_column(network: DependencyNetwork, column: int) -> DecisionTreeClass
         target_name=schema.names[column],
         **network._learnt_by,
     )
-    model.classes_ = class_array(schema.labels[column].items)
+    model.classes_ = class_labels(schema.labels[column].items)
     model.n_classes_ = len(model.classes_)
     note_names(model, features.schema.names)
     if network._features.kind == "array":

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
+from tacit.counts.records import as_records
 from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.machine import check_fits, check_int, count_jobs
@@ -76,10 +77,8 @@ class DependencyNetwork(Estimator):
         :class:`tacit.Table`. Without it, real numbers are refused.
     unseen : {"error", "default"}
         What to do with labels that were not there in fit.
-    n_jobs : int, optional
-        Threads; the result does not depend on it.
-    verbose : int, default 0
-        1 shows progress on stderr.
+    n_jobs, verbose : int, optional
+        Threads, on which the result does not depend; and 1 to show progress on stderr.
 
     Attributes
     ----------
@@ -89,8 +88,7 @@ class DependencyNetwork(Estimator):
         All trees as flat arrays.
     n_leaves_ : ndarray of int64
         Number of leaves of each column's tree.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str, for Tables and frames
+    n_features_in_, feature_names_in_ : int, ndarray of str (for Tables and frames)
 
     Notes
     -----
@@ -141,7 +139,7 @@ class DependencyNetwork(Estimator):
     # Fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DependencyNetwork:
-        """Grow the trees.
+        """Grow the trees, and return itself.
 
         Parameters
         ----------
@@ -151,11 +149,6 @@ class DependencyNetwork(Estimator):
         y : ignored
         sample_weight : array-like of shape (n_records,), optional
             How many records each one stands for.
-
-        Returns
-        -------
-        DependencyNetwork
-            Itself.
         """
         settings = grow_settings(self)
         jobs = count_jobs(self.n_jobs)
@@ -317,8 +310,8 @@ class DependencyNetwork(Estimator):
         table = self._read(X)
         with np.errstate(divide="ignore"):
             logs = np.log(self._derived.probabilities)
-        forest = self.forest_.arguments(self.schema_, logs)
-        return _core.forest_scores(table.indptr, table.values, *forest, count_jobs(self.n_jobs))
+        forest = self.forest_.to_kernel(self.schema_, logs)
+        return _core.forest_scores(as_records(table), forest, count_jobs(self.n_jobs))
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean conditional log-likelihood in nats, by weights if records have any.
@@ -369,9 +362,8 @@ class DependencyNetwork(Estimator):
         check_fits(
             8 * table.n_records * self.schema_.n_values, "P(item | basket)", "give fewer baskets"
         )
-        forest = self.forest_.arguments(self.schema_, self._derived.probabilities)
-        jobs = count_jobs(self.n_jobs)
-        return _core.forest_probabilities(table.indptr, table.values, *forest, jobs)
+        forest = self.forest_.to_kernel(self.schema_, self._derived.probabilities)
+        return _core.forest_probabilities(as_records(table), forest, count_jobs(self.n_jobs))
 
     def sample(self, n: int = 1, *, burn_in: int = 50, random_state: Any = None) -> Table:
         """Draw records by Gibbs sampling.

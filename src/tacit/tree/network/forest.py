@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tacit.tree.nodes import Nodes
+from tacit import _core
+from tacit.tree.nodes import Nodes, SplitArrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,12 +22,15 @@ __all__ = [
     "Arcs",
     "DerivedFromForest",
     "Forest",
-    "ForestArguments",
     "array_names",
     "find_arcs",
     "join_forests",
     "node_probabilities",
 ]
+
+
+# Arrays of which a tree has a part of a forest's; children are numbered anew.
+_PER_NODE = ("column", "low", "high", "complete", "left", "right", "gain", "prior_fraction")
 
 
 class Arcs(NamedTuple):
@@ -44,24 +48,8 @@ class Arcs(NamedTuple):
     gain: NDArray[np.float64]
 
 
-class ForestArguments(NamedTuple):
-    """What the kernels on forests take, in their order."""
-
-    roots: NDArray[np.int64]
-    column: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    complete: NDArray[np.uint8]
-    first: NDArray[np.int32]
-    children: NDArray[np.int32]
-    offsets: NDArray[np.int64]
-    defaults: NDArray[np.int64]
-    table: NDArray[np.float64]
-    table_start: NDArray[np.int64]
-
-
 @dataclass(frozen=True)
-class Forest:
+class Forest(SplitArrays):
     """The trees of all columns, one after another, with common node numbers.
 
     Attributes
@@ -79,16 +67,6 @@ class Forest:
     """
 
     roots: NDArray[np.int64]
-    column: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    complete: NDArray[np.uint8]
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    first: NDArray[np.int32]
-    children: NDArray[np.int32]
-    gain: NDArray[np.float64]
-    prior_fraction: NDArray[np.float64]
     stats: NDArray[np.int64]
     stat_start: NDArray[np.int64]
     unit: float
@@ -98,9 +76,9 @@ class Forest:
         """Number of trees."""
         return len(self.roots) - 1
 
-    def arguments(self, schema: Schema, table: NDArray[np.float64]) -> ForestArguments:
+    def to_kernel(self, schema: Schema, table: NDArray[np.float64]) -> _core.Forest:
         """Return what kernels take, with a number for each node and code, laid out as stats."""
-        return ForestArguments(
+        return _core.Forest(
             self.roots, self.column, self.low, self.high, self.complete, self.first, self.children,
             schema.offsets, schema.defaults, table, self.stat_start,
         )  # fmt: skip
@@ -146,23 +124,16 @@ class Forest:
         base = int(first[inner].min()) if inner.any() else 0
         last = int(behind[inner].max()) if inner.any() else 0
         return Nodes(
-            column=np.array(self.column[nodes]),
-            low=np.array(self.low[nodes]),
-            high=np.array(self.high[nodes]),
-            complete=np.array(self.complete[nodes]),
-            left=np.array(self.left[nodes]),
-            right=np.array(self.right[nodes]),
+            **{name: np.array(getattr(self, name)[nodes]) for name in _PER_NODE},
             first=np.where(inner, first - base, 0).astype(np.int32),
             children=self.children[base:last] - np.int32(begin),
-            gain=np.array(self.gain[nodes]),
-            prior_fraction=np.array(self.prior_fraction[nodes]),
             counts=counts.reshape(end - begin, -1) / self.unit,
         )
 
 
 def array_names() -> list[str]:
     """Return the names of a forest's arrays, in the order in which kernels return them."""
-    return [field.name for field in fields(Forest) if field.name != "unit"]
+    return ["roots", *(field.name for field in fields(SplitArrays)), "stats", "stat_start"]
 
 
 def join_forests(batches: Sequence[tuple[Any, ...]], unit: float) -> Forest:

@@ -26,30 +26,19 @@ _BATCHES = 100  # how often progress moves
 
 def grow_network(
     table: Table,
-    weights: NDArray[np.int64] | None,
-    ordered: NDArray[np.uint8],
-    settings: dict[str, Any],
+    weights: NDArray[np.int64] | None,  # fixed-point weights of the records
+    ordered: NDArray[np.uint8],  # which columns are asked about by thresholds
+    settings: dict[str, Any],  # for the growth kernel
     n_jobs: int,
     *,
-    verbose: int = 0,
+    verbose: int = 0,  # 1 shows progress on stderr
 ) -> Forest:
-    """Grow a tree for each column given all others.
-
-    Parameters
-    ----------
-    table : Table
-    weights : ndarray of int64 or None
-        Fixed-point weights of the records.
-    ordered : ndarray of uint8
-        Which columns are asked about by thresholds.
-    settings : dict
-        For the growth kernel.
-    n_jobs : int
-    verbose : int
-        1 shows progress on stderr.
-    """
+    """Grow a tree for each column given all others."""
     schema = table.schema
-    start, rows = table.postings
+    given = _core.TreeTable(
+        table.indptr, table.values, *table.postings, schema.offsets, schema.defaults, ordered,
+        weights,
+    )  # fmt: skip
     pairs = _count_pairs(table, n_jobs) if weights is None else None
     n = len(schema)
     # Ctrl-C is heard inside the kernel, too; batches are only for showing progress.
@@ -60,11 +49,7 @@ def grow_network(
     with show_progress("columns", n, bool(verbose)) as report:
         for begin in range(0, n, step):
             targets = np.arange(begin, min(begin + step, n), dtype=np.int64)
-            batch = _core.grow_forest(
-                table.indptr, table.values, start, rows, schema.offsets, schema.defaults, ordered,
-                targets, pairs, weights, settings, n_jobs,
-            )  # fmt: skip
-            batches.append(batch)
+            batches.append(_core.grow_forest(given, targets, pairs, settings, n_jobs))
             report(len(targets))
     forest = join_forests(batches, unit)
     return forest if factor == 1.0 else replace(forest, gain=forest.gain * factor)

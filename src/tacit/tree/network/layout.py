@@ -26,31 +26,14 @@ _STEPS = 150  # of springs; a third of it in large graphs
 
 def lay_out(
     n_nodes: int,
-    arcs: NDArray[np.int64],
-    sizes: NDArray[np.float64],
+    arcs: NDArray[np.int64],  # of shape (n_arcs, 2): nodes that are to be near each other
+    sizes: NDArray[np.float64],  # of shape (n_nodes, 2): width and height of each box
     *,
+    # Of shape (n_arcs,): how long each arc is to be, relative to others.
     lengths: NDArray[np.float64] | None = None,
-    aspect: float = 1.5,
+    aspect: float = 1.5,  # of all of it, width by height, as far as it can be had
 ) -> NDArray[np.float64]:
-    """Return the centres of boxes that do not overlap.
-
-    Parameters
-    ----------
-    n_nodes : int
-    arcs : ndarray of shape (n_arcs, 2)
-        Nodes that are to be near each other.
-    sizes : ndarray of shape (n_nodes, 2)
-        Width and height of each box.
-    lengths : ndarray of shape (n_arcs,), optional
-        How long each arc is to be, relative to others.
-    aspect : float
-        Of all of it, width by height, as far as it can be had.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes, 2)
-        From 0 on; the second coordinate grows upwards.
-    """
+    """Return the centres of boxes that do not overlap: from 0 on, the second coordinate upwards."""
     graph = _shortest(n_nodes, arcs, np.ones(len(arcs)) if lengths is None else lengths)
     n_components, component = csgraph.connected_components(graph, directed=False)
     centres = np.zeros((n_nodes, 2))

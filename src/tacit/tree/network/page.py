@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.plot.page import document
 from tacit.tree.network.layout import lay_out
 from tacit.tree.network.page_script import SCRIPT, STYLE
 from tacit.tree.network.text import network_facts
@@ -31,15 +32,7 @@ _HELP = (
 
 
 def network_page(network: DependencyNetwork, title: str, top: int) -> str:
-    """Return the page.
-
-    Parameters
-    ----------
-    network : DependencyNetwork
-    title : str
-    top : int
-        The most arcs that it holds.
-    """
+    """Return the page, with at most `top` arcs."""
     total = len(network.arcs_.gain)
     shown = min(top, total)
     data = _data(network, shown)
@@ -50,15 +43,12 @@ def network_page(network: DependencyNetwork, title: str, top: int) -> str:
     facts = f"{network_facts(network)}. On this page: {kept}."
     if not shown:
         facts = f"{network_facts(network)}. No column depends on another: there is nothing to draw."
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
-        f'<main class="tacit-network">\n<h1>{escape(title)}</h1>\n'
+    body = (
         f'<p class="faint">{escape(facts)}</p>\n{_controls(shown)}\n'
         f'<script type="application/json" id="data">{_embed(data)}</script>\n'
-        f"<script>{SCRIPT}</script>\n</main>\n</body>\n</html>\n"
+        f"<script>{SCRIPT}</script>\n"
     )
+    return document(title, STYLE, body, "tacit-network")
 
 
 def _controls(shown: int) -> str:

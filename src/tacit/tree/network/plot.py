@@ -25,17 +25,7 @@ _PAPER, _EDGE, _ARROW = "#f3f6fa", "#8294a8", "#2f6690"
 
 
 def plot_network(names: Sequence[str], arcs: Arcs, top: int, ax: Axes | None) -> Axes:
-    """Draw the strongest arcs: boxes with names, and arrows that are the wider the stronger.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Of all columns.
-    arcs : Arcs
-        The strongest first.
-    top : int
-    ax : matplotlib Axes, optional
-    """
+    """Draw the strongest arcs: boxes with names, and arrows that are the wider the stronger."""
     shown = min(top, len(arcs.gain))
     ends = np.column_stack([arcs.predictor[:shown], arcs.target[:shown]])
     columns, local = np.unique(ends, return_inverse=True)

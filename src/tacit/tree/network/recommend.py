@@ -111,13 +111,8 @@ def rank_items(
 ) -> pl.DataFrame:
     """Rank the items that records have nothing of: record, rank, item, probability.
 
-    Parameters
-    ----------
-    table : Table
-    predict : callable
-        Returns P(value | rest of the record) for all value ids, records × values.
-    most : int
-        How many items for each record.
+    `predict` returns P(value | rest of the record) for all value ids, records × values; `most` is
+    how many items each record gets.
     """
     schema = table.schema
     missing_codes = np.array([-1 if x.missing is None else x.missing for x in schema.labels])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from tacit import _core, store
+from tacit import store
 from tacit.errors import InputError
 from tacit.parameters import plain_parameters
 from tacit.table.features import features_from_json, features_to_json
@@ -71,9 +71,7 @@ def _check_forest(schema: Schema, forest: Forest) -> None:
     for name, field in names.items():
         if len(forest.arrays[field]) != n_nodes:
             raise InputError(f"{name!r} has not one entry for each node")
-    arguments = forest.arguments(schema, forest.stats.astype(np.float64))
-    # Of no record: the kernel checks its arguments, and that is all.
-    _core.forest_scores(np.zeros(1, np.int64), np.zeros(0, np.uint16), *arguments, 1)
+    forest.to_kernel(schema, forest.stats.astype(np.float64))  # the kernel checks all arrays
     inner = forest.column >= 0
     if (forest.column < -1).any() or (forest.complete > 1).any():
         raise InputError("it has a node that is neither a split nor a leaf")

@@ -24,25 +24,13 @@ FIRST_LOOKAHEAD = 6  # how many candidates for the next splits are counted at fi
 
 @dataclass(frozen=True)
 class Target:
-    """The column that a tree predicts.
-
-    Attributes
-    ----------
-    column : int
-    arity : int
-    default : int
-        The code that is not stored.
-    n_classes : int
-        Classes are the first codes; one behind them means that the target is missing.
-    base : int
-        The class whose counts follow from those of the others.
-    """
+    """The column that a tree predicts."""
 
     column: int
     arity: int
-    default: int
-    n_classes: int
-    base: int
+    default: int  # the code that is not stored
+    n_classes: int  # classes are the first codes; one behind them means that the target is missing
+    base: int  # the class whose counts follow from those of the others
 
     @classmethod
     def of(cls, schema: Schema, column: int) -> Target:
@@ -53,10 +41,7 @@ class Target:
     def by_class(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return counts as trees have them: of all, then of the classes but the base.
 
-        Parameters
-        ----------
-        counts : ndarray of shape (arity, …)
-            Of all, then of the codes but the default.
+        Given are rows of all, then of the codes but the default.
         """
         if self.base == self.default and self.n_classes == self.arity:
             return counts
@@ -91,60 +76,30 @@ class Split(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Binary splits that may come after one another, the most likely first.
+    """Binary splits that may come after one another, the most likely first."""
 
-    Attributes
-    ----------
-    low, high : ndarray of int32
-        The ranges of ids inside.
-    weight : ndarray of int64
-        How many records are inside, as the sum of all class histograms.
-    """
-
+    # The ranges of ids inside.
     low: NDArray[np.int32]
     high: NDArray[np.int32]
-    weight: NDArray[np.int64]
+    weight: NDArray[np.int64]  # how many records are inside, as the sum of all class histograms
 
 
 @dataclass(eq=False, slots=True)
 class Leaf:
-    """A node of a growing tree, and the leaf that it is before it is split.
-
-    Attributes
-    ----------
-    parent : Leaf or None
-    condition : tuple of int
-        The range of ids, and whether its records hold one of them.
-    depth : int
-    prior_fraction : float
-        Of the prior's weight.
-    totals : ndarray of int64
-        The weights of all records, then of the classes but the base.
-    searched : bool
-        Whether its best split is known, or that there is none.
-    split : Split, optional
-        The best one, if it is worth making.
-    children : list of Leaf
-        What the split would make of it.
-    histograms : ClassHistograms, optional
-        Its counts, kept for its children's.
-    lookahead : int
-        How many candidates for the next splits to count once it is split.
-    candidates : Candidates, optional
-        Splits that may come after this leaf's, if it has one.
-    """
+    """A node of a growing tree, and the leaf that it is before it is split."""
 
     parent: Leaf | None
-    condition: tuple[int, int, int]
+    condition: tuple[int, int, int]  # the range of ids, and whether its records hold one of them
     depth: int
-    prior_fraction: float
-    totals: NDArray[np.int64]
-    searched: bool = False
-    split: Split | None = None
-    children: list[Leaf] = field(default_factory=list)
-    histograms: ClassHistograms | None = None
+    prior_fraction: float  # of the prior's weight
+    totals: NDArray[np.int64]  # the weights of all records, then of the classes but the base
+    searched: bool = False  # whether its best split is known, or that there is none
+    split: Split | None = None  # the best one, if it is worth making
+    children: list[Leaf] = field(default_factory=list)  # what the split would make of it
+    histograms: ClassHistograms | None = None  # its counts, kept for its children's
+    # How many candidates for the next splits to count once it is split.
     lookahead: int = FIRST_LOOKAHEAD
-    candidates: Candidates | None = None
+    candidates: Candidates | None = None  # splits that may come after this leaf's, if it has one
 
     def path(self) -> Iterator[tuple[int, int, int]]:
         """Yield the conditions on the way to it."""
@@ -170,14 +125,7 @@ class Leaf:
 
 
 class GrowingTree:
-    """A tree of which some splits are known.
-
-    Parameters
-    ----------
-    target : Target
-    max_leaves : int
-        The most leaves it may have; -1 for any number.
-    """
+    """A tree of which some splits are known; -1 leaves are any number of them."""
 
     def __init__(self, target: Target, max_leaves: int) -> None:
         self.target = target
@@ -199,13 +147,8 @@ class GrowingTree:
     def grow(self) -> tuple[list[Leaf], list[Leaf], int]:
         """Grow best first with the splits that are known.
 
-        Returns
-        -------
-        nodes : list of Leaf
-            In the order in which they are made.
-        split : list of Leaf
-            Those that are split.
-        n_leaves : int
+        Returns the nodes in the order in which they are made, those that are split, and the number
+        of leaves.
         """
         nodes, split, n_leaves = [self.root], [], 1
         queue: list[tuple[int, int]] = []  # larger ranks first, then earlier nodes

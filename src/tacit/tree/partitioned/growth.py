@@ -10,10 +10,11 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.scale import Predict
 from tacit.statistic import Statistic
+from tacit.table.targets import class_labels
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.sample import note_target
 from tacit.tree.growth.settings import fixed_leaf, float_total, weight_unit
-from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_array, class_weights, refuse_missing
+from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights, refuse_missing
 from tacit.tree.network.forest import Forest, join_forests
 from tacit.tree.nodes import Nodes
 from tacit.tree.partitioned.growing_tree import Target
@@ -32,37 +33,17 @@ __all__ = ["PartitionedTree", "grow_partitioned_network", "grow_partitioned_tree
 
 
 class PartitionedTree(NamedTuple):
-    """A tree of a partitioned table.
+    """A tree of a partitioned table."""
 
-    Attributes
-    ----------
-    nodes : Nodes
-        In value ids of the table.
-    target : int
-        The position of the target's column.
-    labels : ndarray
-        The classes.
-    """
-
-    nodes: Nodes
-    target: int
-    labels: NDArray[Any]
+    nodes: Nodes  # in value ids of the table
+    target: int  # the position of the target's column
+    labels: NDArray[Any]  # the classes
 
 
 def grow_partitioned_tree(
     model: Any, table: PartitionedTable, y: Any, settings: dict[str, Any]
 ) -> PartitionedTree:
-    """Grow the tree of a classifier, and note the columns on the model.
-
-    Parameters
-    ----------
-    model : TreeClassifier
-    table : PartitionedTable
-    y : str
-        The target's column.
-    settings : dict
-        For the growth kernel.
-    """
+    """Grow the tree of a classifier, and note the columns on the model; `y` is the target's."""
     if not isinstance(y, str):
         raise InputError(
             "y: X is a partitioned table, and its records come in partitions; give the name of the "
@@ -71,7 +52,7 @@ def grow_partitioned_tree(
     column = note_target(model, table.schema, y)
     ordered = ordered_columns(table.schema, model.ordered)
     labels = table.schema.labels[column]
-    classes = class_array(labels.items[: labels.missing])
+    classes = class_labels(labels.items[: labels.missing])
     target, weights = Target.of(table.schema, column), RecordWeights()
     if model.class_weight is not None or labels.missing is not None:
         summary = table.reduce(FirstPass(weights, column), n_jobs=model.n_jobs)
@@ -128,24 +109,12 @@ def _check_some_weight(summary: TargetSummary) -> None:
 
 def grow_partitioned_network(
     table: PartitionedTable,
-    ordered: NDArray[np.uint8],
-    settings: dict[str, Any],
+    ordered: NDArray[np.uint8],  # which columns are asked about by thresholds
+    settings: dict[str, Any],  # for the growth kernel
     n_jobs: int | None,
-    verbose: int,
+    verbose: int,  # 1 shows how far each pass has come
 ) -> Forest:
-    """Grow a tree for each column given all others.
-
-    Parameters
-    ----------
-    table : PartitionedTable
-    ordered : ndarray of uint8
-        Which columns are asked about by thresholds.
-    settings : dict
-        For the growth kernel.
-    n_jobs : int, optional
-    verbose : int
-        1 shows how far each pass has come.
-    """
+    """Grow a tree for each column given all others."""
     schema = table.schema
     growth = _level_growth(table, RecordWeights(), ordered, settings, n_jobs, verbose)
     trees = growth.grow([Target.of(schema, column) for column in range(len(schema))])

@@ -22,21 +22,11 @@ __all__ = ["DisjointCells", "FirstPass", "LeafCounts", "Paths", "RecordWeights",
 
 @dataclass(frozen=True)
 class RecordWeights:
-    """What a record counts for: its weight times that of its class.
+    """What a record counts for: its weight times that of its class."""
 
-    Attributes
-    ----------
-    target : int
-        The column of the classes; only used if they have weights.
-    by_class : ndarray of float64, optional
-        By the codes of that column.
-    unit : float
-        How many units make one.
-    """
-
-    target: int = -1
-    by_class: NDArray[np.float64] | None = None
-    unit: float = 1.0
+    target: int = -1  # the column of the classes; only used if they have weights
+    by_class: NDArray[np.float64] | None = None  # by the codes of that column
+    unit: float = 1.0  # how many units make one
 
     def applies(self, weighted: bool) -> bool:
         """Return whether records count other than one, given whether they have weights."""
@@ -60,45 +50,22 @@ class RecordWeights:
 
 
 class TargetSummary(NamedTuple):
-    """What is to be known of weights and target before a tree begins to grow.
+    """What is to be known of weights and target before a tree begins to grow."""
 
-    Attributes
-    ----------
-    total : int
-        The exact sum of the weights; see :func:`tacit.tree.growth.settings.exact_total`.
-    integral : bool
-        Whether all weights are whole numbers.
-    largest : float
-        The largest weight.
-    n_records : ndarray of int64
-        How many records of some weight each code of the target has.
-    totals : list of int
-        What they weigh, exactly; empty where all weigh one.
-    first_missing : int
-        The first record that lacks the target; -1 if none does.
-    """
-
-    total: int
-    integral: bool
-    largest: float
-    n_records: NDArray[np.int64]
-    totals: list[int]
-    first_missing: int
+    total: int  # the exact sum of the weights; see `tacit.tree.growth.settings.exact_total`
+    integral: bool  # whether all weights are whole numbers
+    largest: float  # the largest weight
+    n_records: NDArray[np.int64]  # how many records of some weight each code of the target has
+    totals: list[int]  # what they weigh, exactly; empty where all weigh one
+    first_missing: int  # the first record that lacks the target; -1 if none does
 
 
 @dataclass(frozen=True)
 class FirstPass(Statistic["TargetSummary"]):
-    """The statistic that a :class:`TargetSummary` is.
-
-    Attributes
-    ----------
-    weights : RecordWeights
-    target : int, optional
-        The column whose codes are counted.
-    """
+    """The statistic that a :class:`TargetSummary` is."""
 
     weights: RecordWeights
-    target: int | None = None
+    target: int | None = None  # the column whose codes are counted
 
     def partial(self, partition: Partition) -> TargetSummary:
         """Summarise the weights and the target of a partition."""
@@ -136,38 +103,23 @@ class FirstPass(Statistic["TargetSummary"]):
 
 
 class Paths(NamedTuple):
-    """The conditions on the ways to leaves; see leaf_counts.hpp of the kernels.
+    """The conditions on the ways to leaves; see leaf_counts.hpp of the kernels."""
 
-    Attributes
-    ----------
-    start : ndarray of int64
-        Where the conditions of each leaf begin, and where the last one's end.
-    low, high : ndarray of int32
-        Ranges of value ids.
-    inside : ndarray of uint8
-        Whether records hold one of them.
-    targets : ndarray of int32
-        The column that each leaf's tree predicts.
-    dense : ndarray of uint8
-        Whether to return all counts, not only those that are not zero.
-    candidate_start : ndarray of int64
-        Where the candidates of each leaf begin, and where the last one's end. Where there are
-        some, records are counted by which of them they hold, if any.
-    candidate_low, candidate_high : ndarray of int32
-        Ranges of value ids.
-    in_order : ndarray of uint8
-        Whether records are only counted with the first candidate that they hold.
-    """
-
+    # Where the conditions of each leaf begin, and where the last one's end.
     start: NDArray[np.int64]
+    # Ranges of value ids.
     low: NDArray[np.int32]
     high: NDArray[np.int32]
-    inside: NDArray[np.uint8]
-    targets: NDArray[np.int32]
-    dense: NDArray[np.uint8]
+    inside: NDArray[np.uint8]  # whether records hold one of them
+    targets: NDArray[np.int32]  # the column that each leaf's tree predicts
+    dense: NDArray[np.uint8]  # whether to return all counts, not only those that are not zero
+    # Where the candidates of each leaf begin, and where the last one's end. Where there are some,
+    # records are counted by which of them they hold, if any.
     candidate_start: NDArray[np.int64]
+    # Ranges of value ids.
     candidate_low: NDArray[np.int32]
     candidate_high: NDArray[np.int32]
+    # Whether records are only counted with the first candidate that they hold.
     in_order: NDArray[np.uint8]
 
 
@@ -175,23 +127,12 @@ class DisjointCells(NamedTuple):
     """Counts that are not zero, of all leaves that are not dense; see leaf_counts.hpp.
 
     The records of a leaf fall into disjoint cells by which of its candidates they hold.
-
-    Attributes
-    ----------
-    leaf : ndarray of int64
-        Which leaf a cell belongs to, ascending.
-    mask : ndarray of int64
-        The candidates that its records hold, as bits.
-    start : ndarray of int64
-        Where the counts of each cell begin, and where the last one's end.
-    keys : ndarray of int64
-        What is counted: a row of the class histograms times the number of value ids, plus an id.
-    counts : ndarray of int64
     """
 
-    leaf: NDArray[np.int64]
-    mask: NDArray[np.int64]
-    start: NDArray[np.int64]
+    leaf: NDArray[np.int64]  # which leaf a cell belongs to, ascending
+    mask: NDArray[np.int64]  # the candidates that its records hold, as bits
+    start: NDArray[np.int64]  # where the counts of each cell begin, and where the last one's end
+    # What is counted: a row of the class histograms times the number of value ids, plus an id.
     keys: NDArray[np.int64]
     counts: NDArray[np.int64]
 
@@ -202,18 +143,11 @@ class LeafCounts(Statistic["list[Any]"]):
 
     It is a list: the counts of dense leaves, the disjoint cells of the others, the weight of all
     records in units, and how many have one.
-
-    Attributes
-    ----------
-    paths : Paths
-    weights : RecordWeights
-    size : int
-        About what it takes in memory, in bytes.
     """
 
     paths: Paths
     weights: RecordWeights
-    size: int
+    size: int  # about what it takes in memory, in bytes
 
     @property
     def n_bytes(self) -> int:
@@ -223,11 +157,12 @@ class LeafCounts(Statistic["list[Any]"]):
     def partial(self, partition: Partition) -> list[Any]:
         """Count the records of a partition."""
         table: Table = partition.records
-        schema, (start, rows), units = table.schema, table.postings, self.weights.units_of(table)
-        dense, cells = _core.leaf_counts(
-            table.indptr, table.values, start, rows, schema.offsets, schema.defaults, units,
-            *self.paths, partition.n_jobs,
+        schema, units = table.schema, self.weights.units_of(table)
+        given = _core.TreeTable(
+            table.indptr, table.values, *table.postings, schema.offsets, schema.defaults, None,
+            units,
         )  # fmt: skip
+        dense, cells = _core.leaf_counts(given, *self.paths, partition.n_jobs)
         if units is None:
             return [dense, DisjointCells(*cells), table.n_records, table.n_records]
         return [dense, DisjointCells(*cells), int(units.sum()), int(np.count_nonzero(units))]
@@ -236,5 +171,5 @@ class LeafCounts(Statistic["list[Any]"]):
         """Add up."""
         dense = one[0]
         dense = np.add(dense, other[0], out=dense if dense.flags.writeable else None)
-        cells = DisjointCells(*_core.add_atoms(*one[1], *other[1]))
+        cells = DisjointCells(*_core.add_disjoint_cells(*one[1], *other[1]))
         return [dense, cells, one[2] + other[2], one[3] + other[3]]

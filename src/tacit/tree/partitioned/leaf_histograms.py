@@ -19,17 +19,10 @@ NO_IDS = np.zeros(0, np.int32)
 
 @dataclass(frozen=True)
 class ClassHistograms:
-    """Counts of a leaf by value id: a row of all records, then of each class but the base.
+    """Counts of a leaf by value id: a row of all records, then of each class but the base."""
 
-    Attributes
-    ----------
-    ids : ndarray of int32 or None
-        The value ids that are counted, ascending; None for all of them.
-    counts : ndarray of int64, shape (n_classes, n_ids)
-    """
-
-    ids: NDArray[np.int32] | None
-    counts: NDArray[np.int64]
+    ids: NDArray[np.int32] | None  # the value ids that are counted, ascending; None for all of them
+    counts: NDArray[np.int64]  # of shape (n_classes, n_ids)
 
     @property
     def nbytes(self) -> int:
@@ -85,7 +78,7 @@ def subtract(parents: list[ClassHistograms], children: list[ClassHistograms]) ->
         for parent, child in zip(parents, children, strict=True)
         if child.counts.size
     ]
-    _core.subtract_planes(
+    _core.subtract_histograms(
         np.array([len(parent.counts) for parent, _ in pairs], np.int64),
         [parent.flat_ids for parent, _ in pairs],
         [parent.counts.reshape(-1) for parent, _ in pairs],

@@ -23,31 +23,15 @@ __all__ = ["CountRequest", "Siblings", "SplitChain", "make_request", "select_cel
 
 
 class Siblings(NamedTuple):
-    """Children of one leaf that are to be counted, and the sibling that follows by subtraction.
-
-    Attributes
-    ----------
-    tree : GrowingTree
-    parent : Leaf or None
-        None for roots.
-    counted : list of Leaf
-    subtracted : Leaf or None
-        The one whose counts are what the others leave of their parent's.
-    size : int
-        What counts take, in bytes.
-    n_candidates : int
-        For how many splits that may come next records are counted as well.
-    in_order : bool
-        Whether these must come in the order in which they are expected.
-    """
+    """Children of one leaf that are to be counted, and the sibling that follows by subtraction."""
 
     tree: GrowingTree
-    parent: Leaf | None
+    parent: Leaf | None  # None for roots
     counted: list[Leaf]
-    subtracted: Leaf | None
-    size: int = 0
-    n_candidates: int = 0
-    in_order: bool = False
+    subtracted: Leaf | None  # the one whose counts are what the others leave of their parent's
+    size: int = 0  # what counts take, in bytes
+    n_candidates: int = 0  # for how many splits that may come next records are counted as well
+    in_order: bool = False  # whether these must come in the order in which they are expected
 
 
 class CellSelection(NamedTuple):
@@ -67,7 +51,7 @@ def select_cells(
     if not selections:
         return
     begin, end, bit, used, n_classes = np.array(selections, np.int64).T.copy()
-    id_start, count_start, ids, counts = _core.take_atoms(
+    id_start, count_start, ids, counts = _core.take_disjoint_cells(
         *cells, begin, end, bit, used, n_classes, n_values
     )
     id_ends, count_ends = id_start.tolist(), count_start.tolist()
@@ -79,11 +63,7 @@ def select_cells(
 class SplitChain:
     """Splits of a leaf, of what is then left of it, and so on, for all of which there are cells.
 
-    Parameters
-    ----------
-    siblings : Siblings
-    begin, end : int
-        The leaf's cells.
+    The cells of the leaf are those from `begin` to `end`.
     """
 
     def __init__(self, siblings: Siblings, begin: int, end: int) -> None:
@@ -124,20 +104,11 @@ class SplitChain:
 
 
 class CountRequest(NamedTuple):
-    """What is counted in a pass.
-
-    Attributes
-    ----------
-    paths : Paths
-    n_classes : list of int
-        How many rows the histograms of each leaf have.
-    first : list of int
-        The position of the first leaf of each group of siblings.
-    """
+    """What is counted in a pass."""
 
     paths: Paths
-    n_classes: list[int]
-    first: list[int]
+    n_classes: list[int]  # how many rows the histograms of each leaf have
+    first: list[int]  # the position of the first leaf of each group of siblings
 
     def histograms(
         self, counts: NDArray[np.int64], cells: DisjointCells, n_values: int

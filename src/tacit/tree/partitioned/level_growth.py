@@ -52,36 +52,18 @@ class CountedLeaf(NamedTuple):
 
 
 class LevelGrowth:
-    """Grows trees for some targets.
-
-    Parameters
-    ----------
-    table : PartitionedTable
-    weights : RecordWeights
-    ordered : ndarray of uint8
-        Which columns are asked about by thresholds.
-    settings : dict
-        For the growth kernel; min_leaf in units.
-    n_jobs : int, optional
-    verbose : int
-        1 shows how far each pass has come.
-
-    Attributes
-    ----------
-    factor : float
-        By which gains have to be multiplied; see :func:`tacit.tree.growth.settings.even_settings`.
-    """
+    """Grows trees for some targets."""
 
     def __init__(
         self,
         table: PartitionedTable,
         weights: RecordWeights,
-        ordered: NDArray[np.uint8],
-        settings: dict[str, Any],
+        ordered: NDArray[np.uint8],  # which columns are asked about by thresholds
+        settings: dict[str, Any],  # for the growth kernel; min_leaf in units
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int = 0,  # 1 shows how far each pass has come
     ) -> None:
-        self.factor = 1.0
+        self.factor = 1.0  # of gains; see tacit.tree.growth.settings.even_settings
         self._table, self._schema = table, table.schema
         self._n_ids, self._n_stored = table.schema.n_values, table.n_stored
         self._weights, self._weighted = weights, weights.applies(table.weighted)

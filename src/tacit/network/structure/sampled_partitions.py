@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
 
     Ints: TypeAlias = NDArray[np.int64]
-    Stretch: TypeAlias = tuple[int, int]  # places in the random order
+    RowRange: TypeAlias = tuple[int, int]  # positions in the random order
 
 __all__ = ["FirstSample", "PairSamples", "PartSource"]
 
 _SHARE = 8  # a pass reads ahead until it has read one in so many (record, pair) combinations
-_LISTED = 1 << 20  # records of a sample that are looked up to see which partitions hold them
+_LISTED = 1 << 20  # records of a sample that are searched to see which partitions hold them
 
 
-def _rows(order: RandomOrder, part: Partition, stretch: Stretch) -> Ints:
-    """Return which records of a part are in a stretch of the random order, ascending."""
-    last = part.first + part.records.n_records
-    return order.within(part.first, last, *stretch) - part.first
+def _rows(order: RandomOrder, partition: Partition, row_range: RowRange) -> Ints:
+    """Return which records of a partition are in a range of the random order, ascending."""
+    last = partition.first + partition.records.n_records
+    return order.within(partition.first, last, *row_range) - partition.first
 
 
 def _add(one: list[Ints], other: list[Ints]) -> list[Ints]:
@@ -46,7 +46,7 @@ class FirstSample(Statistic["list[Ints]"]):
 
     exact: ClassVar[bool] = True
     order: RandomOrder
-    stretch: Stretch
+    row_range: RowRange
     n_values: int
 
     @property
@@ -54,20 +54,20 @@ class FirstSample(Statistic["list[Ints]"]):
         """What a partial takes in memory."""
         return 8 * self.n_values * (self.n_values + 2)
 
-    def partial(self, part: Partition) -> list[Ints]:
-        """Count the records of a part."""
-        table = part.records
-        rows = _rows(self.order, part, self.stretch)
-        whole = table.one_way(n_jobs=part.n_jobs).stored.astype(np.int64)
-        return [whole, *sampled_square(table, rows, part.n_jobs)]
+    def partial(self, partition: Partition) -> list[Ints]:
+        """Count the records of a partition."""
+        table = partition.records
+        rows = _rows(self.order, partition, self.row_range)
+        totals = table.one_way(n_jobs=partition.n_jobs).stored.astype(np.int64)
+        return [totals, *sampled_square(table, rows, partition.n_jobs)]
 
     def merge(self, one: list[Ints], other: list[Ints]) -> list[Ints]:
         """Add up."""
         return _add(one, other)
 
-    def accumulate(self, sums: list[Ints], part: Partition) -> list[Ints]:
-        """Add what a part has."""
-        return _add(sums, self.partial(part))
+    def accumulate(self, sums: list[Ints], partition: Partition) -> list[Ints]:
+        """Add what a partition has."""
+        return _add(sums, self.partial(partition))
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class PairSamples(Statistic["list[Ints]"]):
 
     exact: ClassVar[bool] = True
     order: RandomOrder
-    stretches: tuple[Stretch, ...]
+    row_ranges: tuple[RowRange, ...]
     pairs: Ints
     n_cells: int
     n_values: int
@@ -84,15 +84,17 @@ class PairSamples(Statistic["list[Ints]"]):
     @property
     def n_bytes(self) -> int:
         """What a partial takes in memory."""
-        return 8 * len(self.stretches) * (self.n_cells + self.n_values)
+        return 8 * len(self.row_ranges) * (self.n_cells + self.n_values)
 
-    def partial(self, part: Partition) -> list[Ints]:
-        """Count the records of a part."""
+    def partial(self, partition: Partition) -> list[Ints]:
+        """Count the records of a partition."""
         counted = []
-        for stretch in self.stretches:
-            rows = _rows(self.order, part, stretch)
-            singles = counts.one_way(part.records, rows, part.n_jobs).stored.astype(np.int64)
-            each = sampled_cells(part.records, rows, self.pairs, part.n_jobs)
+        for row_range in self.row_ranges:
+            rows = _rows(self.order, partition, row_range)
+            singles = counts.one_way(partition.records, rows, partition.n_jobs).stored.astype(
+                np.int64
+            )
+            each = sampled_cells(partition.records, rows, self.pairs, partition.n_jobs)
             cells = [new for _, _, new in each]
             counted += [singles, np.concatenate(cells) if cells else np.zeros(0, np.int64)]
         return counted
@@ -101,12 +103,12 @@ class PairSamples(Statistic["list[Ints]"]):
         """Add up."""
         return _add(one, other)
 
-    def accumulate(self, sums: list[Ints], part: Partition) -> list[Ints]:
-        """Add what a part has."""
-        return _add(sums, self.partial(part))
+    def accumulate(self, sums: list[Ints], partition: Partition) -> list[Ints]:
+        """Add what a partition has."""
+        return _add(sums, self.partial(partition))
 
 
-class _Ahead:
+class _PairCounts:
     """What a pass found: counts of some pairs, for one sample after another."""
 
     def __init__(self, statistic: PairSamples, schema: Schema, counted: list[Ints]) -> None:
@@ -116,18 +118,18 @@ class _Ahead:
         self._place[pairs[:, 0], pairs[:, 1]] = np.arange(len(pairs))
         self._sizes = (schema.arities[pairs] - 1).prod(axis=1)
         self._starts = np.cumsum(self._sizes) - self._sizes
-        self._singles = dict(zip(statistic.stretches, counted[::2], strict=True))
-        self._cells = dict(zip(statistic.stretches, counted[1::2], strict=True))
+        self._singles = dict(zip(statistic.row_ranges, counted[::2], strict=True))
+        self._cells = dict(zip(statistic.row_ranges, counted[1::2], strict=True))
 
-    def singles(self, sample: Stretch) -> Ints | None:
+    def singles(self, sample: RowRange) -> Ints | None:
         """Return counts of stored values, if the sample is among those counted."""
         return self._singles.get(sample)
 
-    def covers(self, sample: Stretch, pairs: Ints) -> bool:
+    def covers(self, sample: RowRange, pairs: Ints) -> bool:
         """Say whether some pairs were counted in a sample."""
         return sample in self._cells and bool((self._place[pairs[:, 0], pairs[:, 1]] >= 0).all())
 
-    def cells(self, sample: Stretch, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    def cells(self, sample: RowRange, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Yield pairs of stored values of some pairs that were counted, and their counts."""
         cells = self._place[pairs[:, 0], pairs[:, 1]]
         sizes = self._sizes[cells]
@@ -140,7 +142,7 @@ class _Ahead:
 
 
 class PartSource:
-    """Counts of the records of a partitioned table; a sample is a stretch of their random order.
+    """Counts of the records of a partitioned table; a sample is a range of their random order.
 
     The first pass counts the values of all records, and all pairs in the first sample. Each later
     one counts the pairs that are still open, not only for the next round: as many of the rounds
@@ -162,54 +164,54 @@ class PartSource:
         self._parts, self._n_jobs = parts, n_jobs
         self._order = RandomOrder(parts.n_records, draw_key(generator))
         self._drawn = 0
-        self._whole: Ints | None = None
-        self._ahead: list[_Ahead] = []
+        self._totals: Ints | None = None
+        self._ahead: list[_PairCounts] = []
 
-    def draw(self, n_total: int) -> tuple[Stretch, int]:
-        """Draw up to n_total records; return their stretch, and how many are new."""
+    def draw(self, n_total: int) -> tuple[RowRange, int]:
+        """Draw up to n_total records; return their range, and how many are new."""
         start, self._drawn = self._drawn, min(n_total, self.n_records)
         return (start, self._drawn), self._drawn - start
 
-    def rest(self) -> tuple[Stretch, int]:
+    def rest(self) -> tuple[RowRange, int]:
         """Return all records that were not drawn, and how many."""
         return (self._drawn, self.n_records), self.n_records - self._drawn
 
-    def whole(self) -> Ints:
+    def totals(self) -> Ints:
         """Return the counts of stored values of all records."""
-        if self._whole is None:
-            self._whole = self._parts.one_way(n_jobs=self._n_jobs).stored.astype(np.int64)
-        return self._whole
+        if self._totals is None:
+            self._totals = self._parts.one_way(n_jobs=self._n_jobs).stored.astype(np.int64)
+        return self._totals
 
-    def square(self, sample: Stretch) -> tuple[Ints, Ints]:
+    def square(self, sample: RowRange) -> tuple[Ints, Ints]:
         """Return the counts of stored values in a sample, and those of all pairs of them."""
         statistic = FirstSample(self._order, sample, self.schema.n_values)
-        self._whole, singles, cells = self._parts.reduce(statistic, n_jobs=self._n_jobs)
+        self._totals, singles, cells = self._parts.reduce(statistic, n_jobs=self._n_jobs)
         return singles, cells
 
-    def singles(self, sample: Stretch) -> Ints:
+    def singles(self, sample: RowRange) -> Ints:
         """Return the counts of stored values in a sample of which cells were asked for."""
         return next(x for counts in self._ahead if (x := counts.singles(sample)) is not None)
 
-    def cells(self, sample: Stretch, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
+    def cells(self, sample: RowRange, pairs: Ints) -> Iterator[tuple[Ints, Ints, Ints]]:
         """Yield pairs of stored values of pairs of columns, and their counts in a sample."""
         for ahead in self._ahead:
             if ahead.covers(sample, pairs):
                 return ahead.cells(sample, pairs)
         n_cells = int((self.schema.arities[pairs] - 1).prod(axis=1).sum())
-        stretches = tuple(self._read_ahead(sample, len(pairs), n_cells))
-        statistic = PairSamples(self._order, stretches, pairs, n_cells, self.schema.n_values)
-        counted = self._parts.reduce(statistic, only=self._holding(stretches), n_jobs=self._n_jobs)
-        ahead = _Ahead(statistic, self.schema, counted)
+        row_ranges = tuple(self._read_ahead(sample, len(pairs), n_cells))
+        statistic = PairSamples(self._order, row_ranges, pairs, n_cells, self.schema.n_values)
+        counted = self._parts.reduce(statistic, only=self._holding(row_ranges), n_jobs=self._n_jobs)
+        ahead = _PairCounts(statistic, self.schema, counted)
         self._ahead = [counts for counts in self._ahead if counts.singles(sample) is None] + [ahead]
         return ahead.cells(sample, pairs)
 
-    def _read_ahead(self, sample: Stretch, n_pairs: int, n_cells: int) -> Iterator[Stretch]:
+    def _read_ahead(self, sample: RowRange, n_pairs: int, n_cells: int) -> Iterator[RowRange]:
         """Yield a sample, and those of the next rounds as long as they cost little."""
         n, n_columns, n_values = self.n_records, len(self.schema), self.schema.n_values
         first, stop = sample
         most_reads = n * n_columns * (n_columns - 1) / (2 * _SHARE)
-        most_stretches = n_values**2 // max(1, n_cells + n_values)  # no more than all pairs take
-        for k in range(max(1, most_stretches)):
+        most_ranges = n_values**2 // max(1, n_cells + n_values)  # no more than all pairs take
+        for k in range(max(1, most_ranges)):
             start, stop = sample if k == 0 else (stop, 2 * stop if 2 * stop < n else n)
             if k and (stop - first) * n_pairs > most_reads:
                 return
@@ -217,9 +219,9 @@ class PartSource:
             if stop == n:
                 return
 
-    def _holding(self, stretches: Sequence[Stretch]) -> list[int] | None:
+    def _holding(self, row_ranges: Sequence[RowRange]) -> list[int] | None:
         """Return which partitions hold records of samples; None for all."""
-        first, last = stretches[0][0], stretches[-1][1]
+        first, last = row_ranges[0][0], row_ranges[-1][1]
         sizes = self._parts.partition_sizes
         if last - first > _LISTED:
             return None
