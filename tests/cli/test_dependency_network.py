@@ -123,7 +123,7 @@ def test_files_in_partitions(run, visits, visits_file, tmp_path):
         frame[k * 7000 : (k + 1) * 7000].write_parquet(tmp_path / f"day{k}.parquet")
     options = [*LEAVES, "--recommend", "sports", "--json"]
     whole = json.loads(run("dependency-network", visits_file, *options).stdout)
-    found = json.loads(run("dependency-network", tmp_path / "*.parquet", *options).stdout)
-    means = [own.pop("log_likelihood")["train"] for own in (found, whole)]
+    streamed = json.loads(run("dependency-network", tmp_path / "*.parquet", *options).stdout)
+    means = [printed.pop("log_likelihood")["train"] for printed in (streamed, whole)]
     assert means[0] == pytest.approx(means[1], rel=1e-12)
-    assert found == whole
+    assert streamed == whole

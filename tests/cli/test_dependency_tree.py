@@ -224,10 +224,12 @@ def chain_parts(tmp_path_factory):
 def test_partitions(run, chain_parts, method):
     options = ["--algorithm", method, "--initial-sample", 200, "--random-state", 3, "--json"]
     whole = run("dependency-tree", chain_parts / "all.csv", *options)
-    found = run("dependency-tree", chain_parts / "chain-*.parquet", *options, "--memory", "50MB")
-    one, other = json.loads(found.stdout), json.loads(whole.stdout)
+    streamed = run("dependency-tree", chain_parts / "chain-*.parquet", *options, "--memory", "50MB")
+    one, other = json.loads(streamed.stdout), json.loads(whole.stdout)
     likelihood = other.pop("log_likelihood")
     assert one.pop("log_likelihood") == pytest.approx(likelihood, rel=1e-12)
     assert one == other
-    assert {own["from"] + own["to"] for own in one["edges"]} == {f"c{c}c{c + 1}" for c in range(5)}
-    assert "passes: " in found.stderr
+    assert {edge["from"] + edge["to"] for edge in one["edges"]} == {
+        f"c{c}c{c + 1}" for c in range(5)
+    }
+    assert "passes: " in streamed.stderr

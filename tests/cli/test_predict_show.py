@@ -172,9 +172,9 @@ class TestNumbers:
         assert result.exit_code == 0, result.stderr
         edges = bin_edges(tacit.load(model).schema_["age"].labels)
         binned = tacit.Table(others, discretise={"age": edges})
-        found = pl.read_csv(io.StringIO(result.stdout))["cluster"]
-        assert found.to_list() == tacit.load(model).predict(binned).tolist()
-        assert found.n_unique() == 1  # all of them are old
+        clusters = pl.read_csv(io.StringIO(result.stdout))["cluster"]
+        assert clusters.to_list() == tacit.load(model).predict(binned).tolist()
+        assert clusters.n_unique() == 1  # all of them are old
 
     def test_model_of_numbers(self, run, people, tmp_path):
         numbers = people.select("age").with_columns(twice=2 * pl.col("age"))
@@ -201,8 +201,8 @@ class TestNumbers:
         model.save(tmp_path / "model.tacit")
         dump_svmlight_file(X, np.zeros(60), str(tmp_path / "rows.svm"))
         result = run("predict", tmp_path / "model.tacit", tmp_path / "rows.svm")
-        found = pl.read_csv(io.StringIO(result.stdout))["cluster"].to_list()
-        assert found == model.predict(X).tolist()
+        clusters = pl.read_csv(io.StringIO(result.stdout))["cluster"].to_list()
+        assert clusters == model.predict(X).tolist()
 
 
 class TestOutput:
@@ -232,9 +232,11 @@ class TestShow:
         printed = json.loads(run("show", model_file, "--json").stdout)
         assert printed["kind"] == "NaiveBayesMixture"
         traits = mixture.profile().traits()
-        assert [own["size"] for own in printed["clusters"]] == [own.size for own in traits]
-        assert [own["over"][0]["column"] for own in printed["clusters"]] == [
-            own.over[0].column for own in traits
+        assert [cluster["size"] for cluster in printed["clusters"]] == [
+            cluster.size for cluster in traits
+        ]
+        assert [cluster["over"][0]["column"] for cluster in printed["clusters"]] == [
+            cluster.over[0].column for cluster in traits
         ]
 
     def test_table(self, run, visits_file, visits):

@@ -228,12 +228,12 @@ def test_files_in_partitions(run, visits, visits_file, tmp_path):
     whole = json.loads(run("tree", visits_file, *options).stdout)
     pattern = tmp_path / "day*.parquet"
     result = run("tree", pattern, *options, "--test", tmp_path / "day1.parquet")
-    found = json.loads(result.stdout)
-    assert found.pop("test")["records"] == 7000
-    assert found["train"].pop("log_likelihood") == pytest.approx(
+    printed = json.loads(result.stdout)
+    assert printed.pop("test")["records"] == 7000
+    assert printed["train"].pop("log_likelihood") == pytest.approx(
         whole["train"].pop("log_likelihood"), rel=1e-12
     )
-    assert found == whole
+    assert printed == whole
     assert "passes" in result.stderr
     limited = json.loads(run("tree", pattern, *options, "--memory", "100MB").stdout)
     assert limited["rules"] == whole["rules"]
