@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import lzma
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -58,11 +58,7 @@ def msweb() -> tacit.Table:
 
 
 def synth(n_records: int) -> tacit.Table:
-    make: Any = getattr(datasets, "make_synth", None)
-    if make is None:
-        raise NotAtHandError("this version of tacit has no make_synth")
-    table: tacit.Table = make(n_records)
-    return table
+    return datasets.make_synth(n_records)
 
 
 def unasked(table: tacit.Table) -> tacit.Table:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from threadpoolctl import threadpool_limits
 
+import tacit
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import TypeAlias
@@ -182,6 +184,16 @@ class Section:
         for line in lines:
             print(line, flush=True)
         self.lines += lines
+
+    def made_with(self, *packages: str, note: str = "") -> None:
+        """Say on which machine and with which versions the section was made, and what else."""
+        listed = f"tacit {tacit.__version__}, {versions(*packages)}"
+        self.say(f"{machine()}; {listed}. {note}".rstrip(), "")
+
+    def part(self, title: str, *paragraphs: str) -> None:
+        """Begin a part: its heading, and what is said before its figures."""
+        for text in (f"### {title}", *paragraphs):
+            self.say(text, "")
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Add a table."""

@@ -18,7 +18,7 @@ from benchmarks.adtree.searches import rules, selection
 from benchmarks.adtree.synth import all_tables, whatever_the_records
 from benchmarks.adtree.tables import tables_of_adult
 from benchmarks.adult import NotAtHandError, adult, msweb, mushroom, synth, unasked
-from benchmarks.report import Section, machine, milliseconds, per_item, race, versions
+from benchmarks.report import Section, milliseconds, per_item, race
 
 LEAVES = (1, 4, 16, 64, 256, 1_024, 4_096)
 LIMIT = 200_000_000
@@ -44,15 +44,14 @@ def megabytes(n_bytes: float) -> str:
 
 
 def sizes(section: Section) -> None:
-    section.say("### The size of trees", "")
-    section.say(
+    section.part(
+        "The size of trees",
         "After the paper's table 2. A full tree holds every count down to leaves of fewer than 16 "
         "records, so that no table of any columns is left to grow; a lazy one has grown for all "
         "tables of three columns, and keeps lists of records where it may grow on. Bytes include "
         "the codes of columns that leaves refer to, time the making of them. Adult 1 is the test "
         "set, 2 the training set and 3 both, without records that have missing values, numbers in "
         "five bins. The last column is a full tree without leaf lists, as the paper has for Adult.",
-        "",
     )
     rows = []
     for name, make in DATA.items():
@@ -106,7 +105,7 @@ def msweb_size() -> tuple[str, ...]:
 
 
 def leaf_sizes(section: Section) -> None:
-    section.say("### Leaf lists", "")
+    section.part("Leaf lists")
     table = adult("both", complete=True)
     target = table.schema.position("class")
     others = [c for c in range(table.n_columns) if c != target]
@@ -139,7 +138,7 @@ def leaf_sizes(section: Section) -> None:
 
 
 def wide_and_sparse(section: Section) -> None:
-    section.say("### Many columns in little memory", "")
+    section.part("Many columns in little memory")
     msweb()
     section.say(
         "msweb: tables of three columns, one by one, each line in a process of its own. "
@@ -214,8 +213,7 @@ def resident(kind: str) -> int:
 
 def main() -> None:
     section = Section("adtree", "Cached statistics")
-    packages = f"tacit {tacit.__version__}, {versions('numpy', 'polars')}"
-    section.say(f"{machine()}; {packages}. Single thread unless said otherwise.", "")
+    section.made_with("numpy", "polars", note="Single thread unless said otherwise.")
     parts = (
         sizes, leaf_sizes, tables_of_adult, all_tables, whatever_the_records, wide_and_sparse,
         selection, rules,

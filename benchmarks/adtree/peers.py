@@ -41,12 +41,13 @@ class Peer:
     def ask(self, names: list[str]) -> Any:
         raise NotImplementedError
 
-    def dense(self, found: Any, places: Sequence[int]) -> Any:
-        raise NotImplementedError
+    def dense(self, answer: Any, places: Sequence[int]) -> Any:
+        *codes, counts = (answer[name] for name in [*(f"c{c}" for c in places), "n"])
+        return self._filled(places, codes, counts)
 
     def _filled(self, places: Sequence[int], codes: Sequence[Any], counts: Any) -> Any:
         cells = np.zeros([self.arities[c] for c in places], np.int64)
-        cells[tuple(np.asarray(own, np.int64) for own in codes)] = counts
+        cells[tuple(np.asarray(column, np.int64) for column in codes)] = counts
         return cells.ravel()
 
 
@@ -59,9 +60,9 @@ class Pandas(Peer):
     def ask(self, names: list[str]) -> Any:
         return self.data.groupby(names, observed=True).size()
 
-    def dense(self, found: Any, places: Sequence[int]) -> Any:
-        codes = [found.index.get_level_values(k) for k in range(len(places))]
-        return self._filled(places, codes, found.to_numpy())
+    def dense(self, answer: Any, places: Sequence[int]) -> Any:
+        codes = [answer.index.get_level_values(k) for k in range(len(places))]
+        return self._filled(places, codes, answer.to_numpy())
 
 
 class Polars(Peer):
@@ -71,11 +72,7 @@ class Polars(Peer):
         self.frame = self.frame.cast(pl.UInt8)
 
     def ask(self, names: list[str]) -> Any:
-        return self.frame.group_by(names).len()
-
-    def dense(self, found: Any, places: Sequence[int]) -> Any:
-        *codes, counts = (found[name].to_numpy() for name in found.columns)
-        return self._filled(places, codes, counts)
+        return self.frame.group_by(names).len("n")
 
 
 class DuckDB(Peer):
@@ -93,10 +90,6 @@ class DuckDB(Peer):
         query = f"SELECT {listed}, count(*) AS n FROM adult GROUP BY {listed}"
         return self.base.execute(query).fetchnumpy()
 
-    def dense(self, found: Any, places: Sequence[int]) -> Any:
-        *codes, counts = found.values()
-        return self._filled(places, codes, counts)
-
 
 class Pgmpy(Peer):
     package, how = "pgmpy", "`BaseEstimator.state_counts(last, the others)`"
@@ -113,8 +106,8 @@ class Pgmpy(Peer):
     def ask(self, names: list[str]) -> Any:
         return self.estimator.state_counts(names[-1], parents=names[:-1])
 
-    def dense(self, found: Any, places: Sequence[int]) -> Any:
-        return found.to_numpy().T.ravel()  # a row for each label of the last column
+    def dense(self, answer: Any, places: Sequence[int]) -> Any:
+        return answer.to_numpy().T.ravel()  # a row for each label of the last column
 
 
 class PyAgrum(Peer):
@@ -128,9 +121,9 @@ class PyAgrum(Peer):
     def ask(self, names: list[str]) -> Any:
         return self.learner.rawPseudoCount(names)
 
-    def dense(self, found: Any, places: Sequence[int]) -> Any:
+    def dense(self, answer: Any, places: Sequence[int]) -> Any:
         shape = [self.arities[c] for c in places]
-        return np.array(found).reshape(shape[::-1]).T.ravel()  # the first column runs fastest
+        return np.array(answer).reshape(shape[::-1]).T.ravel()  # the first column runs fastest
 
 
 PEERS = (Pandas, Polars, DuckDB, Pgmpy, PyAgrum)
@@ -157,13 +150,13 @@ def against_peers(
         try:
             peer = kind(table)
             for places in sample:
-                found = peer.dense(peer.ask([f"c{c}" for c in places]), places)
-                assert np.array_equal(found, numpy.tuned(places)), f"{kind.package} differs"
+                cells = peer.dense(peer.ask([f"c{c}" for c in places]), places)
+                assert np.array_equal(cells, numpy.tuned(places)), f"{kind.package} differs"
         except ImportError as problem:
             rows.append((kind.package, f"not at hand: {problem}", *["–"] * (1 + len(ours))))
             continue
         seconds = race({"peer": _all_of(peer.ask, sample)}, repeats=3)["peer"]
-        times = [f"{seconds / len(sample) / own:,.0f}×" for own in ours.values()]
+        times = [f"{seconds / len(sample) / tacit:,.0f}×" for tacit in ours.values()]
         name = f"{kind.package} {importlib.metadata.version(kind.package)}"
         rows.append((name, kind.how, per_item(seconds, len(sample)), *times))
     section.table(("library", "how", "a table", *(f"/ {name}" for name in ours)), rows)

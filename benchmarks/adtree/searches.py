@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tacit
-from benchmarks.adult import NotAtHandError, adult, unasked
+from benchmarks.adult import adult, unasked
 from benchmarks.numpy_counting import PLAIN, TUNED, NumpyCounter
 from benchmarks.report import milliseconds, per_item, race
 
@@ -34,10 +34,7 @@ def repeats(size: int) -> int:
 
 
 def selection(section: Section) -> None:
-    section.say("### Feature selection", "")
-    find: Any = getattr(tacit, "BestSubset", None)
-    if find is None:
-        raise NotAtHandError("this version of tacit has no BestSubset")
+    section.part("Feature selection")
     table = adult("both", complete=True)
     numpy = NumpyCounter(table)
     section.say(
@@ -48,24 +45,24 @@ def selection(section: Section) -> None:
         "sets and scores.",
         "",
     )
-    rows = [selection_row(find, table, numpy, size) for size in SIZES]
+    rows = [selection_row(table, numpy, size) for size in SIZES]
     head = ("n", "sets", "counted", "`BestSubset`", "a set", "tree grown before",
             f"{PLAIN}, all sets", "ratio", f"{TUNED}, all sets", "ratio",
             "`BestSubset` over the latter", "ratio", "goal")  # fmt: skip
     section.table(head, rows)
 
 
-def selection_row(find: Any, table: Any, numpy: NumpyCounter, size: int) -> tuple[str, ...]:
-    def search(own: Any, counter: Any) -> Any:
-        return find(n_features=size, n_best=KEPT, counter=counter).fit(own, TARGET)
+def selection_row(table: tacit.Table, numpy: NumpyCounter, size: int) -> tuple[str, ...]:
+    def search(records: tacit.Table, counter: Any) -> tacit.BestSubset:
+        return tacit.BestSubset(n_features=size, n_best=KEPT, counter=counter).fit(records, TARGET)
 
     grown = tacit.ADTree(table)
     right = best_by_numpy(table, numpy.tuned, size)
     for counter in (None, grown, numpy):
-        found = search(table, counter)
+        best = search(table, counter)
         names = [tuple(table.schema.names[c] for c in places) for places, _ in right]
-        assert [own.columns for own in found.ranking_] == names, "other sets are best"
-        scores = [own.score for own in found.ranking_]
+        assert [subset.columns for subset in best.ranking_] == names, "other sets are best"
+        scores = [subset.score for subset in best.ranking_]
         assert np.allclose(scores, [gain for _, gain in right], rtol=0, atol=1e-9)
     took = race(
         {
@@ -79,12 +76,13 @@ def selection_row(find: Any, table: Any, numpy: NumpyCounter, size: int) -> tupl
         warm_up=size < 4,  # the check has run most of it
     )
     n_sets = math.comb(table.n_columns - 1, size)
-    own = took["tacit"]
+    seconds = took["tacit"]
     return (
-        str(size), f"{n_sets:,}", f"{found.n_scored_:,}", milliseconds(own), per_item(own, n_sets),
-        milliseconds(took["grown"]), milliseconds(took["plain"]), f"{took['plain'] / own:.1f}×",
-        milliseconds(took["tuned"]), f"{took['tuned'] / own:.1f}×",
-        milliseconds(took["over numpy"]), f"{took['over numpy'] / own:.1f}×",
+        str(size), f"{n_sets:,}", f"{best.n_scored_:,}", milliseconds(seconds),
+        per_item(seconds, n_sets),
+        milliseconds(took["grown"]), milliseconds(took["plain"]), f"{took['plain'] / seconds:.1f}×",
+        milliseconds(took["tuned"]), f"{took['tuned'] / seconds:.1f}×",
+        milliseconds(took["over numpy"]), f"{took['over numpy'] / seconds:.1f}×",
         "10×" if size == 3 else "–",
     )  # fmt: skip
 
@@ -104,35 +102,31 @@ def best_by_numpy(
         rows = cells.reshape(-1, arity).sum(axis=1)
         rest = xlogx[rows].sum() - xlogx[cells].sum()
         gains.append((places, float(classes - rest) / m))
-    return sorted(gains, key=lambda found: (-round(found[1], 12), found[0]))[:KEPT]
+    return sorted(gains, key=lambda gain: (-round(gain[1], 12), gain[0]))[:KEPT]
 
 
 def rules(section: Section) -> None:
-    section.say("### Rule finding", "")
-    find: Any = getattr(tacit, "RuleFinder", None)
-    if find is None:
-        raise NotAtHandError("this version of tacit has no RuleFinder")
-    table = adult("both", complete=True)
-    numpy = NumpyCounter(table)
-    section.say(
+    section.part(
+        "Rule finding",
         f"Adult 3: the {KEPT} rules of n conditions with the highest confidence for "
         f"class {VALUE} that at least {MIN_SUPPORT} records match, after the paper's table 6. "
         "NumPy counts the table of every set of n columns with the class and looks through its "
         "rows, passing over those that cannot be among the best any more. Both give the same rules "
         "in the same order. `RuleFinder` begins with a Table that was never asked.",
-        "",
     )
+    table = adult("both", complete=True)
+    numpy = NumpyCounter(table)
     rows = []
     for size in SIZES:
-        finder = find(
+        finder = tacit.RuleFinder(
             target=TARGET, value=VALUE, n_conditions=size, min_support=MIN_SUPPORT, n_rules=KEPT
         )
         right, n_rules = rules_by_numpy(table, numpy.tuned, size)
-        found = [
+        listed = [
             (tuple(rule.conditions.items()), rule.support, rule.hits)
             for rule in finder.fit(table).rules_
         ]
-        assert found == right, f"other rules of {size} conditions are best"
+        assert listed == right, f"other rules of {size} conditions are best"
         took = race(
             {
                 "tacit": (lambda: unasked(table), finder.fit),
@@ -172,20 +166,20 @@ def rules_by_numpy(table: tacit.Table, count: Count, size: int) -> tuple[list[An
         confidence = hits / matching
         for k in np.flatnonzero(confidence >= worst):
             shape = schema.arities[list(places)]
-            codes = tuple(int(own) for own in np.unravel_index(rows[k], shape))
+            codes = tuple(int(index) for index in np.unravel_index(rows[k], shape))
             best.append((-float(confidence[k]), -int(matching[k]), places, codes, int(hits[k])))
         if len(best) > KEPT:
             best = sorted(best)[:KEPT]
             worst = -best[-1][0]
-    found = [
+    listed = [
         (
             tuple(
-                (schema.names[c], schema.labels[c][own])
-                for c, own in zip(places, codes, strict=True)
+                (schema.names[c], schema.labels[c][index])
+                for c, index in zip(places, codes, strict=True)
             ),
             -support,
             hits,
         )
         for _, support, places, codes, hits in sorted(best)[:KEPT]
     ]
-    return found, n_rules
+    return listed, n_rules

@@ -33,7 +33,7 @@ def one_by_one(counter: tacit.counts.Counter, named: list[list[str]]) -> None:
 
 
 def all_tables(section: Section) -> None:
-    section.say(f"### All tables of {LARGE:,} synthetic records", "")
+    section.part(f"All tables of {LARGE:,} synthetic records")
     table = synth(LARGE)
     numpy = NumpyCounter(table)
     section.say(
@@ -104,7 +104,7 @@ def ratios(
 
 
 def whatever_the_records(section: Section) -> None:
-    section.say("### Time for a table, whatever the number of records", "")
+    section.part("Time for a table, whatever the number of records")
     trees = [tacit.ADTree(synth(m)) for m in (SMALL, LARGE)]
     rows = []
     for size in (1, 2, 3, 4):

@@ -153,7 +153,7 @@ def check(
 
 
 def tables_of_adult(section: Section) -> None:
-    section.say("### Any table of Adult", "")
+    section.part("Any table of Adult")
     table = adult("both", complete=False)
     numpy = NumpyCounter(table)
     every = list(questions(table))

@@ -19,15 +19,7 @@ from benchmarks import report
 from benchmarks.adult import unasked
 from benchmarks.bayes_net.peers import peers
 from benchmarks.bayes_net.scores import parents_of, score_net
-from benchmarks.report import (
-    Section,
-    cpu_seconds,
-    machine,
-    milliseconds,
-    on_one_core,
-    race,
-    versions,
-)
+from benchmarks.report import Section, cpu_seconds, milliseconds, on_one_core, race, versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -146,7 +138,7 @@ def learn_all(sample: Sample) -> dict[str, Verdict]:
 
 
 def structures(section: Section) -> None:
-    section.say("### ALARM, 37 columns", "")
+    section.part("ALARM, 37 columns")
     samples = [Sample.draw("alarm", seed) for seed in range(SAMPLES)]
     found = [learn_all(sample) for sample in samples]
     mean = lambda values: statistics.mean(values)  # noqa: E731
@@ -188,12 +180,11 @@ def structures(section: Section) -> None:
 
 
 def other_nets(section: Section) -> None:
-    section.say("### Other nets", "")
-    section.say(
+    section.part(
+        "Other nets",
         f"The same, one sample of each net: CPU time, shortfall of BIC and of BDeu, distance. "
         "Below zero, the net found scores higher than the true one. pgmpy was asked up to "
         f"{SLOW['pgmpy']} columns, pyAgrum up to {SLOW['pyAgrum']}.",
-        "",
     )
     rows: dict[str, list[str]] = {}
     heads = []
@@ -210,7 +201,7 @@ def other_nets(section: Section) -> None:
 
 
 def inference(section: Section) -> None:
-    section.say("### Inference", "")
+    section.part("Inference")
     net = tacit.BayesNet.read_bif(path_of("alarm"))
     works: dict[str, Any] = {
         "tacit, first question of a net": (
@@ -311,11 +302,8 @@ def munin(section: Section) -> None:
 
 def main() -> None:
     section = Section("bayes_net", "Bayes nets")
-    section.say(
-        f"{machine()}; tacit {tacit.__version__}, {versions('numpy', 'scipy')}. The process is "
-        "bound to one core, BLAS and pyAgrum to one thread.",
-        "",
-    )
+    note = "The process is bound to one core, BLAS and pyAgrum to one thread."
+    section.made_with("numpy", "scipy", note=note)
     if not (report.SHARED / "bayes_nets").exists():
         section.say("Not run: the nets are not at hand.", "")
         return

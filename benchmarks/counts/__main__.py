@@ -16,11 +16,9 @@ from benchmarks.report import (
     SHARED,
     Section,
     compare,
-    machine,
     milliseconds,
     peak_bytes,
     times,
-    versions,
 )
 from tacit import counts, datasets
 from tacit.schema import Labels, Schema
@@ -45,7 +43,7 @@ def row(name: str, ours: float, peer: float, asked: str) -> tuple[str, ...]:
 
 
 def pairs_against_scipy(section: Section) -> None:
-    section.say("### All pairs against SciPy's `X.T @ X`", "")
+    section.part("All pairs against SciPy's `X.T @ X`")
     rows, memory = [], []
     baskets = {
         "100,000 × 1,000, 1 %, uniform": datasets.make_uniform(100_000, 1_000, 0.01),
@@ -106,7 +104,7 @@ def work(table):
 
 
 def pairs_against_gemm(section: Section) -> None:
-    section.say("### All pairs of a denser table against a dense product", "")
+    section.part("All pairs of a denser table against a dense product")
     table = datasets.make_uniform(100_000, 1_000, 0.2)
     matrix = as_matrix(table).toarray().astype(np.float32)
     other = matrix.copy()  # X.T @ X itself is a symmetric product, which BLAS does in half the time
@@ -139,7 +137,7 @@ def dense_view(table: tacit.Table) -> tacit.Table:
 
 
 def target_against_all(section: Section) -> None:
-    section.say("### One target against all columns, sparse against the dense view", "")
+    section.part("One target against all columns, sparse against the dense view")
     table = datasets.make_msnbc()
     part = table.take(np.arange(0, table.n_records, 20))
     full = dense_view(part)
@@ -167,7 +165,7 @@ def target_against_all(section: Section) -> None:
 
 
 def growth(section: Section) -> None:
-    section.say("### How cost grows", "")
+    section.part("How cost grows")
     base = (1_600_000, 1_000, 16_000_000)
     sizes = [base]
     for factor in (0.25, 0.5, 2):
@@ -209,7 +207,7 @@ def growth(section: Section) -> None:
 
 
 def reading(section: Section) -> None:
-    section.say("### Reading categoricals into a Table", "")
+    section.part("Reading categoricals into a Table")
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         csv, parquet = Path(folder) / "large.csv", Path(folder) / "large.parquet"
@@ -248,8 +246,7 @@ def categoricals(n_records: int) -> pl.DataFrame:
 
 def main() -> None:
     section = Section("counts", "Counting")
-    packages = f"tacit {tacit.__version__}, {versions('numpy', 'scipy', 'polars')}"
-    section.say(f"{machine()}; {packages}. Single thread unless said otherwise.", "")
+    section.made_with("numpy", "scipy", "polars", note="Single thread unless said otherwise.")
     for part in (pairs_against_scipy, pairs_against_gemm, target_against_all, growth, reading):
         part(section)
     section.write()

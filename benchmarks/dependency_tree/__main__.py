@@ -22,15 +22,7 @@ from benchmarks.dependency_tree.peers import (
     nats,
     spanning,
 )
-from benchmarks.report import (
-    Section,
-    cpu_seconds,
-    machine,
-    milliseconds,
-    on_one_core,
-    race,
-    versions,
-)
+from benchmarks.report import Section, cpu_seconds, milliseconds, on_one_core, race
 from tacit.datasets import make_dependency_tree
 
 if TYPE_CHECKING:
@@ -51,12 +43,11 @@ def weight_of(edges: Edges, weights: Any) -> float:
 
 
 def same_trees(section: Section) -> None:
-    section.say("### The same tree", "")
-    section.say(
+    section.part(
+        "The same tree",
         'Data sets drawn anew for each run; `DependencyTree("mist")` with '
         "default settings against the tree of all records by NumPy and SciPy. Where trees differ, "
         "the weight of MIST's tree, measured on all records, as a share of the best.",
-        "",
     )
     rows = []
     for kind, n_records, n_columns, runs in (
@@ -98,12 +89,11 @@ def same_trees(section: Section) -> None:
 
 
 def in_memory(section: Section) -> None:
-    section.say("### Against `numpy.corrcoef` and SciPy's spanning tree", "")
-    section.say(
+    section.part(
+        "Against `numpy.corrcoef` and SciPy's spanning tree",
         "Numeric data in memory, 64 bits, records side by side (C order) but in the last row, one "
         "thread. The same tree on both sides (checked). The exact tree of tacit reads all; ratios "
         "are the peer's time over tacit's.",
-        "",
     )
     rows = []
     crossover: dict[int, str] = {}
@@ -149,7 +139,7 @@ def in_memory(section: Section) -> None:
 
 
 def binary(section: Section) -> None:
-    section.say("### Exact Chow–Liu trees of binary columns", "")
+    section.part("Exact Chow–Liu trees of binary columns")
     drawn = make_dependency_tree(100_000, 100, kind="binary", random_state=0)
     table = drawn.data
     dense = table.to_numpy()
@@ -212,7 +202,7 @@ def debd(name: str, part: str) -> tacit.Table:
 
 
 def held_out(section: Section) -> None:
-    section.say("### Test log-likelihood of Chow–Liu trees", "")
+    section.part("Test log-likelihood of Chow–Liu trees")
     if not (report.SHARED / "debd").exists():
         section.say("Not run: the data sets are not at hand.", "")
         return
@@ -246,11 +236,8 @@ def held_out_row(name: str, shape: tuple[int, int], score: float) -> tuple[str, 
 
 def main() -> None:
     section = Section("dependency_tree", "Dependency trees")
-    section.say(
-        f"{machine()}; tacit {tacit.__version__}, {versions('numpy', 'scipy')}. The process is "
-        "bound to one core, and BLAS to one thread.",
-        "",
-    )
+    note = "The process is bound to one core, and BLAS to one thread."
+    section.made_with("numpy", "scipy", note=note)
     with on_one_core():
         same_trees(section)
         figures(section)

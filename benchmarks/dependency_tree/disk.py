@@ -113,7 +113,7 @@ def run(code: str, path: Path) -> tuple[float, float, int, list[list[int]], Any]
 
 
 def from_disk(section: Section) -> None:
-    section.say("### From disk", "")
+    section.part("From disk")
     if importlib.util.find_spec("pyarrow") is None:
         section.say("Not run: pyarrow is not installed.", "")
         return

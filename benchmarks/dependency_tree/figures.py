@@ -76,13 +76,12 @@ def by_size(kind: str) -> dict[str, dict[str, list[float]]]:
 
 def figures(section: Section) -> None:
     sizes = {kind: by_size(kind) for kind in ("numeric", "binary")}
-    section.say("### How much is read", "")
-    section.say(
+    section.part(
+        "How much is read",
         f'Edge usage: record-pairs read over all of them, the median of {SEEDS} data sets. "As in '
         'the paper" gives `delta` to each decision and reads edges of the tree in full; the '
         "defaults share `delta` over all decisions, and edges of the tree have intervals too. "
         "Either begins with 5,000 records for all pairs, or with 500.",
-        "",
     )
     for axis, values, rest in (
         ("records", RECORDS, "100 columns"),

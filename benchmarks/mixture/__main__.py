@@ -21,11 +21,9 @@ from benchmarks.mixture.peers import (
 from benchmarks.report import (
     SHARED,
     Section,
-    machine,
     milliseconds,
     peak_bytes,
     race,
-    versions,
 )
 from tacit.datasets import make_msnbc, make_msweb, make_television
 from tacit.mixture.em.iterations import TableProblem, run_em
@@ -65,8 +63,8 @@ def steps(work: Any, n: int) -> Callable[[], None]:
 
 
 def passes(section: Section, tables: dict[str, tacit.Table]) -> None:
-    section.say("### A step of EM", "")
-    section.say(
+    section.part(
+        "A step of EM",
         f"{CLUSTERS} clusters, one thread, maximum likelihood, all from the same start and with "
         "the same log-likelihood after each of two steps (10⁻⁹ in double, 10⁻⁵ in single "
         "precision). "
@@ -74,7 +72,6 @@ def passes(section: Section, tables: dict[str, tacit.Table]) -> None:
         "with the logarithms of the corrections and its transpose with the responsibilities. NumPy "
         f"and StepMix take the dense table; of the largest one they see {SLICE:,} records, and "
         "their times are scaled up to all of them.",
-        "",
     )
     rows = []
     for name, table in tables.items():
@@ -127,12 +124,11 @@ def dense_view(table: tacit.Table) -> tacit.Table:
 
 
 def against_dense(section: Section, tables: dict[str, tacit.Table]) -> None:
-    section.say("### Against the dense view", "")
-    section.say(
+    section.part(
+        "Against the dense view",
         "The same code on a table in which every value is stored: what the paper compares with. "
         f"Of the largest table the dense view has {SLICE:,} records, and its time is scaled up. "
         "The factor to be expected is m·n/l.",
-        "",
     )
     rows = []
     for name, table in tables.items():
@@ -149,7 +145,7 @@ def against_dense(section: Section, tables: dict[str, tacit.Table]) -> None:
 
 
 def threads(section: Section, table: tacit.Table) -> None:
-    section.say("### Two threads, and memory", "")
+    section.part("Two threads, and memory")
     start = responsibilities(table, CLUSTERS)
     one, two = Tacit(table, start), Tacit(table, start, n_jobs=2)
     for _ in range(2):
@@ -187,13 +183,12 @@ def work(prepared):
 
 
 def convergence(section: Section, tables: dict[str, tacit.Table]) -> None:
-    section.say("### Passes to convergence", "")
-    section.say(
+    section.part(
+        "Passes to convergence",
         f"From each of {STARTS} random starts: passes of plain EM until a pass gains less than "
         "10⁻⁷ of the objective, against passes with momentum until the same objective is reached "
         "(to 10⁻⁶ of it). Momentum may end at another maximum, lower or higher; where it never "
         "gets as high it counts as not faster at all (0×).",
-        "",
     )
     rows = []
     for name, table in tables.items():
@@ -241,7 +236,7 @@ def real_msweb(which: str) -> tacit.Table:
 def speed() -> None:
     """Write how long things take."""
     section = Section("mixture", "Naive-Bayes mixtures by sparse EM, and k-means")
-    section.say(f"{machine()}; {versions('numpy', 'scipy', 'scikit-learn', 'stepmix')}.", "")
+    section.made_with("numpy", "scipy", "scikit-learn", "stepmix")
     tables = {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
     passes(section, tables)
     against_dense(section, tables)

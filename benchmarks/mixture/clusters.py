@@ -67,14 +67,13 @@ def draw(kind: Kind, n_clusters: int, seed: int) -> Drawn:
 
 def known_numbers(section: Section) -> None:
     """Say how often the number of clusters is found."""
-    section.say("### The number of clusters", "")
-    section.say(
+    section.part(
+        "The number of clusters",
         f"{DRAWS} draws each from naive-Bayes mixtures of clusters that can be told apart, with "
         f'`n_clusters="auto"`, `max_clusters={MOST}`, two threads. Sizes of clusters differ up to '
         "tenfold. Found is how many clusters there were how often; the index of agreement between "
         "clusters found and true ones (adjusted Rand, the median) is beside that of someone who "
         "knows all probabilities.",
-        "",
     )
     rows = [number_row(kind, n_clusters) for kind in KINDS for n_clusters in NUMBERS]
     head = ("data", "clusters", "found", "within ±1", "agreement", "at best", "time")
@@ -110,13 +109,12 @@ def choose(table: tacit.Table, seed: int = 0, **settings: Any) -> tuple[Any, flo
 
 def against_fresh_fits(section: Section) -> None:
     """Compare with what one would do without a search: fit every number, and take the best."""
-    section.say("### A search instead of a fit for every number", "")
-    section.say(
+    section.part(
+        "A search instead of a fit for every number",
         f"The first {COMPARED} draws of each kind: the search, which splits and merges clusters of "
         f"smaller mixtures, and five fresh starts for every number from 1 to {BEYOND} more than "
         "there are, of which the best by the same criterion is taken. Gain is by how much the "
         "approximate log marginal likelihood of the search is higher, in nats. Medians.",
-        "",
     )
     rows = []
     for kind in KINDS:
@@ -151,7 +149,7 @@ def compare(drawn: Drawn, seed: int) -> tuple[int, int, float, tuple[float, floa
 
 def real_numbers(section: Section) -> None:
     """Say how many clusters there are in tables of which nobody knows."""
-    section.say("### The number of clusters of visitors", "")
+    section.part("The number of clusters of visitors")
     tables = {"visits, invented": tacit.datasets.load_visits()}
     if SHARED.exists():
         path = SHARED / "msweb" / "anonymous-msweb.data.gz"

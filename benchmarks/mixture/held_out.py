@@ -30,7 +30,7 @@ def fit(table: tacit.Table, n_clusters: int | str, prior: float = 1.0) -> tacit.
 
 
 def held_out(section: Section) -> None:
-    section.say("### Records not seen before", "")
+    section.part("Records not seen before")
     if not SHARED.exists():
         section.say("Left out: the real data are not at hand.", "")
         return

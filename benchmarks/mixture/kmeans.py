@@ -101,14 +101,12 @@ def an_iteration(section: Section) -> None:
         most = 1e-12 if name.startswith("tacit") else 1e-5  # single precision leaves its mark
         assert abs(own / first - 1) < most, f"{name}: inertia {own}, not {first}"
     took = race(works, REPEATS, warm_up=False)
-    section.say(
-        f"### k-means: an iteration, {table.n_records:,} × {table.n_columns:,}, "
+    section.part(
+        f"k-means: an iteration, {table.n_records:,} × {table.n_columns:,}, "
         f"l = {table.n_stored:,}, {CLUSTERS} clusters",
-        "",
         f"{ITERATIONS} iterations from the same centres, checks and copies of the data included; "
         f"one thread unless said otherwise. The inertia is {first:,.0f} for all, to five digits; "
         "to twelve for tacit's ways.",
-        "",
     )
     lloyd = "scikit-learn, Lloyd, float32"
     base = {1: took[lloyd], 2: took[f"{lloyd}, two threads"]}
@@ -129,7 +127,7 @@ def an_iteration(section: Section) -> None:
 
 def whole_fits(section: Section) -> None:
     """Add the section of fits until nothing changes, where bounds pay."""
-    section.say("### Until no label changes", "")
+    section.part("Until no label changes")
     rows = []
     rng = np.random.default_rng(0)
     middles = rng.normal(size=(50, 12)) * 2
@@ -161,7 +159,7 @@ def whole_fits(section: Section) -> None:
 
 def seeding(section: Section) -> None:
     """Add the section of k-means++."""
-    section.say("### k-means: seeding by k-means++", "")
+    section.part("k-means: seeding by k-means++")
     table = datasets.make_msnbc()
     X = as_numbers(table)
     works = {

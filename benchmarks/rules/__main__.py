@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 import tacit
-from benchmarks.report import Section, cpu_seconds, machine, milliseconds, on_one_core, versions
+from benchmarks.report import Section, cpu_seconds, milliseconds, on_one_core
 from benchmarks.rules.checks import adult_rules, five_sets
 from benchmarks.rules.data import drawn
 from benchmarks.rules.peers import Outcome, boomer, boomer_python, conditions, trees
@@ -45,14 +45,13 @@ def ratio(peer: Outcome | None, ours: Outcome) -> str:
 
 def sparse_numbers(section: Section) -> None:
     """Rules from sparse real numbers, beside mlrl-boomer and boosted trees."""
-    section.say("### Sparse numbers and 20 labels", "")
-    section.say(
+    section.part(
+        "Sparse numbers and 20 labels",
         "Records of `make_labelled_records`: non-negative numbers, most of them zero; each label "
         "is what eight rules say, and 2 % of all labels are turned over, so that no learner can do "
         "better than 0.02. A cell is the time of `fit` and the fraction of wrong labels (Hamming "
         "loss) of other records. mlrl-boomer gets CSC and its defaults, but for what the row "
         "says; boosted trees get CSR and their defaults, one model for each label.",
-        "",
     )
     rows = []
     small = drawn(10_000, 1000, 0.01)
@@ -100,7 +99,7 @@ def sparse_numbers(section: Section) -> None:
 
 def same_rules(section: Section) -> None:
     """Check that rules do not depend on how records are stored; show what the peer finds."""
-    section.say("### The same rules, however records are stored", "")
+    section.part("The same rules, however records are stored")
     x, y = np.array([[0.0], [0], [0], [0], [1], [2]]), np.array([0, 0, 0, 0, 1, 1])
     stored = sparse.csc_array(x)
     rules = set()
@@ -134,12 +133,11 @@ def same_rules(section: Section) -> None:
 
 def growth(section: Section) -> None:
     """Show that time follows stored values."""
-    section.say("### Time follows stored values", "")
-    section.say(
+    section.part(
+        "Time follows stored values",
         "10,000 × 1,000 numbers of growing density, one label, 100 rules of one condition, all "
         "columns tried. Columns that cannot hold the best condition are passed over, so that fewer "
         "values are read than there are. The time to code columns is apart.",
-        "",
     )
     rows = []
     for density in (0.001, 0.003, 0.01, 0.03, 0.1):
@@ -172,7 +170,7 @@ def growth(section: Section) -> None:
 
 def histograms(section: Section) -> None:
     """Exact search beside bins, at 10 % stored."""
-    section.say("### Bins", "")
+    section.part("Bins")
     rows = []
     for density in (0.01, 0.1):
         task = drawn(10_000, 1000, density)
@@ -193,12 +191,12 @@ def histograms(section: Section) -> None:
 
 def main() -> None:
     section = Section("rules", "Boosted and covering rules")
-    boomer_is = "mlrl-boomer 0.12.3 in an environment of its own" if boomer_python() else ""
-    listed = ", ".join(x for x in (versions("numpy", "scikit-learn"), boomer_is) if x)
-    section.say(
-        f"{machine()}; {listed}. One thread on one core; CPU seconds of `fit`, the least of "
-        f"{REPEATS} runs of ours and one of a peer, on the same splits.",
-        "",
+    boomer_is = "mlrl-boomer 0.12.3 has an environment of its own. " if boomer_python() else ""
+    section.made_with(
+        "numpy",
+        "scikit-learn",
+        note=f"{boomer_is}One thread on one core; CPU seconds of `fit`, the least of {REPEATS} "
+        "runs of ours and one of a peer, on the same splits.",
     )
     with on_one_core():
         same_rules(section)

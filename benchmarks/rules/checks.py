@@ -35,7 +35,7 @@ PATIENCE = 120  # seconds for learners that may take hours
 
 def five_sets(section: Section, fit: Callable[..., Outcome]) -> None:
     """1,000 rules for each of five sets."""
-    section.say("### Five multi-label sets, 1,000 rules", "")
+    section.part("Five multi-label sets, 1,000 rules")
     said = ", ".join(f"{name}={value!r}" for name, value in SETTING.items())
     section.say(
         f"The usual splits; Hamming loss of the test part and time of `fit`. tacit with {said} for "
@@ -82,12 +82,11 @@ def _cell(runs: Sequence[Outcome | None], task: Task) -> str:
 
 def adult_rules(section: Section) -> None:
     """500 boosted rules for Adult, a decision list, and what others do."""
-    section.say("### Adult", "")
-    section.say(
+    section.part(
+        "Adult",
         "The usual split; all learners with their defaults, but for what the name says. `l2=5` had "
         "the best AUC of ten settings in cross-validation on the training records; most of them "
         "differ by less than chance.",
-        "",
     )
     try:
         data = adult()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tacit
-from benchmarks.report import Section, machine, milliseconds, race, versions
+from benchmarks.report import Section, milliseconds, race
 from benchmarks.scale.growth import growth
 from benchmarks.scale.limit import limit
 from benchmarks.scale.model import Nothing, check
@@ -28,10 +28,7 @@ STREAMED, WORKERS = 1.3, 1.5  # what is asked for: at most, at least
 
 def main() -> None:
     section = Section("scale", "Partitions: streamed, and on a cluster")
-    section.say(
-        f"{machine()}; {versions('tacit', 'dask', 'distributed', 'polars', 'duckdb')}.",
-        "",
-    )
+    section.made_with("dask", "distributed", "polars", "duckdb")
     with tempfile.TemporaryDirectory() as folder:
         table = make_msnbc()
         parts = tacit.scale.partition(table, PARTITIONS).materialise(Path(folder) / "msnbc")
@@ -51,13 +48,12 @@ def first_model(table: tacit.Table) -> tacit.NaiveBayesMixture:
 
 
 def streamed(section: Section, table: tacit.Table, parts: PartitionedTable) -> None:
-    section.say("### A streamed pass", "")
-    section.say(
+    section.part(
+        "A streamed pass",
         f"{table.n_records:,} records × {table.n_columns:,} columns with {table.n_stored:,} stored "
         f"values in {PARTITIONS} partitions, once as one table in memory and once as a folder of "
         "mapped files. A pass is an E-step of a mixture with "
         f"{CLUSTERS} clusters, or a count; results agree (10⁻¹², counts to the bit).",
-        "",
     )
     model = first_model(table)
     rows = []
@@ -99,13 +95,12 @@ def workers(
     """Return the seconds of an E-step and of a pass of nothing, by the number of workers."""
     from distributed import Client, LocalCluster
 
-    section.say("### Workers", "")
-    section.say(
+    section.part(
+        "Workers",
         "The same partitions on a Dask cluster of worker processes on this machine, one thread "
         "each, after the pass in which they are loaded. The driver and the scheduler share the "
         "two cores with the workers. Five starts of EM in one pass are what a mixture with "
         "`n_init=5` asks for; a pass of nothing shows what Dask takes for itself.",
-        "",
     )
     model = first_model(table)
     expected = model.expected_counts(table)

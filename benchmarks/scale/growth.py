@@ -56,12 +56,11 @@ def made(n: int) -> PartitionedTable:
 
 
 def growth(section: Section, folder: Path) -> None:
-    section.say("### Growth", "")
-    section.say(
+    section.part(
+        "Growth",
         f"Files of {STORED:,} stored values and {RECORDS:,} records each, {N_COLUMNS:,} columns, "
         "mapped; one thread; the least of three passes. Merging is what adding up the partials of "
         f"an E-step with {CLUSTERS} clusters takes by itself.",
-        "",
     )
     largest = made(max(PARTITIONS)).materialise(folder)
     first = made(1).collect()

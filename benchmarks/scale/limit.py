@@ -100,7 +100,7 @@ def _spread(n: int, probabilities: np.ndarray) -> np.ndarray:
 
 
 def limit(section: Section, folder: Path) -> None:
-    section.say("### More than memory", "")
+    section.part("More than memory")
     on_disk = write(folder)
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(LIMIT), str(folder), FOR_DATA],

@@ -76,8 +76,8 @@ def check(
 ) -> None:
     """Compare forecasts with passes; `on_workers` are seconds of an E-step, and of nothing."""
     fitted, n_bytes = constants(model, table)
-    section.say("### The cost model", "")
-    section.say(
+    section.part(
+        "The cost model",
         "A pass takes l·c/w + (p/w)·(o + a) + waiting: l stored values, w threads, p partitions. "
         f"Measured by themselves for an E-step of {model.n_clusters} clusters: "
         f"c = {fitted.value * 1e9:.2f} ns a stored value, o = {fitted.partition * 1e6:.0f} µs a "
@@ -85,7 +85,6 @@ def check(
         "Waiting is what Dask takes for a pass in which nothing is done, measured beside each "
         "pass. A record of this table takes "
         f"{table.nbytes / table.n_records:.1f} bytes.",
-        "",
     )
     rows = []
     for n in (16, 256):

@@ -38,7 +38,7 @@ def write(folder: Path) -> list[str]:
 
 
 def peers(section: Section, folder: Path) -> None:
-    section.say("### Counting files, and peers", "")
+    section.part("Counting files, and peers")
     names = write(folder)
     pattern = str(folder / "*.parquet")
     pairs = list(combinations(names, 2))

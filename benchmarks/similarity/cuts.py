@@ -187,12 +187,10 @@ def check(
 
 def along_the_balance(section: Section) -> None:
     """Add the section of twenty balances."""
-    section.say(
-        f"### Cuts for {len(BALANCES)} balances: SNC on Letter",
-        "",
+    section.part(
+        f"Cuts for {len(BALANCES)} balances: SNC on Letter",
         "20,000 × 16, grid of 20 × 20 × 20, exponential similarities of raw attributes; labelled "
         "objects are contracted on both sides. Values of all cuts agree to nine digits.",
-        "",
     )
     if maxflow is None:
         section.say("(PyMaxflow is not at hand and was left out.)", "")
@@ -224,13 +222,11 @@ def along_the_balance(section: Section) -> None:
 
 def one_hard_cut(section: Section) -> None:
     """Add the section of single cuts with half of the nodes unlabelled."""
-    section.say(
-        "### A single cut, half of the objects unlabelled, ε = 1",
-        "",
+    section.part(
+        "A single cut, half of the objects unlabelled, ε = 1",
         "OR-Tools takes whole numbers only: capacities are scaled to 61 bits, and its time has "
         "the building of its graph from arrays. Of pseudoflow only the compiled core is timed, "
         "without reading its input; its Python interface takes seconds more.",
-        "",
     )
     rows = []
     for positive in ("O", FIRST_HALF):
@@ -264,7 +260,7 @@ def _hard_rows(problem: Instance, balance: float) -> list[tuple[str, str, str, s
 
 def all_breakpoints(section: Section) -> None:
     """Add the section of all breakpoints."""
-    section.say("### All cuts of all balances", "")
+    section.part("All cuts of all balances")
     rows = []
     for positive, scale, unlabelled in (("O", 1, 0.2), (FIRST_HALF, 1, 0.2), (FIRST_HALF, 1, 0.5)):
         problem = instance(positive, scale, unlabelled)

@@ -138,11 +138,10 @@ def neighbours(section: Section) -> None:
     }
     for name, make in {**sets, "Covertype": real}.items():
         X, Q = make()
-        section.say(f"### The {K} nearest of {OBJECTS:,} × {X.shape[1]}, {name}", "")
-        section.say(
+        section.part(
+            f"The {K} nearest of {OBJECTS:,} × {X.shape[1]}, {name}",
             f"{QUERIES:,} queries, one thread. Recall: the fraction of neighbours that are as near "
             f"as the {K}th nearest object. Times with ~ are scaled up from {FEW:,} queries.",
-            "",
         )
         runs = {}
         with threadpool_limits(1):

@@ -125,16 +125,15 @@ def letter_rows(section: Section) -> None:
     """Letter, three dimensions: the whole way from projected objects to similarities."""
     X, _ = letters()
     coords = project(X, 3).transform(X)
-    section.say(
-        "### Near pairs and their similarities: Letter, 20,000 × 16, three dimensions", "",
+    section.part(
+        "Near pairs and their similarities: Letter, 20,000 × 16, three dimensions",
         "Both are given the same projected objects, and find the same pairs with the same "
         "similarities, exp(−distance) in the original space. The peer is `sparsecomputation` "
         "2019.6.3 with the faster of its methods: selection, its list of pairs as an array, and "
         f"similarities by NumPy; it may take {PEER_GIGABYTES} GB. tacit: the grid, the pairs and "
         "the similarities as a CSR array that holds each pair once, or twice (a symmetric matrix). "
         "One thread.",
-        "",
-    )  # fmt: skip
+    )
     rows = []
     for k in LETTER_GRIDS:
         grid = Grid.over(coords, k)
@@ -229,15 +228,14 @@ def pairs(section: Section) -> None:
     """Add the sections on near pairs."""
     if SHARED.exists():
         letter_rows(section)
-    section.say(
-        "### Near pairs and their similarities: half a million objects", "",
+    section.part(
+        "Near pairs and their similarities: half a million objects",
         "The peer's time is that of selecting pairs alone, tacit's includes similarities (single "
         "precision, a CSR array that holds each pair once). The pairs are the same on both sides. "
         "The kd-tree (`scipy.spatial.cKDTree.query_pairs`) finds pairs within 1.5 intervals of the "
         "grid in each dimension, which are about as many; where they are more than its list has "
         "room for, of a random part of the objects. One thread; the best of a few runs of tacit.",
-        "",
-    )  # fmt: skip
+    )
     large_rows(section, "60 synthetic clusters", make_objects(LARGE, COLUMNS)[0])
     if SHARED.exists():
         large_rows(section, "Covertype", covertype()[0])

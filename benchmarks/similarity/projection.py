@@ -113,16 +113,15 @@ def documents(section: Section, name: str, X: Any) -> None:
 
 def projection(section: Section) -> None:
     """Add the section on projections."""
-    section.say(
-        "### Projection of sparse documents onto three dimensions", "",
+    section.part(
+        "Projection of sparse documents onto three dimensions",
         "Variance is relative to what exact components capture (ARPACK on the centred matrix, "
         f"never written out): median and range over {SEEDS} seeds. By the components: within the "
         "directions. By the coordinates: what they explain of the matrix by linear "
         "regression, which is what the paper's bound (8) is about. Asked for is 94 % in less time "
         "than TruncatedSVD, which does not centre. `sparsecomputation` takes no sparse matrices. "
         "One thread.",
-        "",
-    )  # fmt: skip
+    )
     documents(section, "Documents of two sources (synthetic)", make_documents(40_000, 34_000)[0])
     if SHARED.exists():
         documents(section, "KOS blog entries", kos())

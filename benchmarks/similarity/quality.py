@@ -181,16 +181,15 @@ def draw(boards: Sequence[Board], file: str) -> None:
 
 def small_sets(section: Section) -> None:
     """Letter, Bank and Adult: beside the complete matrix where it fits."""
-    section.say(
-        "### Accuracy over resolutions: Letter, Bank and Adult", "",
+    section.part(
+        "Accuracy over resolutions: Letter, Bank and Adult",
         "The paper's Tables 5 to 8. Objects are divided at random into training (60 %), validation "
         "and test objects. Parameters and whether columns are scaled are chosen by validation, "
         "with the ranges of the paper's Table 2 (scales of the SVM: 2⁻⁹ to 2⁵, C = 1). With k = 2 "
         "the matrix is complete. Tuning is the time of all combinations, testing that of fitting "
         "and classifying with the best one. The paper's accuracies are of another division, in the "
         "order KNN / KSNC / SNC / SVM. One thread. – : no room for so many similarities.",
-        "",
-    )  # fmt: skip
+    )
     boards = []
     for name, load in SETS.items():
         board = Board(name, *load(), 3)
@@ -203,13 +202,12 @@ def small_sets(section: Section) -> None:
 
 def large_set(section: Section) -> None:
     """Covertype, where the complete matrix would take 1,700 GB."""
-    section.say(
-        "### Accuracy over resolutions: Covertype", "",
+    section.part(
+        "Accuracy over resolutions: Covertype",
         "The paper's Table 9. Cuts are tuned over fewer combinations (scales 0.1, 1 and 5, "
         "balances up to 0.01, 1 or 3 neighbours). Asked for: 97 % with KNN and SNC at a density "
         "of 0.2 %.",
-        "",
-    )  # fmt: skip
+    )
     board = Board("COV", *covertype(), 2)
     board.most_bytes = 3 * MOST_BYTES
     names = tuple(LARGE_RANGES)
@@ -223,15 +221,14 @@ def grouped_set(section: Section) -> None:
     """KDD, where objects in a block become one."""
     X, y = kdd()
     names = ("KNN", "KSNC", "SNC")
-    section.say(
-        "### Groups of almost identical objects: KDD Cup 1999, the 10 % file", "",
+    section.part(
+        "Groups of almost identical objects: KDD Cup 1999, the 10 % file",
         f"The paper's Table 13 (which has the whole file): {len(y):,} × {X.shape[1]}, three "
         "dimensions. With δ = 1, a block has one representative of each class among training "
         "objects, and one of those to classify. So no classifier can do better than to give all "
         "objects of a block their most frequent class: that is the most possible. Smaller parts of "
         "blocks allow for more. Asked for: 99.8 % at k = 80.",
-        "",
-    )  # fmt: skip
+    )
     rows = []
     for k, group_width in GROUPED_GRIDS:
         finer = tacit.SparseComputation(k, 3, random_state=SEED).fit(X)
@@ -285,13 +282,12 @@ def projections(section: Section) -> None:
             )
             result.append(f"{right:.2%} ({both:.2%})")
         rows.append(tuple(map(str, result)))
-    section.say(
-        "### Groups under several projections", "",
+    section.part(
+        "Groups under several projections",
         "After the paper's Table 16, on documents of two sources (synthetic, "
         f"{X.shape[0]:,} × {X.shape[1]:,}): accuracy and F1 of SNC with δ = 1, not tuned. What is "
         "close in a poor projection is grouped all the same.",
-        "",
-    )  # fmt: skip
+    )
     section.table(("k", "randomised SVD", "approximate PCA", "random projection"), rows)
 
 

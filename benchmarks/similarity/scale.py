@@ -56,15 +56,14 @@ def scale(section: Section) -> None:
         capture_output=True, text=True, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"},
     )  # fmt: skip
     report = json.loads(done.stdout)
-    section.say(
-        f"### {OBJECTS:,} objects", "",
+    section.part(
+        f"{OBJECTS:,} objects",
         f"{OBJECTS:,} × {COLUMNS} numbers in 12 clusters of two classes "
         f"({report['data'] / 1e9:.2f} GB), three dimensions, k = {RESOLUTION}, group_width = 1: "
         f"{report['groups']:,} representatives instead of {report['pairs']:,} near pairs. "
         "Classifiers learn from four fifths and classify the rest; one thread. Peak memory of the "
         f"process, data and all: {report['peak'] / 1e9:.1f} GB.",
-        "",
-    )  # fmt: skip
+    )
     steps = [name for name in report if name not in ("data", "groups", "pairs", "peak")]
     section.table(
         ("step", "time"),

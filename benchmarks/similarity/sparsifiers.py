@@ -133,14 +133,13 @@ def sparsifiers(section: Section) -> None:
             )
             results = judge(similar, truth, y[train])
             rows.append(table_row(f"{k}: {name}", share_now, took, results))
-    section.say(
-        "### Other sparsifiers: neighbours on LE1", "",
+    section.part(
+        "Other sparsifiers: neighbours on LE1",
         "Similarities of validation and test objects to training objects, at the density that the "
         "grid has with so many intervals: the greatest ones (SRT), drawn uniformly (URS), drawn in "
         "proportion (PRS), rounded at random (AHK). The time is that to a sparse matrix; all but "
         "the grid need the complete one first. The number of neighbours is the best in validation.",
-        "",
-    )  # fmt: skip
+    )
     section.table(("k", "density", "time", "accuracy", "F1"), rows)
 
 

@@ -76,15 +76,13 @@ def peer(fitted: tacit.SparseSVC, X: Floats, y: NDArray[np.int64], tol: float) -
 def support_vectors(section: Section) -> None:
     """Add the section."""
     X, y = letters()
-    section.say(
-        f"### Support vectors on near pairs: Letter, A–M against N–Z, {TRAINED:,} of {len(y):,} "
+    section.part(
+        f"Support vectors on near pairs: Letter, A–M against N–Z, {TRAINED:,} of {len(y):,} "
         f"objects, p = {DIMENSIONS}, k = {RESOLUTION}",
-        "",
         "RBF kernel, C = 1, one thread. scikit-learn refuses sparse kernel matrices, so they are "
         "densified for it; its time includes that, and the similarities themselves for both, but "
         "not the projection. Decisions of test objects are compared at a tolerance of "
         f"{TIGHT:g} on both sides, times are of the usual 1e-3.",
-        "",
     )
     with threadpool_limits(1):
         rows = [_row(X, y, scale, guard) for scale in SCALES for guard in ("shift", "ignore")]

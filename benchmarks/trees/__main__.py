@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 import tacit
 from benchmarks.adult import unasked
 from benchmarks.counts.__main__ import dense_view
-from benchmarks.report import Section, machine, milliseconds, race, versions
+from benchmarks.report import Section, milliseconds, race
 from benchmarks.trees.checks import graphs, recommendations
 from tacit import _core
 from tacit.datasets import make_msnbc, make_msweb, make_television
@@ -72,8 +72,8 @@ def same(name: str, ours: tuple[int, float], theirs: tuple[int, float]) -> None:
 
 
 def one_tree(section: Section, tables: dict[str, tacit.Table]) -> None:
-    section.say("### One tree", "")
-    section.say(
+    section.part(
+        "One tree",
         f"The column at the 95th percentile of popularity given all others, entropy, at most "
         f"{LEAVES} leaves, one thread. scikit-learn's tree has the same number of leaves and the "
         "same training likelihood (checked). XGBoost and LightGBM grow one tree of another kind "
@@ -81,7 +81,6 @@ def one_tree(section: Section, tables: dict[str, tacit.Table]) -> None:
         "tree with the value-wise view of the table, which is made once and kept, built anew. On "
         f'the two small tables {ROW} fits in a row are timed, on both sides; "alone" is one fit, '
         "right after a garbage collection that has emptied the caches.",
-        "",
     )
     rows = []
     for name, table in tables.items():
@@ -171,15 +170,14 @@ def lightgbm_tree(x: Any, y: Any) -> float:
 
 
 def network(section: Section, tables: dict[str, tacit.Table]) -> None:
-    section.say("### A tree for every column", "")
-    section.say(
+    section.part(
+        "A tree for every column",
         f"`DependencyNetwork`, entropy, at most {LEAVES} leaves, with the pair counts and the "
         "value-wise view it makes. scikit-learn grows one tree after another; on msnbc for "
         f"{SAMPLED} targets drawn at random, scaled up. Where two columns gain the same, tacit "
         "takes the first and scikit-learn a random one, and what grows below may differ: the "
         "table says how many trees have the same likelihood, and how the sums of all compare. "
         "All trees have the same number of leaves (checked).",
-        "",
     )
     rows = []
     for (name, table), asked in zip(tables.items(), (50, 50, 150), strict=True):
@@ -261,13 +259,12 @@ def counting(table: tacit.Table, targets: Any) -> tuple[float, float]:
 
 
 def against_dense(section: Section, tables: dict[str, tacit.Table]) -> None:
-    section.say("### Time spent in counting, against the dense view", "")
-    section.say(
+    section.part(
+        "Time spent in counting, against the dense view",
         "The same code on a table in which every value is stored. As in the paper: trees for all "
         "columns, but on msnbc for one; there on every 20th record, for both sides. Pair counts "
         "are not shared among targets here, and counts of larger siblings come by subtraction on "
         "both sides. The trees gain the same (checked).",
-        "",
     )
     rows = []
     for name, table in tables.items():
@@ -296,11 +293,7 @@ def against_dense(section: Section, tables: dict[str, tacit.Table]) -> None:
 
 def main() -> None:
     section = Section("trees", "Decision trees and dependency networks")
-    section.say(
-        f"{machine()}; tacit {tacit.__version__}, "
-        f"{versions('scikit-learn', 'xgboost', 'lightgbm', 'numpy', 'scipy')}.",
-        "",
-    )
+    section.made_with("scikit-learn", "xgboost", "lightgbm", "numpy", "scipy")
     tables = {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
     one_tree(section, tables)
     network(section, tables)

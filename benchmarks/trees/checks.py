@@ -24,7 +24,7 @@ MODELS = ("tree, binary", "graph, binary", "tree, both", "graph, both")
 
 def recommendations(section: Section) -> None:
     """Compare the ranking of a hidden visit by three models, all but one of a basket given."""
-    section.say("### Recommendations on msweb", "")
+    section.part("Recommendations on msweb")
     try:
         train = tacit.read_msweb(_path("msweb", "anonymous-msweb.data.gz"))
         test = tacit.read_msweb(_path("msweb", "anonymous-msweb.test.gz"))
@@ -109,7 +109,7 @@ def probabilities(network: Any, train: tacit.Table, baskets: Any) -> Any:
 
 def graphs(section: Section) -> None:
     """Compare graphs with trees, and both with a tuned tree of scikit-learn."""
-    section.say("### Graphs and trees on Adult and mushroom", "")
+    section.part("Graphs and trees on Adult and mushroom")
     try:
         frames = {"Adult": adult_frame(), "mushroom": mushroom().to_frame("polars")}
     except NotAtHandError as error:

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from support import commands
 
 
 @pytest.fixture
 def run():
-    """Run a command and return its result: exit_code, stdout, stderr."""
-    plain = {"FORCE_COLOR": None, "TTY_COMPATIBLE": "0", "NO_COLOR": "1", "COLUMNS": "80"}
-
-    def run_command(*arguments):
-        result = CliRunner(env=plain).invoke(app, [str(x) for x in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        return result
-
-    return run_command
+    return commands.run
 
 
 @pytest.fixture(scope="session")
@@ -29,10 +19,8 @@ def visits():
 
 
 @pytest.fixture(scope="session")
-def visits_file(visits, tmp_path_factory):
-    path = tmp_path_factory.mktemp("visits") / "visits.tacit"
-    visits.save(path)
-    return path
+def visits_file(visits, write):
+    return write("visits.tacit", visits)
 
 
 @pytest.fixture(scope="session")
@@ -51,7 +39,5 @@ def mixed():
 
 
 @pytest.fixture(scope="session")
-def mixed_file(mixed, tmp_path_factory):
-    path = tmp_path_factory.mktemp("mixed") / "mixed.tacit"
-    mixed.save(path)
-    return path
+def mixed_file(mixed, write):
+    return write("mixed.tacit", mixed)

@@ -7,17 +7,9 @@ import re
 import pytest
 
 import tacit
+from support.commands import one_error
 from tacit import store
 from tacit.machine import human_bytes, parse_bytes
-
-
-def one_error(result):
-    """Return the single line that a failed command leaves on stderr."""
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    [line] = result.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line.removeprefix("error: ")
 
 
 @pytest.fixture

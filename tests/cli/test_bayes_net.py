@@ -6,6 +6,7 @@ import math
 import pytest
 
 import tacit
+from support.commands import one_error
 from support.nets import sprinkler
 from tacit import BayesNet
 
@@ -16,10 +17,8 @@ def wet():
 
 
 @pytest.fixture(scope="module")
-def wet_file(wet, tmp_path_factory):
-    path = tmp_path_factory.mktemp("wet") / "wet.csv"
-    wet.to_frame().write_csv(path)
-    return path
+def wet_file(wet, write):
+    return write("wet.csv", wet.to_frame())
 
 
 @pytest.fixture
@@ -145,9 +144,7 @@ def test_queries_with_labels_of_all_kinds(run, mixed_file):
     ],
 )
 def test_wrong_options(run, wet_file, options, problem):
-    result = run("bayes-net", wet_file, *options)
-    assert result.exit_code == 1
-    assert problem in result.stderr
+    assert problem in one_error(run("bayes-net", wet_file, *options))
 
 
 @pytest.mark.parametrize(
@@ -202,29 +199,29 @@ def wet_parts(wet, tmp_path_factory):
 @pytest.mark.parametrize("options", [[], ["--memory", "50MB"]])
 def test_learns_from_partitions(run, wet_parts, options):
     whole = run("bayes-net", wet_parts / "all.pq", "--json")
-    found = run("bayes-net", wet_parts / "wet-*.parquet", "--json", *options)
-    one, other = json.loads(found.stdout), json.loads(whole.stdout)
+    streamed = run("bayes-net", wet_parts / "wet-*.parquet", "--json", *options)
+    one, other = json.loads(streamed.stdout), json.loads(whole.stdout)
     assert one["arcs"] == other["arcs"]
     assert one["score"] == other["score"]
     likelihood = other["log_likelihood"]["train"]
     assert one["log_likelihood"]["train"] == pytest.approx(likelihood, rel=1e-12)
-    assert "passes: " in found.stderr
+    assert "passes: " in streamed.stderr
 
 
 def test_partitions_are_scored_and_passes_shown(run, wet_parts):
-    found = run(
+    result = run(
         "bayes-net", wet_parts / "wet-*.parquet", "--test", wet_parts / "wet-[12].parquet",
         "--n-restarts", 1,
     )  # fmt: skip
-    words = [line.split() for line in found.stdout.splitlines()]
-    assert any(own[:1] == ["passes"] and int(own[1]) > 1 for own in words)
-    assert any(own[:2] == ["of", "--test"] for own in words)
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert any(line[:1] == ["passes"] and int(line[1]) > 1 for line in lines)
+    assert any(line[:2] == ["of", "--test"] for line in lines)
 
 
 def test_a_damaged_partition_is_named(run, wet_parts, tmp_path):
     good = (wet_parts / "wet-0.parquet").read_bytes()
     (tmp_path / "a.parquet").write_bytes(good)
     (tmp_path / "b.parquet").write_bytes(good[:200] + bytes(50) + good[250:])
-    found = run("bayes-net", tmp_path / "*.parquet")
-    assert found.exit_code == 1
-    assert "b.parquet" in found.stderr
+    result = run("bayes-net", tmp_path / "*.parquet")
+    assert result.exit_code == 1
+    assert "b.parquet" in result.stderr

@@ -36,10 +36,8 @@ def flowers():
 
 
 @pytest.fixture(scope="module")
-def flowers_file(flowers, tmp_path_factory):
-    path = tmp_path_factory.mktemp("flowers") / "flowers.csv"
-    flowers.write_csv(path)
-    return path
+def flowers_file(flowers, write):
+    return write("flowers.csv", flowers)
 
 
 def parts(flowers, seed=0):
@@ -102,21 +100,21 @@ def test_tuning_finds_what_tune_finds(run, flowers, flowers_file, method, tmp_pa
     train, _ = parts(flowers, 4)
     more = {"node_weights": "neighbours"} if method == "ksnc" else {}
     model = getattr(tacit, METHODS[method])(resolution=4, random_state=4, **more)
-    found = tacit.tune(
+    tuned = tacit.tune(
         model, train.drop("class"), train["class"], scoring="f1", sizes=(0.75, 0.25, 0),
         random_state=4,
     )  # fmt: skip
     assert told["tuning"] == {
-        "combinations": found.frame.height,
+        "combinations": tuned.frame.height,
         "scoring": "f1",
-        "best_score": found.best_score,
+        "best_score": tuned.best_score,
     }
-    for name, value in found.best_params.items():
+    for name, value in tuned.best_params.items():
         assert told["parameters"][name] == value
     assert {"tuning", "fitting"} <= set(told["seconds"])
     page = report.read_text("utf-8")
     assert "<h2>Tuning</h2>" in page
-    assert f"{found.frame.height:,} combinations" in page
+    assert f"{tuned.frame.height:,} combinations" in page
 
 
 def test_the_report_needs_nothing_else(run, flowers, tmp_path):

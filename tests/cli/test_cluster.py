@@ -38,12 +38,14 @@ class TestMixture:
         assert (printed["records"], printed["columns"]) == (20_000, 27)
         assert printed["facts"]["log_likelihood"] == pytest.approx(mixture.log_likelihood_)
         assert printed["selection"] == []
-        for found, cluster in zip(printed["clusters"], mixture.profile().traits(2), strict=True):
-            assert found["name"] == cluster.name
-            assert found["size"] == pytest.approx(cluster.size)
-            assert [t["column"] for t in found["over"]] == [t.column for t in cluster.over]
-            for trait, own in zip(found["under"], cluster.under, strict=True):
-                assert trait["lift"] == pytest.approx(own.lift)
+        for described, cluster in zip(
+            printed["clusters"], mixture.profile().traits(2), strict=True
+        ):
+            assert described["name"] == cluster.name
+            assert described["size"] == pytest.approx(cluster.size)
+            assert [t["column"] for t in described["over"]] == [t.column for t in cluster.over]
+            for listed, trait in zip(described["under"], cluster.under, strict=True):
+                assert listed["lift"] == pytest.approx(trait.lift)
 
     def test_seed(self, run, visits_file):
         command = ["cluster", visits_file, *OPTIONS, "--json", "--random-state"]
@@ -68,12 +70,12 @@ class TestMixture:
         options = ["-k", "auto", "--max-clusters", 5, "--n-init", 1, "--criterion", "bic"]
         printed = json.loads(run("cluster", visits_file, *options, "--json", "-o", report).stdout)
         curve = {row["clusters"]: row["bic"] for row in printed["selection"]}
-        found = len(printed["clusters"])
-        assert curve[found] == min(curve.values())
+        n_clusters = len(printed["clusters"])
+        assert curve[n_clusters] == min(curve.values())
         assert max(curve) <= 5
         page = report.read_text("utf-8")
         assert "How many clusters: BIC" in page
-        assert f"{found}, chosen by BIC" in page
+        assert f"{n_clusters}, chosen by BIC" in page
 
     def test_missing_values_can_say_nothing(self, run, visits_file):
         result = run("cluster", visits_file, *OPTIONS, "--ignore-missing", "--top", 50)

@@ -9,17 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import tacit
+from support.commands import assert_sports_by_scores, one_error
 from tacit import io as files
 from tacit.cli import app, output
-
-
-def one_error(result):
-    """Return the single line that a failed command leaves on stderr."""
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    [line] = result.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line.removeprefix("error: ")
 
 
 class TestSummary:
@@ -62,13 +54,7 @@ class TestSummary:
 
 class TestCount:
     def test_square(self, run, visits_file):
-        result = run("count", visits_file, "sports", "scores")
-        assert result.exit_code == 0
-        lines = [line.split() for line in result.stdout.splitlines()]
-        assert lines[0] == ["sports", "×", "scores,", "20,000", "records"]
-        assert ["False", "16,407", "187", "16,594"] in lines
-        assert ["True", "1,916", "1,490", "3,406"] in lines
-        assert ["total", "18,323", "1,677", "20,000"] in lines
+        assert_sports_by_scores(run("count", visits_file, "sports", "scores"))
 
     def test_list(self, run, visits, visits_file):
         lines = [line.split() for line in run("count", visits_file, "device").stdout.splitlines()]

@@ -12,8 +12,8 @@ import tacit
 @pytest.fixture
 def pattern(visits, tmp_path):
     """Return a pattern of three files."""
-    for k, own in enumerate(np.array_split(np.arange(2000), 3)):
-        visits.take(own).to_frame("polars").write_csv(tmp_path / f"{k}.csv")
+    for k, rows in enumerate(np.array_split(np.arange(2000), 3)):
+        visits.take(rows).to_frame("polars").write_csv(tmp_path / f"{k}.csv")
     return tmp_path / "*.csv"
 
 

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tacit
+from support.commands import one_error, usage_error
 
 
 @pytest.fixture(scope="module")
@@ -106,19 +107,14 @@ def test_saved_networks_recommend_and_show(run, visits, network, visits_file, tm
     ],
 )
 def test_what_cannot_be_used_is_one_line(run, visits_file, options, message):
-    result = run("dependency-network", visits_file, *LEAVES, *options)
-    assert result.exit_code == 1
-    assert message in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    assert message in one_error(run("dependency-network", visits_file, *LEAVES, *options))
 
 
 @pytest.mark.parametrize(
     ("options", "message"), [(["--kappa", 2], "--kappa"), (["-o", "x.doc"], "--output")]
 )
 def test_wrong_options(run, visits_file, options, message):
-    result = run("dependency-network", visits_file, *options)
-    assert result.exit_code == 2
-    assert message in result.stderr
+    assert message in usage_error(run("dependency-network", visits_file, *options))
 
 
 def test_files_in_partitions(run, visits, visits_file, tmp_path):
@@ -127,7 +123,7 @@ def test_files_in_partitions(run, visits, visits_file, tmp_path):
         frame[k * 7000 : (k + 1) * 7000].write_parquet(tmp_path / f"day{k}.parquet")
     options = [*LEAVES, "--recommend", "sports", "--json"]
     whole = json.loads(run("dependency-network", visits_file, *options).stdout)
-    found = json.loads(run("dependency-network", tmp_path / "*.parquet", *options).stdout)
-    means = [own.pop("log_likelihood")["train"] for own in (found, whole)]
+    streamed = json.loads(run("dependency-network", tmp_path / "*.parquet", *options).stdout)
+    means = [printed.pop("log_likelihood")["train"] for printed in (streamed, whole)]
     assert means[0] == pytest.approx(means[1], rel=1e-12)
-    assert found == whole
+    assert streamed == whole

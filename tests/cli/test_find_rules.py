@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import tacit
+from support.commands import one_error
 
 
 def test_json(run, visits, visits_file):
@@ -69,10 +70,7 @@ def test_one_target_serves_the_cuts_and_the_rules(run, tmp_path):
     ],
 )
 def test_what_cannot_be_used_is_one_line(run, visits_file, options, message):
-    result = run("find-rules", visits_file, *options)
-    assert result.exit_code == 1
-    assert message in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    assert message in one_error(run("find-rules", visits_file, *options))
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,8 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
 import tacit
+from support.commands import one_error
 from tacit.table.discretise import bin_edges
-
-
-def one_error(result):
-    """Return the single line that a failed command leaves on stderr."""
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    [line] = result.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line.removeprefix("error: ")
 
 
 @pytest.fixture(scope="module")
@@ -30,10 +22,8 @@ def mixture(visits):
 
 
 @pytest.fixture(scope="module")
-def model_file(mixture, tmp_path_factory):
-    path = tmp_path_factory.mktemp("model") / "model.tacit"
-    mixture.save(path)
-    return path
+def model_file(mixture, write):
+    return write("model.tacit", mixture)
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +32,9 @@ def some(visits):
 
 
 @pytest.fixture(scope="module")
-def some_file(some, tmp_path_factory):
+def some_file(some, write):
     """Return some records as CSV, which says less about types than a saved table does."""
-    path = tmp_path_factory.mktemp("some") / "some.csv"
-    some.to_frame("polars").write_csv(path)
-    return path
+    return write("some.csv", some.to_frame("polars"))
 
 
 class TestPredict:
@@ -184,9 +172,9 @@ class TestNumbers:
         assert result.exit_code == 0, result.stderr
         edges = bin_edges(tacit.load(model).schema_["age"].labels)
         binned = tacit.Table(others, discretise={"age": edges})
-        found = pl.read_csv(io.StringIO(result.stdout))["cluster"]
-        assert found.to_list() == tacit.load(model).predict(binned).tolist()
-        assert found.n_unique() == 1  # all of them are old
+        clusters = pl.read_csv(io.StringIO(result.stdout))["cluster"]
+        assert clusters.to_list() == tacit.load(model).predict(binned).tolist()
+        assert clusters.n_unique() == 1  # all of them are old
 
     def test_model_of_numbers(self, run, people, tmp_path):
         numbers = people.select("age").with_columns(twice=2 * pl.col("age"))
@@ -213,8 +201,8 @@ class TestNumbers:
         model.save(tmp_path / "model.tacit")
         dump_svmlight_file(X, np.zeros(60), str(tmp_path / "rows.svm"))
         result = run("predict", tmp_path / "model.tacit", tmp_path / "rows.svm")
-        found = pl.read_csv(io.StringIO(result.stdout))["cluster"].to_list()
-        assert found == model.predict(X).tolist()
+        clusters = pl.read_csv(io.StringIO(result.stdout))["cluster"].to_list()
+        assert clusters == model.predict(X).tolist()
 
 
 class TestOutput:
@@ -244,9 +232,11 @@ class TestShow:
         printed = json.loads(run("show", model_file, "--json").stdout)
         assert printed["kind"] == "NaiveBayesMixture"
         traits = mixture.profile().traits()
-        assert [own["size"] for own in printed["clusters"]] == [own.size for own in traits]
-        assert [own["over"][0]["column"] for own in printed["clusters"]] == [
-            own.over[0].column for own in traits
+        assert [cluster["size"] for cluster in printed["clusters"]] == [
+            cluster.size for cluster in traits
+        ]
+        assert [cluster["over"][0]["column"] for cluster in printed["clusters"]] == [
+            cluster.over[0].column for cluster in traits
         ]
 
     def test_table(self, run, visits_file, visits):

@@ -27,17 +27,13 @@ def people():
 
 
 @pytest.fixture(scope="module")
-def people_file(people, tmp_path_factory):
-    path = tmp_path_factory.mktemp("people") / "people.csv"
-    people.write_csv(path)
-    return path
+def people_file(people, write):
+    return write("people.csv", people)
 
 
 @pytest.fixture(scope="module")
-def one_target(people, tmp_path_factory):
-    path = tmp_path_factory.mktemp("people") / "rich.csv"
-    people.drop("flies", "cooks").write_csv(path)
-    return path
+def one_target(people, write):
+    return write("rich.csv", people.drop("flies", "cooks"))
 
 
 def test_rules_of_classes(run, people, one_target, tmp_path):
@@ -110,10 +106,10 @@ def test_an_output_has_the_name_of_its_column(run, one_target):
 
 
 def test_a_hint_that_a_target_is_a_number(run, people, one_target):
-    found = run("rules", one_target, "--target", "age", "-n", 2, "--json")
-    assert f"age has {people['age'].n_unique()} classes" in found.stderr
-    assert "--regress" in found.stderr
-    assert json.loads(found.stdout)["rules"] == 2
+    result = run("rules", one_target, "--target", "age", "-n", 2, "--json")
+    assert f"age has {people['age'].n_unique()} classes" in result.stderr
+    assert "--regress" in result.stderr
+    assert json.loads(result.stdout)["rules"] == 2
     assert run("rules", one_target, "--target", "rich", "-n", 2).stderr == ""
 
 
@@ -134,8 +130,10 @@ def test_covering_rules(run, people, one_target, tmp_path):
     assert "otherwise" in run("show", saved).stdout
     applied = pl.read_csv(run("predict", saved, one_target).stdout.encode())
     assert applied["prediction"].to_list() == model.predict(X).tolist()
-    found = json.loads(run("rules", one_target, "--target", "rich", *options[:3], "--json").stdout)
-    assert found["best"][0]["precision"] == pytest.approx(model.rules_[0].precision)
+    printed = json.loads(
+        run("rules", one_target, "--target", "rich", *options[:3], "--json").stdout
+    )
+    assert printed["best"][0]["precision"] == pytest.approx(model.rules_[0].precision)
 
 
 HEADER = "@relation r\n@attribute a {0,1}\n@attribute b numeric\n@attribute y {0,1}\n@data\n"
@@ -169,13 +167,13 @@ def test_a_table_and_weights(run, people, tmp_path):
     )
     path = tmp_path / "people.tacit"
     table.save(path)
-    found = json.loads(run("rules", path, "--target", "rich", "-n", 5, "--json").stdout)
+    printed = json.loads(run("rules", path, "--target", "rich", "-n", 5, "--json").stdout)
     model = tacit.BoostedRulesClassifier(n_rules=5, random_state=0)
     model.fit(
         table.with_weights(None).select(["job", "age"]), people["rich"], np.arange(300) % 3 + 1
     )
     texts = [model.rules_.merged()[k].condition for k in model.rules_.merged().ranked()]
-    assert [rule["conditions"] for rule in found["best"]] == texts
+    assert [rule["conditions"] for rule in printed["best"]] == texts
 
 
 @pytest.mark.parametrize(

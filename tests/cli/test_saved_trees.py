@@ -36,10 +36,10 @@ def test_predict_cuts_numbers_as_the_tree_does(run, tmp_path, frame, target, kin
     model.save(tmp_path / "model.tacit")
     frame.write_csv(tmp_path / "new.csv")
     result = run("predict", tmp_path / "model.tacit", tmp_path / "new.csv", "--proba")
-    found = pl.read_csv(io.StringIO(result.stdout))
-    assert found.columns == ["prediction", "P(False)", "P(True)"]
-    assert found["prediction"].to_list() == model.predict(frame).tolist()
-    np.testing.assert_allclose(found[:, 1:].to_numpy(), model.predict_proba(frame))
+    predictions = pl.read_csv(io.StringIO(result.stdout))
+    assert predictions.columns == ["prediction", "P(False)", "P(True)"]
+    assert predictions["prediction"].to_list() == model.predict(frame).tolist()
+    np.testing.assert_allclose(predictions[:, 1:].to_numpy(), model.predict_proba(frame))
 
 
 def test_predict_numbers(run, tmp_path, frame):
@@ -47,8 +47,8 @@ def test_predict_numbers(run, tmp_path, frame):
     model.save(tmp_path / "model.tacit")
     frame.write_parquet(tmp_path / "new.parquet")
     result = run("predict", tmp_path / "model.tacit", tmp_path / "new.parquet")
-    found = pl.read_csv(io.StringIO(result.stdout))
-    np.testing.assert_allclose(found["prediction"].to_numpy(), model.predict(frame))
+    predictions = pl.read_csv(io.StringIO(result.stdout))
+    np.testing.assert_allclose(predictions["prediction"].to_numpy(), model.predict(frame))
 
 
 def test_show(run, tmp_path, frame, target):
@@ -58,5 +58,5 @@ def test_show(run, tmp_path, frame, target):
     assert result.exit_code == 0
     assert "DecisionTreeClassifier(" in result.stdout
     assert model.to_text() in result.stdout
-    found = json.loads(run("show", tmp_path / "model.tacit", "--json").stdout)
-    assert found == {"kind": "DecisionTreeClassifier", "text": model.to_text()}
+    printed = json.loads(run("show", tmp_path / "model.tacit", "--json").stdout)
+    assert printed == {"kind": "DecisionTreeClassifier", "text": model.to_text()}

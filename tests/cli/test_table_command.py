@@ -10,29 +10,12 @@ import polars as pl
 import pytest
 
 import tacit
-
-
-def one_error(result):
-    """Return the single line that a failed command leaves on stderr."""
-    assert result.exit_code == 1
-    assert result.stdout == ""
-    [line] = result.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line.removeprefix("error: ")
-
-
-def usage_error(result):
-    """Return what a command that was called wrongly says, on one line."""
-    assert result.exit_code == 2
-    assert result.stdout == ""
-    return " ".join(result.stderr.replace("│", " ").split())
+from support.commands import assert_sports_by_scores, one_error, usage_error
 
 
 @pytest.fixture(scope="session")
-def tree_file(visits, tmp_path_factory):
-    path = tmp_path_factory.mktemp("tree") / "tree.tacit"
-    tacit.ADTree(visits).build().save(path)
-    return path
+def tree_file(visits, write):
+    return write("tree.tacit", tacit.ADTree(visits).build())
 
 
 @pytest.fixture(scope="session")
@@ -41,10 +24,8 @@ def rough_tree(visits):
 
 
 @pytest.fixture(scope="session")
-def rough_file(rough_tree, tmp_path_factory):
-    path = tmp_path_factory.mktemp("rough") / "rough.tacit"
-    rough_tree.save(path)
-    return path
+def rough_file(rough_tree, write):
+    return write("rough.tacit", rough_tree)
 
 
 @pytest.fixture(params=["table", "tree"])
@@ -54,12 +35,7 @@ def any_file(request, visits_file, tree_file):
 
 class TestPrinting:
     def test_square(self, run, any_file):
-        result = run("table", any_file, "sports", "scores")
-        assert result.exit_code == 0
-        lines = [line.split() for line in result.stdout.splitlines()]
-        assert lines[0] == ["sports", "×", "scores,", "20,000", "records"]
-        assert ["False", "16,407", "187", "16,594"] in lines
-        assert ["total", "18,323", "1,677", "20,000"] in lines
+        assert_sports_by_scores(run("table", any_file, "sports", "scores"))
 
     @pytest.mark.parametrize(
         "arguments",

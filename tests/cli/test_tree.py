@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import tacit
+from support.commands import one_error, usage_error
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +32,8 @@ def people():
 
 
 @pytest.fixture(scope="module")
-def people_file(people, tmp_path_factory):
-    path = tmp_path_factory.mktemp("people") / "people.csv"
-    people.write_csv(path)
-    return path
+def people_file(people, write):
+    return write("people.csv", people)
 
 
 def test_numbers_of_a_csv_are_split_where_it_serves(run, people, people_file):
@@ -196,10 +195,7 @@ def test_regressions_and_tables_predict_files(run, people, people_file, visits_f
     ],
 )
 def test_what_cannot_be_used_is_one_line(run, people_file, options, message):
-    result = run("tree", people_file, *options)
-    assert result.exit_code == 1
-    assert message in result.stderr
-    assert len(result.stderr.splitlines()) == 1
+    assert message in one_error(run("tree", people_file, *options))
 
 
 @pytest.mark.parametrize(
@@ -215,9 +211,7 @@ def test_what_cannot_be_used_is_one_line(run, people_file, options, message):
     ],
 )
 def test_options_that_do_not_go_together(run, people_file, options, message):
-    result = run("tree", people_file, "--target", "rich", *options)
-    assert result.exit_code == 2
-    assert message in result.stderr
+    assert message in usage_error(run("tree", people_file, "--target", "rich", *options))
 
 
 def test_input_is_not_overwritten(run, people_file):
@@ -234,12 +228,12 @@ def test_files_in_partitions(run, visits, visits_file, tmp_path):
     whole = json.loads(run("tree", visits_file, *options).stdout)
     pattern = tmp_path / "day*.parquet"
     result = run("tree", pattern, *options, "--test", tmp_path / "day1.parquet")
-    found = json.loads(result.stdout)
-    assert found.pop("test")["records"] == 7000
-    assert found["train"].pop("log_likelihood") == pytest.approx(
+    printed = json.loads(result.stdout)
+    assert printed.pop("test")["records"] == 7000
+    assert printed["train"].pop("log_likelihood") == pytest.approx(
         whole["train"].pop("log_likelihood"), rel=1e-12
     )
-    assert found == whole
+    assert printed == whole
     assert "passes" in result.stderr
     limited = json.loads(run("tree", pattern, *options, "--memory", "100MB").stdout)
     assert limited["rules"] == whole["rules"]

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import tacit
 from support.counters import assert_counts, expected, labelled, questions
+from support.files import assert_damage_is_an_error
 from support.strategies import assert_identical, data
 from tacit import ADTree, FileError, Table, store
 from tacit.counts import Scan
@@ -112,16 +113,7 @@ def test_a_loaded_tree_keeps_its_memory_limit(path):
 def test_cut_off_and_changed_files_are_errors(path):
     tree = ADTree(example_table(weighted=True), leaf_size=3).build()
     tree.save(path)
-    whole = path.read_bytes()
-    for n in (0, 7, 100, len(whole) // 2, len(whole) - 1):
-        path.write_bytes(whole[:n])
-        with pytest.raises(FileError, match=r"some tree\.tacit"):
-            tacit.load(path)
-    start = 8 + int.from_bytes(whole[:8], "little")
-    for at in np.random.default_rng(1).integers(start, len(whole), 60).tolist():
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
-        with pytest.raises(FileError, match="checksum"):
-            tacit.load(path)
+    assert_damage_is_an_error(path, 60)
 
 
 def saved_arrays(path, growth="full", **settings):

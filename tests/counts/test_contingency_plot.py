@@ -8,27 +8,13 @@ import pytest
 from matplotlib import pyplot as plt
 
 from support.contingency_tables import both, column, make
+from support.drawing import texts, ticks
 from tacit import InputError
 from tacit.counts import ContingencyTable
 from tacit.plot import heat_map
 from tacit.schema import Column, Labels
 
-
-@pytest.fixture(autouse=True)
-def _draw_to_memory():
-    before = mpl.get_backend()
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-    plt.switch_backend(before)
-
-
-def texts(ax):
-    return [text.get_text() for text in ax.texts]
-
-
-def ticks(axis):
-    return [text.get_text() for text in axis.get_ticklabels()]
+pytestmark = pytest.mark.usefixtures("draw_to_memory")
 
 
 def test_two_columns_are_a_heat_map():

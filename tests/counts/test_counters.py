@@ -17,12 +17,18 @@ from tacit import ADTree, Table
 from tacit.counts import Bitmaps, Scan
 
 
+@st.composite
+def counters(draw, name):
+    """Records, and an engine that counts them."""
+    d = draw(data(max_rows=40, with_chosen=False))
+    return d, ENGINES[name](d.table())
+
+
 @pytest.mark.parametrize("name", ENGINES)
 @given(draw=st.data())
 @settings(max_examples=25)
 def test_every_engine_counts_like_the_oracle(name, draw):
-    d = draw.draw(data(max_rows=40, with_chosen=False))
-    counter = ENGINES[name](d.table())
+    d, counter = draw.draw(counters(name))
     for columns, held in draw.draw(st.lists(questions(d), min_size=1, max_size=4)):
         names = [d.names[c] for c in columns]
         assert_counts(counter, names, labelled(d, held), expected(d, columns, held))
@@ -33,15 +39,14 @@ def test_every_engine_counts_like_the_oracle(name, draw):
 @given(draw=st.data())
 @settings(max_examples=20)
 def test_every_engine_counts_one_query_like_the_oracle(name, draw):
-    d = draw.draw(data(max_rows=40, with_chosen=False))
-    counter = ENGINES[name](d.table())
+    d, counter = draw.draw(counters(name))
     for _ in range(3):
         _, held = draw.draw(questions(d))
         rows = oracles.matching_rows(d.rows, held)
         count = len(rows) if d.weights is None else sum(d.weights[rows])
-        found = counter.count(labelled(d, held))
-        assert found == count
-        assert isinstance(found, int if d.weights is None else float)
+        counted = counter.count(labelled(d, held))
+        assert counted == count
+        assert isinstance(counted, int if d.weights is None else float)
     assert counter.count({}) == d.total()
 
 
@@ -49,8 +54,7 @@ def test_every_engine_counts_one_query_like_the_oracle(name, draw):
 @given(draw=st.data())
 @settings(max_examples=15)
 def test_many_tables_at_once_are_those_asked_for_one_by_one(name, draw):
-    d = draw.draw(data(max_rows=40, with_chosen=False))
-    counter = ENGINES[name](d.table())
+    d, counter = draw.draw(counters(name))
     asked = draw.draw(st.lists(questions(d), max_size=5))
     held = asked[0][1] if asked else {}
     sets = [columns for columns, _ in asked]
@@ -62,8 +66,8 @@ def test_many_tables_at_once_are_those_asked_for_one_by_one(name, draw):
         counts = expected(d, columns, held)
         assert_identical(tables[k].to_array(), counts)
         assert [column.name for column in tables[k].columns] == [d.names[c] for c in columns]
-        own = tables.counts[tables.offsets[k] : tables.offsets[k + 1]]
-        assert_identical(own, counts.reshape(-1))
+        cells = tables.counts[tables.offsets[k] : tables.offsets[k + 1]]
+        assert_identical(cells, counts.reshape(-1))
     by_name = counter.tables([[d.names[c] for c in columns] for columns in sets])
     whole = [expected(d, columns, {}).reshape(-1) for columns in sets]
     assert by_name.counts.tolist() == [count for table in whole for count in table]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import tacit
 from tacit.datasets import make_baskets
 
 
@@ -52,19 +51,3 @@ def test_default_size():
     table = make_baskets()
     assert table.shape == (100_000, 16_000)
     assert table.n_stored == pytest.approx(1_000_000, rel=0.01)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n_records": 0}, "n_records must be"),
-        ({"n_columns": 0}, "n_columns must be"),
-        ({"mean_length": 0.5}, "mean_length must be a finite number of at least 1 and at most 20"),
-        ({"mean_length": 21}, "mean_length must be a finite number of at least 1 and at most 20"),
-        ({"n_patterns": 0}, "n_patterns must be"),
-        ({"exponent": -0.1}, "exponent must be"),
-    ],
-)
-def test_refuses(arguments, message):
-    with pytest.raises(tacit.InputError, match=message):
-        make_baskets(**{"n_records": 10, "n_columns": 20, "mean_length": 3} | arguments)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tacit import InputError
 from tacit.datasets import make_dependency_tree
 
 
@@ -54,20 +53,3 @@ def test_a_seed_gives_the_same_records():
     first, again = (make_dependency_tree(50, 5, random_state=7).data for _ in range(2))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, make_dependency_tree(50, 5, random_state=8).data)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n_records": 0}, "n_records must be a whole number"),
-        ({"n_columns": 0}, "n_columns must be a whole number"),
-        ({"kind": "words"}, "kind must be 'numeric' or 'binary'"),
-        ({"fan_out": 0}, "fan_out must be a whole number"),
-        ({"coupling": 0.6}, "coupling must be a finite number"),
-        ({"spread": -1}, "spread must be a finite number"),
-        ({"noise": 2}, "noise must be a finite number"),
-    ],
-)
-def test_what_is_refused(arguments, message):
-    with pytest.raises(InputError, match=message):
-        make_dependency_tree(**{"n_records": 3, "n_columns": 3} | arguments)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tacit import InputError
 from tacit.datasets import make_labelled_records
 
 
@@ -43,19 +42,3 @@ def test_labels_follow_from_columns_but_for_noise():
     )
     assert (same[0] != noisy[0]).nnz == 0
     assert np.mean(same[1] != noisy[1]) == pytest.approx(0.25, abs=0.02)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n_records": 0}, "n_records must be a whole number"),
-        ({"density": 0}, "density must be a finite number above 0"),
-        ({"density": 1.5}, "density must be a finite number above 0 and at most 1"),
-        ({"n_labels": 0}, "n_labels must be"),
-        ({"n_rules": 0}, "n_rules must be"),
-        ({"noise": -0.1}, "noise must be"),
-    ],
-)
-def test_what_cannot_be(arguments, message):
-    with pytest.raises(InputError, match=message):
-        make_labelled_records(**{"n_records": 10, "n_columns": 5, **arguments})

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tacit
 from tacit import datasets
 from tacit.datasets import draws, make_mixture, mixture, paper_sizes
 
@@ -159,30 +158,6 @@ def test_memory_is_a_small_multiple_of_the_table():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * table.nbytes + 20e6
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n_records": 0}, "n_records must be a whole number from 1"),
-        ({"n_records": 2.0}, "n_records must be a whole number"),
-        ({"n_records": True}, "n_records must be a whole number"),
-        ({"n_columns": 0}, "n_columns must be a whole number of at least 1, got 0"),
-        ({"n_stored": -1}, "n_stored must be a whole number of at least 0, got -1"),
-        ({"n_stored": 201}, "n_stored: 201 values do not fit into 10 × 20 cells"),
-        ({"n_clusters": 0}, "n_clusters must be"),
-        ({"exponent": -1}, "exponent must be a finite number of at least 0, got -1"),
-        ({"exponent": float("nan")}, "exponent must be"),
-        ({"exponent": "1"}, "exponent must be"),
-        ({"concentration": 0}, "concentration must be a finite number above 0, got 0"),
-        ({"noun": 3}, "noun must be a word"),
-        ({"random_state": -1}, "random_state must be"),
-        ({"random_state": None}, "random_state must be"),
-    ],
-)
-def test_refuses(arguments, message):
-    with pytest.raises(tacit.InputError, match=message):
-        make_mixture(**{"n_records": 10, "n_columns": 20, "n_stored": 30} | arguments)
 
 
 @pytest.mark.parametrize("extreme", [{"exponent": 1e6}, {"concentration": 1e-9}])

@@ -1,9 +1,7 @@
 """Objects in clusters and documents of two sources."""
 
 import numpy as np
-import pytest
 
-from tacit import InputError
 from tacit.datasets import make_documents, make_objects
 
 
@@ -56,21 +54,3 @@ def test_one_topic_and_one_source():
     X, y = make_documents(50, 100, length=3, n_topics=1, second_fraction=0)
     assert not y.any()
     assert X.nnz == 150
-
-
-@pytest.mark.parametrize(
-    ("make", "settings", "message"),
-    [
-        (make_objects, {"n_columns": 0}, "n_columns must be"),
-        (make_objects, {"n_clusters": 3, "n_classes": 4}, "n_classes must be"),
-        (make_objects, {"spread": -1.0}, "spread must be"),
-        (make_documents, {"n_words": 0}, "n_words must be"),
-        (make_documents, {"n_words": 9, "length": 5.0}, "too many of 9"),
-        (make_documents, {"n_words": 9, "length": 0.5}, "length must be"),
-        (make_documents, {"n_words": 900, "second_fraction": 1.5}, "second_fraction must be"),
-        (make_documents, {"n_words": 900, "concentration": 0}, "concentration must be"),
-    ],
-)
-def test_refusals(make, settings, message):
-    with pytest.raises(InputError, match=message):
-        make(10, **settings)

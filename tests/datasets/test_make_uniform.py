@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import tacit
 from tacit.datasets import make_uniform
 
 
@@ -51,19 +50,3 @@ def test_same_seed_same_table():
     )
     assert np.array_equal(one.values, two.values)
     assert not np.array_equal(one.values, other.values)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n_records": -3}, "n_records must be"),
-        ({"n_columns": 1.5}, "n_columns must be"),
-        ({"density": 1.1}, "density must be a finite number of at least 0 and at most 1, got 1.1"),
-        ({"density": float("nan")}, "density must be"),
-        ({"arity": 1}, "arity must be a whole number from 2"),
-        ({"exponent": float("inf")}, "exponent must be"),
-    ],
-)
-def test_refuses(arguments, message):
-    with pytest.raises(tacit.InputError, match=message):
-        make_uniform(**{"n_records": 10, "n_columns": 20, "density": 0.1} | arguments)

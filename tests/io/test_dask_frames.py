@@ -4,7 +4,6 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
 
 import tacit
 from tacit.scale import Dask, Local
@@ -24,15 +23,6 @@ def frame():
             "height": rng.normal(size=n),
         }
     )
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 DISCRETE = ["sky", "rain", "wind", "level"]

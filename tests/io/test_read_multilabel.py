@@ -1,7 +1,5 @@
 """Multi-label sets: ARFF files, dense and sparse, with labels named in XML."""
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -9,8 +7,6 @@ from scipy import sparse
 
 import tacit
 from tacit import FileError, InputError, read_multilabel
-
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "multilabel"
 
 HEADER = """@relation 'some songs'
 @attribute loud numeric
@@ -138,10 +134,8 @@ def test_names_that_arff_escapes(tmp_path):
     ("name", "shape", "n_labels", "n_held"),
     [("emotions", (391, 72), 6, 709), ("medical", (333, 1449), 45, 418)],
 )
-def test_real_sets(name, shape, n_labels, n_held):
-    folder = SHARED / name
-    if not folder.exists():
-        pytest.skip("the shared data are not here")
+def test_real_sets(shared_data, name, shape, n_labels, n_held):
+    folder = shared_data / "multilabel" / name
     data = read_multilabel(folder / f"{name}-train.arff.xz", folder / f"{name}.xml.xz")
     assert data.X.shape == shape
     assert data.Y.shape == (shape[0], n_labels)

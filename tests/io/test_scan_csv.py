@@ -3,7 +3,6 @@
 import gzip
 import lzma
 import string
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -196,10 +195,8 @@ def test_ranges_are_as_large_as_memory_allows(tmp_path):
     assert max(source.load_bytes for source in small._metadata.partitions.sources) < 8e6 / 2
 
 
-def test_real_data(tmp_path):
-    packed = Path(__file__).parents[2].parent / "shared" / "data" / "adult" / "adult.data.xz"
-    if not packed.exists():
-        pytest.skip("the shared data are not here")
+def test_real_data(shared_data, tmp_path):
+    packed = shared_data / "adult" / "adult.data.xz"
     path = tmp_path / "adult.data"
     path.write_bytes(lzma.decompress(packed.read_bytes()))
     options = {

@@ -18,6 +18,7 @@ from tacit.mixture.em.iterations import Parameters, TableProblem, run_em
 from tacit.mixture.em.prior import make_prior
 from tacit.mixture.em.starts import make_start
 
+WEIGHTY = data(with_chosen=False).filter(lambda d: d.total() > 0)
 PRIORS = [
     (0.0, "marginals"),
     (1.0, "marginals"),
@@ -62,8 +63,7 @@ class TestOracle:
     @given(draw=st.data())
     @settings(max_examples=25)
     def test_the_same_objectives(self, strength, mean, draw):
-        d = draw.draw(data(with_chosen=False))
-        assume(d.total() > 0)
+        d = draw.draw(WEIGHTY)
         n_clusters = draw.draw(st.integers(1, 9))
         chances = random_responsibilities(len(d.rows), n_clusters, draw.draw(st.integers(0, 99)))
         table = d.table()
@@ -194,8 +194,7 @@ class TestWhatMustNotMatter:
     @given(draw=st.data())
     @settings(max_examples=40)
     def test_where_records_are_split(self, draw):
-        d = draw.draw(data(with_chosen=False))
-        assume(d.total() > 0)
+        d = draw.draw(WEIGHTY)
         table = d.table()
         problem = problem_of(table)
         chances = random_responsibilities(table.n_records, 3)
@@ -277,8 +276,7 @@ class TestAcceleration:
     @given(draw=st.data())
     @settings(max_examples=40)
     def test_the_objective_never_falls(self, draw):
-        d = draw.draw(data(with_chosen=False))
-        assume(d.total() > 0)
+        d = draw.draw(WEIGHTY)
         table = d.table()
         chances = random_responsibilities(len(d.rows), 4, draw.draw(st.integers(0, 99)))
         strength = draw.draw(st.sampled_from([0.0, 0.1, 1.0]))

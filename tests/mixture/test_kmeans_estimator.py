@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
 from support.kmeans_data import ALGORITHMS, blobs, days, dense_of, fit_quietly, sparse_rows
-from support.scripts import run
+from support.scripts import run_interrupted
 from tacit import FileError, InputError, KMeans
 
 SEEDS = "the check shuffles records, and which ones are drawn as seeds depends on their order"
@@ -444,26 +444,19 @@ class TestRefuses:
             KMeans(2000).fit(X)
 
 
-INTERRUPT = """
-    import os, signal, threading, time
+LONG_FIT = """
     import numpy as np
     from tacit import KMeans
     from scipy import sparse
 
     X = sparse.random_array((200_000, 300), density=0.1, rng=np.random.default_rng(0)).tocsr()
     model = KMeans(200, random_state=0, max_iter=100_000, tol=0, n_jobs={jobs})
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    start = time.monotonic()
-    try:
-        model.fit(X)
-    except KeyboardInterrupt:
-        print("interrupted", time.monotonic() - start)
-    assert not hasattr(model, "labels_")
 """
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_ctrl_c_ends_a_fit_early(jobs):
-    outcome, seconds = run(INTERRUPT.format(jobs=jobs))
+    check = 'assert not hasattr(model, "labels_")'
+    outcome, seconds = run_interrupted(LONG_FIT.format(jobs=jobs), "model.fit(X)", check, 1.0)
     assert outcome == "interrupted"
-    assert float(seconds) < 10  # the whole fit takes minutes
+    assert seconds < 10  # the whole fit takes minutes

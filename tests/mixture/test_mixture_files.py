@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 import tacit
+from support.files import assert_damage_is_an_error
 from support.strategies import assert_identical
 from tacit import FileError, InputError, NaiveBayesMixture, store
 
@@ -294,16 +295,7 @@ def test_unknown_kinds(path):
 
 def test_cut_off_and_changed_files(path):
     saved_arrays(path)
-    whole = path.read_bytes()
-    for n in (0, 7, 100, len(whole) // 2, len(whole) - 1):
-        path.write_bytes(whole[:n])
-        with pytest.raises(FileError, match=r"some mixture\.tacit"):
-            tacit.load(path)
-    start = 8 + int.from_bytes(whole[:8], "little")
-    for at in np.random.default_rng(1).integers(start, len(whole), 40).tolist():
-        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
-        with pytest.raises(FileError, match="checksum"):
-            tacit.load(path)
+    assert_damage_is_an_error(path, 40)
 
 
 def test_unchecked_damage_is_an_error_or_a_working_model(path):

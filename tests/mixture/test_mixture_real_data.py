@@ -1,20 +1,11 @@
 """Public data sets: a mixture explains records that it has not seen."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import tacit
+from support.real_data import msweb
 from tacit import NaiveBayesMixture
-
-
-@pytest.fixture
-def data():
-    folder = Path(__file__).parents[2].parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no data sets at {folder}")
-    return folder
 
 
 def independent_columns(train, test):
@@ -25,10 +16,8 @@ def independent_columns(train, test):
     return (seen * logs).sum() / test.n_records
 
 
-def test_web_pages(data):
-    train, test = (
-        tacit.read_msweb(data / "msweb" / f"anonymous-msweb.{part}.gz") for part in ("data", "test")
-    )
+def test_web_pages(shared_data):
+    train, test = msweb(shared_data)
     mix = NaiveBayesMixture(20, n_init=1, random_state=0).fit(train)
     assert mix.converged_
     baseline = independent_columns(train, test)
@@ -40,10 +29,10 @@ def test_web_pages(data):
     assert mix.score(turned) == pytest.approx(mix.score(test), rel=1e-12)
 
 
-def test_disabilities(data):
+def test_disabilities(shared_data):
     """Columns on their own give -9.23 a record, strong models of any kind about -6.0."""
     train, test = (
-        tacit.read_csv(data / "debd" / "nltcs" / f"nltcs.{part}.data.xz", header=False)
+        tacit.read_csv(shared_data / "debd" / "nltcs" / f"nltcs.{part}.data.xz", header=False)
         for part in ("train", "test")
     )
     assert train.shape == (16_181, 16)
@@ -56,9 +45,9 @@ def test_disabilities(data):
     assert -6.15 < scores[2] < -5.95
 
 
-def test_missing_values_of_mushrooms(data):
+def test_missing_values_of_mushrooms(shared_data):
     """A third of a column is missing: ignored or a state, clusters tell what is poisonous."""
-    table = tacit.read(data / "mushroom_uci" / "mushrooms.csv.xz", null_values="?")
+    table = tacit.read(shared_data / "mushroom_uci" / "mushrooms.csv.xz", null_values="?")
     kind = table.codes("type")
     rest = table.select([name for name in table.schema.names if name != "type"])
     for missing in ("state", "ignore"):

@@ -108,11 +108,6 @@ def test_a_long_list_begins_like_a_short_one(drawn):
 
 
 @pytest.fixture(scope="module")
-def visits():
-    return tacit.datasets.load_visits()
-
-
-@pytest.fixture(scope="module")
 def profile(visits):
     """Clusters that are known: those who look at scores, other people of the north, the rest."""
     scores = np.zeros(visits.n_records, bool)

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import sys
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
 import tacit
+from support.drawing import texts, ticks
 from tacit import Table
 from tacit.mixture import Profile
 
-
-@pytest.fixture(autouse=True)
-def _draw_to_memory():
-    before = mpl.get_backend()
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-    plt.switch_backend(before)
-
-
-def ticks(axis):
-    return [text.get_text() for text in axis.get_ticklabels()]
-
-
-def texts(ax):
-    return [text.get_text() for text in ax.texts]
+pytestmark = pytest.mark.usefixtures("draw_to_memory")
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from oracles import network as oracle
+from support.estimator_checks import BINS, FROM_CUTS
 from support.strategies import data
 from tacit import BayesNet, Branching, Table
 
@@ -79,18 +80,7 @@ def test_the_net_of_a_branching_has_its_arcs():
     codes = np.column_stack([first, first ^ (rng.random(500) < 0.1), rng.integers(0, 2, 500)])
     model = Branching().fit(codes)
     expected = [() if p < 0 else (int(p),) for p in model.parent_]
-    assert [tuple(above) for above in model.parents_] == expected
-
-
-CLASSIFIERS = "asks for the tags of classifiers where there is predict_proba; this is none"
-LABELS = "labels of bins are texts, which cannot be compared as numbers"
-FROM_CUTS = {
-    "check_estimator_sparse_array": CLASSIFIERS,
-    "check_estimator_sparse_matrix": CLASSIFIERS,
-    "check_sample_weight_equivalence_on_dense_data": LABELS,
-    "check_sample_weight_equivalence_on_sparse_data": LABELS,
-}
-BINS = [-1.0, 0.0, 0.5, 1.0, 10.0]
+    assert [tuple(parents) for parents in model.parents_] == expected
 
 
 @parametrize_with_checks(

@@ -14,17 +14,10 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
+from support.estimator_checks import BINS, FROM_CUTS
 from tacit import DependencyTree, InputError, Table
 from tacit.network.dependency_tree import parameters
 
-CLASSIFIERS = "asks for the tags of classifiers where there is predict_proba; this is none"
-LABELS = "labels of bins are texts, which cannot be compared as numbers"
-FROM_CUTS = {
-    "check_estimator_sparse_array": CLASSIFIERS,
-    "check_estimator_sparse_matrix": CLASSIFIERS,
-    "check_sample_weight_equivalence_on_dense_data": LABELS,
-    "check_sample_weight_equivalence_on_sparse_data": LABELS,
-}
 REALS = "real numbers in a sparse array are refused: sparse arrays are discrete, unless cut"
 AS_NUMBERS = {
     "check_estimator_sparse_array": REALS,
@@ -38,7 +31,7 @@ def expected(estimator):
 
 
 @parametrize_with_checks(
-    [DependencyTree(), DependencyTree(discretise=[-1.0, 0.0, 0.5, 1.0, 10.0])],
+    [DependencyTree(), DependencyTree(discretise=BINS)],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_checks(estimator, check):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import lzma
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -11,26 +10,18 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-import tacit
+from support.real_data import msweb
 from tacit import DependencyTree, Table
-
-
-@pytest.fixture(scope="module")
-def data():
-    folder = Path(__file__).parents[2].parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no data sets at {folder}")
-    return folder
 
 
 def read_debd(folder, name):
     """Return train and test records of a set: 0 and 1."""
-    result = []
+    parts = []
     for part in ("train", "test"):
         path = folder / "debd" / name / f"{name}.{part}.data.xz"
         with lzma.open(path, "rt") as file:
-            result.append(np.loadtxt(file, delimiter=",", dtype=np.int64))
-    return result
+            parts.append(np.loadtxt(file, delimiter=",", dtype=np.int64))
+    return parts
 
 
 def chow_liu(train, test, smoothing):
@@ -68,8 +59,8 @@ PUBLISHED = {"nltcs": -6.76, "jester": -58.23, "baudio": -44.37, "bnetflix": -60
 
 
 @pytest.mark.parametrize("name", ["nltcs", "jester", "baudio", "bnetflix", "mushrooms", "nips"])
-def test_the_yardstick_of_density_estimation(data, name):
-    train, test = read_debd(data, name)
+def test_the_yardstick_of_density_estimation(shared_data, name):
+    train, test = read_debd(shared_data, name)
     tree = DependencyTree().fit(Table(train, defaults=0))
     edges, weight, score = chow_liu(train, test, 1.0)
     assert tree.weights_.sum() == pytest.approx(weight)
@@ -82,10 +73,8 @@ def test_the_yardstick_of_density_estimation(data, name):
         assert result == pytest.approx(PUBLISHED[name], abs=0.0101)
 
 
-def test_visitors_of_a_web_site(data):
-    train, test = (
-        tacit.read_msweb(data / "msweb" / f"anonymous-msweb.{part}.gz") for part in ("data", "test")
-    )
+def test_visitors_of_a_web_site(shared_data):
+    train, test = msweb(shared_data)
     tree = DependencyTree().fit(train)
     pairs = set(tree.to_frame().head(10).select("from", "to").rows())
     assert ("Windows Family of OSs", "Windows 95") in pairs or (
@@ -99,12 +88,12 @@ def test_visitors_of_a_web_site(data):
     assert_allclose(tree.score_samples(test.take([7, 8])), tree.score_samples(test)[7:9])
 
 
-def test_census_with_numbers_and_labels(data):
+def test_census_with_numbers_and_labels(shared_data):
     names = [
         "age", "workclass", "fnlwgt", "education", "education_num", "marital", "occupation",
         "relationship", "race", "sex", "gain", "loss", "hours", "country", "income",
     ]  # fmt: skip
-    with lzma.open(data / "adult" / "adult.data.xz") as file:
+    with lzma.open(shared_data / "adult" / "adult.data.xz") as file:
         text = file.read().replace(b", ", b",")
     frame = pl.read_csv(text, has_header=False, new_columns=names, null_values="?")
     train, test = frame[:20_000], frame[20_000:]

@@ -31,39 +31,40 @@ def questions(draw):
     return net, evidence
 
 
+def ask(question, way, *targets):
+    """Return what a tree answers, and a function that gives the probabilities of some columns."""
+    net, evidence = question
+    answer, log_evidence = getattr(tree_of(net), way)(*targets, evidence)
+    total = net.probability(evidence)
+    assert log_evidence == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
+    return answer, lambda columns: net.sum_to(columns, evidence) / total
+
+
 @given(question=questions())
 @settings(max_examples=200)
 def test_marginals(question):
-    net, evidence = question
-    result, log_evidence = tree_of(net).marginals(evidence)
-    total = net.probability(evidence)
-    assert log_evidence == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
-    assert len(result) == net.n
-    for c in range(net.n):
-        np.testing.assert_allclose(result[c], net.sum_to([c], evidence) / total, **CLOSE)
+    marginals, expected = ask(question, "marginals")
+    assert len(marginals) == question[0].n
+    for c, marginal in enumerate(marginals):
+        np.testing.assert_allclose(marginal, expected([c]), **CLOSE)
 
 
 @given(question=questions())
 @settings(max_examples=150)
 def test_families(question):
-    net, evidence = question
-    result, log_evidence = tree_of(net).families(evidence)
-    total = net.probability(evidence)
-    assert log_evidence == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
-    for c, above in enumerate(net.parents):
-        expected = net.sum_to([*above, c], evidence).reshape(net.tables[c].shape) / total
-        np.testing.assert_allclose(result[c], expected, **CLOSE)
+    net, _ = question
+    families, expected = ask(question, "families")
+    for c, parents in enumerate(net.parents):
+        table = expected([*parents, c]).reshape(net.tables[c].shape)
+        np.testing.assert_allclose(families[c], table, **CLOSE)
 
 
 @given(question=questions(), pick=st.data())
 @settings(max_examples=200)
 def test_joint_of_any_targets(question, pick):
-    net, evidence = question
-    targets = pick.draw(st.lists(st.integers(0, net.n - 1), unique=True, max_size=4))
-    result, log_evidence = tree_of(net).joint(targets, evidence)
-    total = net.probability(evidence)
-    assert log_evidence == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
-    np.testing.assert_allclose(result, net.sum_to(targets, evidence) / total, **CLOSE)
+    targets = pick.draw(st.lists(st.integers(0, question[0].n - 1), unique=True, max_size=4))
+    joint, expected = ask(question, "joint", targets)
+    np.testing.assert_allclose(joint, expected(targets), **CLOSE)
 
 
 @given(question=questions())

@@ -9,6 +9,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import tacit
+from support.files import assert_same_arrays, assert_same_model
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, FileError, store
 
 
@@ -48,24 +49,11 @@ def test_a_loaded_model_says_the_same(case, tmp_path):
     path = tmp_path / "model.tacit"
     model.fit(data, y).save(path)
     again = tacit.load(path)
-    assert type(again) is type(model)
-    for ask in ("predict", "predict_proba", "decision_function"):
-        if hasattr(model, ask):
-            answer, expected = getattr(again, ask)(data), getattr(model, ask)(data)
-            np.testing.assert_array_equal(answer, expected)
-            assert answer.dtype == expected.dtype
-    assert again.get_params() == model.get_params()
-    assert again.n_features_in_ == model.n_features_in_
-    assert hasattr(again, "feature_names_in_") == hasattr(model, "feature_names_in_")
-    assert again.to_text() == model.to_text()
+    assert_same_model(again, model, data)
     assert again.rules_.to_frame().equals(model.rules_.to_frame())
     assert again.explain(data[:1]).to_text() == model.explain(data[:1]).to_text()
     again.save(tmp_path / "again.tacit")
-    kind, first = store.read_arrays(path)
-    other, second = store.read_arrays(tmp_path / "again.tacit")
-    assert (kind, set(first)) == (other, set(second))
-    for name, array in first.items():
-        np.testing.assert_array_equal(second[name], array)
+    assert_same_arrays(path, tmp_path / "again.tacit")
 
 
 def test_a_loaded_model_passes_over_its_target(tmp_path):

@@ -1,7 +1,6 @@
 """RuleFinder: what it finds, how it shows it, and what it refuses."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 import tacit
 from oracles import counts as oracles
+from support.real_data import ADULT
 from support.strategies import data, label
 from tacit import InputError, RuleFinder, Table
 from tacit.rules import Rule
@@ -204,23 +204,11 @@ def test_wrong_input():
     assert RuleFinder("rain", "no", min_support=0.5).fit(weighted).rules_
 
 
-ADULT = [
-    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
-    "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
-    "native-country", "class",
-]  # fmt: skip
-
-
 @pytest.fixture(scope="module")
-def adult():
-    path = Path(__file__).parents[2].parent / "shared" / "data" / "adult" / "adult.data.xz"
-    if not path.is_file():
-        pytest.skip(f"no data at {path}")
+def adult(shared_data):
     cut = ["age", "fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"]
-    return tacit.read_csv(
-        path, separator=", ", header=False, names=ADULT, null_values="?",
-        discretise=dict.fromkeys(cut, 5),
-    )  # fmt: skip
+    path = shared_data / "adult" / "adult.data.xz"
+    return tacit.read_csv(path, discretise=dict.fromkeys(cut, 5), **ADULT)
 
 
 def numpy_rules(table, target, code, n, min_support, n_rules):

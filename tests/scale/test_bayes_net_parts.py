@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import tacit
 from support.nets import net_file, sprinkler
+from support.partitions import on_threads
 from support.strategies import JOBS, data
 from tacit.network.parameters.table_counts import ExpectedTables, FamilyTables
 from tacit.network.search.family_counts import FamilyCounts
@@ -389,14 +390,10 @@ def test_statistics_are_small_and_travel(table):
 
 
 def test_on_a_cluster(table):
-    distributed = pytest.importorskip("distributed")
     parts = partition(table, 6)
-    with (
-        distributed.Client(processes=False, dashboard_address=":0", set_as_default=False) as client,
-        tacit.scale.on_dask(client),
-    ):
-        result, branching = learn(parts), tacit.Branching().fit(parts)
-        score = result.score(parts)
-    assert_same(result, learn(table))
+    with on_threads():
+        net, branching = learn(parts), tacit.Branching().fit(parts)
+        score = net.score(parts)
+    assert_same(net, learn(table))
     assert_same(branching, tacit.Branching().fit(table))
-    assert score == pytest.approx(result.score(table), rel=1e-12)
+    assert score == pytest.approx(net.score(table), rel=1e-12)

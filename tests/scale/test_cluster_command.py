@@ -6,36 +6,18 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
+from support.commands import run
+from support.kmeans_data import days
 
 SETTINGS = ["--n-init", 2, "--random-state", 1]
 MEMORY = ["--memory", "200MB"]
 
 
-def run(*arguments):
-    plain = {"FORCE_COLOR": None, "TTY_COMPATIBLE": "0", "NO_COLOR": "1", "COLUMNS": "80"}
-    result = CliRunner(env=plain).invoke(app, [str(x) for x in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
-
-
 def frame():
-    rng = np.random.default_rng(0)
-    kind = rng.integers(0, 3, 900)
-    noise = rng.random((900, 4)) < 0.15
-    return pl.DataFrame(
-        {
-            "sky": np.array(["blue", "grey", "white"])[(kind + noise[:, 0]) % 3],
-            "rain": (kind == 1) != noise[:, 1],
-            "wind": np.array(["none", "some", "storm"])[np.where(noise[:, 2], 2, kind % 2)],
-            "snow": (kind == 2) != noise[:, 3],
-            "hours": rng.integers(0, 4, 900).astype(np.float64),
-        }
-    )
+    hours = np.random.default_rng(1).integers(0, 4, 900).astype(np.float64)
+    return days(900, 0.15).with_columns(hours=hours)
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +25,8 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("days")
     whole = frame()
     for k, (begin, length) in enumerate(((0, 200), (200, 500), (700, 200))):
-        own = whole.slice(begin, length)
-        own.write_parquet(path / f"{k}.parquet", row_group_size=90)
+        part = whole.slice(begin, length)
+        part.write_parquet(path / f"{k}.parquet", row_group_size=90)
     return path
 
 
@@ -125,8 +107,8 @@ def test_few_distinct_records_are_one_line(tmp_path):
 def test_bad_input_is_one_line(folder, options, message):
     result = run("cluster", folder / "*.parquet", *options)
     assert result.exit_code == 1
-    [line] = [own for own in result.stderr.splitlines() if own.startswith("error: ")]
-    assert message in line
+    [error] = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
+    assert message in error
     assert result.stdout == ""
 
 

@@ -25,11 +25,6 @@ from tacit.scale.partitions import Partitions, PartitionSource, Reader
 from tacit.statistic import Statistic
 
 
-@pytest.fixture(scope="module")
-def visits():
-    return tacit.datasets.load_visits()
-
-
 def workers(n):
     return LocalCluster(n_workers=n, threads_per_worker=1, dashboard_address=":0")
 

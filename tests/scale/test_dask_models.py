@@ -2,19 +2,9 @@
 
 import numpy as np
 import pytest
-from distributed import Client, LocalCluster
 
 import tacit
 from tacit.scale import on_dask, partition
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster, set_as_default=False) as own,
-    ):
-        yield own
 
 
 @pytest.fixture(scope="module")

@@ -14,11 +14,6 @@ from tacit.network.density import LogLikelihood
 from tacit.scale import of_tables, partition
 
 
-@pytest.fixture(scope="module")
-def visits():
-    return tacit.datasets.load_visits()
-
-
 def assert_same_tree(one, other, tolerance=1e-12):
     assert np.array_equal(one.edges_, other.edges_)
     np.testing.assert_allclose(one.weights_, other.weights_, rtol=tolerance, atol=1e-15)

@@ -2,8 +2,6 @@
 
 import pickle
 import warnings
-from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,32 +11,25 @@ from sklearn.exceptions import ConvergenceWarning
 
 import tacit
 from support.kmeans_data import blobs, days, fit_quietly
+from support.partitions import (
+    assert_all_refuse,
+    assert_errors_leave_a_model,
+    assert_refused_before_a_pass,
+    cut,
+    part_of,
+)
 from support.strategies import JOBS, assert_identical, data
 from tacit import KMeans
 from tacit.mixture.kmeans.lloyd import Request
 from tacit.mixture.kmeans.partitioned import AssignAll, NearestSum, take_sample
 from tacit.mixture.kmeans.points import TablePoints
 from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, first_pass
-from tacit.scale import Partition, Predict, of_tables, partition
-
-
-@pytest.fixture(scope="module")
-def visits():
-    return tacit.datasets.load_visits()
+from tacit.scale import Predict, partition
 
 
 @pytest.fixture(scope="module")
 def small(visits):
     return visits.take(np.arange(1500))
-
-
-def cut(table, ends):
-    ends = sorted({0, table.n_records, *ends})
-    return of_tables([table.take(np.arange(a, b)) for a, b in pairwise(ends)])
-
-
-def part_of(table, index=0, first=0, n_jobs=1):
-    return Partition(table, index, first, n_jobs)
 
 
 def assert_same_clusters(found, whole, tolerance=0.0):
@@ -391,9 +382,8 @@ def test_unseen_labels():
     sky[200] = "green"
     other = tacit.Table(frame.with_columns(sky=np.array(sky)))
     parts = partition(other, 4)
-    for ask in (model.predict, model.transform, model.score, model.profile):
-        with pytest.raises(tacit.InputError, match=r"sky.*green"):
-            ask(parts)
+    asks = (model.predict, model.transform, model.score, model.profile)
+    assert_all_refuse(asks, parts, r"sky.*green")
     model.set_params(unseen="default")
     assert np.array_equal(model.predict(parts), model.predict(other))
     assert model.score(parts) == pytest.approx(model.score(other), rel=1e-12)
@@ -425,12 +415,7 @@ def test_says_what_it_does(small, capsys):
     ],
 )
 def test_bad_input_is_refused_before_a_pass(small, options, arguments, message):
-    parts = partition(small, 2)
-    model = KMeans(**options)
-    with pytest.raises(tacit.InputError, match=message):
-        model.fit(parts, **arguments)
-    assert parts.cost.passes == 0
-    assert not hasattr(model, "cluster_centers_")
+    assert_refused_before_a_pass(KMeans(**options), small, message, **arguments)
 
 
 def test_weights_of_zero(small):
@@ -445,9 +430,7 @@ def test_weights_of_zero(small):
 def test_models_of_numbers(small):
     model = KMeans(2, random_state=0).fit(blobs())
     parts = partition(small, 2)
-    for ask in (model.predict, model.transform, model.score):
-        with pytest.raises(tacit.InputError, match="fitted to numbers"):
-            ask(parts)
+    assert_all_refuse((model.predict, model.transform, model.score), parts, "fitted to numbers")
     with pytest.raises(tacit.InputError, match="sample_weight"):
         KMeans(2).fit(small).score(parts, sample_weight=np.ones(1500))
     for ask in (KMeans().predict, KMeans().score, KMeans().profile):
@@ -455,38 +438,10 @@ def test_models_of_numbers(small):
             ask(parts)
 
 
-@dataclass
-class Faulty:
-    """A reader whose partitions fail after a while."""
-
-    reader: object
-    left: int
-
-    def load(self, piece, n_jobs):
-        self.left -= 1
-        if self.left < 0:
-            raise OSError(f"{piece.name} cannot be read")
-        return self.reader.load(piece, n_jobs)
-
-
 @pytest.mark.parametrize("loads", [0, 1, 5, 9, 14])  # in the first pass, seeds, iterations
 def test_errors_leave_the_model_as_it_was(small, loads):
-    def parts():
-        made = partition(small, 4)
-        own = made._metadata.partitions
-        object.__setattr__(own, "reader", Faulty(own.reader, loads))
-        object.__setattr__(own, "keep", False)
-        return made
-
     model = KMeans(3, random_state=0)
-    with pytest.raises(OSError, match="cannot be read"):
-        model.fit(parts())
-    assert not hasattr(model, "cluster_centers_")
-    model.fit(small)
-    before = dict(vars(model))
-    with pytest.raises(OSError, match="cannot be read"):
-        model.fit(parts())
-    assert vars(model) == before
+    assert_errors_leave_a_model(model, small, loads, model.fit)
 
 
 def test_no_warnings(small):

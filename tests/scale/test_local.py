@@ -18,11 +18,6 @@ from tacit.scale.partitions import Partitions, PartitionSource, Reader
 from tacit.statistic import Statistic
 
 
-@pytest.fixture(scope="module")
-def visits():
-    return tacit.datasets.load_visits()
-
-
 def same(one, other):
     return one.names == other.names and np.array_equal(one.to_array(), other.to_array())
 

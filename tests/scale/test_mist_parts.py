@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import tacit
 from oracles.structure import discrete_tree
+from support.partitions import on_threads
 from support.strategies import JOBS, data
 from tacit.network.structure.random_order import RandomOrder
 from tacit.network.structure.sampled_partitions import FirstSample, PairSamples
@@ -163,14 +164,10 @@ def test_weights_are_refused(binary):
 
 
 def test_on_a_cluster(labels):
-    distributed = pytest.importorskip("distributed")
     parts = partition(labels, 6)
-    with (
-        distributed.Client(processes=False, dashboard_address=":0", set_as_default=False) as client,
-        tacit.scale.on_dask(client),
-    ):
-        result = mist(initial_sample=60).fit(parts)
-    assert_same(result, mist(initial_sample=60).fit(labels))
+    with on_threads():
+        tree = mist(initial_sample=60).fit(parts)
+    assert_same(tree, mist(initial_sample=60).fit(labels))
 
 
 def test_some_of_the_partitions(labels):

@@ -2,8 +2,6 @@
 
 import logging
 import pickle
-from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,6 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tacit
+from support.partitions import (
+    assert_all_refuse,
+    assert_errors_leave_a_model,
+    assert_refused_before_a_pass,
+    cut,
+    part_of,
+)
 from support.strategies import JOBS, assert_identical, data
 from tacit import NaiveBayesMixture
 from tacit.mixture.em.partitioned import ExpectAll, RandomClusters
@@ -21,14 +26,9 @@ from tacit.mixture.partitions import (
     SchemaAdapter,
     hash_records,
 )
-from tacit.scale import Local, Partition, of_tables, partition, using
+from tacit.scale import Local, partition, using
 
 TIGHT = 1e-12
-
-
-@pytest.fixture(scope="module")
-def visits():
-    return tacit.datasets.load_visits()
 
 
 @pytest.fixture(scope="module")
@@ -41,15 +41,6 @@ def weighted(small):
     """Weights of which sums are rounded, and one record in five does not count."""
     rng = np.random.default_rng(5)
     return small.with_weights(rng.random(small.n_records) * (rng.random(small.n_records) > 0.2))
-
-
-def cut(table, ends):
-    ends = sorted({0, table.n_records, *ends})
-    return of_tables([table.take(np.arange(a, b)) for a, b in pairwise(ends)])
-
-
-def part_of(table, index=0, first=0, n_jobs=1):
-    return Partition(table, index, first, n_jobs)
 
 
 def assert_close(one, other, tolerance=TIGHT):
@@ -411,9 +402,8 @@ def test_unseen_labels(shops):
     fruit[250] = "fig"
     other = tacit.Table({"fruit": fruit, "drink": shops["drink"]})
     parts = partition(other, 4)
-    for ask in (mix.predict, mix.expected_counts, mix.bic, mix.partial_fit):
-        with pytest.raises(tacit.InputError, match=r"fruit.*fig"):
-            ask(parts)
+    asks = (mix.predict, mix.expected_counts, mix.bic, mix.partial_fit)
+    assert_all_refuse(asks, parts, r"fruit.*fig")
     mix.set_params(unseen="default")
     assert np.array_equal(mix.predict(parts), mix.predict(other))
     assert_same_counts(mix.expected_counts(parts), mix.expected_counts(other))
@@ -477,12 +467,7 @@ def test_labels(small):
     ],
 )
 def test_bad_input_is_refused_before_a_pass(small, settings, arguments, message):
-    parts = partition(small, 2)
-    mix = NaiveBayesMixture(**settings)
-    with pytest.raises(tacit.InputError, match=message):
-        mix.fit(parts, **arguments)
-    assert parts.cost.passes == 0
-    assert not hasattr(mix, "expected_")
+    assert_refused_before_a_pass(NaiveBayesMixture(**settings), small, message, **arguments)
 
 
 def test_weights_that_are_all_zero(small):
@@ -532,43 +517,12 @@ def test_clusters_that_die(caplog, weight):
     ]
 
 
-@dataclass
-class Faulty:
-    """A reader whose partitions fail after a while."""
-
-    reader: object
-    left: int
-
-    def load(self, piece, n_jobs):
-        self.left -= 1
-        if self.left < 0:
-            raise OSError(f"{piece.name} cannot be read")
-        return self.reader.load(piece, n_jobs)
-
-
-def fails_after(parts, loads):
-    """Let partitions be read so many times only; none is kept."""
-    partitions = parts._metadata.partitions
-    object.__setattr__(partitions, "reader", Faulty(partitions.reader, loads))
-    object.__setattr__(partitions, "keep", False)
-    return parts
-
-
 @pytest.mark.parametrize("loads", [0, 1, 5, 9, 14])  # in the first pass, starts, EM
 def test_errors_leave_the_model_as_it_was(small, loads):
     settings = {"n_clusters": 3, "n_init": 2, "random_state": 0, "tol": 1e-4}
     mix = NaiveBayesMixture(**settings)
-    with pytest.raises(OSError, match=r"partition . cannot be read"):
-        mix.fit(fails_after(partition(small, 4), loads))
-    assert not hasattr(mix, "expected_")
-    mix.fit(small)
-    before = dict(vars(mix))
-    with pytest.raises(OSError, match="cannot be read"):
-        mix.fit(fails_after(partition(small, 4), loads))
-    if loads < 8:  # a batch takes two passes
-        with pytest.raises(OSError, match="cannot be read"):
-            mix.partial_fit(fails_after(partition(small, 4), loads))
-    assert vars(mix) == before
+    batches = [mix.partial_fit] if loads < 8 else []  # a batch takes two passes
+    assert_errors_leave_a_model(mix, small, loads, mix.fit, *batches)
 
 
 def test_own_schema_is_not_conformed(small):

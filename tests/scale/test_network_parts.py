@@ -7,17 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tacit
 from support.partitions import counting, cut_tables, growth
 from support.strategies import assert_identical
+from support.trees import assert_same_forest
 from tacit import DependencyNetwork, InputError
 from tacit.scale import Predict, partition
 from tacit.tree.partitioned import level_growth
-
-
-@pytest.fixture(scope="module")
-def visits():
-    return tacit.datasets.load_visits()
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +21,7 @@ def network(visits):
 
 
 def assert_same(network, expected):
-    for name, array in expected.forest_.arrays.items():
-        assert_identical(network.forest_.arrays[name], array)
+    assert_same_forest(network, expected)
     assert network.forest_.unit == expected.forest_.unit
     assert network.schema_ == expected.schema_
     assert network.to_frame().equals(expected.to_frame())

@@ -5,18 +5,9 @@ import json
 import polars as pl
 import pytest
 from distributed import LocalCluster
-from typer.testing import CliRunner
 
 import tacit
-from tacit.cli import app
-
-
-def run(*arguments):
-    plain = {"FORCE_COLOR": None, "TTY_COMPATIBLE": "0", "NO_COLOR": "1", "COLUMNS": "80"}
-    result = CliRunner(env=plain).invoke(app, [str(x) for x in arguments])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
+from support.commands import run
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +24,8 @@ def folder(frame, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def whole(frame, tmp_path_factory):
-    path = tmp_path_factory.mktemp("whole") / "visits.parquet"
-    frame.write_parquet(path)
-    return path
+def whole(frame, write):
+    return write("visits.parquet", frame)
 
 
 @pytest.fixture(scope="module")

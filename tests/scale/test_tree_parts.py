@@ -23,11 +23,6 @@ from tacit.tree.partitioned.leaf_requests import Siblings, make_request
 TARGET = "news"
 
 
-@pytest.fixture(scope="module")
-def visits():
-    return tacit.datasets.load_visits()
-
-
 def assert_same(tree, expected):
     """Two classifiers are the same: nodes, gains, counts, classes, columns."""
     for field in fields(expected.nodes_):

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.real_data import ADULT
 from tacit import BestSubset, read
 
-NAMES = [
-    "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation",
-    "relationship", "race", "sex", "capital-gain", "capital-loss", "hours-per-week",
-    "native-country", "class",
-]  # fmt: skip
 NUMBERS = ("age", "fnlwgt", "capital-gain", "capital-loss", "hours-per-week")
 
 
 @pytest.fixture(scope="module")
-def adult():
-    path = Path(__file__).parents[2].parent / "shared" / "data" / "adult" / "adult.data.xz"
-    if not path.is_file():
-        pytest.skip(f"no data set at {path}")
-    options = {"separator": ", ", "header": False, "names": NAMES, "null_values": "?"}
-    return read(path, discretise=dict.fromkeys(NUMBERS, 8), **options)
+def adult(shared_data):
+    path = shared_data / "adult" / "adult.data.xz"
+    return read(path, discretise=dict.fromkeys(NUMBERS, 8), **ADULT)
 
 
 def entropy(cells):

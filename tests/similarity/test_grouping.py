@@ -27,16 +27,23 @@ def draw(n, p, seed):
     return coords, X, rng.integers(-1, 2, n)
 
 
+@st.composite
+def groupings(data):
+    """What `group` takes: a grid, coordinates, objects, types and a width."""
+    coords, X, types = draw(*data(cases()))
+    group_width = data(st.sampled_from(DELTAS))
+    return Grid.over(coords, data(st.integers(1, 5))), coords, X, types, group_width
+
+
 def sets(labels):
     return {frozenset(np.flatnonzero(labels == g).tolist()) for g in range(labels.max() + 1)}
 
 
 @settings(max_examples=80)
-@given(case=cases(), group_width=st.sampled_from(DELTAS), k=st.integers(1, 5))
-def test_groups_are_those_of_the_book(case, group_width, k):
-    coords, X, types = draw(*case)
-    grid = Grid.over(coords, k)
-    grouped = group(grid, coords, X, types, group_width)
+@given(grouping=groupings())
+def test_groups_are_those_of_the_book(grouping):
+    grid, coords, X, types, group_width = grouping
+    grouped = group(*grouping)
     expected = grouping_oracle.groups(
         grid, coords, types, 0.0 if group_width == 1e-12 else group_width
     )
@@ -51,16 +58,15 @@ def test_groups_are_those_of_the_book(case, group_width, k):
 
 
 @settings(max_examples=40)
-@given(case=cases(), group_width=st.sampled_from(DELTAS), k=st.integers(1, 5))
-def test_sparse_and_dense_and_any_number_of_threads(case, group_width, k):
-    coords, X, types = draw(*case)
-    grid = Grid.over(coords, k)
-    dense = group(grid, coords, X, types, group_width)
+@given(grouping=groupings())
+def test_sparse_and_dense_and_any_number_of_threads(grouping):
+    grid, coords, X, types, group_width = grouping
+    dense = group(*grouping)
     rows = group(grid, coords, sparse.csr_array(X), types, group_width)
     assert_identical(rows.labels, dense.labels)
     assert rows.X.has_sorted_indices
     np.testing.assert_allclose(rows.X.toarray(), dense.X, atol=1e-14)
-    threads = group(grid, coords, X, types, group_width, n_jobs=3)
+    threads = group(*grouping, n_jobs=3)
     assert_identical(threads.X, dense.X)
     assert_identical(threads.coords, dense.coords)
 

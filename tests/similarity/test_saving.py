@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 import tacit
+from support.files import assert_same_arrays, assert_same_model, change_array
 from tacit import (
     FileError,
     InputError,
@@ -36,13 +37,6 @@ def objects(n=200, n_classes=2):
     return X, kind % n_classes
 
 
-def said(model, X):
-    answers = [model.predict(X)]
-    if hasattr(model, "predict_proba"):
-        answers.append(model.predict_proba(X))
-    return answers
-
-
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("normalize", [False, True])
 @pytest.mark.parametrize("form", ["dense", "sparse", "frame", "table", "group_width", "classes"])
@@ -62,20 +56,10 @@ def test_a_loaded_model_says_the_same(model, normalize, form, tmp_path):
     path = tmp_path / "model.tacit"
     model.save(path)
     again = tacit.load(path)
-    assert type(again) is type(model)
-    for answers, expected in zip(said(again, X), said(model, X), strict=True):
-        np.testing.assert_array_equal(answers, expected)
-        assert answers.dtype == expected.dtype
-    assert again.get_params() == model.get_params()
-    assert again.n_features_in_ == model.n_features_in_
-    assert hasattr(again, "feature_names_in_") == hasattr(model, "feature_names_in_")
-    assert again.to_text() == model.to_text()
+    assert_same_model(again, model, X)
     assert again.computation_.density_ == model.computation_.density_
     again.save(tmp_path / "again.tacit")
-    kind, first = store.read_arrays(path)
-    assert store.read_arrays(tmp_path / "again.tacit")[0] == kind
-    for name, array in store.read_arrays(tmp_path / "again.tacit")[1].items():
-        np.testing.assert_array_equal(array, first[name])
+    assert_same_arrays(path, tmp_path / "again.tacit")
 
 
 def test_only_fitted_models_are_saved(tmp_path):
@@ -111,10 +95,7 @@ def test_damaged_files_are_refused(name, change, problem, tmp_path):
     X, y = objects()
     path = tmp_path / "model.tacit"
     SparseSVC(random_state=0).fit(X, y).save(path)
-    kind, arrays = store.read_arrays(path)
-    arrays = {key: np.array(value) for key, value in arrays.items()}
-    arrays[name] = change(arrays[name])
-    store.write_arrays(path, kind, arrays)
+    change_array(path, name, change)
     with pytest.raises(FileError, match=problem):
         tacit.load(path)
 
@@ -134,10 +115,7 @@ def test_damaged_files_of_sparse_objects_are_refused(name, change, problem, tmp_
     path = tmp_path / "model.tacit"
     model = NormalizedCutClassifier(random_state=0)
     model.fit(sparse.csr_array(np.where(X > 0, X, 0.0)), y).save(path)
-    kind, arrays = store.read_arrays(path)
-    arrays = {key: np.array(value) for key, value in arrays.items()}
-    arrays[name] = change(arrays[name])
-    store.write_arrays(path, kind, arrays)
+    change_array(path, name, change)
     with pytest.raises(FileError, match=problem):
         tacit.load(path)
 

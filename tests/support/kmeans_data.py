@@ -28,11 +28,11 @@ def dense_of(X):
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
-def days():
-    """Three kinds of days."""
+def days(n=300, share=0.1):
+    """Three kinds of days, and a share of each column that is of another kind."""
     rng = np.random.default_rng(0)
-    kind = rng.integers(0, 3, 300)
-    noise = rng.random((300, 4)) < 0.1
+    kind = rng.integers(0, 3, n)
+    noise = rng.random((n, 4)) < share
     return pl.DataFrame(
         {
             "sky": np.array(["blue", "grey", "white"])[(kind + noise[:, 0]) % 3],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from tacit import BayesNet, Table
+from tacit import BayesNet, FileError, Table
 
 
 @st.composite
@@ -96,3 +96,11 @@ def sprinkler():
             "grass": [[[1.0, 0.0], [0.1, 0.9]], [[0.2, 0.8], [0.01, 0.99]]],
         },
     )
+
+
+def error_of_changed(read, text, old, new):
+    """Return what is said of a file in which something is replaced by something wrong."""
+    assert old in text
+    with pytest.raises(FileError) as caught:
+        read(text.replace(old, new, 1))
+    return str(caught.value)

@@ -1,6 +1,7 @@
 """Tables with dependent columns, cut into partitions anywhere."""
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 import tacit
-from tacit.scale import of_tables
+from tacit.scale import Partition, of_tables, on_dask, partition
 from tacit.tree.partitioned import level_growth
 
 CRITERIA = ("bayes_factor", "bic", "entropy", "gini")
@@ -18,6 +19,71 @@ def cut(table, ends):
     """Return the partitions between some places."""
     ends = sorted({0, table.n_records, *ends})
     return of_tables([table.take(np.arange(a, b)) for a, b in pairwise(ends)])
+
+
+def part_of(table, index=0, first=0, n_jobs=1):
+    return Partition(table, index, first, n_jobs)
+
+
+@dataclass
+class Faulty:
+    """A reader whose partitions fail after a while."""
+
+    reader: object
+    left: int
+
+    def load(self, piece, n_jobs):
+        self.left -= 1
+        if self.left < 0:
+            raise OSError(f"{piece.name} cannot be read")
+        return self.reader.load(piece, n_jobs)
+
+
+def fails_after(parts, loads):
+    """Let partitions be read so many times only; none is kept."""
+    partitions = parts._metadata.partitions
+    object.__setattr__(partitions, "reader", Faulty(partitions.reader, loads))
+    object.__setattr__(partitions, "keep", False)
+    return parts
+
+
+def assert_refused_before_a_pass(model, table, message, **arguments):
+    """Check that a model refuses to be fitted before a partition is read, and learns nothing."""
+    parts = partition(table, 2)
+    with pytest.raises(tacit.InputError, match=message):
+        model.fit(parts, **arguments)
+    assert parts.cost.passes == 0
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+
+def assert_errors_leave_a_model(model, table, loads, *asks):
+    """Check that a model is as it was, fitted or not, where a partition cannot be read."""
+    for fit_before in (False, True):
+        if fit_before:
+            model.fit(table)
+        before = dict(vars(model))
+        for ask in asks:
+            with pytest.raises(OSError, match=r"partition . cannot be read"):
+                ask(fails_after(partition(table, 4), loads))
+        assert vars(model) == before
+
+
+def assert_all_refuse(asks, parts, message):
+    """Check that records are refused, whatever is asked of them."""
+    for ask in asks:
+        with pytest.raises(tacit.InputError, match=message):
+            ask(parts)
+
+
+@contextmanager
+def on_threads():
+    """Run passes on a Dask cluster of threads of this process."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.Client(processes=False, dashboard_address=":0", set_as_default=False) as client,
+        on_dask(client),
+    ):
+        yield
 
 
 @st.composite

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from oracles import counts as oracles
 from oracles import tree as tree_oracle
+from support.strategies import assert_identical
 from tacit import _core
 from tacit.tree.nodes import Nodes
 
@@ -326,6 +327,12 @@ def assert_as_expected(kernel, case, dtype=np.uint16):
     assert_same(nodes, Nodes(*growth.arrays()), numbered=not growth.order_doubtful)
     assert math.isclose(total_score(nodes, case), growth.total, rel_tol=1e-12, abs_tol=1e-7)
     return True
+
+
+def assert_same_forest(network, expected):
+    """Check that two dependency networks have the same trees, to the bit."""
+    for name, array in expected.forest_.arrays.items():
+        assert_identical(network.forest_.arrays[name], array)
 
 
 def grow_tree(

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import tacit
 from support.random_trees import walk
 from support.strategies import assert_identical, data
+from support.trees import assert_same_forest
 from tacit import DecisionTreeClassifier, DependencyNetwork, InputError, Table
 
 CLASSIFIERS = "asks for the tags of classifiers where there is predict_proba; this is none"
@@ -62,11 +63,6 @@ def table(frame):
 @pytest.fixture(scope="module")
 def web(table):
     return DependencyNetwork().fit(table)
-
-
-def same_forest(one, other):
-    for name, array in one.forest_.arrays.items():
-        assert_identical(other.forest_.arrays[name], array)
 
 
 # Trees
@@ -193,7 +189,7 @@ def test_of_equal_gains_earlier_columns_come_first():
 def test_threads_progress_and_batches_do_not_matter(table, web, capsys):
     for options in ({"n_jobs": 2}, {"n_jobs": 3, "verbose": 1}):
         other = DependencyNetwork(**options).fit(table)
-        same_forest(web, other)
+        assert_same_forest(other, web)
         assert_identical(other.score_samples(table), web.score_samples(table))
     shown = capsys.readouterr()
     assert "columns" in shown.err
@@ -208,7 +204,7 @@ def test_a_weight_of_two_is_the_record_twice():
     once = Table(codes, columns=names).conform(twice.schema)
     web = DependencyNetwork().fit(twice)
     heavy = DependencyNetwork().fit(once, sample_weight=weights)
-    same_forest(web, heavy)
+    assert_same_forest(heavy, web)
     halves = DependencyNetwork(min_samples_leaf=2).fit(once, sample_weight=weights / 4)
     assert np.allclose(halves.forest_.tree(0).counts[0], web.forest_.tree(0).counts[0] / 4)
 
@@ -224,7 +220,7 @@ def test_defaults_do_not_matter(table):
 
 def test_pair_counts_are_an_economy_only(table, web, monkeypatch):
     monkeypatch.setattr(import_module("tacit.tree.network.growth"), "_MOST_PAIRS", 0)
-    same_forest(web, DependencyNetwork().fit(table))
+    assert_same_forest(DependencyNetwork().fit(table), web)
 
 
 # Input
@@ -242,7 +238,7 @@ def test_pair_counts_are_an_economy_only(table, web, monkeypatch):
 )
 def test_frames(convert, frame, table, web):
     other = DependencyNetwork().fit(convert(frame))
-    same_forest(web, other)
+    assert_same_forest(other, web)
     assert other.feature_names_in_.tolist() == list("abcde")
     assert_identical(other.score_samples(convert(frame)), web.score_samples(table))
     assert other.predict_proba(convert(frame[:3]), "b").shape == (3, 2)
@@ -288,7 +284,7 @@ def test_clone_pickle_and_repr(web, table):
     with pytest.raises(NotFittedError):
         fresh.strongest()
     again = pickle.loads(pickle.dumps(web))
-    same_forest(web, again)
+    assert_same_forest(again, web)
     assert_identical(again.score_samples(table), web.score_samples(table))
     assert again.schema_ == table.schema
 

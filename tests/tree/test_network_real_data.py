@@ -1,24 +1,17 @@
 """Visits to a web site: what the network predicts of visitors that it has not seen."""
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
 
 import tacit
+from support.real_data import msweb
 from tacit import DependencyNetwork
 
 
 @pytest.fixture(scope="module")
-def visits():
-    folder = Path(__file__).parents[2].parent / "shared" / "data"
-    if not folder.is_dir():
-        pytest.skip(f"no data sets at {folder}")
-    return [
-        tacit.read_msweb(folder / "msweb" / f"anonymous-msweb.{part}.gz")
-        for part in ("data", "test")
-    ]
+def visits(shared_data):
+    return msweb(shared_data)
 
 
 @pytest.fixture(scope="module")

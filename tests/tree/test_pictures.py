@@ -5,7 +5,6 @@ import sys
 from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
@@ -19,20 +18,12 @@ from tacit.tree.drawing.edge_counts import edge_counts
 from tacit.tree.drawing.scene import tree_scene
 from tacit.tree.nodes import Nodes
 
+pytestmark = pytest.mark.usefixtures("draw_to_memory")
 # The models below only have what pictures ask for.
 plot_tree, tree_svg = DecisionTreeClassifier.plot, DecisionTreeClassifier.to_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 ODD = '<sky> & "moon" \\n $x$'
-
-
-@pytest.fixture(autouse=True)
-def _draw_to_memory():
-    before = mpl.get_backend()
-    plt.switch_backend("Agg")
-    yield
-    plt.close("all")
-    plt.switch_backend(before)
 
 
 def model(

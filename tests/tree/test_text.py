@@ -35,39 +35,32 @@ def no_nodes(ordered=()):
 
 
 class TestConditions:
-    @pytest.mark.parametrize(
-        ("allowed", "text"),
-        [
-            ([1, 0, 0, 0], "x < 1.5"),
-            ([1, 1, 0, 0], "x < 3"),
-            ([0, 1, 1, 0], "x ≥ 1.5"),
-            ([0, 0, 1, 1], "x ≥ 3 or missing"),
-            ([0, 1, 0, 0], "1.5 ≤ x < 3"),
-            ([0, 0, 0, 1], "x is missing"),
-            ([1, 1, 1, 0], "x is known"),
-            ([1, 1, 1, 1], "x is anything"),
-            ([1, 0, 1, 0], "x in {< 1.5, >= 3}"),
-        ],
-    )
-    def test_bins(self, allowed, text):
-        labels = Labels(["< 1.5", "1.5 – 3", ">= 3", None], "String")
-        shown = Conditions(no_nodes(), Schema(["x"], [labels], [0]))
-        assert shown.text(0, np.array(allowed, bool)) == text
+    BINS = Labels(["< 1.5", "1.5 – 3", ">= 3", None], "String")
+    ORDERED = Labels([1, 2, 5, 9], "Int64")
 
     @pytest.mark.parametrize(
-        ("allowed", "text"),
+        ("labels", "allowed", "text"),
         [
-            ([1, 0, 0, 0], "x ≤ 1"),
-            ([1, 1, 0, 0], "x ≤ 2"),
-            ([0, 1, 1, 1], "x > 1"),
-            ([0, 1, 0, 0], "x = 2"),
-            ([0, 1, 1, 0], "2 ≤ x ≤ 5"),
-            ([0, 0, 0, 1], "x > 5"),
+            (BINS, [1, 0, 0, 0], "x < 1.5"),
+            (BINS, [1, 1, 0, 0], "x < 3"),
+            (BINS, [0, 1, 1, 0], "x ≥ 1.5"),
+            (BINS, [0, 0, 1, 1], "x ≥ 3 or missing"),
+            (BINS, [0, 1, 0, 0], "1.5 ≤ x < 3"),
+            (BINS, [0, 0, 0, 1], "x is missing"),
+            (BINS, [1, 1, 1, 0], "x is known"),
+            (BINS, [1, 1, 1, 1], "x is anything"),
+            (BINS, [1, 0, 1, 0], "x in {< 1.5, >= 3}"),
+            (ORDERED, [1, 0, 0, 0], "x ≤ 1"),
+            (ORDERED, [1, 1, 0, 0], "x ≤ 2"),
+            (ORDERED, [0, 1, 1, 1], "x > 1"),
+            (ORDERED, [0, 1, 0, 0], "x = 2"),
+            (ORDERED, [0, 1, 1, 0], "2 ≤ x ≤ 5"),
+            (ORDERED, [0, 0, 0, 1], "x > 5"),
         ],
     )
-    def test_ordered_labels(self, allowed, text):
-        labels = Labels([1, 2, 5, 9], "Int64")
-        shown = Conditions(no_nodes([0]), Schema(["x"], [labels], [0]))
+    def test_bins_and_ordered_labels(self, labels, allowed, text):
+        nodes = no_nodes([0] if labels is self.ORDERED else [])
+        shown = Conditions(nodes, Schema(["x"], [labels], [0]))
         assert shown.text(0, np.array(allowed, bool)) == text
 
     def test_two_ordered_labels(self):
