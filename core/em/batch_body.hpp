@@ -54,15 +54,14 @@ __attribute__((noinline)) void settle(const Corrections<T>& c, std::int64_t leng
 template <class S, class T, class V>
 TACIT_INLINE void weigh_apart(const Corrections<T>& c, const V* begin, const V* end,
                               Batch<T>& batch, std::int64_t slot) {
-  constexpr bool kSingle = std::is_same_v<T, float>;
   const std::int64_t width = S::template width<T>(c.width);
   const T* const rows = c.rows.data();
   S::template for_groups<T>(c.width, [&](std::int64_t first, auto units, auto) TACIT_INLINE_LAMBDA {
-    ApartLanes<(kSingle ? 2 : 1) * units> product;
+    ApartLanes<static_cast<int>(sizeof(double) / sizeof(T)) * units> product;
     product.load(c.mantissas.data() + first, c.exponents.data() + first);
     for (const V* p = begin; p < end;) {
       const V* const stop = end - p > c.chunk ? p + c.chunk : end;
-      if constexpr (kSingle) {
+      if constexpr (std::is_same_v<T, float>) {
         Lanes<float, units> part;
         part.fill(0x1p64f);
         for (; p < stop; ++p) part.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
