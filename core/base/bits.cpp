@@ -18,13 +18,13 @@ std::int64_t plain(const std::uint64_t* a, const std::uint64_t* b, std::int64_t 
 template <std::size_t kColumns>
 TACIT_INLINE void index_body(const std::uint8_t* const* codes, const std::uint16_t* strides,
                              std::uint16_t base, std::int64_t n, std::uint16_t* __restrict cells) {
-  const std::uint8_t* own[kColumns];
+  const std::uint8_t* column[kColumns];
   std::uint16_t stride[kColumns];
-  for (std::size_t c = 0; c < kColumns; ++c) own[c] = codes[c], stride[c] = strides[c];
+  for (std::size_t c = 0; c < kColumns; ++c) column[c] = codes[c], stride[c] = strides[c];
   for (std::int64_t k = 0; k < n; ++k) {
     std::uint16_t cell = base;
     for (std::size_t c = 0; c < kColumns; ++c)
-      cell = static_cast<std::uint16_t>(cell + own[c][k] * stride[c]);
+      cell = static_cast<std::uint16_t>(cell + column[c][k] * stride[c]);
     cells[k] = cell;
   }
 }

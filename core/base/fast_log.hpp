@@ -36,15 +36,8 @@ TACIT_INLINE D fast_log(D x) {
   const D m = number_of(bits - (moved & kExponent) + kUnity);
   const D s = (m - 1.0) / (m + 1.0);
   const D z = s * s;
-  D series = z * (1.0 / 21.0) + 1.0 / 19.0;
-  series = series * z + 1.0 / 17.0;
-  series = series * z + 1.0 / 15.0;
-  series = series * z + 1.0 / 13.0;
-  series = series * z + 1.0 / 11.0;
-  series = series * z + 1.0 / 9.0;
-  series = series * z + 1.0 / 7.0;
-  series = series * z + 1.0 / 5.0;
-  series = series * z + 1.0 / 3.0;
+  const D series = polynomial(z, 1.0 / 21.0, 1.0 / 19.0, 1.0 / 17.0, 1.0 / 15.0, 1.0 / 13.0,
+                              1.0 / 11.0, 1.0 / 9.0, 1.0 / 7.0, 1.0 / 5.0, 1.0 / 3.0);
   constexpr double kLog2High = 0x1.62e42fefa3800p-1, kLog2Low = 0x1.ef35793c76730p-45;
   return exponent * kLog2High + (2.0 * s + (2.0 * s * (z * series) + exponent * kLog2Low));
 }
@@ -57,10 +50,8 @@ TACIT_INLINE D log_gamma(D x) {
       (x * (x + 1.0)) * ((x + 2.0) * (x + 3.0)) * ((x + 4.0) * (x + 5.0)) * ((x + 6.0) * (x + 7.0));
   const D r = 1.0 / y;
   const D q = r * r;
-  D series = q * (1.0 / 1188.0) - 1.0 / 1680.0;
-  series = series * q + 1.0 / 1260.0;
-  series = series * q - 1.0 / 360.0;
-  series = series * q + 1.0 / 12.0;
+  const D series =
+      polynomial(q, 1.0 / 1188.0, -1.0 / 1680.0, 1.0 / 1260.0, -1.0 / 360.0, 1.0 / 12.0);
   constexpr double kHalfLog2Pi = 0.91893853320467274178;
   return (y - 0.5) * fast_log(y) - y + (kHalfLog2Pi + r * series) - fast_log(product);
 }

@@ -10,6 +10,9 @@
 #include <memory>
 #include <new>
 
+// M(V) for each type of value ids.
+#define TACIT_FOR_VALUE_TYPES(M) M(std::uint16_t) M(std::uint32_t)
+
 namespace tacit {
 
 template <class V>
@@ -18,7 +21,7 @@ struct Records {
   const V* values;             // value ids, strictly ascending within a record
   std::int64_t n_records;
   std::int64_t n_values;       // ids are in [0, n_values)
-  const std::int64_t* chosen;  // records to look at, or null for all of them
+  const std::int64_t* chosen;  // records to read, or null for all of them
   std::int64_t n_chosen;
   const double* weights;  // one for each of the n_records, or null where each counts 1
 

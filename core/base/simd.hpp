@@ -134,4 +134,12 @@ class FlushToZero {
   FlushToZero& operator=(const FlushToZero&) = delete;
 };
 
+// By Horner's rule; the coefficients are given from the highest power down.
+template <class V, class X, class... Rest>
+TACIT_INLINE V polynomial(V x, X first, X second, Rest... rest) {
+  V sum = x * first + second;
+  ((sum = sum * x + rest), ...);
+  return sum;
+}
+
 }  // namespace tacit

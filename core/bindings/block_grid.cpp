@@ -9,13 +9,6 @@ namespace {
 
 using Coords = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-Array<T> copied(const std::vector<T>& values) {
-  Buffer<T> buffer(values.size());
-  std::copy(values.begin(), values.end(), buffer.data());
-  return to_numpy(std::move(buffer), {values.size()});
-}
-
 GridBox as_box(const Coords& coords, const In<double>& lower, const In<double>& upper,
                const In<std::int64_t>& resolution) {
   const std::size_t p = coords.shape(1);
@@ -52,11 +45,11 @@ Array<std::int32_t> bind_cells(const Coords& coords, const In<double>& lower,
 }
 
 nb::tuple bind_sort(const In<std::int64_t>& keys) {
-  BlockOrder found;
+  BlockOrder blocks;
   const std::size_t n = keys.size();
-  run([&] { found = sort_blocks(keys.data(), static_cast<std::int64_t>(n)); });
-  return nb::make_tuple(copied(found.keys), copied(found.starts),
-                        to_numpy(std::move(found.order), {n}));
+  run([&] { blocks = sort_blocks(keys.data(), static_cast<std::int64_t>(n)); });
+  return nb::make_tuple(copied(blocks.keys), copied(blocks.starts),
+                        to_numpy(std::move(blocks.order), {n}));
 }
 
 nb::tuple bind_ranges(const In<std::int64_t>& row_keys, const In<std::int64_t>& column_keys,
@@ -79,15 +72,15 @@ nb::tuple bind_split(const Coords& coords, const In<double>& lower, const In<dou
                      const In<std::int64_t>& resolution, std::int64_t crowded, int depth) {
   const GridBox box = as_box(coords, lower, upper, resolution);
   const std::size_t n = coords.shape(0);
-  SplitBlocks found;
+  SplitBlocks split;
   run([&] {
-    found = split_blocks(box, coords.data(), static_cast<std::int64_t>(n), crowded, depth,
+    split = split_blocks(box, coords.data(), static_cast<std::int64_t>(n), crowded, depth,
                          signal_pending);
   });
-  return nb::make_tuple(copied(found.blocks.keys), copied(found.blocks.starts),
-                        to_numpy(std::move(found.blocks.order), {n}), copied(found.level),
-                        copied(found.near.pointer), copied(found.near.first),
-                        copied(found.near.last));
+  return nb::make_tuple(copied(split.blocks.keys), copied(split.blocks.starts),
+                        to_numpy(std::move(split.blocks.order), {n}), copied(split.level),
+                        copied(split.near.pointer), copied(split.near.first),
+                        copied(split.near.last));
 }
 
 }  // namespace

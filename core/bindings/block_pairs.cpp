@@ -86,9 +86,8 @@ using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu
 
 DenseNumbers as_dense(const AnyMatrix& numbers, const std::optional<In<double>>& norms,
                       const std::optional<In<double>>& centre, Measure measure) {
-  const bool single = numbers.dtype() == nb::dtype<float>();
-  if (!single && numbers.dtype() != nb::dtype<double>())
-    throw nb::type_error("numbers must be float32 or float64");
+  const bool single = with_floats(numbers.dtype(), "numbers",
+                                  [](auto x) { return std::is_same_v<decltype(x), float>; });
   if (measure == Measure::kCosine && (!norms || norms->size() != numbers.shape(0)))
     throw std::invalid_argument("cosines need the length of each object");
   if (centre && centre->size() != numbers.shape(1))
@@ -109,10 +108,10 @@ nb::tuple bind_dense(const nb::tuple& near, int which, const AnyMatrix& rows,
   check_rows(rows.shape(0), columns ? columns->shape(0) : rows.shape(0), arrays);
   if (columns && rows.shape(1) != columns->shape(1))
     throw std::invalid_argument("rows and columns must have equally many numbers");
-  const DenseNumbers own = as_dense(rows, row_norms, centre, kind);
-  const DenseNumbers other = columns ? as_dense(*columns, column_norms, centre, kind) : own;
+  const DenseNumbers left = as_dense(rows, row_norms, centre, kind);
+  const DenseNumbers other = columns ? as_dense(*columns, column_norms, centre, kind) : left;
   const auto write = [&](const NearBlocks& listed, const auto& out) {
-    dense_similarities(listed, own, columns ? other : own, kind, scale, out, n_jobs,
+    dense_similarities(listed, left, columns ? other : left, kind, scale, out, n_jobs,
                        signal_pending);
   };
   if (single) return written<float>(blocks, rows.shape(0), values, n_jobs, write);
@@ -144,12 +143,12 @@ nb::tuple bind_sparse(const nb::tuple& near, int which, const nb::tuple& rows,
   const auto row_squares = nb::cast<In<double>>(part(rows, 3));
   const auto column_squares = nb::cast<In<double>>(part(columns, 3));
   check_rows(row_squares.size(), column_squares.size(), arrays);
-  const auto own = as_sparse(row_indptr, row_indices, row_numbers, row_squares, width);
+  const auto left = as_sparse(row_indptr, row_indices, row_numbers, row_squares, width);
   const auto other =
       as_sparse(column_indptr, column_indices, column_numbers, column_squares, width);
   const Measure kind = as_measure(measure);
   const auto write = [&](const NearBlocks& listed, const auto& out) {
-    sparse_similarities(listed, own, other, kind, scale, out, n_jobs, signal_pending);
+    sparse_similarities(listed, left, other, kind, scale, out, n_jobs, signal_pending);
   };
   const std::size_t n = row_squares.size();
   if (single) return written<float>(blocks, n, true, n_jobs, write);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,28 +12,6 @@
 
 namespace tacit::bindings {
 namespace {
-
-template <class Value>
-Value one_of(const std::map<std::string, Value>& known, const std::string& name, const char* what) {
-  const auto position = known.find(name);
-  if (position == known.end())
-    throw std::invalid_argument(std::string(what) + " is not known: " + name);
-  return position->second;
-}
-
-template <class T, class From>
-Array<T> copied(const std::vector<From>& values) {
-  Buffer<T> buffer(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i) buffer[i] = static_cast<T>(values[i]);
-  return to_numpy(std::move(buffer), {values.size()});
-}
-
-template <class T, class Field>
-Array<T> field(const std::vector<RuleCondition>& conditions, const Field& of) {
-  Buffer<T> buffer(conditions.size());
-  for (std::size_t i = 0; i < conditions.size(); ++i) buffer[i] = static_cast<T>(of(conditions[i]));
-  return to_numpy(std::move(buffer), {conditions.size()});
-}
 
 using Targets = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -74,21 +51,21 @@ void make_booster(OwnedBooster* self, nb::object columns_object, const Targets& 
   if (!(l1 >= 0) || !(l2 >= 0) || !(sample_fraction > 0) || n_features < 0)
     throw std::invalid_argument("l1, l2 and fractions must not be negative");
   BoostSettings settings;
-  settings.loss = one_of<LossKind>({{"logistic", LossKind::logistic},
-                                    {"squared", LossKind::squared},
-                                    {"squared_hinge", LossKind::squared_hinge},
-                                    {"example_logistic", LossKind::example_logistic},
-                                    {"softmax", LossKind::softmax}},
-                                   loss, "loss");
-  settings.heads = one_of<HeadKind>({{"single", HeadKind::single},
-                                     {"partial", HeadKind::partial},
-                                     {"complete", HeadKind::complete}},
-                                    heads, "heads");
-  settings.sample = one_of<SampleKind>({{"none", SampleKind::none},
-                                        {"bagging", SampleKind::bagging},
-                                        {"subsample", SampleKind::subsample}},
-                                       sample, "sample");
-  one_of<int>({{"exact", 0}, {"histogram", 1}}, search, "search");
+  settings.loss = named<LossKind>({{"logistic", LossKind::logistic},
+                                   {"squared", LossKind::squared},
+                                   {"squared_hinge", LossKind::squared_hinge},
+                                   {"example_logistic", LossKind::example_logistic},
+                                   {"softmax", LossKind::softmax}},
+                                  loss, "loss");
+  settings.heads = named<HeadKind>({{"single", HeadKind::single},
+                                    {"partial", HeadKind::partial},
+                                    {"complete", HeadKind::complete}},
+                                   heads, "heads");
+  settings.sample = named<SampleKind>({{"none", SampleKind::none},
+                                       {"bagging", SampleKind::bagging},
+                                       {"subsample", SampleKind::subsample}},
+                                      sample, "sample");
+  named<int>({{"exact", 0}, {"histogram", 1}}, search, "search");
   settings.head_size = std::min(head_size, static_cast<std::int64_t>(targets.shape(0)));
   settings.learning_rate = learning_rate;
   // Statistics are kept in single precision: the heaviest record is made to weigh about 1. Scores
@@ -129,23 +106,24 @@ std::int64_t grow(OwnedBooster& self, std::int64_t n_rules, std::int64_t patienc
 
 nb::dict rules_of(const OwnedBooster& self) {
   const BoostedRules& rules = self.booster->rules();
-  nb::dict found;
-  found["rule_conditions"] = copied<std::int64_t>(rules.rule_conditions);
-  found["columns"] = field<std::int32_t>(rules.conditions, [](const auto& c) { return c.column; });
-  found["ops"] = field<std::uint8_t>(rules.conditions, [](const auto& c) { return c.op; });
-  found["low"] = field<std::int32_t>(rules.conditions, [](const auto& c) { return c.low; });
-  found["high"] = field<std::int32_t>(rules.conditions, [](const auto& c) { return c.high; });
-  found["rule_heads"] = copied<std::int64_t>(rules.rule_heads);
-  found["outputs"] = copied<std::int32_t>(rules.outputs);
-  found["scores"] = copied<double>(rules.scores);
-  found["support"] = copied<double>(rules.support);
+  nb::dict arrays;
+  arrays["rule_conditions"] = copied<std::int64_t>(rules.rule_conditions);
+  arrays["columns"] =
+      copied<std::int32_t>(rules.conditions, [](const auto& c) { return c.column; });
+  arrays["ops"] = copied<std::uint8_t>(rules.conditions, [](const auto& c) { return c.op; });
+  arrays["low"] = copied<std::int32_t>(rules.conditions, [](const auto& c) { return c.low; });
+  arrays["high"] = copied<std::int32_t>(rules.conditions, [](const auto& c) { return c.high; });
+  arrays["rule_heads"] = copied<std::int64_t>(rules.rule_heads);
+  arrays["outputs"] = copied<std::int32_t>(rules.outputs);
+  arrays["scores"] = copied<double>(rules.scores);
+  arrays["support"] = copied<double>(rules.support);
   std::vector<double> gain = rules.gain;
-  for (double& own : gain) own /= self.scale;
-  found["gain"] = copied<double>(gain);
-  found["default_scores"] = copied<double>(self.booster->loss().default_scores());
-  found["losses"] = copied<double>(rules.losses);
-  found["start_loss"] = copied<double>(std::vector<double>{rules.start_loss});
-  return found;
+  for (double& value : gain) value /= self.scale;
+  arrays["gain"] = copied<double>(gain);
+  arrays["default_scores"] = copied<double>(self.booster->loss().default_scores());
+  arrays["losses"] = copied<double>(rules.losses);
+  arrays["start_loss"] = copied<double>(std::vector<double>{rules.start_loss});
+  return arrays;
 }
 
 Array<double> scores_of(const OwnedBooster& self) {
@@ -153,8 +131,8 @@ Array<double> scores_of(const OwnedBooster& self) {
   const auto n = static_cast<std::size_t>(self.booster->n_outputs());
   Buffer<double> scores(m * n);
   for (std::size_t o = 0; o < n; ++o) {
-    const double* const own = self.booster->loss().scores(static_cast<std::int64_t>(o));
-    for (std::size_t r = 0; r < m; ++r) scores[r * n + o] = own[r];
+    const double* const column = self.booster->loss().scores(static_cast<std::int64_t>(o));
+    for (std::size_t r = 0; r < m; ++r) scores[r * n + o] = column[r];
   }
   return to_numpy(std::move(scores), {m, n});
 }
@@ -204,7 +182,7 @@ void register_boost(nb::module_& m) {
           [](CoverMask& mask, const In<std::int32_t>& listed) {
             check_listed(mask, listed);
             mask.next();
-            mask.keep(listed.data(), static_cast<std::int64_t>(listed.size()));
+            mask.mark(listed.data(), static_cast<std::int64_t>(listed.size()));
             mask.kept();
           },
           nb::arg("listed"), nb::sig("def narrow_to(self, listed: Indices) -> None"),
@@ -214,7 +192,7 @@ void register_boost(nb::module_& m) {
           [](CoverMask& mask, const In<std::int32_t>& listed) {
             check_listed(mask, listed);
             mask.next();
-            mask.drop(listed.data(), static_cast<std::int64_t>(listed.size()));
+            mask.mark(listed.data(), static_cast<std::int64_t>(listed.size()));
           },
           nb::arg("listed"), nb::sig("def drop(self, listed: Indices) -> None"),
           "Add a condition that lists the records it does not cover.");

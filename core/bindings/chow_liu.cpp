@@ -11,15 +11,9 @@
 namespace tacit::bindings {
 namespace {
 
-using Ints = In<std::int64_t>;
 using Square = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Weights = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Flags = In<std::uint8_t>;
-
-void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
 
 PairColumns as_columns(const Ints& offsets, std::size_t n_values, double total) {
   require(offsets.size() > 0 && offsets.data()[0] == 0, "offsets must begin with 0");

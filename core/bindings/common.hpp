@@ -6,9 +6,13 @@
 #include <nanobind/stl/optional.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/parallel.hpp"
 #include "base/records.hpp"
@@ -25,6 +29,22 @@ using AnyIn = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using AnyOut = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Array = nb::ndarray<nb::numpy, T>;
+using Ints = In<std::int64_t>;
+using Indices = In<std::int32_t>;
+using Flags = In<std::uint8_t>;
+
+inline void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+// The value that goes by a name; `what` is the argument that a message names.
+template <class Value>
+Value named(std::initializer_list<std::pair<const char*, Value>> known, const std::string& name,
+            const char* what) {
+  for (const auto& [text, value] : known)
+    if (name == text) return value;
+  throw std::invalid_argument(std::string(what) + " is not known: " + name);
+}
 
 // True if Python has a signal to deliver; the error is then set for the calling thread.
 bool signal_pending();
@@ -48,6 +68,15 @@ Array<T> to_numpy(Buffer<T>&& buffer, std::initializer_list<std::size_t> shape) 
   return Array<T>(data, shape, owner);
 }
 
+// Copies part(entry) of each entry into an array, of type T where one is named.
+template <class T = void, class From, class Part = std::identity>
+auto copied(const std::vector<From>& entries, const Part& part = {}) {
+  using To = std::conditional_t<std::is_void_v<T>, From, T>;
+  Buffer<To> buffer(entries.size());
+  for (std::size_t i = 0; i < entries.size(); ++i) buffer[i] = static_cast<To>(part(entries[i]));
+  return to_numpy(std::move(buffer), {entries.size()});
+}
+
 inline bool is_uint16(const nb::dlpack::dtype& type) { return type == nb::dtype<std::uint16_t>(); }
 
 // Calls body(V{}) for the type of a value-id array.
@@ -56,6 +85,14 @@ auto with_values(const nb::dlpack::dtype& type, const Body& body) {
   if (is_uint16(type)) return body(std::uint16_t{});
   if (type == nb::dtype<std::uint32_t>()) return body(std::uint32_t{});
   throw nb::type_error("values must be uint16 or uint32");
+}
+
+// Calls body(X{}) for the type of an array of real numbers.
+template <class Body>
+auto with_floats(const nb::dlpack::dtype& type, const char* what, const Body& body) {
+  if (type == nb::dtype<float>()) return body(float{});
+  if (type == nb::dtype<double>()) return body(double{});
+  throw nb::type_error((std::string(what) + " must be float32 or float64").c_str());
 }
 
 // Records as Python hands them over: keeps the arrays, and shows them to kernels by their type.

@@ -2,7 +2,6 @@
 
 #include <nanobind/stl/string.h>
 
-#include <array>
 #include <string>
 
 #include "bindings/common.hpp"
@@ -15,11 +14,13 @@ using Counts = nb::ndarray<const float, nb::shape<-1, 2>, nb::c_contig, nb::devi
 static_assert(sizeof(StatPair) == 2 * sizeof(float));
 
 RuleHeuristic heuristic_named(const std::string& name) {
-  constexpr std::array<const char*, 5> kNames = {"precision", "laplace", "m_estimate", "f_measure",
-                                                 "kulczynski"};
-  for (std::size_t i = 0; i < kNames.size(); ++i)
-    if (name == kNames[i]) return static_cast<RuleHeuristic>(i);
-  throw std::invalid_argument("heuristic is not known: " + name);
+  using enum RuleHeuristic;
+  return named<RuleHeuristic>({{"precision", precision},
+                               {"laplace", laplace},
+                               {"m_estimate", m_estimate},
+                               {"f_measure", f_measure},
+                               {"kulczynski", kulczynski}},
+                              name, "heuristic");
 }
 
 // A grower and the columns that it reads.
@@ -31,13 +32,6 @@ struct OwnedGrower {
       : columns(std::move(given)), grower(nb::cast<const RuleArrays&>(columns).columns) {}
 };
 
-template <class T, class Field>
-Array<T> part(const std::vector<RuleCondition>& conditions, const Field& of) {
-  Buffer<T> buffer(conditions.size());
-  for (std::size_t i = 0; i < conditions.size(); ++i) buffer[i] = static_cast<T>(of(conditions[i]));
-  return to_numpy(std::move(buffer), {conditions.size()});
-}
-
 nb::tuple bind_grow(OwnedGrower& self, const Counts& counts, const std::string& heuristic,
                     double parameter, int max_conditions, double min_support, int n_jobs) {
   const auto m = static_cast<std::size_t>(self.grower.columns().n_records);
@@ -48,15 +42,15 @@ nb::tuple bind_grow(OwnedGrower& self, const Counts& counts, const std::string& 
     if (!(counts.data()[i] >= 0)) throw std::invalid_argument("counts must not be negative");
   const GrowOptions options{heuristic_named(heuristic), parameter, max_conditions, min_support};
   Buffer<std::uint8_t> depth(m);
-  std::vector<RuleCondition> found;
+  std::vector<RuleCondition> conditions;
   run([&] {
     const auto* const pairs = reinterpret_cast<const StatPair*>(counts.data());
-    found = self.grower.grow(pairs, options, depth.data(), n_jobs, signal_pending);
+    conditions = self.grower.grow(pairs, options, depth.data(), n_jobs, signal_pending);
   });
-  return nb::make_tuple(part<std::int32_t>(found, [](const auto& c) { return c.column; }),
-                        part<std::uint8_t>(found, [](const auto& c) { return c.op; }),
-                        part<std::int32_t>(found, [](const auto& c) { return c.low; }),
-                        part<std::int32_t>(found, [](const auto& c) { return c.high; }),
+  return nb::make_tuple(copied<std::int32_t>(conditions, [](const auto& c) { return c.column; }),
+                        copied<std::uint8_t>(conditions, [](const auto& c) { return c.op; }),
+                        copied<std::int32_t>(conditions, [](const auto& c) { return c.low; }),
+                        copied<std::int32_t>(conditions, [](const auto& c) { return c.high; }),
                         to_numpy(std::move(depth), {m}));
 }
 

@@ -30,11 +30,11 @@ nb::object bind_rooted_tree(const Numbers2& weights) {
   if (n == 0 || weights.shape(1) != n) throw std::invalid_argument("weights must be square");
   Buffer<std::int64_t> links(2 * (n - 1));
   run([&] {
-    std::vector<TreeLink> found(n - 1);
-    rooted_tree(weights.data(), signed_size(n), found.data(), signal_pending);
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      links[2 * k] = found[k].parent;
-      links[2 * k + 1] = found[k].child;
+    std::vector<TreeLink> edges(n - 1);
+    rooted_tree(weights.data(), signed_size(n), edges.data(), signal_pending);
+    for (std::size_t k = 0; k < edges.size(); ++k) {
+      links[2 * k] = edges[k].parent;
+      links[2 * k + 1] = edges[k].child;
     }
   });
   return nb::cast(to_numpy(std::move(links), {n - 1, 2}));
@@ -97,20 +97,14 @@ nb::object bind_gather_columns(const AnyGrid& numbers, const Rows& rows, const R
   check(rows, numbers.shape(0), "rows must be rows of the array");
   check(columns, numbers.shape(1), "columns must be columns of the array");
   Buffer<double> out(rows.size() * columns.size());
-  const auto gather = [&](auto number) {
+  with_floats(numbers.dtype(), "numbers", [&](auto number) {
     const NumberGrid<decltype(number)> grid{static_cast<const decltype(number)*>(numbers.data()),
                                             numbers.stride(0), numbers.stride(1)};
     run([&] {
       gather_columns(grid, rows.data(), signed_size(rows.size()), columns.data(),
                      signed_size(columns.size()), out.data(), n_jobs, signal_pending);
     });
-  };
-  if (numbers.dtype() == nb::dtype<float>())
-    gather(float{});
-  else if (numbers.dtype() == nb::dtype<double>())
-    gather(double{});
-  else
-    throw nb::type_error("numbers must be float32 or float64");
+  });
   return nb::cast(to_numpy(std::move(out), {columns.size(), rows.size()}));
 }
 

@@ -57,11 +57,11 @@ nb::object filled(const ColumnStore& store, const nb::object& shape, const Fill&
   return array;
 }
 
-nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& found) {
-  const std::size_t n = found.cells.size();
-  nb::object counts = store.weighted() ? nb::cast(to_numpy(std::move(found.sums), {n}))
-                                       : nb::cast(to_numpy(std::move(found.counts), {n}));
-  return nb::make_tuple(to_numpy(std::move(found.cells), {n}), counts);
+nb::object cells_to_numpy(const ColumnStore& store, SparseCells&& result) {
+  const std::size_t n = result.cells.size();
+  nb::object counts = store.weighted() ? nb::cast(to_numpy(std::move(result.sums), {n}))
+                                       : nb::cast(to_numpy(std::move(result.counts), {n}));
+  return nb::make_tuple(to_numpy(std::move(result.cells), {n}), counts);
 }
 
 nb::object dense(Engine& engine, Positions columns, const Positions& given,
@@ -74,9 +74,9 @@ nb::object dense(Engine& engine, Positions columns, const Positions& given,
 nb::object sparse(Engine& engine, Positions columns, const Positions& given,
                   const Positions& codes) {
   const Question question = as_question(std::move(columns), given, codes);
-  SparseCells found;
-  run([&] { found = engine.sparse(question, signal_pending); });
-  return cells_to_numpy(engine.store(), std::move(found));
+  SparseCells result;
+  run([&] { result = engine.sparse(question, signal_pending); });
+  return cells_to_numpy(engine.store(), std::move(result));
 }
 
 // Tables of many sets of columns one after another: set k is columns[starts[k] … starts[k + 1]),
@@ -109,9 +109,9 @@ nb::object scan_some(Scan& scan, const Positions& columns, const In<std::int32_t
   if (!as_cells)
     return filled(scan.store(), shape_of(scan.store(), columns),
                   [&](Result out) { run([&] { scan.dense_some(columns, some, out); }); });
-  SparseCells found;
-  run([&] { found = scan.sparse_some(columns, some); });
-  return cells_to_numpy(scan.store(), std::move(found));
+  SparseCells result;
+  run([&] { result = scan.sparse_some(columns, some); });
+  return cells_to_numpy(scan.store(), std::move(result));
 }
 
 nb::object tree_bounded(Tree& tree, Positions columns, const Positions& given,

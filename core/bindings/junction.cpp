@@ -32,19 +32,19 @@ JunctionNet as_net(const In<std::int64_t>& arities, const In<std::int64_t>& pare
     const std::int64_t begin = parent_starts.data()[c], end = parent_starts.data()[c + 1];
     if (begin > end || end > static_cast<std::int64_t>(parents.size()))
       throw std::invalid_argument("parent_starts must ascend");
-    std::vector<std::uint32_t> own;
+    std::vector<std::uint32_t> columns;
     double cells = static_cast<double>(net.sizes[c]);
     for (std::int64_t k = begin; k < end; ++k) {
       const std::int64_t p = parents.data()[k];
       if (p < 0 || p >= static_cast<std::int64_t>(n) || p == static_cast<std::int64_t>(c))
         throw std::invalid_argument("parents must be other columns");
-      own.push_back(static_cast<std::uint32_t>(p));
-      cells *= static_cast<double>(net.sizes[own.back()]);
+      columns.push_back(static_cast<std::uint32_t>(p));
+      cells *= static_cast<double>(net.sizes[columns.back()]);
     }
     if (static_cast<double>(net.starts.back()) + cells > most)
       throw std::invalid_argument("tables must have a cell for each state of each family");
     net.starts.push_back(net.starts.back() + static_cast<std::size_t>(cells));
-    net.parents.push_back(std::move(own));
+    net.parents.push_back(std::move(columns));
   }
   if (net.starts.back() != tables.size())
     throw std::invalid_argument("tables must have a cell for each state of each family");
@@ -68,15 +68,15 @@ const std::int32_t* checked(const JunctionNet& net, const Codes& codes) {
 
 std::vector<std::uint32_t> checked_targets(const JunctionNet& net,
                                            const In<std::int64_t>& targets) {
-  std::vector<std::uint32_t> found;
+  std::vector<std::uint32_t> listed;
   for (std::size_t k = 0; k < targets.size(); ++k) {
     const std::int64_t c = targets.data()[k];
     if (c < 0 || c >= static_cast<std::int64_t>(net.n_columns()) ||
-        std::find(found.begin(), found.end(), static_cast<std::uint32_t>(c)) != found.end())
+        std::find(listed.begin(), listed.end(), static_cast<std::uint32_t>(c)) != listed.end())
       throw std::invalid_argument("targets must be different columns");
-    found.push_back(static_cast<std::uint32_t>(c));
+    listed.push_back(static_cast<std::uint32_t>(c));
   }
-  return found;
+  return listed;
 }
 
 // Runs a kernel; a net that is too wide comes back as OverflowError(width, largest, cells, bytes).

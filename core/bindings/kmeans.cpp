@@ -42,9 +42,7 @@ class PointArrays {
         run([&] { kernel(points); });
       };
       if (!x_) return call(AllOnes{});
-      if (x_->dtype() == nb::dtype<float>()) return call(float{});
-      if (x_->dtype() == nb::dtype<double>()) return call(double{});
-      throw nb::type_error("x must be float32 or float64");
+      return with_floats(x_->dtype(), "x", call);
     });
   }
 

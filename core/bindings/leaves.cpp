@@ -50,8 +50,8 @@ struct CheckedPaths {
     require_ranges(ahead_low, ahead_high, n_values,
                    "ahead_low and ahead_high must be ranges of value ids");
     for (std::size_t k = 0; k < n_leaves; ++k) {
-      const std::int64_t n_own = ahead_start.data()[k + 1] - ahead_start.data()[k];
-      require(n_own <= (dense.data()[k] ? 0 : kMostCandidates),
+      const std::int64_t n_listed = ahead_start.data()[k + 1] - ahead_start.data()[k];
+      require(n_listed <= (dense.data()[k] ? 0 : kMostCandidates),
               "there must not be more candidates");
       const std::int64_t column = targets.data()[k];
       require(column >= 0 && column < n_columns, "targets must be columns");
@@ -264,16 +264,16 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
                       histograms[k].data(), wholes.data() + at.start[k], prior_fractions.data()[k],
                       root_weights.data()[k], targets.data()[k], n_next.data()[k]});
   }
-  std::vector<LeafSplit> found;
-  run([&] { found = leaf_splits(columns, leaves, rules, n_jobs, signal_pending); });
+  std::vector<LeafSplit> splits;
+  run([&] { splits = leaf_splits(columns, leaves, rules, n_jobs, signal_pending); });
   const auto array = [&](const auto& part) {
-    std::vector<std::decay_t<decltype(part(found[0]))>> out;
-    for (const LeafSplit& leaf : found) out.push_back(part(leaf));
+    std::vector<std::decay_t<decltype(part(splits[0]))>> out;
+    for (const LeafSplit& leaf : splits) out.push_back(part(leaf));
     return copy_out(out);
   };
   std::vector<std::int64_t> next_start{0}, next_weight;
   std::vector<std::int32_t> next_low, next_high;
-  for (const LeafSplit& leaf : found) {
+  for (const LeafSplit& leaf : splits) {
     for (const TreeSplit& split : leaf.next) {
       next_low.push_back(split.low);
       next_high.push_back(split.high);

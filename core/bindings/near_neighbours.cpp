@@ -19,10 +19,8 @@ struct Rows {
   std::int64_t width;
 
   bool is_float() const {
-    const auto type = dense ? dense->dtype() : numbers->dtype();
-    if (type == nb::dtype<float>()) return true;
-    if (type == nb::dtype<double>()) return false;
-    throw nb::type_error("numbers must be float32 or float64");
+    return with_floats(dense ? dense->dtype() : numbers->dtype(), "numbers",
+                       [](auto x) { return std::is_same_v<decltype(x), float>; });
   }
   std::int64_t n_rows() const {
     return static_cast<std::int64_t>(dense ? dense->shape(0) : indptr->size() - 1);
@@ -88,7 +86,7 @@ class NeighboursOf : public Neighbours {
 
 // What Python holds: the index, and the numbers that it reads.
 struct Index {
-  std::unique_ptr<Neighbours> found;
+  std::unique_ptr<Neighbours> neighbours;
   Rows rows;
 };
 
@@ -109,25 +107,28 @@ void make(Index* self, const nb::object& numbers, std::int64_t width, const Squa
   if (cells && static_cast<std::int64_t>(cells->shape(0)) != n)
     throw std::invalid_argument("cells must have a row for each object");
   if (n >= std::int64_t{1} << 31) throw std::invalid_argument("there are too many objects");
-  const NearCells own{cells ? cells->data() : nullptr,
-                      cells ? static_cast<std::int64_t>(cells->shape(1)) : 0};
+  const NearCells near_cells{cells ? cells->data() : nullptr,
+                             cells ? static_cast<std::int64_t>(cells->shape(1)) : 0};
   const auto q = static_cast<std::int64_t>(coords.shape(1));
   const bool single = rows.is_float(), dense = rows.dense.has_value();
-  std::unique_ptr<Neighbours> found;
+  std::unique_ptr<Neighbours> neighbours;
   run([&] {
     if (dense && single)
-      found = make_one<DenseStore<float>>(rows, coords.data(), q, n_split, own, n_jobs);
+      neighbours = make_one<DenseStore<float>>(rows, coords.data(), q, n_split, near_cells, n_jobs);
     else if (dense)
-      found = make_one<DenseStore<double>>(rows, coords.data(), q, n_split, own, n_jobs);
+      neighbours =
+          make_one<DenseStore<double>>(rows, coords.data(), q, n_split, near_cells, n_jobs);
     else if (single)
-      found = make_one<SparseStore<float>>(rows, coords.data(), q, n_split, own, n_jobs);
+      neighbours =
+          make_one<SparseStore<float>>(rows, coords.data(), q, n_split, near_cells, n_jobs);
     else
-      found = make_one<SparseStore<double>>(rows, coords.data(), q, n_split, own, n_jobs);
+      neighbours =
+          make_one<SparseStore<double>>(rows, coords.data(), q, n_split, near_cells, n_jobs);
   });
-  found->is_float = single, found->is_dense = dense;
-  found->n_objects = n, found->width = width, found->n_coords = q;
-  found->n_dimensions = own.n_dimensions;
-  new (self) Index{std::move(found), std::move(rows)};
+  neighbours->is_float = single, neighbours->is_dense = dense;
+  neighbours->n_objects = n, neighbours->width = width, neighbours->n_coords = q;
+  neighbours->n_dimensions = near_cells.n_dimensions;
+  new (self) Index{std::move(neighbours), std::move(rows)};
 }
 
 nb::tuple search(const Index& self, const nb::object& numbers, const Square<double>& coords,
@@ -135,7 +136,7 @@ nb::tuple search(const Index& self, const nb::object& numbers, const Square<doub
                  const std::optional<Square<double>>& positions,
                  const std::optional<In<std::int32_t>>& resolution,
                  const std::optional<In<double>>& widths, double reach, int n_jobs) {
-  const Neighbours& index = *self.found;
+  const Neighbours& index = *self.neighbours;
   const Rows rows = as_rows(numbers, index.width);
   const std::int64_t n = rows.n_rows();
   if (rows.dense.has_value() != index.is_dense || rows.is_float() != index.is_float)

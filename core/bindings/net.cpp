@@ -13,24 +13,14 @@
 namespace tacit::bindings {
 namespace {
 
-using Ints = In<std::int64_t>;
-using Indices = In<std::int32_t>;
-using Flags = In<std::uint8_t>;
-
-void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
 NetScoreKind as_kind(const std::string& name) {
-  constexpr std::pair<const char*, NetScoreKind> known[] = {{"bic", NetScoreKind::kBic},
-                                                            {"aic", NetScoreKind::kAic},
-                                                            {"penalised", NetScoreKind::kPenalised},
-                                                            {"bdeu", NetScoreKind::kBdeu},
-                                                            {"bds", NetScoreKind::kBds},
-                                                            {"k2", NetScoreKind::kK2}};
-  for (const auto& [text, kind] : known)
-    if (name == text) return kind;
-  throw std::invalid_argument("score is not known: " + name);
+  return named<NetScoreKind>({{"bic", NetScoreKind::kBic},
+                              {"aic", NetScoreKind::kAic},
+                              {"penalised", NetScoreKind::kPenalised},
+                              {"bdeu", NetScoreKind::kBdeu},
+                              {"bds", NetScoreKind::kBds},
+                              {"k2", NetScoreKind::kK2}},
+                             name, "score");
 }
 
 NetTable as_net_table(std::int64_t n_records, const Ints& offsets, const Ints& defaults,
@@ -110,14 +100,14 @@ class PyNetRequests {
     const int n = columns_.n_columns();
     for (std::size_t k = 0; k < m; ++k) {
       require(starts.data()[k] <= starts.data()[k + 1], "starts must not descend");
-      NetRequest own{
+      NetRequest request{
           narrow(children.data()[k]), {}, narrow(begins.data()[k]), narrow(ends.data()[k])};
       for (std::int64_t p = starts.data()[k]; p < starts.data()[k + 1]; ++p)
-        own.parents.push_back(narrow(parents.data()[p]));
-      check_family(own.child, own.parents, n);
-      require(own.begin >= 0 && own.begin <= own.end && own.end <= n,
+        request.parents.push_back(narrow(parents.data()[p]));
+      check_family(request.child, request.parents, n);
+      require(request.begin >= 0 && request.begin <= request.end && request.end <= n,
               "begins and ends must be columns, in order");
-      requests_.push_back(std::move(own));
+      requests_.push_back(std::move(request));
     }
   }
 
@@ -131,16 +121,16 @@ class PyNetRequests {
       require(table.offsets[c + 1] - table.offsets[c] + 1 == columns_.arity(c) &&
                   table.missing[c] == columns_.missing(c),
               "the table must have the requests' columns");
-    std::vector<NetCounts> found(requests_.size());
+    std::vector<NetCounts> results(requests_.size());
     run([&] {
       const NetData data(table);
       for_blocks(static_cast<std::int64_t>(requests_.size()), n_jobs, signal_pending,
                  [&](std::int64_t b, StopToken&) {
                    const auto at = static_cast<std::size_t>(b);
-                   found[at] = count_request(data, requests_[at]);
+                   results[at] = count_request(data, requests_[at]);
                  });
     });
-    return as_arrays(found);
+    return as_arrays(results);
   }
 
   nb::tuple merge(const Ints& n_one, const Codes& states_one, const In<double>& rows_one,
@@ -148,13 +138,13 @@ class PyNetRequests {
                   const In<double>& rows_other) const {
     const auto one = as_views({n_one, states_one, rows_one});
     const auto other = as_views({n_other, states_other, rows_other});
-    std::vector<NetCounts> found(requests_.size());
+    std::vector<NetCounts> results(requests_.size());
     run([&] {
       for (std::size_t k = 0; k < requests_.size(); ++k)
-        found[k] = merge_counts(one[k], other[k], requests_[k].parents.size(),
-                                width_of(columns_, requests_[k]));
+        results[k] = merge_counts(one[k], other[k], requests_[k].parents.size(),
+                                  width_of(columns_, requests_[k]));
     });
-    return as_arrays(found);
+    return as_arrays(results);
   }
 
   std::vector<NetCountsView> as_views(const CountArrays& arrays) const {
@@ -182,25 +172,25 @@ class PyNetRequests {
     return static_cast<int>(x);
   }
 
-  static nb::tuple as_arrays(const std::vector<NetCounts>& found) {
+  static nb::tuple as_arrays(const std::vector<NetCounts>& results) {
     std::size_t n_states = 0, n_rows = 0;
-    for (const NetCounts& own : found) {
-      n_states += own.states.size();
-      n_rows += own.rows.size();
+    for (const NetCounts& counts : results) {
+      n_states += counts.states.size();
+      n_rows += counts.rows.size();
     }
-    Buffer<std::int64_t> sizes(found.size());
+    Buffer<std::int64_t> sizes(results.size());
     Buffer<std::uint16_t> states(n_states);
     Buffer<double> rows(n_rows);
     n_states = n_rows = 0;
-    for (std::size_t k = 0; k < found.size(); ++k) {
-      const NetCounts& own = found[k];
-      sizes[k] = own.too_large ? -1 : own.n_states;
-      std::copy(own.states.begin(), own.states.end(), states.data() + n_states);
-      std::copy(own.rows.begin(), own.rows.end(), rows.data() + n_rows);
-      n_states += own.states.size();
-      n_rows += own.rows.size();
+    for (std::size_t k = 0; k < results.size(); ++k) {
+      const NetCounts& counts = results[k];
+      sizes[k] = counts.too_large ? -1 : counts.n_states;
+      std::copy(counts.states.begin(), counts.states.end(), states.data() + n_states);
+      std::copy(counts.rows.begin(), counts.rows.end(), rows.data() + n_rows);
+      n_states += counts.states.size();
+      n_rows += counts.rows.size();
     }
-    const std::size_t m = found.size();
+    const std::size_t m = results.size();
     return nb::make_tuple(to_numpy(std::move(sizes), {m}), to_numpy(std::move(states), {n_states}),
                           to_numpy(std::move(rows), {n_rows}));
   }
@@ -221,12 +211,12 @@ NetFetched fetch_counts(const nb::callable& fetch, const Ints& offsets, const In
                         std::int64_t bytes) {
   const nb::gil_scoped_acquire acquire;
   std::vector<std::int64_t> children, starts{0}, parents, begins, ends;
-  for (const NetRequest& own : requests) {
-    children.push_back(own.child);
-    parents.insert(parents.end(), own.parents.begin(), own.parents.end());
+  for (const NetRequest& request : requests) {
+    children.push_back(request.child);
+    parents.insert(parents.end(), request.parents.begin(), request.parents.end());
     starts.push_back(static_cast<std::int64_t>(parents.size()));
-    begins.push_back(own.begin);
-    ends.push_back(own.end);
+    begins.push_back(request.begin);
+    ends.push_back(request.end);
   }
   const auto as_in = [](const Array<std::int64_t>& array) {
     return nb::cast<Ints>(nb::cast(array));
@@ -234,29 +224,29 @@ NetFetched fetch_counts(const nb::callable& fetch, const Ints& offsets, const In
   const auto a = as_array(children), b = as_array(starts), c = as_array(parents),
              d = as_array(begins), e = as_array(ends);
   try {
-    const nb::tuple found = nb::cast<nb::tuple>(fetch(a, b, c, d, e, bytes));
-    require(found.size() == 4, "fetch must return a total, states, codes and rows");
-    const CountArrays arrays{nb::cast<Ints>(found[1]), nb::cast<Codes>(found[2]),
-                             nb::cast<In<double>>(found[3])};
+    const nb::tuple answer = nb::cast<nb::tuple>(fetch(a, b, c, d, e, bytes));
+    require(answer.size() == 4, "fetch must return a total, states, codes and rows");
+    const CountArrays arrays{nb::cast<Ints>(answer[1]), nb::cast<Codes>(answer[2]),
+                             nb::cast<In<double>>(answer[3])};
     const PyNetRequests all(offsets, missing, as_in(a), as_in(b), as_in(c), as_in(d), as_in(e));
-    NetFetched result{nb::cast<double>(found[0]), {}};
+    NetFetched result{nb::cast<double>(answer[0]), {}};
     const auto views = all.as_views(arrays);
     for (std::size_t k = 0; k < requests.size(); ++k) {
       const NetCountsView& view = views[k];
-      NetCounts own;
-      own.too_large = view.n_states < 0;
-      if (!own.too_large) {
+      NetCounts counts;
+      counts.too_large = view.n_states < 0;
+      if (!counts.too_large) {
         const auto n = static_cast<std::size_t>(view.n_states);
-        own.n_states = view.n_states;
-        own.states.assign(view.states, view.states + n * requests[k].parents.size());
-        own.rows.assign(view.rows,
-                        view.rows + n * static_cast<std::size_t>(width_of(columns, requests[k])));
-        for (std::size_t at = 0; at < own.states.size(); ++at)
-          require(
-              own.states[at] < columns.arity(requests[k].parents[at % requests[k].parents.size()]),
-              "codes of states must be those of parents");
+        counts.n_states = view.n_states;
+        counts.states.assign(view.states, view.states + n * requests[k].parents.size());
+        counts.rows.assign(
+            view.rows, view.rows + n * static_cast<std::size_t>(width_of(columns, requests[k])));
+        for (std::size_t at = 0; at < counts.states.size(); ++at)
+          require(counts.states[at] <
+                      columns.arity(requests[k].parents[at % requests[k].parents.size()]),
+                  "codes of states must be those of parents");
       }
-      result.counts.push_back(std::move(own));
+      result.counts.push_back(std::move(counts));
     }
     return result;
   } catch (nb::python_error& error) {
@@ -316,8 +306,8 @@ class PyNetFamilies {
     }
     Buffer<double> result(n);
     run([&] {
-      const std::vector<double> found = families_->scores(wanted);
-      std::copy(found.begin(), found.end(), result.data());
+      const std::vector<double> scores = families_->scores(wanted);
+      std::copy(scores.begin(), scores.end(), result.data());
     });
     return to_numpy(std::move(result), {n});
   }
@@ -332,7 +322,7 @@ class PyNetFamilies {
       for (std::size_t to = 0; to < n; ++to) {
         const NetFamily& family = families_->family(static_cast<int>(to), {});
         for (std::size_t from = 0; from < n; ++from)
-          result[from * n + to] = from == to ? 0.0 : family.with[from] - family.own;
+          result[from * n + to] = from == to ? 0.0 : family.with[from] - family.score;
       }
     });
     return to_numpy(std::move(result), {n, n});
@@ -361,14 +351,14 @@ class PyNetFamilies {
         throw;
       }
     };
-    NetFound found;
-    run([&] { found = find_net(*families_, start, rules, signal_pending, report); });
-    if (found.interrupted) PyErr_Clear();  // the best net so far is the answer
+    NetResult best;
+    run([&] { best = find_net(*families_, start, rules, signal_pending, report); });
+    if (best.interrupted) PyErr_Clear();  // the best net so far is the answer
     nb::list trace;
-    for (const NetProgress& each : found.trace)
+    for (const NetProgress& each : best.trace)
       trace.append(nb::make_tuple(each.restart, each.n_scored, each.score, each.seconds));
-    return nb::make_tuple(found.parents, found.score, found.n_scored, found.n_moves,
-                          found.interrupted, found.out_of_time, trace);
+    return nb::make_tuple(best.parents, best.score, best.n_scored, best.n_moves, best.interrupted,
+                          best.out_of_time, trace);
   }
 
  private:

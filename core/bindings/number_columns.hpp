@@ -25,13 +25,13 @@ inline NumberColumns as_columns(std::int64_t n_records, const In<std::int64_t>& 
   if (records) {
     if (records->size() != values.size())
       throw std::invalid_argument("records must be as many as values");
-    const std::int32_t* const own = records->data();
+    const std::int32_t* const chosen = records->data();
     for (std::size_t c = 0; c < n; ++c) {
       std::int64_t last = -1;
       bool fine = true;
       for (std::int64_t k = start[c]; k < start[c + 1]; ++k) {
-        fine = fine && last < own[k];
-        last = own[k];
+        fine = fine && last < chosen[k];
+        last = chosen[k];
       }
       if (!fine || last >= n_records)
         throw std::invalid_argument("records must ascend within a column, below n_records");

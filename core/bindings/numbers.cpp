@@ -11,18 +11,11 @@ using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::
 using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class Body>
-auto with_numbers(const nb::dlpack::dtype& type, const Body& body) {
-  if (type == nb::dtype<float>()) return body(float{});
-  if (type == nb::dtype<double>()) return body(double{});
-  throw nb::type_error("numbers must be float32 or float64");
-}
-
-template <class Body>
 auto with_rows(const Indptr& indptr, const Positions& indices, const AnyIn& numbers,
                std::int64_t n_columns, const Body& body) {
   if (indptr.size() < 1 || indices.size() != numbers.size())
     throw std::invalid_argument("numbers must be as many as indices");
-  return with_numbers(numbers.dtype(), [&](auto number) {
+  return with_floats(numbers.dtype(), "numbers", [&](auto number) {
     using X = decltype(number);
     return body(SparseRows<X>{indptr.data(), indices.data(), static_cast<const X*>(numbers.data()),
                               static_cast<std::int64_t>(indptr.size()) - 1, n_columns});
@@ -67,7 +60,7 @@ nb::object bind_group_means(const AnyMatrix& rows, const Positions& order, const
   if (starts.size() < 1 || order.size() != rows.shape(0))
     throw std::invalid_argument("order must name all rows");
   const std::size_t n_groups = starts.size() - 1, width = rows.shape(1);
-  return with_numbers(rows.dtype(), [&](auto number) {
+  return with_floats(rows.dtype(), "numbers", [&](auto number) {
     using X = decltype(number);
     Buffer<X> means(n_groups * width);
     run([&] {

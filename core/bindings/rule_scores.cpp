@@ -9,10 +9,10 @@ using Records = std::optional<In<std::int32_t>>;
 
 // Offsets of n rules into `length` items.
 void check_offsets(const In<std::int64_t>& start, std::size_t length, const char* what) {
-  const std::int64_t* const own = start.data();
+  const std::int64_t* const starts = start.data();
   const std::size_t n = start.size();
-  bool fine = n > 0 && own[0] == 0 && own[n - 1] == static_cast<std::int64_t>(length);
-  for (std::size_t k = 1; fine && k < n; ++k) fine = own[k - 1] <= own[k];
+  bool fine = n > 0 && starts[0] == 0 && starts[n - 1] == static_cast<std::int64_t>(length);
+  for (std::size_t k = 1; fine && k < n; ++k) fine = starts[k - 1] <= starts[k];
   if (!fine) throw std::invalid_argument(what);
 }
 

@@ -17,16 +17,16 @@ T choice(const std::string& name, std::initializer_list<std::pair<const char*, T
 
 template <class Count>
 nb::object answer(const RuleQuery& query, RuleMethod method, int n_jobs) {
-  RuleAnswer<Count> found;
-  run([&] { found = find_rules<Count>(query, method, n_jobs, signal_pending); });
+  RuleAnswer<Count> result;
+  run([&] { result = find_rules<Count>(query, method, n_jobs, signal_pending); });
   nb::list rules;
-  for (const FoundRule<Count>& rule : found.rules) {
+  for (const FoundRule<Count>& rule : result.rules) {
     nb::list conditions;
     for (const RuleCondition& c : rule.conditions)
       conditions.append(nb::make_tuple(c.column, c.code));
     rules.append(nb::make_tuple(nb::tuple(conditions), rule.support, rule.hits, rule.score));
   }
-  return nb::cast(nb::make_tuple(rules, found.total, found.hits));
+  return nb::cast(nb::make_tuple(rules, result.total, result.hits));
 }
 
 nb::object bind_find_rules(const In<std::int64_t>& start, const In<std::int32_t>& rows,

@@ -24,19 +24,13 @@ nb::tuple bind_solve_duals(const In<std::int64_t>& indptr, const In<std::int32_t
       targets.data(),      lower.data(), upper.data(),      static_cast<std::int64_t>(size),
       coefficients.data(), sums.data(),  intercepts.data(), gaps.data(),
       iterations.data()};
-  const auto solve = [&](auto number) {
+  with_floats(values.dtype(), "values", [&](auto number) {
     using X = decltype(number);
     const SparseKernel<X> kernel{indptr.data(), indices.data(),
                                  static_cast<const X*>(values.data()), diagonal.data(),
                                  static_cast<std::int64_t>(n)};
     run([&] { solve_duals(kernel, problems, tolerance, most_iterations, n_jobs, signal_pending); });
-  };
-  if (values.dtype() == nb::dtype<float>())
-    solve(float{});
-  else if (values.dtype() == nb::dtype<double>())
-    solve(double{});
-  else
-    throw nb::type_error("values must be float32 or float64");
+  });
   return nb::make_tuple(to_numpy(std::move(coefficients), {size, n}),
                         to_numpy(std::move(sums), {size, n}),
                         to_numpy(std::move(intercepts), {size}), to_numpy(std::move(gaps), {size}),

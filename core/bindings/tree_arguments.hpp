@@ -16,14 +16,6 @@
 
 namespace tacit::bindings {
 
-using Ints = In<std::int64_t>;
-using Indices = In<std::int32_t>;
-using Flags = In<std::uint8_t>;
-
-inline void require(bool holds, const char* what) {
-  if (!holds) throw std::invalid_argument(what);
-}
-
 template <class T>
 T setting(const nb::dict& settings, const char* name) {
   if (!settings.contains(name)) throw std::invalid_argument("settings has no " + std::string(name));
@@ -34,16 +26,13 @@ T setting(const nb::dict& settings, const char* name) {
 }
 
 inline TreeCriterion as_criterion(const std::string& name) {
-  constexpr std::pair<const char*, TreeCriterion> known[] = {
-      {"bayes_factor", TreeCriterion::kBayesFactor},
-      {"bic", TreeCriterion::kBic},
-      {"entropy", TreeCriterion::kEntropy},
-      {"gini", TreeCriterion::kGini},
-      {"squared_error", TreeCriterion::kSquaredError},
-      {"normal", TreeCriterion::kNormal}};
-  for (const auto& [text, criterion] : known)
-    if (name == text) return criterion;
-  throw std::invalid_argument("criterion is not known: " + name);
+  return named<TreeCriterion>({{"bayes_factor", TreeCriterion::kBayesFactor},
+                               {"bic", TreeCriterion::kBic},
+                               {"entropy", TreeCriterion::kEntropy},
+                               {"gini", TreeCriterion::kGini},
+                               {"squared_error", TreeCriterion::kSquaredError},
+                               {"normal", TreeCriterion::kNormal}},
+                              name, "criterion");
 }
 
 inline TreeRules as_rules(const nb::dict& settings) {

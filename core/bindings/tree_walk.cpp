@@ -5,10 +5,6 @@
 namespace tacit::bindings {
 namespace {
 
-using Ints = In<std::int64_t>;
-using Indices = In<std::int32_t>;
-using Flags = In<std::uint8_t>;
-
 WalkNodes as_nodes(const Indices& column, const Indices& low, const Indices& high,
                    const Flags& complete, const Indices& first, const Indices& children) {
   const std::size_t n = column.size();

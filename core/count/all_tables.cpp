@@ -17,10 +17,10 @@ struct Tail {
 // length: where each ends need not be guessed.
 template <int kLength>
 void add_pairs(const std::uint16_t* values, int length, std::int64_t base, std::int64_t width,
-               std::uint32_t* own, std::uint32_t* square) {
+               std::uint32_t* single, std::uint32_t* square) {
   const int n = kLength < 0 ? length : kLength;
   for (int i = 0; i < n; ++i) {
-    ++own[values[i] - base];
+    ++single[values[i] - base];
     std::uint32_t* row = square + (values[i] - base) * width;
     for (int j = i + 1; j < n; ++j) ++row[values[j] - base];
   }
@@ -66,9 +66,9 @@ class AllTables {
       const auto begin = static_cast<std::uint32_t>(next - values_.data());
       std::int64_t code = target.default_code;
       for (const V* v = records.begin(r); v != records.end(r); ++v) {
-        const std::int32_t own = number[*v];
-        *next = static_cast<std::uint16_t>(own);  // written over if it is not one of ours
-        next += own >= 0;
+        const std::int32_t index = number[*v];
+        *next = static_cast<std::uint16_t>(index);  // written over if it is not one of ours
+        next += index >= 0;
         if (const std::int64_t t = *v - target.first; t >= 0 && t < last)
           code = t + (t >= target.default_code);
       }
@@ -126,9 +126,9 @@ class AllTables {
     std::vector<std::int64_t> counts(at(n_targets_ * width));
     for (std::size_t k = 0; k < n; ++k) {
       ++totals[tails[k].target];
-      std::int64_t* own = counts.data() + tails[k].target * width;
+      std::int64_t* row = counts.data() + tails[k].target * width;
       const std::uint16_t* values = values_.data() + tails[k].begin;
-      for (std::uint16_t i = 0; i < tails[k].length; ++i) ++own[values[i] - base];
+      for (std::uint16_t i = 0; i < tails[k].length; ++i) ++row[values[i] - base];
     }
     for (std::int64_t a = from; a < n_; ++a) {
       const ColumnShape& column = columns_[at(a)];
@@ -169,9 +169,9 @@ class AllTables {
   void pair(std::int64_t a, std::int64_t b, std::int64_t y, std::int64_t base, std::int64_t width,
             std::int64_t* out) {
     const ColumnShape &A = columns_[at(a)], &B = columns_[at(b)];
-    const std::uint32_t* own = counts_.data() + y * width;
-    const std::uint32_t* own_b = own + first_[at(b)] - base;
-    left_.assign(own_b, own_b + B.arity - 1);  // counts of b where a has its default
+    const std::uint32_t* single = counts_.data() + y * width;
+    const std::uint32_t* single_b = single + first_[at(b)] - base;
+    left_.assign(single_b, single_b + B.arity - 1);  // counts of b where a has its default
     std::int64_t corner = totals_[at(y)];
     const auto cell = [&](std::int64_t code_a, std::int64_t code_b) -> std::int64_t& {
       return out[(code_a * B.arity + code_b) * n_targets_ + y];
@@ -180,7 +180,7 @@ class AllTables {
       const std::int64_t code_a = u + (u >= A.default_code), value = first_[at(a)] + u;
       const std::uint32_t* row =
           square_.data() + (y * width + value - base) * width + first_[at(b)] - base;
-      std::int64_t rest = own[value - base];
+      std::int64_t rest = single[value - base];
       corner -= rest;
       for (std::int64_t w = 0; w < B.arity - 1; ++w) {
         cell(code_a, w + (w >= B.default_code)) = row[w];
@@ -236,12 +236,12 @@ class AllTables {
         fill(below.data() + start[value], start[value + 1] - start[value], a + 1, r - 1,
              part.data());
         table = out;
-        const std::int64_t* own = part.data();
+        const std::int64_t* source = part.data();
         for (const std::int64_t* set = sets_behind(a, r - 1); set != sets_end(r - 1); ++set) {
-          std::copy_n(own, *set, table + code * *set);
+          std::copy_n(source, *set, table + code * *set);
           std::int64_t* rest = table + column.default_code * *set;
-          for (std::int64_t x = 0; x < *set; ++x) rest[x] -= own[x];
-          own += *set;
+          for (std::int64_t x = 0; x < *set; ++x) rest[x] -= source[x];
+          source += *set;
           table += column.arity * *set;
         }
       }

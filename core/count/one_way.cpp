@@ -128,8 +128,7 @@ void two_way(const Records<V>& records, std::int64_t first, std::int64_t n_state
   template void one_way(const Records<V>&, double*, int, Poll);                                   \
   template void two_way(const Records<V>&, std::int64_t, std::int64_t, std::int64_t*, int, Poll); \
   template void two_way(const Records<V>&, std::int64_t, std::int64_t, double*, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t)
-TACIT_INSTANTIATE(std::uint32_t)
+TACIT_FOR_VALUE_TYPES(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

@@ -171,8 +171,7 @@ template void mirror(std::uint32_t*, std::int64_t, int, Poll);
   template void pair_triangle(const Records<V>&, std::uint32_t*, int, Poll);    \
   template void pair_counts_outer(const Records<V>&, std::int64_t*, int, Poll); \
   template void pair_counts_outer(const Records<V>&, double*, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t)
-TACIT_INSTANTIATE(std::uint32_t)
+TACIT_FOR_VALUE_TYPES(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

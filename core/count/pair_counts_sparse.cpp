@@ -25,7 +25,7 @@ std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
 // Which values are popular, and where: slot[v] is the position of v among them, or, for a rare
 // value, their number. That last slot is a real position wherever slots are counted or written to,
-// so that telling popular from rare, which no branch predictor can do, needs no branch.
+// so that separating popular from rare, which no branch predictor can do, needs no branch.
 struct Popular {
   std::vector<std::uint16_t> slot;
   std::vector<std::int64_t> values;
@@ -219,7 +219,7 @@ class SparseCounter {
     const ListBits list = list_bits();
     std::vector<Sum> sums(at(n_), Sum{0});
     std::vector<std::uint64_t> seen(at(n_words), 0);
-    std::vector<std::uint32_t> hit(at(n_words + kListSlack)), found(at(n_ + kListSlack));
+    std::vector<std::uint32_t> hit(at(n_words + kListSlack)), listed(at(n_ + kListSlack));
     Meter meter(token);
     for (std::int64_t v = group.lo; v < group.hi; ++v) {
       meter.spend(8 * entries_[at(v)] + 1);
@@ -237,18 +237,18 @@ class SparseCounter {
       std::int64_t length;
       if ((end - begin) * kSortBelow < n_words) {  // few entries: not worth looking at all words
         for (const V* p = begin; p < end; ++p) add(*p);
-        const auto last = std::copy(begin, end, found.begin());
-        std::sort(found.begin(), last);
-        length = std::unique(found.begin(), last) - found.begin();
+        const auto last = std::copy(begin, end, listed.begin());
+        std::sort(listed.begin(), last);
+        length = std::unique(listed.begin(), last) - listed.begin();
       } else {
         for (const V* p = begin; p < end; ++p) {
           add(*p);
           seen[*p / 64u] |= std::uint64_t{1} << (*p % 64u);
         }
-        length = list(seen.data(), n_words, hit.data(), found.data());
+        length = list(seen.data(), n_words, hit.data(), listed.data());
       }
       for (std::int64_t k = 0; k < length; ++k) {
-        const std::uint32_t j = found[at(k)];
+        const std::uint32_t j = listed[at(k)];
         column[k] = static_cast<V>(j);
         count[k] = sums[j];
         sums[j] = Sum{0};
@@ -413,8 +413,7 @@ SparsePairs<Count> pair_counts_sparse(const Records<V>& records, int n_jobs, Pol
 #define TACIT_INSTANTIATE(V)                                                           \
   template SparsePairs<std::int64_t> pair_counts_sparse(const Records<V>&, int, Poll); \
   template SparsePairs<double> pair_counts_sparse(const Records<V>&, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t)
-TACIT_INSTANTIATE(std::uint32_t)
+TACIT_FOR_VALUE_TYPES(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

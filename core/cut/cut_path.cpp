@@ -58,27 +58,27 @@ class Contraction {
   // lead to nodes that are out, in the upper half to nodes that are in.
   void add_up(Meter& meter) {
     for (std::int64_t u = 0; u < graph_.n_nodes; ++u) {
-      const State own = state[at(u)];
-      if (!is_open(own)) continue;
+      const State side = state[at(u)];
+      if (!is_open(side)) continue;
       double within = 0, across = 0;
       for (std::int64_t a = graph_.start[u]; a < graph_.start[u + 1]; ++a)
-        (whole_ || state[at(graph_.head[a])] == own ? within : across) += graph_.weight[a];
+        (whole_ || state[at(graph_.head[a])] == side ? within : across) += graph_.weight[a];
       open_[at(u)] = within;
-      base[at(u)] += own == State::lower ? across : -across;
+      base[at(u)] += side == State::lower ? across : -across;
     }
     meter.spend(graph_.start[graph_.n_nodes]);
   }
 
   void decide(const LambdaRange (&ranges)[2], Meter& meter) {
     for (std::int64_t u = 0; u < graph_.n_nodes; ++u) {
-      const State own = state[at(u)];
-      if (!is_open(own)) continue;
-      const LambdaRange& range = ranges[static_cast<std::size_t>(own)];
+      const State side = state[at(u)];
+      if (!is_open(side)) continue;
+      const LambdaRange& range = ranges[static_cast<std::size_t>(side)];
       try_node(u, range);
       while (!stack_.empty()) {
         const std::int32_t next = stack_.back();
         stack_.pop_back();
-        spread(next, own, range);
+        spread(next, side, range);
         meter.spend(graph_.start[next + 1] - graph_.start[next]);
       }
     }
@@ -144,12 +144,12 @@ class Components {
     std::vector<std::int32_t> position(part_.size());
     for (std::int64_t u = 0; u < graph_.n_nodes; ++u) {
       if (part_[at(u)] == kNowhere) continue;
-      CutPart& own = parts[at(part_[at(u)])];
-      position[at(u)] = static_cast<std::int32_t>(own.node.size());
-      own.half = state_[at(u)];
-      own.node.push_back(static_cast<std::int32_t>(u));
-      own.base.push_back(base[u]);
-      own.rate.push_back(rate[u]);
+      CutPart& part = parts[at(part_[at(u)])];
+      position[at(u)] = static_cast<std::int32_t>(part.node.size());
+      part.half = state_[at(u)];
+      part.node.push_back(static_cast<std::int32_t>(u));
+      part.base.push_back(base[u]);
+      part.rate.push_back(rate[u]);
     }
     for (std::int64_t u = 0; u < graph_.n_nodes; ++u)
       if (part_[at(u)] != kNowhere) copy_row(u, position, parts[at(part_[at(u)])].graph);
@@ -163,9 +163,9 @@ class Components {
   };
 
   void explore(std::int64_t root) {
-    const auto own = static_cast<std::int32_t>(sizes_.size());
+    const auto number = static_cast<std::int32_t>(sizes_.size());
     Size size{0, 0};
-    part_[at(root)] = own;
+    part_[at(root)] = number;
     stack_.push_back(static_cast<std::int32_t>(root));
     while (!stack_.empty()) {
       const std::int32_t u = stack_.back();
@@ -176,7 +176,7 @@ class Components {
         if (state_[at(v)] != state_[at(u)]) continue;
         ++size.arcs;
         if (part_[at(v)] != kNowhere) continue;
-        part_[at(v)] = own;
+        part_[at(v)] = number;
         stack_.push_back(v);
       }
     }

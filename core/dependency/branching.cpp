@@ -28,8 +28,8 @@ class Contraction {
         on_path_(n_, 0) {
     for (std::size_t to = 1; to < n_; ++to)
       for (std::size_t from = 0; from < n_; ++from) {
-        const double own = from == 0 ? 0.0 : weights[(from - 1) * n + to - 1];
-        if (from != to && (from == 0 || own > 0)) weight_[from * n_ + to] = own;
+        const double weight = from == 0 ? 0.0 : weights[(from - 1) * n + to - 1];
+        if (from != to && (from == 0 || weight > 0)) weight_[from * n_ + to] = weight;
         arc_[from * n_ + to] = {static_cast<std::int32_t>(from), static_cast<std::int32_t>(to)};
       }
     for (std::size_t x = 0; x < n_; ++x) node_[x] = static_cast<std::int32_t>(x);

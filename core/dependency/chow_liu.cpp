@@ -258,7 +258,7 @@ class SparseTree {
   }
 
   struct Shared {
-    std::int32_t other, own;  // value ids
+    std::int32_t other, value;  // value ids
     double count;
   };
 
@@ -276,9 +276,9 @@ class SparseTree {
     }
     if (end - begin > 1)
       std::sort(room.begin(), room.end(), [](const Shared& x, const Shared& y) {
-        return x.other != y.other ? x.other < y.other : x.own < y.own;
+        return x.other != y.other ? x.other < y.other : x.value < y.value;
       });
-    std::vector<double> own(static_cast<std::size_t>(end - begin), 0.0);
+    std::vector<double> shared_counts(static_cast<std::size_t>(end - begin), 0.0);
     for (std::size_t k = 0; k < room.size();) {
       const std::int32_t b = column_of_[static_cast<std::size_t>(room[k].other)];
       double cells = margins_[static_cast<std::size_t>(a)].of_values +
@@ -291,16 +291,16 @@ class SparseTree {
         for (; k < room.size() && room[k].other == value; ++k) {
           cells += times_log(room[k].count);
           of_value += room[k].count;
-          own[static_cast<std::size_t>(room[k].own - begin)] += room[k].count;
+          shared_counts[static_cast<std::size_t>(room[k].value - begin)] += room[k].count;
         }
         const double single = singles_[static_cast<std::size_t>(value)];
         cells += times_log(single - of_value) - times_log(single);
         both += of_value;
       }
       for (std::size_t s = first; s < k; ++s) {
-        double& shared = own[static_cast<std::size_t>(room[s].own - begin)];
+        double& shared = shared_counts[static_cast<std::size_t>(room[s].value - begin)];
         if (shared == 0) continue;
-        const double single = singles_[static_cast<std::size_t>(room[s].own)];
+        const double single = singles_[static_cast<std::size_t>(room[s].value)];
         cells += times_log(single - shared) - times_log(single);
         shared = 0;
       }
@@ -312,7 +312,7 @@ class SparseTree {
     }
   }
 
-  bool share(std::int32_t a, std::int32_t b) const {
+  bool overlap(std::int32_t a, std::int32_t b) const {
     for (std::int64_t v = columns_.offsets[a]; v < columns_.offsets[a + 1]; ++v) {
       const std::int32_t* end = indices_ + indptr_[v + 1];
       const std::int32_t* p = std::lower_bound(indices_ + indptr_[v], end,
@@ -352,16 +352,16 @@ class SparseTree {
     Poller poller(poll);
     Outside outside(ranked);
     std::int64_t steps = 0;
-    // Puts the next column that `own` could be joined to into the queue.
+    // Puts the next column that `column` could be joined to into the queue.
     const auto advance = [&](std::int32_t rank, std::int32_t from) {
-      const std::int32_t own = ranked[static_cast<std::size_t>(rank)];
+      const std::int32_t column = ranked[static_cast<std::size_t>(rank)];
       for (std::int32_t k = from; k < rank; ++k) {
         if (!outside.has(rank)) k = outside.first(k);
         if (k >= rank) return;
         if (++steps % 65536 == 0) poller.check();
         const std::int32_t other = ranked[static_cast<std::size_t>(k)];
-        if (sets.find(own) == sets.find(other) || share(own, other)) continue;
-        queue.push({make_edge(own, other, weight_of_strangers(own, other)), rank, k + 1});
+        if (sets.find(column) == sets.find(other) || overlap(column, other)) continue;
+        queue.push({make_edge(column, other, weight_of_strangers(column, other)), rank, k + 1});
         return;
       }
     };

@@ -49,47 +49,32 @@ __attribute__((noinline)) void settle(const Corrections<T>& c, std::int64_t leng
   batch.exponents[slot] = top + length * c.scale;
 }
 
-// For a record whose product leaves the range: exponents are split off before they can do so.
-template <class S, class V>
-TACIT_INLINE void weigh_apart(const Corrections<double>& c, const V* begin, const V* end,
-                              Batch<double>& batch, std::int64_t slot) {
-  const std::int64_t width = S::template width<double>(c.width);
-  const double* const rows = c.rows.data();
-  S::template for_groups<double>(
-      c.width, [&](std::int64_t first, auto units, auto) TACIT_INLINE_LAMBDA {
-        ApartLanes<units> product;
-        product.load(c.mantissas.data() + first, c.exponents.data() + first);
-        for (const V* p = begin; p < end;) {
-          const V* const stop = end - p > c.chunk ? p + c.chunk : end;
-          for (; p < stop; ++p)
-            product.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
-          product.split_off();
-        }
-        product.store(batch.mantissas.data() + first, batch.cluster_exponents.data() + first);
-      });
-  settle(c, end - begin, batch, slot);
-}
-
-// The same for floats, of which a few can be multiplied as such.
-template <class S, class V>
-TACIT_INLINE void weigh_apart(const Corrections<float>& c, const V* begin, const V* end,
-                              Batch<float>& batch, std::int64_t slot) {
-  const std::int64_t width = S::template width<float>(c.width);
-  const float* const rows = c.rows.data();
-  S::template for_groups<float>(
-      c.width, [&](std::int64_t first, auto units, auto) TACIT_INLINE_LAMBDA {
-        ApartLanes<2 * units> product;
-        product.load(c.mantissas.data() + first, c.exponents.data() + first);
-        for (const V* p = begin; p < end;) {
-          Lanes<float, units> part;
-          part.fill(0x1p64f);
-          const V* const stop = end - p > c.chunk ? p + c.chunk : end;
-          for (; p < stop; ++p) part.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
-          product.multiply(part);
-          product.split_off(64);
-        }
-        product.store(batch.mantissas.data() + first, batch.cluster_exponents.data() + first);
-      });
+// For a record whose product leaves the range: exponents are split off before they can do so. Of
+// floats, a few can be multiplied as such.
+template <class S, class T, class V>
+TACIT_INLINE void weigh_apart(const Corrections<T>& c, const V* begin, const V* end,
+                              Batch<T>& batch, std::int64_t slot) {
+  const std::int64_t width = S::template width<T>(c.width);
+  const T* const rows = c.rows.data();
+  S::template for_groups<T>(c.width, [&](std::int64_t first, auto units, auto) TACIT_INLINE_LAMBDA {
+    ApartLanes<static_cast<int>(sizeof(double) / sizeof(T)) * units> product;
+    product.load(c.mantissas.data() + first, c.exponents.data() + first);
+    for (const V* p = begin; p < end;) {
+      const V* const stop = end - p > c.chunk ? p + c.chunk : end;
+      if constexpr (std::is_same_v<T, float>) {
+        Lanes<float, units> part;
+        part.fill(0x1p64f);
+        for (; p < stop; ++p) part.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
+        product.multiply(part);
+        product.split_off(64);
+      } else {
+        for (; p < stop; ++p)
+          product.multiply(rows + static_cast<std::int64_t>(*p) * width + first);
+        product.split_off();
+      }
+    }
+    product.store(batch.mantissas.data() + first, batch.cluster_exponents.data() + first);
+  });
   settle(c, end - begin, batch, slot);
 }
 
@@ -158,7 +143,7 @@ TACIT_INLINE void weigh_body(const Corrections<T>& c, const Records<V>& records,
         if (watch_record(c, begins[i], ends[i]) < kNothing * sum) continue;
       }
     }
-    weigh_apart<S, V>(c, begins[i], ends[i], batch, i);
+    weigh_apart<S>(c, begins[i], ends[i], batch, i);
   }
 }
 

@@ -48,8 +48,8 @@ std::pair<double, double> correct(const double* p, const double* factor, std::in
   Double2 lowest = Double2{} + std::numeric_limits<double>::infinity(), highest = {0, 0};
   std::int64_t k = 0;
   for (; k + 2 <= n; k += 2) {
-    const Double2 own = Pairs::at(p + k);
-    const Double2 x = (own > floor ? own : floor) * Pairs::at(factor + k);
+    const Double2 value = Pairs::at(p + k);
+    const Double2 x = (value > floor ? value : floor) * Pairs::at(factor + k);
     lowest = x < lowest ? x : lowest;
     highest = x > highest ? x : highest;
     Pairs::at(out + k) = x;

@@ -120,9 +120,10 @@ double sum_records(const Records<V>& records, const MixtureModel& model, double*
   Buffer<double> parts(static_cast<std::size_t>(n_blocks * (cells + width)));
   std::vector<double> logs(static_cast<std::size_t>(n_blocks));
   for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
-    double* const own = parts.data() + b * (cells + width);
-    logs[static_cast<std::size_t>(b)] = sum_block<V, T>(
-        records, c, exponent, block_range(records.size(), n_blocks, b), own + width, own, token);
+    double* const block_sums = parts.data() + b * (cells + width);
+    logs[static_cast<std::size_t>(b)] =
+        sum_block<V, T>(records, c, exponent, block_range(records.size(), n_blocks, b),
+                        block_sums + width, block_sums, token);
   });
   // Rows are merged in block order, whoever merges them; row 0 holds the totals.
   const std::int64_t n_rows = records.n_values + 1;
@@ -189,8 +190,7 @@ void em_posterior(const Records<V>& records, const MixtureModel& model, double* 
   template double em_step(const Records<V>&, const MixtureModel&, bool, double*, double*, int, \
                           Poll);                                                               \
   template void em_posterior(const Records<V>&, const MixtureModel&, double*, double*, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t)
-TACIT_INSTANTIATE(std::uint32_t)
+TACIT_FOR_VALUE_TYPES(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

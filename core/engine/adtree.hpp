@@ -66,7 +66,7 @@ class Pool {
   }
   void view(const T* data, std::size_t size) {
     reset();
-    data_ = const_cast<T*>(data);  // never written before own()
+    data_ = const_cast<T*>(data);  // never written before make_writable()
     size_ = size;
   }
   bool owned() const { return owned_; }
@@ -178,7 +178,7 @@ class Tree : public Engine {
 
   // Growing. Alone only.
   void plant();
-  void own();
+  void make_writable();
   template <class T>
   void make_room_for(Pool<T>& pool, std::size_t more);
   std::uint32_t expand(std::uint32_t node, std::uint32_t position, const Some& some);
@@ -236,7 +236,7 @@ void Tree::answer(const std::vector<Axis>& axes, const Ask& ask) {
   } catch (const Missing&) {
   }
   const std::unique_lock lock(mutex_);
-  own();
+  make_writable();
   for (std::size_t before = kNone;;) {
     try {
       ask(true, now);

@@ -76,7 +76,7 @@ void Tree::restore(const TreeArrays& arrays) {
 }
 
 // Before the first change, a restored tree copies what it was only looking at.
-void Tree::own() {
+void Tree::make_writable() {
   if (nodes_.owned()) return;
   nodes_.reserve(nodes_.size());
   varies_.reserve(varies_.size());
@@ -130,7 +130,7 @@ void Tree::load_columns(const std::vector<Axis>& axes, std::uint32_t now) {
     throw OverLimit("with these columns, codes of columns alone need more than that");
   for (const Axis& axis : axes) store_->column(axis.column);
   if (pool_bytes() + store_->bytes() <= most) return;
-  own();
+  make_writable();
   forget_lists();
   while (forget_unused(now)) {
   }
@@ -243,7 +243,7 @@ void Tree::build(Poll poll) {
   for (const std::int64_t c : order_) missing += store_->missing_bytes(c);
   if (pool_bytes() + store_->bytes() + missing > options_.limit - options_.limit / 5)
     throw OverLimit("the whole tree needs more than that");
-  own();
+  make_writable();
   scratch_ = 0;
   Poller poller(poll);
   try {

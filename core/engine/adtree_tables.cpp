@@ -67,10 +67,10 @@ class TableWalk {
         columns.push_back(axes_[later].column);
         strides.push_back(axes_[later].stride);
       }
-      std::vector<Entry<Count>> own;
-      tally_records(tree_.store(), some, tally_, columns, strides, own);
-      combine(own);
-      entries.insert(entries.end(), own.begin(), own.end());
+      std::vector<Entry<Count>> tallied;
+      tally_records(tree_.store(), some, tally_, columns, strides, tallied);
+      combine(tallied);
+      entries.insert(entries.end(), tallied.begin(), tallied.end());
       return;
     }
     const Vary vary = vary_of(node, axis);

@@ -45,7 +45,7 @@ void count_coded(const Column& column, const Some& some, std::uint32_t* counts) 
     counts[k % arity] += copies[static_cast<std::size_t>(k)];
 }
 
-// First all records that go anywhere, without a branch; then, of these, each to its own position.
+// First all records that go anywhere, without a branch; then, of these, each to its position.
 void split_coded(const Column& column, const Some& some, std::int32_t** ends) {
   std::vector<std::uint8_t> wanted(static_cast<std::size_t>(column.arity));
   for (std::size_t c = 0; c < wanted.size(); ++c) wanted[c] = ends[c] != nullptr;
@@ -158,13 +158,13 @@ void count_codes(const Column& column, const Some& some, std::uint32_t* counts) 
   }
   std::int64_t stored = 0;
   for (std::int64_t v = 0; v < column.n_values(); ++v) {
-    std::uint32_t found = 0;
+    std::uint32_t n_matching = 0;
     if (some.list)
-      intersect(some, column.begin(v), column.length(v), [&](std::int64_t) { ++found; });
+      intersect(some, column.begin(v), column.length(v), [&](std::int64_t) { ++n_matching; });
     else
-      found = static_cast<std::uint32_t>(column.length(v));
-    counts[column.code_of(v)] += found;
-    stored += found;
+      n_matching = static_cast<std::uint32_t>(column.length(v));
+    counts[column.code_of(v)] += n_matching;
+    stored += n_matching;
   }
   counts[column.default_code] += static_cast<std::uint32_t>(some.n - stored);
 }

@@ -60,21 +60,21 @@ void combine(std::vector<Entry<Count>>& entries) {
 template <class Count>
 SparseCells to_cells(const Tally<Count>& tally, std::vector<Entry<Count>>& entries) {
   combine(entries);
-  SparseCells found;
-  found.cells = Buffer<std::int64_t>(entries.size());
+  SparseCells result;
+  result.cells = Buffer<std::int64_t>(entries.size());
   Result out{nullptr, nullptr};
   if constexpr (sizeof(Count) == sizeof(Int128)) {
-    found.sums = Buffer<double>(entries.size());
-    out.sums = found.sums.data();
+    result.sums = Buffer<double>(entries.size());
+    out.sums = result.sums.data();
   } else {
-    found.counts = Buffer<std::int64_t>(entries.size());
-    out.counts = found.counts.data();
+    result.counts = Buffer<std::int64_t>(entries.size());
+    out.counts = result.counts.data();
   }
   for (std::size_t k = 0; k < entries.size(); ++k) {
-    found.cells[k] = entries[k].cell;
+    result.cells[k] = entries[k].cell;
     tally.write(entries[k].count, out, static_cast<std::int64_t>(k));
   }
-  return found;
+  return result;
 }
 
 template <class Count>

@@ -50,7 +50,7 @@ class Engine {
   // Writes every cell, in C order of the question's columns.
   virtual void dense(const Question& question, Result out, Poll poll) = 0;
   virtual SparseCells sparse(const Question& question, Poll poll) = 0;
-  virtual std::int64_t bytes() const = 0;  // beyond the table's own arrays
+  virtual std::int64_t bytes() const = 0;  // beyond the arrays of the table
 
  protected:
   std::shared_ptr<const ColumnStore> store_;

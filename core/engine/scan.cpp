@@ -186,14 +186,15 @@ void Scan::dense(const Question& question, Result out, Poll poll) {
       write_all(tally, counts, out);
       return;
     }
-    // Every part has its own counts: no more parts than threads, nor than the table is worth.
+    // Each part is counted apart: no more parts than threads, nor than the table is worth.
     const std::int64_t parts = std::clamp<std::int64_t>(
         std::min(m / kPart, m / std::max<std::int64_t>(n_cells, 1)), 1, n_jobs_);
     std::vector<std::vector<Count>> others(static_cast<std::size_t>(parts - 1), counts);
     for_blocks(parts, n_jobs_, poll, [&](std::int64_t part, StopToken& token) {
-      Count* own = part == 0 ? counts.data() : others[static_cast<std::size_t>(part - 1)].data();
+      Count* part_counts =
+          part == 0 ? counts.data() : others[static_cast<std::size_t>(part - 1)].data();
       const Range range = block_range(m, parts, part);
-      scan_range(store, tally, question.columns, strides, n_cells, range, own, token);
+      scan_range(store, tally, question.columns, strides, n_cells, range, part_counts, token);
     });
     for (const auto& other : others)
       for (std::size_t k = 0; k < counts.size(); ++k) counts[k] += other[k];

@@ -79,21 +79,22 @@ void JunctionTree::evidence_many(const std::int32_t* codes, std::size_t n, const
         const auto end = static_cast<std::size_t>(range.end);
         for (auto k = static_cast<std::size_t>(range.begin); k < end;) {
           const std::size_t record = sorted[k];
-          const std::int32_t* const own = codes + record * width;
+          const std::int32_t* const evidence = codes + record * width;
           if (!run || !same_pattern(record, sorted[k - 1])) {
             run.reset();
-            plan = plan_junction(net_, task, own, {}, order_, 1, limits_, nullptr);
+            plan = plan_junction(net_, task, evidence, {}, order_, 1, limits_, nullptr);
             run = std::make_unique<JunctionRun>(net_, plan, token);
           }
           std::size_t next = k;
           double weight = 0;
           for (; next < end; ++next) {
             const std::size_t other = sorted[next];
-            if (std::memcmp(codes + other * width, own, width * sizeof *own) != 0) break;
+            if (std::memcmp(codes + other * width, evidence, width * sizeof *evidence) != 0) break;
             weight += weights ? weights[other] : 1;
           }
-          const double found = sum ? run->families(own, weight, sum) : run->evidence(own);
-          for (; k < next; ++k) log_evidence[sorted[k]] = found;
+          const double result =
+              sum ? run->families(evidence, weight, sum) : run->evidence(evidence);
+          for (; k < next; ++k) log_evidence[sorted[k]] = result;
           token.check();
         }
       });

@@ -61,8 +61,8 @@ class JunctionRun {
   void give_families(const PlannedClique& clique, double weight, double* out);
   void send_down(std::size_t child, Asked asked, double* out);
   std::size_t observed_cell(const ObservedAxes& axes) const;
-  void own_products(const PlannedClique& clique, const std::int32_t* codes,
-                    std::vector<double>& out) const;
+  void residual_products(const PlannedClique& clique, const std::int32_t* codes,
+                         std::vector<double>& out) const;
   Buffer<double> cumulated_products(const PlannedClique& clique);
 
   const JunctionNet& net_;

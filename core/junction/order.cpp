@@ -16,14 +16,14 @@ using Vertices = std::vector<Vertex>;
 
 // Sums up what an order costs, from the neighbours that each vertex had. A clique that is part of
 // the one before it is not maximal and costs nothing.
-void measure(const InteractionGraph& graph, Elimination& found) {
+void measure(const InteractionGraph& graph, Elimination& elimination) {
   const std::size_t n = graph.size();
   std::vector<std::size_t> position(n), widest(n, 0);
-  for (std::size_t k = 0; k < n; ++k) position[found.order[k]] = k;
-  found.cells = found.largest = 0;
-  found.width = 0;
-  for (const Vertex v : found.order) {
-    const Vertices& later = found.later[v];
+  for (std::size_t k = 0; k < n; ++k) position[elimination.order[k]] = k;
+  elimination.cells = elimination.largest = 0;
+  elimination.width = 0;
+  for (const Vertex v : elimination.order) {
+    const Vertices& later = elimination.later[v];
     if (!later.empty()) {
       const Vertex next = *std::min_element(later.begin(), later.end(), [&](Vertex a, Vertex b) {
         return position[a] < position[b];
@@ -33,9 +33,9 @@ void measure(const InteractionGraph& graph, Elimination& found) {
     if (widest[v] == later.size() + 1) continue;
     double cells = graph.sizes[v];
     for (const Vertex u : later) cells *= graph.sizes[u];
-    found.cells += cells;
-    found.largest = std::max(found.largest, cells);
-    found.width = std::max(found.width, later.size() + 1);
+    elimination.cells += cells;
+    elimination.largest = std::max(elimination.largest, cells);
+    elimination.width = std::max(elimination.width, later.size() + 1);
   }
 }
 
@@ -67,10 +67,10 @@ class Greedy {
     }
   }
 
-  // False, and nothing of use in `found`, if a clique has more cells than the bound.
-  bool run(double bound, Elimination& found, Poller& poller) {
-    found.order.clear();
-    found.later.assign(graph_.size(), {});
+  // False, and nothing of use in `elimination`, if a clique has more cells than the bound.
+  bool run(double bound, Elimination& elimination, Poller& poller) {
+    elimination.order.clear();
+    elimination.later.assign(graph_.size(), {});
     for (Vertex v = 0; v < graph_.size(); ++v)
       if (!is_last_[v]) {  // the last ones are all joined when their turn comes
         count_missing(v);
@@ -82,17 +82,17 @@ class Greedy {
       const Vertex v = std::get<2>(top);
       if (gone_[v] || std::get<3>(top) != stamp_[v]) continue;
       if (clique_cells(v) > bound) return false;
-      found.later[v] = adjacent_[v];
-      found.order.push_back(v);
+      elimination.later[v] = adjacent_[v];
+      elimination.order.push_back(v);
       remove(v);
       poller.check();
     }
     for (const Vertex v : graph_.last) {
-      found.later[v] = adjacent_[v];
-      found.order.push_back(v);
+      elimination.later[v] = adjacent_[v];
+      elimination.order.push_back(v);
       remove(v);
     }
-    measure(graph_, found);
+    measure(graph_, elimination);
     return true;
   }
 
@@ -152,8 +152,8 @@ class Greedy {
     double first = -1, second = log_cells_[v];
     if (missing_[v] > 0) {
       const auto missing = static_cast<double>(missing_[v]);
-      const std::uint64_t place = (static_cast<std::uint64_t>(stamp_[v]) << 32) ^ v;
-      const double factor = seed_ ? std::exp2(spread_ * (uniform_at(seed_, place) - 0.5)) : 1;
+      const std::uint64_t key = (static_cast<std::uint64_t>(stamp_[v]) << 32) ^ v;
+      const double factor = seed_ ? std::exp2(spread_ * (uniform_at(seed_, key) - 0.5)) : 1;
       if (rule_ == Rule::kWeight) {
         first = log_cells_[v] + std::log2(factor);
         second = missing;
@@ -209,10 +209,10 @@ class Greedy {
     for (std::size_t j = i + 1; j < around.size(); ++j) {
       const Vertex b = around[j];
       Vertices &of_a = adjacent_[a], &of_b = adjacent_[b];
-      const auto place = std::lower_bound(of_a.begin(), of_a.end(), b);
-      if (place != of_a.end() && *place == b) continue;
+      const auto position = std::lower_bound(of_a.begin(), of_a.end(), b);
+      if (position != of_a.end() && *position == b) continue;
       count_edge(a, b);
-      of_a.insert(place, b);
+      of_a.insert(position, b);
       of_b.insert(std::lower_bound(of_b.begin(), of_b.end(), a), a);
       add_neighbour(a, b, 1);
       add_neighbour(b, a, 1);
@@ -261,27 +261,27 @@ Elimination eliminate_in_order(const InteractionGraph& graph,
   const std::size_t n = graph.size();
   std::vector<std::size_t> position(n);
   for (std::size_t k = 0; k < n; ++k) position[order[k]] = k;
-  Elimination found;
-  found.order = order;
-  found.later.assign(n, {});
+  Elimination result;
+  result.order = order;
+  result.later.assign(n, {});
   for (Vertex v = 0; v < n; ++v)
     for (const Vertex u : graph.neighbours[v])
-      if (position[u] > position[v]) found.later[v].push_back(u);
+      if (position[u] > position[v]) result.later[v].push_back(u);
   // Handing the neighbours on to the first of them is enough: it hands them on in its turn.
   Vertices merged;
   for (const Vertex v : order) {
-    const Vertices& later = found.later[v];
+    const Vertices& later = result.later[v];
     if (later.size() < 2) continue;
     const Vertex next = *std::min_element(
         later.begin(), later.end(), [&](Vertex a, Vertex b) { return position[a] < position[b]; });
     merged.clear();
-    std::set_union(later.begin(), later.end(), found.later[next].begin(), found.later[next].end(),
+    std::set_union(later.begin(), later.end(), result.later[next].begin(), result.later[next].end(),
                    std::back_inserter(merged));
     merged.erase(std::lower_bound(merged.begin(), merged.end(), next));
-    found.later[next].swap(merged);
+    result.later[next].swap(merged);
   }
-  measure(graph, found);
-  return found;
+  measure(graph, result);
+  return result;
 }
 
 Elimination cheapest_elimination(const InteractionGraph& graph, int n_tries,
@@ -296,11 +296,12 @@ Elimination cheapest_elimination(const InteractionGraph& graph, int n_tries,
     for (Vertex v = 0; v < graph.size(); ++v) in_turn[v] = v;
     best = eliminate_in_order(graph, known ? *known : in_turn);
   }
-  Elimination found;
+  Elimination candidate;
   for (int k = 0; k < n_tries; ++k) {
     const auto seed = static_cast<std::uint64_t>(k < 3 ? 0 : k);
-    if (!Greedy(graph, kRules[k % 3], seed).run(best.cells, found, poller)) continue;
-    if (best.order.size() < graph.size() || found.cells < best.cells) std::swap(best, found);
+    if (!Greedy(graph, kRules[k % 3], seed).run(best.cells, candidate, poller)) continue;
+    if (best.order.size() < graph.size() || candidate.cells < best.cells)
+      std::swap(best, candidate);
   }
   return best;
 }

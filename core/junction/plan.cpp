@@ -87,21 +87,22 @@ InteractionGraph make_graph(const JunctionNet& net, const Scope& scope,
 // to the clique that consists of exactly its later neighbours, or begins a clique of its own. Where
 // values are chosen from the root on, a large clique gets a smaller one above it as root, because
 // all cells of the root are compared.
-void make_cliques(const InteractionGraph& graph, const Elimination& found, JunctionPlan& plan,
+void make_cliques(const InteractionGraph& graph, const Elimination& elimination, JunctionPlan& plan,
                   std::vector<std::size_t>& clique_of) {
   const bool chooses = plan.task == JunctionTask::kMost || plan.task == JunctionTask::kSample;
   const double enough = chooses ? kRootCells : 2 * kMostCells;
   std::vector<double> root_cells;  // of cliques that are roots, else 0
-  const std::size_t n = found.order.size();
+  const std::size_t n = elimination.order.size();
   std::vector<std::size_t> slot_of(n);
-  for (std::size_t k = 0; k < n; ++k) slot_of[found.order[k]] = k;
+  for (std::size_t k = 0; k < n; ++k) slot_of[elimination.order[k]] = k;
   clique_of.resize(n);
   for (std::size_t slot = n; slot-- > 0;) {
     std::vector<std::size_t> later;
-    for (const std::uint32_t u : found.later[found.order[slot]]) later.push_back(slot_of[u]);
+    for (const std::uint32_t u : elimination.later[elimination.order[slot]])
+      later.push_back(slot_of[u]);
     std::sort(later.begin(), later.end());
     const std::size_t above = later.empty() ? kNone : clique_of[later[0]];
-    const double size = graph.sizes[found.order[slot]];
+    const double size = graph.sizes[elimination.order[slot]];
     if (above != kNone && plan.cliques[above].slots.size() == later.size() &&
         root_cells[above] < enough) {
       root_cells[above] *= size;
@@ -117,7 +118,7 @@ void make_cliques(const InteractionGraph& graph, const Elimination& found, Junct
       root_cells.push_back(above == kNone ? size : 0);
     }
   }
-  for (std::size_t slot = 0; slot < n; ++slot) ++plan.cliques[clique_of[slot]].n_own;
+  for (std::size_t slot = 0; slot < n; ++slot) ++plan.cliques[clique_of[slot]].n_residual;
 }
 
 std::uint64_t axes_of(const PlannedClique& clique, const std::vector<std::size_t>& slots) {
@@ -199,11 +200,13 @@ class Planner {
                     const std::vector<std::uint32_t>& order, int n_tries,
                     const JunctionLimits& limits, Poll poll) {
     const InteractionGraph graph = make_graph(net_, scope_, targets);
-    const Elimination found = eliminate(graph, order, n_tries, poll);
-    plan_.needs = {found.width, found.largest, found.cells, 8 * found.cells};
-    if (!(found.cells <= std::min(limits.cells, kMostCells))) throw JunctionTooWide(plan_.needs);
-    for (const std::uint32_t v : found.order) plan_.columns.push_back(scope_.columns[v]);
-    make_cliques(graph, found, plan_, clique_of_);
+    const Elimination elimination = eliminate(graph, order, n_tries, poll);
+    plan_.needs = {elimination.width, elimination.largest, elimination.cells,
+                   8 * elimination.cells};
+    if (!(elimination.cells <= std::min(limits.cells, kMostCells)))
+      throw JunctionTooWide(plan_.needs);
+    for (const std::uint32_t v : elimination.order) plan_.columns.push_back(scope_.columns[v]);
+    make_cliques(graph, elimination, plan_, clique_of_);
     slot_.assign(net_.n_columns(), kNone);
     for (std::size_t s = 0; s < plan_.columns.size(); ++s) slot_[plan_.columns[s]] = s;
     place_messages();
@@ -246,7 +249,7 @@ class Planner {
       clique.shape = BlockShape(clique.sizes);
       const bool root = clique.parent == kNone;
       const std::size_t n_shared =
-          root ? (c == 0 ? n_targets_ : 0) : clique.slots.size() - clique.n_own;
+          root ? (c == 0 ? n_targets_ : 0) : clique.slots.size() - clique.n_residual;
       clique.separator = TableWalk(clique.shape, last_axes(clique, n_shared));
       clique.unit = plan_.task != JunctionTask::kMost;
       const auto cells = static_cast<double>(clique.separator.cells);
@@ -254,7 +257,8 @@ class Planner {
       if (root) continue;
       PlannedClique& above = plan_.cliques[clique.parent];
       const std::vector<std::size_t> shared(
-          clique.slots.begin() + static_cast<std::ptrdiff_t>(clique.n_own), clique.slots.end());
+          clique.slots.begin() + static_cast<std::ptrdiff_t>(clique.n_residual),
+          clique.slots.end());
       above.children.emplace_back(c, TableWalk(above.shape, axes_of(above, shared)));
     }
   }
@@ -292,13 +296,13 @@ class Planner {
         family.sizes.push_back(net_.sizes[plan_.columns[slot]]);
         family.steps.push_back(step);
       }
-      const std::uint64_t own = axes_of(clique, slots);
+      const std::uint64_t clique_axes = axes_of(clique, slots);
       if (net_.sizes[f] > 1) {  // the table of a column with one value is all ones
-        sources_[home].push_back({own, f, kNone});
+        sources_[home].push_back({clique_axes, f, kNone});
         mark_path(home, slot_[f] == kNone ? kNone : clique_of_[slot_[f]]);
       }
       if (plan_.task == JunctionTask::kPosterior) {
-        family.walk = TableWalk(clique.shape, own);
+        family.walk = TableWalk(clique.shape, clique_axes);
         clique.families.push_back(std::move(family));
       }
     }
@@ -338,7 +342,7 @@ class Planner {
       if (plan_.cliques[child].unit) continue;
       const PlannedClique& below = plan_.cliques[child];
       const std::vector<std::size_t> shared(
-          below.slots.begin() + static_cast<std::ptrdiff_t>(below.n_own), below.slots.end());
+          below.slots.begin() + static_cast<std::ptrdiff_t>(below.n_residual), below.slots.end());
       sources.push_back({axes_of(clique, shared), kNone, child});
     }
     for (const Host& host : group_sources(clique, std::move(sources))) {
@@ -372,7 +376,7 @@ class Planner {
     } else {
       const PlannedClique& below = plan_.cliques[source.child];
       std::size_t step = 1;
-      for (std::size_t a = below.slots.size(); a-- > below.n_own;) {
+      for (std::size_t a = below.slots.size(); a-- > below.n_residual;) {
         axes.emplace_back(below.slots[a], step);
         step *= below.sizes[a];
       }
@@ -405,7 +409,7 @@ class Planner {
     for (std::size_t c = 0; c < plan_.cliques.size(); ++c) {
       const PlannedClique& clique = plan_.cliques[c];
       for (std::size_t a = 0; a < clique.slots.size(); ++a) {
-        if (clique.parent != kNone && a >= clique.n_own)
+        if (clique.parent != kNone && a >= clique.n_residual)
           offer(clique.slots[a], static_cast<double>(clique.separator.cells), c, 1);
         offer(clique.slots[a], cells_of(clique, ~std::uint64_t{0}), c, 0);
       }
@@ -422,12 +426,12 @@ class Planner {
   }
 
   SeparatorMarginal on_separator(const PlannedClique& clique, std::size_t slot) const {
-    SeparatorMarginal found{plan_.columns[slot], 1, net_.sizes[plan_.columns[slot]], 1};
-    for (std::size_t a = clique.n_own; a < clique.slots.size(); ++a) {
-      if (clique.slots[a] < slot) found.before *= clique.sizes[a];
-      if (clique.slots[a] > slot) found.behind *= clique.sizes[a];
+    SeparatorMarginal marginal{plan_.columns[slot], 1, net_.sizes[plan_.columns[slot]], 1};
+    for (std::size_t a = clique.n_residual; a < clique.slots.size(); ++a) {
+      if (clique.slots[a] < slot) marginal.before *= clique.sizes[a];
+      if (clique.slots[a] > slot) marginal.behind *= clique.sizes[a];
     }
-    return found;
+    return marginal;
   }
 
   const JunctionNet& net_;
@@ -455,19 +459,19 @@ std::pair<std::vector<std::uint32_t>, JunctionNeeds> order_columns(const Junctio
   const std::vector<std::int32_t> codes(net.n_columns(), -1);
   const Scope scope(net, JunctionTask::kPosterior, codes.data(), {});
   const InteractionGraph graph = make_graph(net, scope, {});
-  Elimination found = cheapest_elimination(graph, 3, nullptr, poll);
-  if (found.cells > 5e3) {  // worth more thought
-    const double rounds = (found.cells > 1e6 ? 1e5 : 2e4) / static_cast<double>(graph.size());
-    const int n_tries = static_cast<int>(std::clamp(rounds, found.cells > 1e6 ? 60. : 12., 500.));
-    found = cheapest_elimination(graph, n_tries, &found.order, poll);
+  Elimination best = cheapest_elimination(graph, 3, nullptr, poll);
+  if (best.cells > 5e3) {  // worth more thought
+    const double rounds = (best.cells > 1e6 ? 1e5 : 2e4) / static_cast<double>(graph.size());
+    const int n_tries = static_cast<int>(std::clamp(rounds, best.cells > 1e6 ? 60. : 12., 500.));
+    best = cheapest_elimination(graph, n_tries, &best.order, poll);
   }
   std::vector<std::uint32_t> order;
-  for (const std::uint32_t v : found.order) order.push_back(scope.columns[v]);
+  for (const std::uint32_t v : best.order) order.push_back(scope.columns[v]);
   std::vector<char> placed(net.n_columns(), 0);
   for (const std::uint32_t c : order) placed[c] = 1;
   for (std::uint32_t c = 0; c < net.n_columns(); ++c)
     if (!placed[c]) order.push_back(c);
-  return {std::move(order), {found.width, found.largest, found.cells, 8 * found.cells}};
+  return {std::move(order), {best.width, best.largest, best.cells, 8 * best.cells}};
 }
 
 }  // namespace tacit

@@ -82,14 +82,14 @@ struct PlacedTable {
 struct PlannedFamily {
   std::size_t family;
   TableWalk walk;
-  std::vector<std::size_t> sizes, steps;  // from that order into the family's own table
+  std::vector<std::size_t> sizes, steps;  // from that order into the family's table
   ObservedAxes observed;
 };
 
 struct PlannedClique {
   std::vector<std::size_t> slots;  // ascending; those of the separator are the last ones
   std::vector<std::size_t> sizes;
-  std::size_t n_own = 0;  // slots that are not in the separator
+  std::size_t n_residual = 0;  // slots of the residual: not in the separator
   std::size_t parent = kNone;
   bool unit = false;  // its message is 1 whatever the values: nothing is observed down there
   BlockShape shape;

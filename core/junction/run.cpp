@@ -160,10 +160,10 @@ double JunctionRun::joint(const std::int32_t* codes, double* out) {
 double JunctionRun::marginals(const std::int32_t* codes, double* out) {
   if (!collect(codes, false)) return kImpossible;
   for (std::size_t c = 0; c < net_.n_columns(); ++c) {
-    double* const own = out + net_.values[c];
-    std::fill_n(own, net_.sizes[c], 0.0);
+    double* const probabilities = out + net_.values[c];
+    std::fill_n(probabilities, net_.sizes[c], 0.0);
     if (codes[c] >= 0 || net_.sizes[c] == 1)
-      own[static_cast<std::size_t>(std::max(codes[c], 0))] = 1;
+      probabilities[static_cast<std::size_t>(std::max(codes[c], 0))] = 1;
   }
   return distribute(Asked::kMarginals, 0, out) ? log_evidence_ : kImpossible;
 }

@@ -282,12 +282,7 @@ AssignTally kmeans_assign(const Points<V, X>& points, const Centres& centres,
 #define TACIT_INSTANTIATE(V, X)                                                                \
   template AssignTally kmeans_assign(const Points<V, X>&, const Centres&, const std::int32_t*, \
                                      bool, const CentreBounds&, std::int32_t*, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t, AllOnes)
-TACIT_INSTANTIATE(std::uint16_t, float)
-TACIT_INSTANTIATE(std::uint16_t, double)
-TACIT_INSTANTIATE(std::uint32_t, AllOnes)
-TACIT_INSTANTIATE(std::uint32_t, float)
-TACIT_INSTANTIATE(std::uint32_t, double)
+TACIT_FOR_POINTS(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

@@ -14,7 +14,13 @@ namespace tacit {
 
 struct AllOnes {};  // in place of an array of numbers: every stored value is 1
 
-// X is float, double or AllOnes.
+// M(V, X) for each type of points: X is float, double or AllOnes.
+#define TACIT_FOR_POINTS(M) \
+  M(std::uint16_t, AllOnes) \
+  M(std::uint16_t, float)   \
+  M(std::uint16_t, double)  \
+  M(std::uint32_t, AllOnes) M(std::uint32_t, float) M(std::uint32_t, double)
+
 template <class V, class X>
 struct Points {
   const std::int64_t* indptr;  // n_records + 1 offsets into values and x

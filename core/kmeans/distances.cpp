@@ -101,12 +101,7 @@ void kmeans_own_distances(const Points<V, X>& points, const Centres& centres,
                                  const double*, double*, int, Poll);                           \
   template void kmeans_own_distances(const Points<V, X>&, const Centres&, const std::int32_t*, \
                                      double*, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t, AllOnes)
-TACIT_INSTANTIATE(std::uint16_t, float)
-TACIT_INSTANTIATE(std::uint16_t, double)
-TACIT_INSTANTIATE(std::uint32_t, AllOnes)
-TACIT_INSTANTIATE(std::uint32_t, float)
-TACIT_INSTANTIATE(std::uint32_t, double)
+TACIT_FOR_POINTS(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

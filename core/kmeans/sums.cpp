@@ -153,12 +153,7 @@ void kmeans_sums(const Points<V, X>& points, std::int64_t n_clusters, const doub
 #define TACIT_INSTANTIATE(V, X)                                                                    \
   template void kmeans_sums(const Points<V, X>&, std::int64_t, const double*, const std::int32_t*, \
                             const std::int32_t*, double*, double*, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t, AllOnes)
-TACIT_INSTANTIATE(std::uint16_t, float)
-TACIT_INSTANTIATE(std::uint16_t, double)
-TACIT_INSTANTIATE(std::uint32_t, AllOnes)
-TACIT_INSTANTIATE(std::uint32_t, float)
-TACIT_INSTANTIATE(std::uint32_t, double)
+TACIT_FOR_POINTS(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

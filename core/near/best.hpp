@@ -47,7 +47,7 @@ class NearBest {
     std::sort(best_.begin(), best_.end());
     if (best_.size() > k_) best_.resize(k_);
     highs_.clear();
-    for (const Found& found : best_) note(found.first);
+    for (const Found& match : best_) note(match.first);
   }
 
  private:

@@ -123,17 +123,17 @@ void grid_keys(const GridBox& box, const double* coords, std::int64_t n, std::in
 
 BlockOrder sort_blocks(const std::int64_t* keys, std::int64_t n) {
   const std::vector<Keyed> items = sorted_objects(keys, n);
-  BlockOrder found{Buffer<std::int32_t>(static_cast<std::size_t>(n)), {}, {}};
+  BlockOrder result{Buffer<std::int32_t>(static_cast<std::size_t>(n)), {}, {}};
   for (std::size_t at = 0; at < items.size(); ++at) {
     const auto key = static_cast<std::int64_t>(items[at].key);
-    if (found.keys.empty() || found.keys.back() != key) {
-      found.keys.push_back(key);
-      found.starts.push_back(static_cast<std::int64_t>(at));
+    if (result.keys.empty() || result.keys.back() != key) {
+      result.keys.push_back(key);
+      result.starts.push_back(static_cast<std::int64_t>(at));
     }
-    found.order.data()[at] = items[at].object;
+    result.order.data()[at] = items[at].object;
   }
-  found.starts.push_back(n);
-  return found;
+  result.starts.push_back(n);
+  return result;
 }
 
 NearRanges near_ranges(const std::int64_t* row_keys, std::int64_t n_rows,
@@ -182,22 +182,22 @@ class Splitter {
   }
 
   SplitBlocks blocks(const std::int64_t* resolution) {
-    SplitBlocks found;
+    SplitBlocks result;
     std::vector<std::size_t> leaves;
     for (std::int64_t r = 0; r < n_roots_; ++r) list_leaves(static_cast<std::size_t>(r), leaves);
-    auto& own = found.blocks;
-    own.order = Buffer<std::int32_t>(items_.size());
-    for (std::size_t at = 0; at < items_.size(); ++at) own.order.data()[at] = items_[at].object;
+    auto& blocks = result.blocks;
+    blocks.order = Buffer<std::int32_t>(items_.size());
+    for (std::size_t at = 0; at < items_.size(); ++at) blocks.order.data()[at] = items_[at].object;
     for (const std::size_t at : leaves) {
-      parts_[at].leaf = static_cast<std::int64_t>(own.starts.size());
-      own.starts.push_back(parts_[at].begin);
-      own.keys.push_back(key_of(parts_[at].begin));
-      found.level.push_back(static_cast<std::int8_t>(parts_[at].level));
+      parts_[at].leaf = static_cast<std::int64_t>(blocks.starts.size());
+      blocks.starts.push_back(parts_[at].begin);
+      blocks.keys.push_back(key_of(parts_[at].begin));
+      result.level.push_back(static_cast<std::int8_t>(parts_[at].level));
     }
-    own.starts.push_back(static_cast<std::int64_t>(items_.size()));
-    sort_within(own);
-    found.near = find_near(leaves, own.starts, resolution);
-    return found;
+    blocks.starts.push_back(static_cast<std::int64_t>(items_.size()));
+    sort_within(blocks);
+    result.near = find_near(leaves, blocks.starts, resolution);
+    return result;
   }
 
  private:
@@ -287,13 +287,13 @@ class Splitter {
     return true;
   }
 
-  void add_touching(const Part& own, std::size_t at, const std::vector<std::int64_t>& starts,
+  void add_touching(const Part& target, std::size_t at, const std::vector<std::int64_t>& starts,
                     NearRanges& near, std::size_t from) const {
     const Part& part = parts_[at];
-    if (!touch(own, part)) return;
+    if (!touch(target, part)) return;
     if (part.n_children > 0) {
       for (std::int64_t c = 0; c < part.n_children; ++c)
-        add_touching(own, static_cast<std::size_t>(part.child + c), starts, near, from);
+        add_touching(target, static_cast<std::size_t>(part.child + c), starts, near, from);
       return;
     }
     const auto leaf = static_cast<std::size_t>(part.leaf);

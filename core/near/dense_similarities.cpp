@@ -29,11 +29,11 @@ struct Panel {
         numbers(static_cast<std::size_t>(stride * std::max<std::int64_t>(1, n_numbers)), T{}),
         positions(static_cast<std::size_t>(stride), 0),
         lengths(static_cast<std::size_t>(stride), T{}),
-        found(static_cast<std::size_t>(kMostRows * stride), T{}) {}
+        results(static_cast<std::size_t>(kMostRows * stride), T{}) {}
   std::int64_t width, most, stride;
   std::vector<T> numbers;
   std::vector<std::int32_t> positions;
-  std::vector<T> lengths, found;
+  std::vector<T> lengths, results;
 };
 
 // Four numbers of each of four objects, written as four rows of four objects.
@@ -72,13 +72,13 @@ void copy_rows(const DenseNumbers& from, const std::int32_t* order, Range range,
                ArrangedNumbers<T>& to) {
   const S* const numbers = static_cast<const S*>(from.numbers);
   for (std::int64_t k = range.begin; k < range.end; ++k) {
-    const S* const own = numbers + from.width * order[k];
+    const S* const row = numbers + from.width * order[k];
     T* const copy = to.numbers.data() + from.width * k;
     if (from.centre)
       for (std::int64_t f = 0; f < from.width; ++f)
-        copy[f] = static_cast<T>(own[f] - from.centre[f]);
+        copy[f] = static_cast<T>(row[f] - from.centre[f]);
     else
-      for (std::int64_t f = 0; f < from.width; ++f) copy[f] = static_cast<T>(own[f]);
+      for (std::int64_t f = 0; f < from.width; ++f) copy[f] = static_cast<T>(row[f]);
     to.position[static_cast<std::size_t>(order[k])] = static_cast<std::int32_t>(k);
   }
 }
@@ -123,7 +123,7 @@ TACIT_INLINE void gather(const ArrangedNumbers<T>& columns, const std::int32_t* 
 // Squared distances, or products, of a few rows with the near objects from `from` to `to`.
 template <int kRows, bool kProduct, class T>
 TACIT_INLINE void compare(const T* const* rows, const Panel<T>& panel, std::int64_t from,
-                          std::int64_t to, T* found) {
+                          std::int64_t to, T* results) {
   typedef typename VectorOf<T>::Type Vector;
   for (std::int64_t c = from; c < to; c += kStep<T>) {
     Vector sums[kRows][kVectors] = {};
@@ -132,12 +132,12 @@ TACIT_INLINE void compare(const T* const* rows, const Panel<T>& panel, std::int6
       const Vector low = vector_at(near), high = vector_at(near + kUnit<T>);
 #pragma GCC unroll 4
       for (int r = 0; r < kRows; ++r) {
-        const Vector own = rows[r][f] - Vector{};
+        const Vector value = rows[r][f] - Vector{};
         if constexpr (kProduct) {
-          sums[r][0] += low * own;
-          sums[r][1] += high * own;
+          sums[r][0] += low * value;
+          sums[r][1] += high * value;
         } else {
-          const Vector a = low - own, b = high - own;
+          const Vector a = low - value, b = high - value;
           sums[r][0] += a * a;
           sums[r][1] += b * b;
         }
@@ -145,8 +145,8 @@ TACIT_INLINE void compare(const T* const* rows, const Panel<T>& panel, std::int6
     }
 #pragma GCC unroll 4
     for (int r = 0; r < kRows; ++r) {
-      vector_at(found + r * panel.stride + c) = sums[r][0];
-      vector_at(found + r * panel.stride + c + kUnit<T>) = sums[r][1];
+      vector_at(results + r * panel.stride + c) = sums[r][0];
+      vector_at(results + r * panel.stride + c + kUnit<T>) = sums[r][1];
     }
   }
 }
@@ -200,15 +200,15 @@ struct DenseJob {
 
 // Writes that part of a row which lies in the panel: near objects [from, to) of the list.
 template <Measure kMeasure, class T>
-TACIT_INLINE void write_row(const RowSpan& span, std::int64_t from, std::int64_t to, const T* found,
-                            const T* lengths, T scale, T* row) {
+TACIT_INLINE void write_row(const RowSpan& span, std::int64_t from, std::int64_t to,
+                            const T* results, const T* lengths, T scale, T* row) {
   const std::int64_t a = std::max(from, span.begin), b = std::min(to, span.skip);
   if (a < b)
-    write_similarities<kMeasure>(found + (a - from), lengths + (a - from), b - a, scale,
+    write_similarities<kMeasure>(results + (a - from), lengths + (a - from), b - a, scale,
                                  row + (a - span.begin));
   const std::int64_t c = std::max(from, span.end_skip), d = std::min(to, span.end);
   if (c < d)
-    write_similarities<kMeasure>(found + (c - from), lengths + (c - from), d - c, scale,
+    write_similarities<kMeasure>(results + (c - from), lengths + (c - from), d - c, scale,
                                  row + (c - span.begin - (span.end_skip - span.skip)));
 }
 
@@ -221,12 +221,12 @@ TACIT_INLINE void measure_rows(const DenseJob<T>& job, std::int64_t at, const Ro
   for (int r = 0; r < kRows; ++r) rows[r] = job.rows.at(at + r);
   const std::int64_t begin = std::max(spans[0].begin, from);  // later rows begin later
   if (begin >= to) return;
-  T* const found = panel.found.data();
-  compare<kRows, kProduct>(rows, panel, (begin - from) / kStep<T> * kStep<T>, to - from, found);
+  T* const results = panel.results.data();
+  compare<kRows, kProduct>(rows, panel, (begin - from) / kStep<T> * kStep<T>, to - from, results);
   for (int r = 0; r < kRows; ++r) {
     const T scale =
         kProduct ? static_cast<T>(job.rows.norms[job.near.row_order[at + r]]) : job.scale;
-    write_row<kMeasure>(spans[r], from, to, found + r * panel.stride, panel.lengths.data(), scale,
+    write_row<kMeasure>(spans[r], from, to, results + r * panel.stride, panel.lengths.data(), scale,
                         job.similarities + job.begins[at + r]);
   }
 }
@@ -320,7 +320,7 @@ void dense_similarities(const NearBlocks& near, const DenseNumbers& rows,
                         const DenseNumbers& columns, Measure measure, double scale,
                         const NearMatrix<T, Offset>& out, int n_jobs, Poll poll) {
   const std::int64_t n_rows = near.starts[near.n_blocks];
-  const auto own = arrange<T>(rows, near.row_order, n_rows, n_jobs, poll);
+  const auto arranged = arrange<T>(rows, near.row_order, n_rows, n_jobs, poll);
   ArrangedNumbers<T> others;
   if (&columns != &rows)
     others = arrange<T>(columns, near.column_order, near.n_columns, n_jobs, poll);
@@ -328,8 +328,8 @@ void dense_similarities(const NearBlocks& near, const DenseNumbers& rows,
   for (std::int64_t k = 0; k < n_rows; ++k)
     begins[static_cast<std::size_t>(k)] = out.offsets[near.row_order[k]];
   DenseJob<T> job{near,
-                  own,
-                  &columns == &rows ? own : others,
+                  arranged,
+                  &columns == &rows ? arranged : others,
                   static_cast<T>(scale),
                   nullptr,
                   nullptr,
@@ -340,20 +340,13 @@ void dense_similarities(const NearBlocks& near, const DenseNumbers& rows,
   else
     job.long_indices = out.indices;
   const auto work = choose_measure<T>(measure);
-  const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
-  for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
-             [&](std::int64_t part, StopToken& token) {
-               const auto at = static_cast<std::size_t>(part);
-               work(job, {parts[at], parts[at + 1]}, token);
-             });
+  for_divided_blocks(near, n_jobs, poll,
+                     [&](Range blocks, StopToken& token) { work(job, blocks, token); });
 }
 
 #define TACIT_DENSE(T, Offset)                                                                  \
   template void dense_similarities(const NearBlocks&, const DenseNumbers&, const DenseNumbers&, \
                                    Measure, double, const NearMatrix<T, Offset>&, int, Poll);
-TACIT_DENSE(float, std::int32_t)
-TACIT_DENSE(float, std::int64_t)
-TACIT_DENSE(double, std::int32_t)
-TACIT_DENSE(double, std::int64_t)
+TACIT_FOR_NEAR_MATRICES(TACIT_DENSE)
 
 }  // namespace tacit

@@ -80,10 +80,10 @@ TACIT_INLINE int filter_stored(const std::int64_t* indptr, const std::int32_t* i
     const std::int64_t end = indptr[rows[r] + 1];
     Float8 low = Float8{} + bases[r], high = low;
     for (std::int64_t i = indptr[rows[r]]; i < end; ++i) {
-      const float* const own = lanes + static_cast<std::int64_t>(indices[i]) * kNearLanes;
+      const float* const lane = lanes + static_cast<std::int64_t>(indices[i]) * kNearLanes;
       const Float8 x = Float8{} + to_float(numbers[i], scale);
-      low += vector_at(own) * x;
-      high += vector_at(own + 8) * x;
+      low += vector_at(lane) * x;
+      high += vector_at(lane + 8) * x;
     }
     if (!any((low <= left) | (high <= right))) continue;
     for (int q = 0; q < kNearLanes; ++q) {

@@ -8,6 +8,10 @@
 
 #include "near/block_pairs.hpp"
 
+// M(T, Offset) for each type of similarities and of offsets.
+#define TACIT_FOR_NEAR_MATRICES(M) \
+  M(float, std::int32_t) M(float, std::int64_t) M(double, std::int32_t) M(double, std::int64_t)
+
 namespace tacit {
 
 struct ListView {
@@ -120,6 +124,17 @@ inline std::vector<std::int64_t> divide_blocks(const NearBlocks& near, int n_job
   }
   if (parts.back() < near.n_blocks) parts.push_back(near.n_blocks);
   return parts;
+}
+
+// Calls body(blocks, token) for ranges of blocks that hold about as many pairs.
+template <class Body>
+void for_divided_blocks(const NearBlocks& near, int n_jobs, Poll poll, const Body& body) {
+  const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
+  for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
+             [&](std::int64_t part, StopToken& token) {
+               const auto at = static_cast<std::size_t>(part);
+               body(Range{parts[at], parts[at + 1]}, token);
+             });
 }
 
 template <class Offset>

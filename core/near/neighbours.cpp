@@ -61,11 +61,11 @@ class NearView {
  private:
   // The least number of cells in each direction that leaves nothing closer than a distance out.
   std::int32_t radius_for(std::int64_t query, std::int64_t j, double distance) const {
-    const std::int32_t own = grid_.queries.cells[query * n_ + j];
-    const std::int32_t above = grid_.resolution[j] - 1 - own;
+    const std::int32_t cell = grid_.queries.cells[query * n_ + j];
+    const std::int32_t above = grid_.resolution[j] - 1 - cell;
     if (grid_.widths[j] <= 0) return 0;
-    const double into = grid_.positions[query * n_ + j] - own, cells = distance / grid_.widths[j];
-    return std::max(cells_within(cells - into, own), cells_within(cells - 1 + into, above));
+    const double into = grid_.positions[query * n_ + j] - cell, cells = distance / grid_.widths[j];
+    return std::max(cells_within(cells - into, cell), cells_within(cells - 1 + into, above));
   }
   static std::int32_t cells_within(double cells, std::int32_t most) {
     const double whole = std::ceil(cells);
@@ -74,9 +74,9 @@ class NearView {
   void position(std::int64_t query) {
     for (std::int64_t j = 0; j < n_; ++j) {
       const auto at = static_cast<std::size_t>(query * n_ + j);
-      const std::int32_t own = grid_.queries.cells[at];
-      first_[at] = std::max(own - radius_[at], 0);
-      last_[at] = std::min(own + radius_[at], grid_.resolution[j] - 1);
+      const std::int32_t cell = grid_.queries.cells[at];
+      first_[at] = std::max(cell - radius_[at], 0);
+      last_[at] = std::min(cell + radius_[at], grid_.resolution[j] - 1);
     }
   }
 
@@ -272,10 +272,10 @@ class NearWalk {
     Stop stops[kNearBranch];
     int n_stops = 0;
     for (std::int64_t l = leaves.begin; l < leaves.end; ++l) {
-      double* const own = leaf_squares[l - leaves.begin];
-      bound(index_.leaf_boxes_, l, own);
+      double* const bounds = leaf_squares[l - leaves.begin];
+      bound(index_.leaf_boxes_, l, bounds);
       double least = kInfinity;
-      for (int i = 0; i < n_some; ++i) least = std::min(least, own[some[i]]);
+      for (int i = 0; i < n_some; ++i) least = std::min(least, bounds[some[i]]);
       stops[n_stops++] = {least, index_.leaf_boxes_.first[static_cast<std::size_t>(l)], l};
     }
     std::sort(stops, stops + n_stops);
@@ -286,11 +286,11 @@ class NearWalk {
         if (wanted(some[i], leaf_squares[leaf - leaves.begin][some[i]], stops[s].first,
                    index_.leaf_cells_, leaf))
           active[n_active++] = some[i];
-      look_into(leaf, active, n_active);
+      search_leaf(leaf, active, n_active);
     }
   }
 
-  void look_into(std::int64_t leaf, int* active, int n_active) {
+  void search_leaf(std::int64_t leaf, int* active, int n_active) {
     double limits[kGroup];
     std::uint64_t near[kGroup];
     int n_kept = 0;

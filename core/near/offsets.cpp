@@ -7,32 +7,33 @@ namespace {
 // Rows of a block differ in length only where part of the list is left out by number.
 void block_lengths(const NearBlocks& near, std::int64_t block, NearList& lists,
                    std::int64_t* lengths) {
-  const std::int32_t* const own = near.row_order;
+  const std::int32_t* const order = near.row_order;
   if (near.which == Near::kAll || near.which == Near::kOthers) {
     std::int64_t n = near.which == Near::kOthers ? -1 : 0;
     for (std::int64_t r = near.pointer[block]; r < near.pointer[block + 1]; ++r)
       n += near.last[r] - near.first[r];
-    for (std::int64_t k = near.starts[block]; k < near.starts[block + 1]; ++k) lengths[own[k]] = n;
+    for (std::int64_t k = near.starts[block]; k < near.starts[block + 1]; ++k)
+      lengths[order[k]] = n;
     return;
   }
   const ListView list = lists.collect(block);
   std::int64_t from = 0;
   for (std::int64_t k = near.starts[block]; k < near.starts[block + 1]; ++k)
-    lengths[own[k]] = row_span(near.which, own[k], list, from).size();
+    lengths[order[k]] = row_span(near.which, order[k], list, from).size();
 }
 
 }  // namespace
 
 NearLists list_near(const NearBlocks& near, int n_jobs, Poll poll) {
-  NearLists found;
-  found.starts.push_back(0);
+  NearLists result;
+  result.starts.push_back(0);
   for (std::int64_t b = 0; b < near.n_blocks; ++b) {
     std::int64_t size = 0;
     for (std::int64_t r = near.pointer[b]; r < near.pointer[b + 1]; ++r)
       size += near.last[r] - near.first[r];
-    found.starts.push_back(found.starts.back() + size);
+    result.starts.push_back(result.starts.back() + size);
   }
-  found.ids = Buffer<std::int32_t>(static_cast<std::size_t>(found.starts.back()));
+  result.ids = Buffer<std::int32_t>(static_cast<std::size_t>(result.starts.back()));
   const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
   for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
              [&](std::int64_t part, StopToken& token) {
@@ -42,11 +43,11 @@ NearLists list_near(const NearBlocks& near, int n_jobs, Poll poll) {
                for (std::int64_t b = parts[at]; b < parts[at + 1]; ++b) {
                  const ListView list = lists.collect(b);
                  std::copy(list.ids, list.ids + list.size,
-                           found.ids.data() + found.starts[static_cast<std::size_t>(b)]);
+                           result.ids.data() + result.starts[static_cast<std::size_t>(b)]);
                  meter.spend(4 * list.size);
                }
              });
-  return found;
+  return result;
 }
 
 void near_offsets(const NearBlocks& near, std::int64_t n_rows, std::int64_t* offsets, int n_jobs,

@@ -21,42 +21,33 @@ struct ProductJob {
 };
 
 // kWidth = 0: the width is known only now, and sums are kept in `out`.
-template <int kWidth, class X>
+template <int kWidth, bool kTransposed, class X>
 TACIT_INLINE void multiply_range(const ProductJob<X>& job, Range range, StopToken& token) {
   Meter meter(token);
   const SparseRows<X>& rows = job.rows;
   const std::int64_t width = kWidth ? kWidth : job.width;
   for (std::int64_t r = range.begin; r < range.end; ++r) {
     const std::int64_t begin = rows.indptr[r], end = rows.indptr[r + 1];
-    double* const out = job.out + r * width;
-    double sums[kWidth ? kWidth : 1] = {};
-    double* const into = kWidth ? sums : out;
-    if (!kWidth) std::fill_n(out, width, 0.0);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const double x = static_cast<double>(rows.numbers[i]);
-      const double* const other = job.right + rows.indices[i] * width;
-      for (std::int64_t k = 0; k < width; ++k) into[k] += x * other[k];
-    }
-    if (kWidth) std::copy_n(sums, width, out);
-    meter.spend((end - begin + 1) * width / 4);
-  }
-}
-
-template <int kWidth, class X>
-TACIT_INLINE void scatter_range(const ProductJob<X>& job, Range range, StopToken& token) {
-  Meter meter(token);
-  const SparseRows<X>& rows = job.rows;
-  const std::int64_t width = kWidth ? kWidth : job.width;
-  for (std::int64_t r = range.begin; r < range.end; ++r) {
-    const std::int64_t begin = rows.indptr[r], end = rows.indptr[r + 1];
-    const double* const own = job.right + r * width;
-    double held[kWidth ? kWidth : 1];
-    if (kWidth) std::copy_n(own, width, held);
-    const double* const from = kWidth ? held : own;
-    for (std::int64_t i = begin; i < end; ++i) {
-      const double x = static_cast<double>(rows.numbers[i]);
-      double* const into = job.out + rows.indices[i] * width;
-      for (std::int64_t k = 0; k < width; ++k) into[k] += x * from[k];
+    double held[kWidth ? kWidth : 1] = {};
+    if constexpr (kTransposed) {
+      const double* const row = job.right + r * width;
+      if (kWidth) std::copy_n(row, width, held);
+      const double* const from = kWidth ? held : row;
+      for (std::int64_t i = begin; i < end; ++i) {
+        const double x = static_cast<double>(rows.numbers[i]);
+        double* const into = job.out + rows.indices[i] * width;
+        for (std::int64_t k = 0; k < width; ++k) into[k] += x * from[k];
+      }
+    } else {
+      double* const out = job.out + r * width;
+      double* const into = kWidth ? held : out;
+      if (!kWidth) std::fill_n(out, width, 0.0);
+      for (std::int64_t i = begin; i < end; ++i) {
+        const double x = static_cast<double>(rows.numbers[i]);
+        const double* const other = job.right + rows.indices[i] * width;
+        for (std::int64_t k = 0; k < width; ++k) into[k] += x * other[k];
+      }
+      if (kWidth) std::copy_n(held, width, out);
     }
     meter.spend((end - begin + 1) * width / 4);
   }
@@ -65,10 +56,7 @@ TACIT_INLINE void scatter_range(const ProductJob<X>& job, Range range, StopToken
 template <bool kTransposed, class X>
 TACIT_INLINE void run_range(const ProductJob<X>& job, Range range, StopToken& token) {
   const auto go = [&](auto width) TACIT_INLINE_LAMBDA {
-    if constexpr (kTransposed)
-      scatter_range<decltype(width)::value>(job, range, token);
-    else
-      multiply_range<decltype(width)::value>(job, range, token);
+    multiply_range<decltype(width)::value, kTransposed>(job, range, token);
   };
   with_constant<1, 2, 3, 4, 8, 12, 16, 0>(job.width, go);
 }

@@ -151,21 +151,14 @@ void sparse_similarities(const NearBlocks& near, const SparseNumbers<Index>& row
                          const SparseNumbers<Index>& columns, Measure measure, double scale,
                          const NearMatrix<T, Offset>& out, int n_jobs, Poll poll) {
   const SparseJob<Index, T, Offset> job{near, rows, columns, measure, scale, out};
-  const std::vector<std::int64_t> parts = divide_blocks(near, n_jobs);
-  for_blocks(static_cast<std::int64_t>(parts.size()) - 1, n_jobs, poll,
-             [&](std::int64_t part, StopToken& token) {
-               const auto at = static_cast<std::size_t>(part);
-               measure_blocks(job, {parts[at], parts[at + 1]}, token);
-             });
+  for_divided_blocks(near, n_jobs, poll,
+                     [&](Range blocks, StopToken& token) { measure_blocks(job, blocks, token); });
 }
 
 #define TACIT_SPARSE(T, Offset)                                                            \
   template void sparse_similarities(const NearBlocks&, const SparseNumbers<std::int32_t>&, \
                                     const SparseNumbers<std::int32_t>&, Measure, double,   \
                                     const NearMatrix<T, Offset>&, int, Poll);
-TACIT_SPARSE(float, std::int32_t)
-TACIT_SPARSE(float, std::int64_t)
-TACIT_SPARSE(double, std::int32_t)
-TACIT_SPARSE(double, std::int64_t)
+TACIT_FOR_NEAR_MATRICES(TACIT_SPARSE)
 
 }  // namespace tacit

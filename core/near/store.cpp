@@ -31,10 +31,10 @@ float sum_limit(double limit, double norm, const NearError& error) {
 }
 
 NearBounds bounds_of(std::int32_t query, std::int64_t position, float sum, double norm,
-                     double own_norm, const NearError& error) {
+                     double row_norm, const NearError& error) {
   if (!(norm < kNearTooFar)) return {query, position, 0.0, std::numeric_limits<double>::infinity()};
   const double low = (1 - error.relative) * norm + static_cast<double>(sum) - error.rest;
-  const double width = 2.01 * (error.relative * (norm + own_norm) + error.rest);
+  const double width = 2.01 * (error.relative * (norm + row_norm) + error.rest);
   return {query, position, low, low + width};
 }
 
@@ -190,16 +190,17 @@ const std::vector<NearBounds>& DenseStore<X>::Probe::leaf(std::int64_t leaf, con
   const int n_hits =
       filter_tiles(store_.tiles_.data() + first * store_.width_, store_.bases_.data() + first,
                    n_tiles, store_.width_, rows, sums, n_active, hits_.data());
-  found_.clear();
+  bounds_.clear();
   for (int h = 0; h < n_hits; ++h) {
     const NearHit& hit = hits_[static_cast<std::size_t>(h)];
     const std::int32_t query = active[hit.query];
     const std::int64_t position = first + hit.position;
     if (position < store_.size_)
-      found_.push_back(bounds_of(query, position, hit.sum, norms_[static_cast<std::size_t>(query)],
-                                 store_.norms_[static_cast<std::size_t>(position)], store_.error_));
+      bounds_.push_back(bounds_of(query, position, hit.sum, norms_[static_cast<std::size_t>(query)],
+                                  store_.norms_[static_cast<std::size_t>(position)],
+                                  store_.error_));
   }
-  return found_;
+  return bounds_;
 }
 
 // Sparse rows
@@ -291,15 +292,15 @@ const std::vector<NearBounds>& SparseStore<X>::Probe::leaf(std::int64_t leaf, co
       rows.indptr, rows.indices, rows.numbers, store_.order_.objects().data() + positions.begin,
       store_.bases_.data() + positions.begin, positions.end - positions.begin, store_.scale_,
       lanes_.data(), sums, hits_.data());
-  found_.clear();
+  bounds_.clear();
   for (int h = 0; h < n_hits; ++h) {
     const NearHit& hit = hits_[static_cast<std::size_t>(h)];
     const std::int64_t position = positions.begin + hit.position;
-    found_.push_back(bounds_of(hit.query, position, hit.sum,
-                               norms_[static_cast<std::size_t>(hit.query)],
-                               store_.norms_[static_cast<std::size_t>(position)], store_.error_));
+    bounds_.push_back(bounds_of(hit.query, position, hit.sum,
+                                norms_[static_cast<std::size_t>(hit.query)],
+                                store_.norms_[static_cast<std::size_t>(position)], store_.error_));
   }
-  return found_;
+  return bounds_;
 }
 
 #define TACIT_INSTANTIATE(X)                                                                  \

@@ -92,7 +92,7 @@ class DenseStore {
     std::vector<double> norms_;             // ‖x - centre‖²
     std::vector<std::int64_t> centred_at_;  // the branch that each query is centred at
     std::vector<NearHit> hits_;
-    std::vector<NearBounds> found_;
+    std::vector<NearBounds> bounds_;
   };
 
  private:
@@ -129,7 +129,7 @@ class SparseStore {
     Buffer<float> lanes_;  // -2 x, the queries side by side
     std::vector<double> norms_;
     std::vector<NearHit> hits_;
-    std::vector<NearBounds> found_;
+    std::vector<NearBounds> bounds_;
   };
 
  private:

@@ -31,22 +31,22 @@ std::int64_t width_of(const NetColumns& columns, const NetRequest& request) {
 
 NetCounts count_request(const NetData& data, const NetRequest& request) {
   const NetGroups groups(data, request.child, request.parents);
-  NetCounts found;
+  NetCounts result;
   if (groups.too_large()) {
-    found.too_large = true;
-    return found;
+    result.too_large = true;
+    return result;
   }
   const auto arity = static_cast<std::size_t>(data.arity(request.child));
   const auto width = static_cast<std::size_t>(width_of(data.columns(), request));
   const auto n_states = static_cast<std::size_t>(groups.n_states());
-  found.n_states = groups.n_states();
-  found.states = groups.state_codes();
-  found.states.resize(n_states * request.parents.size());
-  found.rows.resize(n_states * width);
+  result.n_states = groups.n_states();
+  result.states = groups.state_codes();
+  result.states.resize(n_states * request.parents.size());
+  result.rows.resize(n_states * width);
   const auto put = [&](std::size_t at, const std::vector<double>& cells, std::size_t n) {
     for (std::size_t s = 0; s < n_states; ++s)
       std::copy_n(cells.begin() + static_cast<std::ptrdiff_t>(s * n), n,
-                  found.rows.begin() + static_cast<std::ptrdiff_t>(s * width + at));
+                  result.rows.begin() + static_cast<std::ptrdiff_t>(s * width + at));
   };
   put(0, groups.counts(), arity);
   std::size_t at = arity;
@@ -57,22 +57,22 @@ NetCounts count_request(const NetData& data, const NetRequest& request) {
     put(at, cells, n);
     at += n;
   }
-  return found;
+  return result;
 }
 
 NetCounts merge_counts(const NetCountsView& one, const NetCountsView& other, std::size_t n_parents,
                        std::int64_t width) {
-  NetCounts found;
+  NetCounts result;
   if (one.n_states < 0 || other.n_states < 0) {
-    found.too_large = true;
-    return found;
+    result.too_large = true;
+    return result;
   }
   const auto w = static_cast<std::size_t>(width);
   const NetCountsView* const parts[2] = {&one, &other};
   std::size_t at[2] = {0, 0};
   const std::size_t ends[2] = {static_cast<std::size_t>(one.n_states),
                                static_cast<std::size_t>(other.n_states)};
-  found.rows.reserve(std::max(ends[0], ends[1]) * w);
+  result.rows.reserve(std::max(ends[0], ends[1]) * w);
   while (at[0] < ends[0] || at[1] < ends[1]) {
     const std::uint16_t* keys[2];
     for (int k = 0; k < 2; ++k) keys[k] = parts[k]->states + at[k] * n_parents;
@@ -84,18 +84,18 @@ NetCounts merge_counts(const NetCountsView& one, const NetCountsView& other, std
         takes[0] = false;
     }
     const std::uint16_t* key = takes[0] ? keys[0] : keys[1];
-    found.states.insert(found.states.end(), key, key + n_parents);
-    const std::size_t row = found.rows.size();
-    found.rows.resize(row + w, 0.0);
+    result.states.insert(result.states.end(), key, key + n_parents);
+    const std::size_t row = result.rows.size();
+    result.rows.resize(row + w, 0.0);
     for (int k = 0; k < 2; ++k) {
       if (!takes[k]) continue;
       const double* from = parts[k]->rows + at[k] * w;
-      for (std::size_t x = 0; x < w; ++x) found.rows[row + x] += from[x];
+      for (std::size_t x = 0; x < w; ++x) result.rows[row + x] += from[x];
       ++at[k];
     }
-    ++found.n_states;
+    ++result.n_states;
   }
-  return found;
+  return result;
 }
 
 }  // namespace tacit

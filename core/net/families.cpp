@@ -32,14 +32,14 @@ NetKey key_of(int child, const Parents& parents) {
 double NetScorer::counts(int child, const double* counts, std::int64_t n_rows, double q,
                          std::vector<double>& room) const {
   const int arity = columns_.arity(child), r = columns_.states(child);
-  const double own = score_(counts, n_rows, arity, r, q, room);
-  if (alone_.empty()) return own;
+  const double value = score_(counts, n_rows, arity, r, q, room);
+  if (alone_.empty()) return value;
   std::vector<double> known(static_cast<std::size_t>(arity), 0.0);
   for (std::int64_t j = 0; j < n_rows; ++j)
     for (int k = 0; k < arity; ++k) known[static_cast<std::size_t>(k)] += counts[j * arity + k];
   const std::vector<double>& all = alone_[static_cast<std::size_t>(child)];
-  if (known == all) return own;
-  return own - score_(known.data(), 1, arity, r, 1.0, room) +
+  if (known == all) return value;
+  return value - score_(known.data(), 1, arity, r, 1.0, room) +
          score_(all.data(), 1, arity, r, 1.0, room);
 }
 
@@ -109,9 +109,9 @@ void NetScorer::add(NetFamily& family, int child, const Parents& parents, std::i
 }
 
 std::vector<double> NetFamilies::scores(const std::vector<std::pair<int, Parents>>& wanted) {
-  std::vector<double> found;
-  for (const auto& [child, parents] : wanted) found.push_back(score(child, parents));
-  return found;
+  std::vector<double> result;
+  for (const auto& [child, parents] : wanted) result.push_back(score(child, parents));
+  return result;
 }
 
 bool NetFamilies::is_large(std::size_t n_families, std::size_t n_singles) const {
@@ -167,7 +167,7 @@ const NetFamily& HeldFamilies::family(int child, const Parents& parents) {
 
 double HeldFamilies::score(int child, const Parents& parents) {
   const NetKey key = key_of(child, parents);
-  if (const auto found = families_.find(key); found != families_.end()) return found->second->own;
+  if (const auto match = families_.find(key); match != families_.end()) return match->second->score;
   const auto [position, is_new] = singles_.try_emplace(key, 0.0);
   if (is_new) {
     const double states = states_of(columns(), parents);
@@ -186,15 +186,16 @@ void HeldFamilies::prepare(const std::vector<std::pair<int, Parents>>& wanted, i
   std::vector<const std::pair<int, Parents>*> missing;
   for (const auto& each : wanted)
     if (!families_.contains(key_of(each.first, each.second))) missing.push_back(&each);
-  std::vector<std::unique_ptr<NetFamily>> found(missing.size());
-  for_blocks(
-      static_cast<std::int64_t>(missing.size()), n_jobs, poll, [&](std::int64_t b, StopToken&) {
-        const auto at = static_cast<std::size_t>(b);
-        found[at] = std::make_unique<NetFamily>(work_out(missing[at]->first, missing[at]->second));
-      });
+  std::vector<std::unique_ptr<NetFamily>> computed(missing.size());
+  for_blocks(static_cast<std::int64_t>(missing.size()), n_jobs, poll,
+             [&](std::int64_t b, StopToken&) {
+               const auto at = static_cast<std::size_t>(b);
+               computed[at] =
+                   std::make_unique<NetFamily>(work_out(missing[at]->first, missing[at]->second));
+             });
   for (std::size_t at = 0; at < missing.size(); ++at) {
-    n_scored_ += found[at]->n_scored;
-    families_[key_of(missing[at]->first, missing[at]->second)] = std::move(found[at]);
+    n_scored_ += computed[at]->n_scored;
+    families_[key_of(missing[at]->first, missing[at]->second)] = std::move(computed[at]);
   }
 }
 

@@ -18,7 +18,7 @@ namespace tacit {
 
 // The scores of a column with its parents, and with every other set that is one arc away.
 struct NetFamily {
-  double own;
+  double score;
   std::vector<double> with;     // by column: with it as one more parent; -inf if that must not be
   std::vector<double> without;  // by position among the parents
   std::int64_t n_scored;
@@ -49,7 +49,7 @@ class NetScorer {
   double counts(int child, const double* counts, std::int64_t n_rows, double q,
                 std::vector<double>& room) const;
 
-  // A family with its own score, and those without one parent; `rest` scores families of which a
+  // A family with its score, and those without one parent; `rest` scores families of which a
   // parent that may be missing was left out, because records that lack it count again then.
   NetFamily begin(int child, const Parents& parents, std::int64_t n_states,
                   const std::uint16_t* state_codes, const double* counts,

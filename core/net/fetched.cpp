@@ -36,24 +36,24 @@ FetchedFamilies::FetchedFamilies(NetColumns columns, NetScoreKind kind, double p
 
 void FetchedFamilies::start(const std::vector<Parents>& parents) {
   for (int c = 0; c < columns().n_columns(); ++c)
-    for (const Parents& own : {Parents{}, parents[static_cast<std::size_t>(c)]})
-      if (!known(key_of(c, own))) note(c, own, true);
+    for (const Parents& candidate : {Parents{}, parents[static_cast<std::size_t>(c)]})
+      if (!known(key_of(c, candidate))) note(c, candidate, true);
   fetch_noted();
 }
 
 // What is known
 
 const NetFamily* FetchedFamilies::known(const NetKey& key) const {
-  if (const auto found = families_.find(key); found != families_.end()) return found->second.get();
-  if (const auto found = fetched_.find(key); found != fetched_.end()) return found->second.get();
+  if (const auto match = families_.find(key); match != families_.end()) return match->second.get();
+  if (const auto match = fetched_.find(key); match != fetched_.end()) return match->second.get();
   return nullptr;
 }
 
 const double* FetchedFamilies::known_score(const NetKey& key) const {
-  if (const NetFamily* family = known(key)) return &family->own;
-  if (const auto found = singles_.find(key); found != singles_.end()) return &found->second;
-  if (const auto found = fetched_scores_.find(key); found != fetched_scores_.end())
-    return &found->second;
+  if (const NetFamily* family = known(key)) return &family->score;
+  if (const auto match = singles_.find(key); match != singles_.end()) return &match->second;
+  if (const auto match = fetched_scores_.find(key); match != fetched_scores_.end())
+    return &match->second;
   return nullptr;
 }
 
@@ -61,19 +61,19 @@ const double* FetchedFamilies::known_score(const NetKey& key) const {
 const NetFamily& FetchedFamilies::family(int child, const Parents& parents) {
   const NetKey key = key_of(child, parents);
   if (guesses()) {
-    if (const NetFamily* found = known(key)) return *found;
+    if (const NetFamily* match = known(key)) return *match;
     return guess(child, parents);
   }
-  if (const auto found = families_.find(key); found != families_.end()) return *found->second;
+  if (const auto match = families_.find(key); match != families_.end()) return *match->second;
   if (!fetched_.contains(key)) {
     if (mode_ == Mode::kStrict) throw NetMissing();
     note(child, parents, true);
     fetch_noted();
   }
-  const auto found = fetched_.find(key);
-  if (found == fetched_.end()) throw std::invalid_argument("a family has too many states");
-  auto& position = families_[key] = std::move(found->second);
-  fetched_.erase(found);
+  const auto match = fetched_.find(key);
+  if (match == fetched_.end()) throw std::invalid_argument("a family has too many states");
+  auto& position = families_[key] = std::move(match->second);
+  fetched_.erase(match);
   n_scored_ += position->n_scored;
   return *position;
 }
@@ -81,21 +81,21 @@ const NetFamily& FetchedFamilies::family(int child, const Parents& parents) {
 double FetchedFamilies::score(int child, const Parents& parents) {
   const NetKey key = key_of(child, parents);
   if (guesses()) {
-    if (const double* found = known_score(key)) return *found;
+    if (const double* match = known_score(key)) return *match;
     note(child, parents, false);
     return guess_score(child, parents);
   }
-  if (const auto found = families_.find(key); found != families_.end()) return found->second->own;
-  if (const auto found = singles_.find(key); found != singles_.end()) return found->second;
+  if (const auto match = families_.find(key); match != families_.end()) return match->second->score;
+  if (const auto match = singles_.find(key); match != singles_.end()) return match->second;
   if (!known_score(key)) {
     if (mode_ == Mode::kStrict) throw NetMissing();
     note(child, parents, false);
     fetch_noted();
   }
-  const double own = *known_score(key);
+  const double value = *known_score(key);
   fetched_scores_.erase(key);
-  if (std::isfinite(own)) ++n_scored_;
-  return singles_[key] = own;
+  if (std::isfinite(value)) ++n_scored_;
+  return singles_[key] = value;
 }
 
 std::vector<double> FetchedFamilies::scores(const std::vector<std::pair<int, Parents>>& wanted) {
@@ -153,12 +153,12 @@ bool FetchedFamilies::note(int child, const Parents& parents, bool full) {
 }
 
 double FetchedFamilies::n_states_bound(const Parents& parents) const {
-  if (const auto found = n_states_.find(parents); found != n_states_.end()) return found->second;
+  if (const auto match = n_states_.find(parents); match != n_states_.end()) return match->second;
   double bound = static_cast<double>(n_records_), product = 1;
   for (std::size_t k = 0; k < parents.size(); ++k) {
     product *= columns().arity(parents[k]);
-    if (const auto found = n_states_.find(without(parents, k)); found != n_states_.end())
-      bound = std::fmin(bound, found->second * columns().arity(parents[k]));
+    if (const auto match = n_states_.find(without(parents, k)); match != n_states_.end())
+      bound = std::fmin(bound, match->second * columns().arity(parents[k]));
   }
   return std::fmin(bound, product);
 }
@@ -242,18 +242,18 @@ void FetchedFamilies::fetch_pass(std::vector<NetRequest> requests, double bytes)
   const std::size_t n = requests.size();
   if (!ready_ && !columns().all_known())
     for (int c = 0; c < columns().n_columns(); ++c) requests.push_back({c, {}, 0, 0});
-  NetFetched found = fetch_(requests, static_cast<std::int64_t>(std::fmin(bytes, 0x1p62)));
-  if (found.counts.size() != requests.size()) throw std::invalid_argument("counts are missing");
+  NetFetched fetched = fetch_(requests, static_cast<std::int64_t>(std::fmin(bytes, 0x1p62)));
+  if (fetched.counts.size() != requests.size()) throw std::invalid_argument("counts are missing");
   if (requests.size() > n) {
     std::vector<std::vector<double>> alone;
-    for (std::size_t k = n; k < requests.size(); ++k) alone.push_back(found.counts[k].rows);
+    for (std::size_t k = n; k < requests.size(); ++k) alone.push_back(fetched.counts[k].rows);
     scorer_.set_alone(std::move(alone));
     requests.resize(n);
-    found.counts.resize(n);
+    fetched.counts.resize(n);
   }
-  scorer_.set_total(found.total);
+  scorer_.set_total(fetched.total);
   ready_ = true;
-  take(requests, found.counts);
+  take(requests, fetched.counts);
 }
 
 void FetchedFamilies::take(const std::vector<NetRequest>& requests,
@@ -261,46 +261,46 @@ void FetchedFamilies::take(const std::vector<NetRequest>& requests,
   std::vector<std::size_t> full;
   std::vector<double> room;
   for (std::size_t at = 0; at < requests.size(); ++at) {
-    const NetRequest& own = requests[at];
-    const NetCounts& found = counts[at];
-    if (!found.too_large) n_states_[own.parents] = static_cast<double>(found.n_states);
-    if (own.end > 0) {
+    const NetRequest& request = requests[at];
+    const NetCounts& table = counts[at];
+    if (!table.too_large) n_states_[request.parents] = static_cast<double>(table.n_states);
+    if (request.end > 0) {
       full.push_back(at);
       continue;
     }
-    const double q = states_of(columns(), own.parents);
-    const int arity = columns().arity(own.child);
-    const bool counted = !found.too_large && !NetScorer::too_large(found.n_states, arity, q);
-    fetched_scores_[key_of(own.child, own.parents)] =
-        counted ? scorer_.counts(own.child, found.rows.data(), found.n_states, q, room)
+    const double q = states_of(columns(), request.parents);
+    const int arity = columns().arity(request.child);
+    const bool counted = !table.too_large && !NetScorer::too_large(table.n_states, arity, q);
+    fetched_scores_[key_of(request.child, request.parents)] =
+        counted ? scorer_.counts(request.child, table.rows.data(), table.n_states, q, room)
                 : kImpossible;
   }
   // Requests for parts of one family follow each other, and are done by one thread.
   std::vector<std::pair<std::size_t, std::size_t>> runs;
   for (std::size_t k = 0; k < full.size(); ++k) {
-    const NetRequest& own = requests[full[k]];
-    if (runs.empty() || requests[full[runs.back().first]].child != own.child ||
-        requests[full[runs.back().first]].parents != own.parents)
+    const NetRequest& request = requests[full[k]];
+    if (runs.empty() || requests[full[runs.back().first]].child != request.child ||
+        requests[full[runs.back().first]].parents != request.parents)
       runs.emplace_back(k, k);
     runs.back().second = k + 1;
-    auto& position = building_[key_of(own.child, own.parents)];
+    auto& position = building_[key_of(request.child, request.parents)];
     if (!position) position = std::make_unique<Building>();
   }
   const auto& building = building_;
-  for_blocks(static_cast<std::int64_t>(runs.size()), n_jobs_, poll_,
-             [&](std::int64_t b, StopToken&) {
-               const auto [first, last] = runs[static_cast<std::size_t>(b)];
-               for (std::size_t k = first; k < last; ++k) {
-                 const NetRequest& own = requests[full[k]];
-                 Building& position = *building.find(key_of(own.child, own.parents))->second;
-                 if (!position.begun) begin(position, own, counts[full[k]]);
-                 extend(position, own, counts[full[k]]);
-               }
-             });
+  for_blocks(
+      static_cast<std::int64_t>(runs.size()), n_jobs_, poll_, [&](std::int64_t b, StopToken&) {
+        const auto [first, last] = runs[static_cast<std::size_t>(b)];
+        for (std::size_t k = first; k < last; ++k) {
+          const NetRequest& request = requests[full[k]];
+          Building& position = *building.find(key_of(request.child, request.parents))->second;
+          if (!position.begun) begin(position, request, counts[full[k]]);
+          extend(position, request, counts[full[k]]);
+        }
+      });
   for (const auto& [first, last] : runs) {
-    const NetRequest& own = requests[full[last - 1]];
-    if (own.end < columns().n_columns()) continue;  // the rest comes with the next pass
-    const auto position = building_.find(key_of(own.child, own.parents));
+    const NetRequest& request = requests[full[last - 1]];
+    if (request.end < columns().n_columns()) continue;  // the rest comes with the next pass
+    const auto position = building_.find(key_of(request.child, request.parents));
     if (!position->second->too_large)
       fetched_[position->first] = std::make_unique<NetFamily>(std::move(position->second->family));
     building_.erase(position);
@@ -355,7 +355,7 @@ void FetchedFamilies::extend(Building& building, const NetRequest& request,
 
 const NetFamily& FetchedFamilies::guess(int child, const Parents& parents) {
   const NetKey key = key_of(child, parents);
-  if (const auto found = guesses_.find(key); found != guesses_.end()) return *found->second;
+  if (const auto match = guesses_.find(key); match != guesses_.end()) return *match->second;
   note(child, parents, true);
   const int n = columns().n_columns();
   const double q = states_of(columns(), parents);
@@ -372,7 +372,7 @@ const NetFamily& FetchedFamilies::guess(int child, const Parents& parents) {
       const auto at = static_cast<std::size_t>(x);
       if (!std::isfinite(base.with[at])) continue;
       const double dearer = price * (columns().states(x) - 1) * (q - base_states);
-      gain[at] = std::fmin(gain[at], base.with[at] - base.own - dearer);
+      gain[at] = std::fmin(gain[at], base.with[at] - base.score - dearer);
     }
   };
   std::vector<const NetFamily*> fewer(parents.size(), nullptr);
@@ -382,42 +382,43 @@ const NetFamily& FetchedFamilies::guess(int child, const Parents& parents) {
     if (fewer[k]) learn(*fewer[k], q / columns().states(parents[k]));
   }
   for (std::size_t k = 0; k < parents.size() && !found_base; ++k) {
-    const auto found = guesses_.find(key_of(child, without(parents, k)));
-    if (found != guesses_.end()) learn(*found->second, q / columns().states(parents[k]));
+    const auto match = guesses_.find(key_of(child, without(parents, k)));
+    if (match != guesses_.end()) learn(*match->second, q / columns().states(parents[k]));
   }
   if (!found_base) learn(*known(key_of(child, {})), 1.0);
   for (int x = 0; x < n; ++x) {
     const auto at = static_cast<std::size_t>(x);
     if (x != child && !std::binary_search(parents.begin(), parents.end(), x) &&
         std::isfinite(gain[at])) {
-      const double* own = score_nearby(child, with(parents, x));
-      family.with[at] = own ? *own : family.own + gain[at];
+      const double* exact = score_nearby(child, with(parents, x));
+      family.with[at] = exact ? *exact : family.score + gain[at];
     }
   }
   for (std::size_t k = 0; k < parents.size(); ++k) {
-    const double* own = known_score(key_of(child, without(parents, k)));
-    family.without.push_back(own ? *own : guess_score(child, without(parents, k)));
+    const double* exact = known_score(key_of(child, without(parents, k)));
+    family.without.push_back(exact ? *exact : guess_score(child, without(parents, k)));
   }
   return *(guesses_[key] = std::make_unique<NetFamily>(std::move(family)));
 }
 
 // A score that is known from the family itself, or from one with a parent less.
 const double* FetchedFamilies::score_nearby(int child, const Parents& parents) const {
-  if (const double* own = known_score(key_of(child, parents))) return own;
+  if (const double* exact = known_score(key_of(child, parents))) return exact;
   for (std::size_t k = 0; k < parents.size(); ++k)
     if (const NetFamily* base = known(key_of(child, without(parents, k))))
-      if (const double& own = base->with[static_cast<std::size_t>(parents[k])]; std::isfinite(own))
-        return &own;
+      if (const double& exact = base->with[static_cast<std::size_t>(parents[k])];
+          std::isfinite(exact))
+        return &exact;
   return nullptr;
 }
 
 double FetchedFamilies::guess_score(int child, const Parents& parents) {
-  if (const double* own = known_score(key_of(child, parents))) return *own;
+  if (const double* exact = known_score(key_of(child, parents))) return *exact;
   for (const bool surely : {true, false}) {
     const auto at = [&](const Parents& near) -> const NetFamily* {
       if (surely) return known(key_of(child, near));
-      const auto found = guesses_.find(key_of(child, near));
-      return found == guesses_.end() ? nullptr : found->second.get();
+      const auto match = guesses_.find(key_of(child, near));
+      return match == guesses_.end() ? nullptr : match->second.get();
     };
     for (std::size_t k = 0; k < parents.size(); ++k)
       if (const NetFamily* base = at(without(parents, k)))
@@ -432,7 +433,7 @@ double FetchedFamilies::guess_score(int child, const Parents& parents) {
     }
   }
   const NetFamily& alone = *known(key_of(child, {}));
-  double best = alone.own;
+  double best = alone.score;
   for (const int p : parents) best = std::fmax(best, alone.with[static_cast<std::size_t>(p)]);
   return best;
 }

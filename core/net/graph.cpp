@@ -31,10 +31,10 @@ void NetGraph::find_ways() {
     if (!waiting[x]) ready.push_back(x);
   for (std::size_t k = 0; k < ready.size(); ++k) {
     const std::size_t x = ready[k];
-    std::uint64_t* own = reach_.data() + x * words_;
-    own[x / 64] |= std::uint64_t{1} << (x % 64);
+    std::uint64_t* reachable = reach_.data() + x * words_;
+    reachable[x / 64] |= std::uint64_t{1} << (x % 64);
     for (const int c : children[x])
-      for (std::size_t w = 0; w < words_; ++w) own[w] |= reach_[row(c) + w];
+      for (std::size_t w = 0; w < words_; ++w) reachable[w] |= reach_[row(c) + w];
     for (const int p : parents_[x])
       if (--waiting[static_cast<std::size_t>(p)] == 0) ready.push_back(static_cast<std::size_t>(p));
   }
@@ -61,20 +61,20 @@ bool NetGraph::is_covered(int from, int to) const {
 }
 
 void NetGraph::add(int from, int to) {
-  Parents& own = parents_[static_cast<std::size_t>(to)];
-  own.insert(std::lower_bound(own.begin(), own.end(), from), from);
+  Parents& parents = parents_[static_cast<std::size_t>(to)];
+  parents.insert(std::lower_bound(parents.begin(), parents.end(), from), from);
   find_ways();
 }
 
 void NetGraph::remove(int from, int to) {
-  Parents& own = parents_[static_cast<std::size_t>(to)];
-  own.erase(std::lower_bound(own.begin(), own.end(), from));
+  Parents& parents = parents_[static_cast<std::size_t>(to)];
+  parents.erase(std::lower_bound(parents.begin(), parents.end(), from));
   find_ways();
 }
 
 void NetGraph::turn(int from, int to) {
-  Parents& own = parents_[static_cast<std::size_t>(to)];
-  own.erase(std::lower_bound(own.begin(), own.end(), from));
+  Parents& parents = parents_[static_cast<std::size_t>(to)];
+  parents.erase(std::lower_bound(parents.begin(), parents.end(), from));
   add(to, from);
 }
 

@@ -28,11 +28,13 @@ struct TimesLog {  // x log x, and 0 for 0
 };
 
 struct Rising {  // log Γ(x + a) - log Γ(a), and exactly 0 for 0
-  double a, own;
-  explicit Rising(double weight) : a(weight), own(log_gamma(weight)) {}
-  TACIT_INLINE double operator()(double x) const { return x > 0 ? log_gamma(x + a) - own : 0.0; }
+  double a, log_gamma_a;
+  explicit Rising(double weight) : a(weight), log_gamma_a(log_gamma(weight)) {}
+  TACIT_INLINE double operator()(double x) const {
+    return x > 0 ? log_gamma(x + a) - log_gamma_a : 0.0;
+  }
   TACIT_INLINE Number4 operator()(Number4 x) const {
-    return x > 0 ? log_gamma(x + a) - own : Number4{0, 0, 0, 0};
+    return x > 0 ? log_gamma(x + a) - log_gamma_a : Number4{0, 0, 0, 0};
   }
 };
 

@@ -77,24 +77,24 @@ class Search {
     noise_ = 4e-12 * total * std::log(total + 2.0);
   }
 
-  NetFound run() {
-    NetFound found;
+  NetResult run() {
+    NetResult result;
     try {
       while (state_.stage != Stage::kEnd) fetched_ ? step_with_fetches() : step();
     } catch (const Interrupted&) {
-      found.interrupted = true;
+      result.interrupted = true;
     } catch (const OutOfTime&) {
-      found.out_of_time = true;
+      result.out_of_time = true;
     }
     if (fetched_) fetched_->set_mode(FetchedFamilies::Mode::kFetch);
-    for (int x = 0; x < n_ && !found.interrupted; ++x)
-      found.family_scores.push_back(families_.score(x, best_.graph.parents(x)));
-    found.parents = best_.graph.all();
-    found.score = best_.score;
-    found.n_scored = families_.n_scored();
-    found.n_moves = n_moves_;
-    found.trace = std::move(trace_);
-    return found;
+    for (int x = 0; x < n_ && !result.interrupted; ++x)
+      result.family_scores.push_back(families_.score(x, best_.graph.parents(x)));
+    result.parents = best_.graph.all();
+    result.score = best_.score;
+    result.n_scored = families_.n_scored();
+    result.n_moves = n_moves_;
+    result.trace = std::move(trace_);
+    return result;
   }
 
  private:
@@ -177,8 +177,8 @@ class Search {
   }
 
   void run_ahead() {
-    n_looks_ = 0;
-    n_looks_ahead_ = 0;
+    n_stale_steps_ = 0;
+    n_steps_ahead_ = 0;
     n_noted_ = 0;
     visited_.clear();
     try {
@@ -188,11 +188,11 @@ class Search {
   }
 
   // Guessed ways may go round in circles, and known ones may lead nowhere new.
-  void look_ahead() {
-    if (fetched_->n_noted() > n_noted_) n_looks_ = 0;
+  void count_step_ahead() {
+    if (fetched_->n_noted() > n_noted_) n_stale_steps_ = 0;
     n_noted_ = fetched_->n_noted();
-    const double all = 1.0 * static_cast<double>(++n_looks_ahead_) * n_ * n_;
-    if (++n_looks_ > kMostLooks || all > kMostAhead) throw NetEnough();
+    const double all = 1.0 * static_cast<double>(++n_steps_ahead_) * n_ * n_;
+    if (++n_stale_steps_ > kMostStaleSteps || all > kMostAhead) throw NetEnough();
   }
 
   bool guesses() const { return fetched_ && fetched_->guesses(); }
@@ -248,27 +248,28 @@ class Search {
 
   // Calls see(move) for every move that is legal from here.
   template <class See>
-  void look_around(const See& see) {
-    if (guesses()) look_ahead();
+  void for_moves(const See& see) {
+    if (guesses()) count_step_ahead();
     near_.clear();
     for (int x = 0; x < n_; ++x) near_.push_back(&families_.family(x, here_.graph.parents(x)));
     for (int to = 0; to < n_; ++to) {
       const Parents& parents = here_.graph.parents(to);
-      const NetFamily& own = *near_[static_cast<std::size_t>(to)];
+      const NetFamily& family = *near_[static_cast<std::size_t>(to)];
       if (has_room(to))
         for (int from = 0; from < n_; ++from)
           if (from != to && may(from, to) && here_.graph.can_add(from, to) &&
               !here_.graph.has(from, to))
-            see(Move{Kind::kAdd, from, to, own.with[static_cast<std::size_t>(from)] - own.own});
+            see(Move{Kind::kAdd, from, to,
+                     family.with[static_cast<std::size_t>(from)] - family.score});
       for (std::size_t k = 0; k < parents.size(); ++k) {
         const int from = parents[k];
         if (must(from, to)) continue;
-        const double loss = own.without[k] - own.own;
+        const double loss = family.without[k] - family.score;
         see(Move{Kind::kRemove, from, to, loss});
         if (!may(to, from) || !has_room(from) || !here_.graph.can_turn(from, to)) continue;
         const NetFamily& other = *near_[static_cast<std::size_t>(from)];
         see(Move{Kind::kTurn, from, to,
-                 loss + other.with[static_cast<std::size_t>(to)] - other.own});
+                 loss + other.with[static_cast<std::size_t>(to)] - other.score});
       }
     }
   }
@@ -289,7 +290,7 @@ class Search {
     keep_if_better();  // at every step: what is found when time is up is not lost
     check();
     Move best;
-    look_around([&](const Move& move) {
+    for_moves([&](const Move& move) {
       if (is_better(move, best)) best = move;
     });
     if (best.kind == Kind::kNone || best.gain <= least()) return false;
@@ -300,9 +301,9 @@ class Search {
   // Scores that rise at every step lead nowhere twice; guesses of them may.
   bool is_new_here() {
     NetKey graph;
-    for (const Parents& own : here_.graph.all()) {
+    for (const Parents& parents : here_.graph.all()) {
       graph.push_back(-1);
-      graph.insert(graph.end(), own.begin(), own.end());
+      graph.insert(graph.end(), parents.begin(), parents.end());
     }
     return visited_.try_emplace(std::move(graph), true).second;
   }
@@ -327,7 +328,7 @@ class Search {
       check();
       Move best;
       best.gain = -std::numeric_limits<double>::infinity();
-      look_around([&](const Move& move) {
+      for_moves([&](const Move& move) {
         const bool open =
             closed[pair(move)] < step || here_.score + move.gain > best_.score + least();
         if (open && is_better(move, best)) best = move;
@@ -432,8 +433,8 @@ class Search {
 
   static constexpr std::int64_t kTenure = 8;
   static constexpr int kMostShaken = 60;
-  static constexpr int kMostLooks = 200;     // ahead, that find nothing to be fetched
-  static constexpr double kMostAhead = 3e8;  // moves that are looked at ahead
+  static constexpr int kMostStaleSteps = 200;  // ahead, that find nothing to be fetched
+  static constexpr double kMostAhead = 3e8;    // moves that are looked at ahead
 
   NetFamilies& families_;
   FetchedFamilies* fetched_;  // the same, if counts have to be fetched
@@ -453,14 +454,14 @@ class Search {
   std::vector<const NetFamily*> near_;  // those of the net that is looked at
   std::size_t n_noted_ = 0;
   NetMap<bool> visited_;  // nets that a guessed climb came through
-  int n_looks_ = 0;
-  std::int64_t n_looks_ahead_ = 0;
+  int n_stale_steps_ = 0;
+  std::int64_t n_steps_ahead_ = 0;
 };
 
 }  // namespace
 
-NetFound find_net(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
-                  Poll poll, const std::function<void(const NetProgress&)>& tell) {
+NetResult find_net(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
+                   Poll poll, const std::function<void(const NetProgress&)>& tell) {
   families.set_max_parents(rules.max_parents);
   auto* const fetched = dynamic_cast<FetchedFamilies*>(&families);
   if (fetched) fetched->start(start);

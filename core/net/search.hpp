@@ -31,7 +31,7 @@ struct NetProgress {
   double score, seconds;
 };
 
-struct NetFound {
+struct NetResult {
   std::vector<Parents> parents;
   double score = 0;
   std::vector<double> family_scores;
@@ -41,7 +41,7 @@ struct NetFound {
 };
 
 // `tell` is called after the first climb and after each restart, on the calling thread.
-NetFound find_net(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
-                  Poll poll, const std::function<void(const NetProgress&)>& tell);
+NetResult find_net(NetFamilies& families, const std::vector<Parents>& start, const NetRules& rules,
+                   Poll poll, const std::function<void(const NetProgress&)>& tell);
 
 }  // namespace tacit

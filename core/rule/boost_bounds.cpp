@@ -27,9 +27,9 @@ void OutputBounds::start(const StatPair& all, const RuleColumns& columns,
 }
 
 void OutputBounds::learn(std::int32_t column, const ColumnScan& scan) {
-  const SideBounds found = side_bounds(scan, {l1_, l2_, 1});
-  bounds_[column] = {rounded_up(std::sqrt(found.score)), rounded_up(found.up),
-                     rounded_up(found.down), rounded_up(found.hessian)};
+  const SideBounds sides = side_bounds(scan, {l1_, l2_, 1});
+  bounds_[column] = {rounded_up(std::sqrt(sides.score)), rounded_up(sides.up),
+                     rounded_up(sides.down), rounded_up(sides.hessian)};
 }
 
 // With h ≤ e^|s| times what it was, gradients on a side of Hessian h move by |s| e^|s| h at most.
@@ -37,16 +37,16 @@ void OutputBounds::widen_all(double step, double grid,
                              const std::vector<std::int32_t>& column_sizes) {
   const double far = std::abs(step), factor = std::exp(far), root = std::exp(far / 2);
   for (std::int64_t c = 0; c < n_columns_; ++c) {
-    ColumnBound& own = bounds_[c];
+    ColumnBound& bound = bounds_[c];
     const double rounding = grid * static_cast<double>(column_sizes[static_cast<std::size_t>(c)]);
-    const double hessian = static_cast<double>(own.hessian);
+    const double hessian = static_cast<double>(bound.hessian);
     const double move = far * factor * hessian + rounding;
-    const double stored = static_cast<double>(own.stored) * root * std::sqrt(1 + rounding / l2_) +
+    const double stored = static_cast<double>(bound.stored) * root * std::sqrt(1 + rounding / l2_) +
                           far * factor * root * std::sqrt(hessian) + rounding / std::sqrt(l2_);
-    own = {rounded_up(stored),
-           rounded_up(static_cast<double>(own.up) + (step > 0 ? move : rounding)),
-           rounded_up(static_cast<double>(own.down) + (step < 0 ? move : rounding)),
-           rounded_up(hessian * factor + rounding)};
+    bound = {rounded_up(stored),
+             rounded_up(static_cast<double>(bound.up) + (step > 0 ? move : rounding)),
+             rounded_up(static_cast<double>(bound.down) + (step < 0 ? move : rounding)),
+             rounded_up(hessian * factor + rounding)};
   }
 }
 
@@ -55,12 +55,13 @@ void BoundsWidener::apply(OutputBounds& bounds) {
   const double root = std::sqrt(bounds.l2_);
   for (const std::int32_t c : touched_) {
     Move& move = moves_[static_cast<std::size_t>(c)];
-    ColumnBound& own = bounds.bounds_[c];
-    const double stored = static_cast<double>(own.stored) * std::sqrt(1 + move.loss / bounds.l2_) +
-                          std::max(move.up, move.down) / root;
-    own = {rounded_up(stored), rounded_up(static_cast<double>(own.up) + move.up),
-           rounded_up(static_cast<double>(own.down) + move.down),
-           rounded_up(static_cast<double>(own.hessian) + move.growth)};
+    ColumnBound& bound = bounds.bounds_[c];
+    const double stored =
+        static_cast<double>(bound.stored) * std::sqrt(1 + move.loss / bounds.l2_) +
+        std::max(move.up, move.down) / root;
+    bound = {rounded_up(stored), rounded_up(static_cast<double>(bound.up) + move.up),
+             rounded_up(static_cast<double>(bound.down) + move.down),
+             rounded_up(static_cast<double>(bound.hessian) + move.growth)};
     move = {};
   }
   touched_.clear();

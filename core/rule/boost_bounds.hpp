@@ -45,13 +45,13 @@ class OutputBounds {
 
   // The highest score that a column's conditions may have, given the sums of all records.
   double most(std::int32_t column, const StatSums& totals) const {
-    const ColumnBound& own = bounds_[column];
-    const double stored = static_cast<double>(own.stored) * static_cast<double>(own.stored);
-    const double g = std::max(std::max(totals.first + static_cast<double>(own.down),
-                                       static_cast<double>(own.up) - totals.first) -
+    const ColumnBound& bound = bounds_[column];
+    const double stored = static_cast<double>(bound.stored) * static_cast<double>(bound.stored);
+    const double g = std::max(std::max(totals.first + static_cast<double>(bound.down),
+                                       static_cast<double>(bound.up) - totals.first) -
                                   l1_,
                               0.0);
-    const double h = std::max(totals.second - static_cast<double>(own.hessian), 0.0) + l2_;
+    const double h = std::max(totals.second - static_cast<double>(bound.hessian), 0.0) + l2_;
     return std::max(stored, g * g * kSlack / h);
   }
 
@@ -77,9 +77,9 @@ class BoundsWidener {
     moves_.resize(static_cast<std::size_t>(bounds.size()));
     for (std::size_t k = 0; k < records.size(); ++k) {
       const auto r = static_cast<std::size_t>(records[k]);
-      const StatSums own = change(k);
-      const Move move{std::max(own.first, 0.0), std::max(-own.first, 0.0),
-                      std::max(own.second, 0.0), std::max(-own.second, 0.0), true};
+      const StatSums delta = change(k);
+      const Move move{std::max(delta.first, 0.0), std::max(-delta.first, 0.0),
+                      std::max(delta.second, 0.0), std::max(-delta.second, 0.0), true};
       for (std::int64_t i = rows.start[r]; i < rows.start[r + 1]; ++i)
         add(rows.columns[static_cast<std::size_t>(i)], move);
     }
@@ -92,10 +92,10 @@ class BoundsWidener {
     bool touched = false;
   };
   void add(std::int32_t column, const Move& move) {
-    Move& own = moves_[static_cast<std::size_t>(column)];
-    if (!own.touched) touched_.push_back(column);
-    own = {own.up + move.up, own.down + move.down, own.growth + move.growth, own.loss + move.loss,
-           true};
+    Move& total = moves_[static_cast<std::size_t>(column)];
+    if (!total.touched) touched_.push_back(column);
+    total = {total.up + move.up, total.down + move.down, total.growth + move.growth,
+             total.loss + move.loss, true};
   }
   void apply(OutputBounds& bounds);
 

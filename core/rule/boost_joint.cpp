@@ -12,8 +12,8 @@ JointSums RuleBooster::joint_totals() const {
   const float* const units = search_.units();
   JointSums sums(static_cast<std::size_t>(loss_.joint_stats().width()), 0.0);
   search_.mask().for_each([&](std::int32_t record) {
-    const double own = units ? static_cast<double>(units[record]) : 1;
-    if (own > 0) scan.add(record, own, sums);
+    const double weight = units ? static_cast<double>(units[record]) : 1;
+    if (weight > 0) scan.add(record, weight, sums);
   });
   return sums;
 }
@@ -71,7 +71,7 @@ bool RuleBooster::grow_joint(Growing& rule, int n_jobs, Poll poll) {
     RuleCandidate floor;
     floor.score = score;
     const RuleCandidate best = best_joint(stats, totals, floor, n_jobs, poll);
-    if (!best.found() || !(best.score > score)) break;
+    if (!best.valid() || !(best.score > score)) break;
     score = best.score;
     rule.conditions.push_back(best.condition);
     search_.add(best.condition, best.n_covered);
@@ -91,12 +91,12 @@ bool RuleBooster::grow_joint(Growing& rule, int n_jobs, Poll poll) {
     std::vector<double> head;
     JointSums chosen(static_cast<std::size_t>(stats.width()), 0.0);
     for (std::size_t j = 0; j < rule.outputs.size(); ++j) {
-      const StatSums own = all.of(totals, rule.outputs[j]);
+      const StatSums pair = all.of(totals, rule.outputs[j]);
       const auto position =
           static_cast<std::size_t>(JointStats::position(static_cast<std::int64_t>(j)));
-      chosen[position] = own.first;
-      chosen[position + 4] = own.second;
-      head.push_back(settings_.score.head(own));
+      chosen[position] = pair.first;
+      chosen[position + 4] = pair.second;
+      head.push_back(settings_.score.head(pair));
     }
     totals.swap(chosen);
     rule.heads.push_back(head);

@@ -94,10 +94,10 @@ void BoostLoss::for_pairs(std::int64_t output, const std::int32_t* records, std:
       logistic_pairs(f, y, size, g, h);
     } else {
       for (int k = 0; k < size; ++k) {
-        const GradientPair own =
+        const GradientPair pair =
             decomposable() ? decomposed(f[k], y[k]) : coupled(output, record(k));
-        g[k] = own.g;
-        h[k] = own.h;
+        g[k] = pair.g;
+        h[k] = pair.h;
       }
     }
     for (int k = 0; k < size; ++k) {
@@ -135,8 +135,8 @@ void BoostLoss::set_grid(std::int64_t output, double largest_g, double largest_h
 
 double BoostLoss::largest_gradient(std::int64_t output) const {
   double largest = 0;
-  for_pairs(output, nullptr, m_, [&](std::int32_t, const GradientPair& own) {
-    largest = std::max(largest, std::abs(own.g));
+  for_pairs(output, nullptr, m_, [&](std::int32_t, const GradientPair& pair) {
+    largest = std::max(largest, std::abs(pair.g));
   });
   return largest;
 }
@@ -147,8 +147,8 @@ void BoostLoss::renew_all(std::int64_t output) {
   set_grid(output, bounded() ? heaviest_ : 2 * largest_gradient(output), largest_h * heaviest_);
   const Grid& grid = grids_[static_cast<std::size_t>(output)];
   StatSums& totals = totals_[static_cast<std::size_t>(output)] = {};
-  for_pairs(output, nullptr, m_, [&](std::int32_t record, const GradientPair& own) {
-    const double g = to_grid(own.g, grid.step_g), h = to_grid(own.h, grid.step_h);
+  for_pairs(output, nullptr, m_, [&](std::int32_t record, const GradientPair& pair) {
+    const double g = to_grid(pair.g, grid.step_g), h = to_grid(pair.h, grid.step_h);
     const double units = units_ ? static_cast<double>(units_[record]) : 1;
     totals.first += units * g;
     totals.second += units * h;
@@ -157,12 +157,12 @@ void BoostLoss::renew_all(std::int64_t output) {
 }
 
 void BoostLoss::set(std::int64_t output, std::int32_t record, double g, double h) {
-  const StatPair own{static_cast<float>(g), static_cast<float>(h)};
-  stats_[static_cast<std::size_t>(output * m_ + record)] = own;
+  const StatPair stat{static_cast<float>(g), static_cast<float>(h)};
+  stats_[static_cast<std::size_t>(output * m_ + record)] = stat;
   if (!joint_) return;
   const std::int64_t position = joint_stats().width() * record + JointStats::position(output);
-  rows_[static_cast<std::size_t>(position)] = own.first;
-  rows_[static_cast<std::size_t>(position + 4)] = own.second;
+  rows_[static_cast<std::size_t>(position)] = stat.first;
+  rows_[static_cast<std::size_t>(position + 4)] = stat.second;
 }
 
 bool BoostLoss::renew(std::int64_t output, const std::vector<std::int32_t>& records,
@@ -173,9 +173,9 @@ bool BoostLoss::renew(std::int64_t output, const std::vector<std::int32_t>& reco
   bool fits = true;
   std::size_t i = 0;
   const auto n = static_cast<std::int64_t>(records.size());
-  for_pairs(output, records.data(), n, [&](std::int32_t record, const GradientPair& own) {
-    fits = fits && std::abs(own.g) <= grid.largest_g;
-    const double g = to_grid(own.g, grid.step_g), h = to_grid(own.h, grid.step_h);
+  for_pairs(output, records.data(), n, [&](std::int32_t record, const GradientPair& pair) {
+    fits = fits && std::abs(pair.g) <= grid.largest_g;
+    const double g = to_grid(pair.g, grid.step_g), h = to_grid(pair.h, grid.step_h);
     const double dg = g - static_cast<double>(stats[record].first);
     const double dh = h - static_cast<double>(stats[record].second);
     const double units = units_ ? static_cast<double>(units_[record]) : 1;
@@ -198,10 +198,10 @@ StatSums BoostLoss::sums(std::int64_t output, const std::vector<std::int32_t>& r
   const Grid& grid = grids_[static_cast<std::size_t>(output)];
   ExactSum g(grid.largest_g, n_units_), h(grid.largest_h, n_units_);
   const auto n = static_cast<std::int64_t>(records.size());
-  for_pairs(output, records.data(), n, [&](std::int32_t record, const GradientPair& own) {
+  for_pairs(output, records.data(), n, [&](std::int32_t record, const GradientPair& pair) {
     const double units = units_ ? static_cast<double>(units_[record]) : 1;
-    g.add(own.g * units);
-    h.add(own.h * units);
+    g.add(pair.g * units);
+    h.add(pair.h * units);
   });
   return {g.value(), h.value()};
 }
@@ -210,8 +210,8 @@ bool BoostLoss::add(const std::vector<std::int32_t>& records,
                     const std::vector<std::int32_t>& outputs, const std::vector<double>& scores,
                     std::vector<StatPair>* changes) {
   for (std::size_t k = 0; k < outputs.size(); ++k) {
-    double* const own = scores_.data() + outputs[k] * m_;
-    for (const std::int32_t record : records) own[record] += scores[k];
+    double* const target = scores_.data() + outputs[k] * m_;
+    for (const std::int32_t record : records) target[record] += scores[k];
   }
   bool fits = true;
   if (decomposable()) {
@@ -283,24 +283,24 @@ double BoostLoss::loss(const std::vector<std::int32_t>& records) const {
   double sum = 0;
   for (const std::int32_t record : records) {
     const auto r = static_cast<std::size_t>(record);
-    double own = 0;
+    double loss = 0;
     for (std::int64_t o = 0; o < n_outputs_; ++o) {
       const std::int64_t i = o * m_ + record;
       const double f = scores_[static_cast<std::size_t>(i)], y = targets_.at(i);
       if (kind_ == LossKind::logistic) {
         const double margin = y > 0.5 ? f : -f;
-        own += margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
+        loss += margin > 0 ? std::log1p(std::exp(-margin)) : std::log1p(std::exp(margin)) - margin;
       } else if (kind_ == LossKind::squared) {
-        own += 0.5 * (f - y) * (f - y);
+        loss += 0.5 * (f - y) * (f - y);
       } else if (kind_ == LossKind::squared_hinge) {
         const double gap = y > 0.5 ? std::max(0.0, 1 - f) : std::max(0.0, f);
-        own += gap * gap;
+        loss += gap * gap;
       } else if (kind_ == LossKind::softmax && y > 0.5) {
-        own -= f;
+        loss -= f;
       }
     }
-    if (!decomposable()) own += shift_[r] + std::log(denominator_[r]);
-    sum += (held_weights_ ? held_weights_[record] : 1) * own;
+    if (!decomposable()) loss += shift_[r] + std::log(denominator_[r]);
+    sum += (held_weights_ ? held_weights_[record] : 1) * loss;
   }
   return sum;
 }

@@ -66,8 +66,8 @@ class BoostLoss {
   // Whether moving a score by s changes its second derivative by a factor of e^|s| at most.
   bool smooth() const { return kind_ == LossKind::logistic || kind_ == LossKind::squared; }
   double grid(std::int64_t output) const {
-    const Grid& own = grids_[static_cast<std::size_t>(output)];
-    return std::max(own.step_g, own.step_h);
+    const Grid& grid = grids_[static_cast<std::size_t>(output)];
+    return std::max(grid.step_g, grid.step_h);
   }
 
   // Unrounded sums of the statistics of some records that count.

@@ -51,11 +51,11 @@ void RuleBooster::start_bounds(const BoostTargets& targets) {
   constexpr std::int64_t kWalkCost = 4;
   std::vector<std::int32_t> relevant;
   for (const std::int32_t output : all_outputs_) {
-    const std::uint8_t* const own = targets.flags + output * n_records();
+    const std::uint8_t* const flags = targets.flags + output * n_records();
     relevant.clear();
     std::int32_t other = -1;
     for (std::int32_t r = 0; r < n_records(); ++r)
-      if (own[r])
+      if (flags[r])
         relevant.push_back(r);
       else
         other = r;
@@ -98,9 +98,9 @@ StatSums RuleBooster::totals(std::int64_t output) const {
   const float* const units = search_.units();
   StatSums sum;
   search_.mask().for_each([&](std::int32_t record) {
-    const double own = units ? static_cast<double>(units[record]) : 1;
-    sum.first += own * static_cast<double>(stats[record].first);
-    sum.second += own * static_cast<double>(stats[record].second);
+    const double weight = units ? static_cast<double>(units[record]) : 1;
+    sum.first += weight * static_cast<double>(stats[record].first);
+    sum.second += weight * static_cast<double>(stats[record].second);
   });
   return sum;
 }
@@ -152,7 +152,7 @@ RuleCandidate RuleBooster::best_by_bounds(OutputBounds bounds, std::int32_t outp
                                           const RuleCandidate& floor, int n_jobs, Poll poll) {
   const bool of_all = search_.mask().n_conditions() == 0 && histograms_;
   if (of_all) histograms_->prepare(output, loss_.stats(output));
-  const auto look = [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
+  const auto scan_column = [&](ColumnScan& scan, std::int32_t c, RuleCandidate& best) {
     if (bounds.most(c, totals) < best.score) return;
     if (of_all) {
       histograms_->scan_root(output, c, totals, scan);
@@ -170,11 +170,11 @@ RuleCandidate RuleBooster::best_by_bounds(OutputBounds bounds, std::int32_t outp
   const auto highest = std::max_element(most_.begin(), most_.end());
   if (highest == most_.end() || *highest < floor.score) return best;
   const auto first = static_cast<std::size_t>(highest - most_.begin());
-  look(scan_, columns[first], best);
+  scan_column(scan_, columns[first], best);
   reaching_.clear();
   for (std::size_t i = 0; i < columns.size(); ++i)
     if (i != first && most_[i] >= best.score) reaching_.push_back(columns[i]);
-  return best_of_columns(search_, reaching_, best, n_jobs, poll, look);
+  return best_of_columns(search_, reaching_, best, n_jobs, poll, scan_column);
 }
 
 RuleCandidate RuleBooster::best_first(const std::vector<std::int32_t>& columns, int n_jobs,
@@ -199,9 +199,9 @@ RuleCandidate RuleBooster::best_first(const std::vector<std::int32_t>& columns, 
     // The most promising outputs first: few others reach them.
     std::vector<std::pair<double, std::int32_t>> order;
     for (const std::int32_t output : all_outputs_) {
-      const OutputBounds own = bounds_.of(output);
+      const OutputBounds bounds = bounds_.of(output);
       double most = 0;
-      for (const std::int32_t c : columns) most = std::max(most, own.most(c, total(output)));
+      for (const std::int32_t c : columns) most = std::max(most, bounds.most(c, total(output)));
       order.emplace_back(-most, output);
     }
     std::sort(order.begin(), order.end());
@@ -210,12 +210,12 @@ RuleCandidate RuleBooster::best_first(const std::vector<std::int32_t>& columns, 
     return best;
   }
   for (const std::int32_t output : all_outputs_) {
-    RuleCandidate& own = known_best_[static_cast<std::size_t>(output)];
+    RuleCandidate& known = known_best_[static_cast<std::size_t>(output)];
     if (!known_[static_cast<std::size_t>(output)]) {
-      own = best_of(output, nothing);
+      known = best_of(output, nothing);
       known_[static_cast<std::size_t>(output)] = 1;
     }
-    if (own.found() && own.better(best)) best = own;
+    if (known.valid() && known.better(best)) best = known;
   }
   return best;
 }
@@ -267,7 +267,7 @@ bool RuleBooster::grow_single(Growing& rule, int n_jobs, Poll poll) {
   for (int k = 0; k < settings_.max_conditions; ++k) {
     const RuleCandidate best =
         k == 0 ? best_first(draw_columns(), n_jobs, poll) : best_next(current, n_jobs, poll);
-    if (!best.found() || !(best.score > current.score)) break;
+    if (!best.valid() || !(best.score > current.score)) break;
     current = best;
     rule.conditions.push_back(best.condition);
     rule.heads.push_back({settings_.score.head(best.covered)});
@@ -291,9 +291,9 @@ void RuleBooster::prune(Growing& rule) {
       StatSums sum;
       search_.mask().for_each([&](std::int32_t record) {
         if (drawn[record] > 0) return;
-        const double own = units_ ? static_cast<double>(units_[record]) : 1;
-        sum.first += own * static_cast<double>(stats[record].first);
-        sum.second += own * static_cast<double>(stats[record].second);
+        const double weight = units_ ? static_cast<double>(units_[record]) : 1;
+        sum.first += weight * static_cast<double>(stats[record].first);
+        sum.second += weight * static_cast<double>(stats[record].second);
       });
       const double head = rule.heads[k][j];
       change += sum.first * head + 0.5 * sum.second * head * head;
@@ -322,21 +322,21 @@ void RuleBooster::note_changes(std::int32_t output, double step, bool only_cover
   }
   if (!bounds_.kept()) return;
   constexpr std::int64_t kWalkCost = 3;
-  OutputBounds own = bounds_.of(output);
+  OutputBounds bounds = bounds_.of(output);
   // With sums of runs at hand, looking at all columns may cost less than walking rows.
   const double walk = static_cast<double>(covered_.size()) * row_length_;
   if (!only_covered || (histograms_ && walk > static_cast<double>(histograms_->n_runs())))
-    own.forget();
+    bounds.forget();
   else if (static_cast<std::int64_t>(covered_.size()) * kWalkCost < n_records())
-    widener_.widen(own, covered_, search_.rows(), [&](std::size_t k) {
+    widener_.widen(bounds, covered_, search_.rows(), [&](std::size_t k) {
       const double units = units_ ? static_cast<double>(units_[covered_[k]]) : 1;
       return StatSums{units * static_cast<double>(changes_[k].first),
                       units * static_cast<double>(changes_[k].second)};
     });
   else if (loss_.smooth())
-    own.widen_all(step, loss_.grid(output) * (units_ ? 16 : 1), column_sizes_);
+    bounds.widen_all(step, loss_.grid(output) * (units_ ? 16 : 1), column_sizes_);
   else
-    own.forget();
+    bounds.forget();
 }
 
 // Sets the head by all records that count and are covered, drawn or not, and applies it to all.
@@ -376,9 +376,9 @@ bool RuleBooster::add_rule(int n_jobs, Poll poll) {
     const float* const drawn = sampler_.draw_records();
     search_.begin(drawn, sampler_.n_units());
     Growing rule;
-    const bool found = settings_.heads == HeadKind::single ? grow_single(rule, n_jobs, poll)
+    const bool grown = settings_.heads == HeadKind::single ? grow_single(rule, n_jobs, poll)
                                                            : grow_joint(rule, n_jobs, poll);
-    if (!found) continue;
+    if (!grown) continue;
     if (settings_.prune && drawn) prune(rule);
     finish(rule);
     return true;

@@ -46,10 +46,11 @@ bool is_sorted(const Entry* begin, const Entry* end) {
 // Sorts a few entries; those of the same value keep their order.
 void insertion_sort(Entry* begin, Entry* end) {
   for (Entry* e = begin + 1; e < end; ++e) {
-    const Entry own = *e;
+    const Entry entry = *e;
     Entry* position = e;
-    for (; position > begin && own.value < position[-1].value; --position) *position = position[-1];
-    *position = own;
+    for (; position > begin && entry.value < position[-1].value; --position)
+      *position = position[-1];
+    *position = entry;
   }
 }
 
@@ -191,9 +192,9 @@ class ColumnCoder {
       k = end;
     }
     if (std::isnan(unlisted_) || n_unlisted_ == 0) return;
-    Group& own = s_.groups[add_group(unlisted_)];
-    own.count = n_unlisted_;
-    own.unlisted = true;
+    Group& group = s_.groups[add_group(unlisted_)];
+    group.count = n_unlisted_;
+    group.unlisted = true;
   }
 
   // The position of a number's group or bin, which is made if there is none.
@@ -269,17 +270,18 @@ class ColumnCoder {
 
   // Adds a group to the last bin, or begins another with it.
   void extend(std::size_t k, bool join) {
-    const Group& own = s_.groups[k];
+    const Group& group = s_.groups[k];
     if (!join) {
-      s_.bins.push_back(own);
+      s_.bins.push_back(group);
       return;
     }
     Group& bin = s_.bins.back();
-    bin.upper = own.upper;
-    if (bin.begin == bin.end) bin.begin = own.begin;  // records that are not listed have no entries
-    if (own.begin < own.end) bin.end = own.end;
-    bin.count += own.count;
-    bin.unlisted = bin.unlisted || own.unlisted;
+    bin.upper = group.upper;
+    if (bin.begin == bin.end)
+      bin.begin = group.begin;  // records that are not listed have no entries
+    if (group.begin < group.end) bin.end = group.end;
+    bin.count += group.count;
+    bin.unlisted = bin.unlisted || group.unlisted;
   }
 
   CodedColumn lay_out(std::int32_t default_code) {
@@ -358,11 +360,12 @@ RuleCoding put_together(std::vector<CodedColumn>& coded, int n_jobs, Poll poll) 
   std::vector<std::int64_t> first_record(n + 1, 0);
   out.column_runs[0] = out.code_start[0] = 0;
   for (std::size_t c = 0; c < n; ++c) {
-    const CodedColumn& own = coded[c];
-    out.default_code[c] = own.default_code;
-    out.column_runs[c + 1] = out.column_runs[c] + static_cast<std::int64_t>(own.run_codes.size());
-    out.code_start[c + 1] = out.code_start[c] + static_cast<std::int64_t>(own.lower.size());
-    first_record[c + 1] = first_record[c] + static_cast<std::int64_t>(own.records.size());
+    const CodedColumn& column = coded[c];
+    out.default_code[c] = column.default_code;
+    out.column_runs[c + 1] =
+        out.column_runs[c] + static_cast<std::int64_t>(column.run_codes.size());
+    out.code_start[c + 1] = out.code_start[c] + static_cast<std::int64_t>(column.lower.size());
+    first_record[c + 1] = first_record[c] + static_cast<std::int64_t>(column.records.size());
   }
   out.run_codes = Buffer<std::int32_t>(static_cast<std::size_t>(out.column_runs[n]));
   out.run_start = Buffer<std::int64_t>(static_cast<std::size_t>(out.column_runs[n]) + 1);
@@ -376,15 +379,15 @@ RuleCoding put_together(std::vector<CodedColumn>& coded, int n_jobs, Poll poll) 
     const Range range = block_range(n_columns, n_blocks, b);
     for (auto c = static_cast<std::size_t>(range.begin); c < static_cast<std::size_t>(range.end);
          ++c) {
-      const CodedColumn own = std::move(coded[c]);
-      std::copy(own.run_codes.begin(), own.run_codes.end(),
+      const CodedColumn column = std::move(coded[c]);
+      std::copy(column.run_codes.begin(), column.run_codes.end(),
                 out.run_codes.data() + out.column_runs[c]);
-      std::transform(own.run_ends.begin(), own.run_ends.end(),
+      std::transform(column.run_ends.begin(), column.run_ends.end(),
                      out.run_start.data() + out.column_runs[c] + 1,
                      [&](std::int64_t end) { return first_record[c] + end; });
-      std::copy(own.records.begin(), own.records.end(), out.records.data() + first_record[c]);
-      std::copy(own.lower.begin(), own.lower.end(), out.lower.data() + out.code_start[c]);
-      std::copy(own.upper.begin(), own.upper.end(), out.upper.data() + out.code_start[c]);
+      std::copy(column.records.begin(), column.records.end(), out.records.data() + first_record[c]);
+      std::copy(column.lower.begin(), column.lower.end(), out.lower.data() + out.code_start[c]);
+      std::copy(column.upper.begin(), column.upper.end(), out.upper.data() + out.code_start[c]);
     }
   });
   return out;

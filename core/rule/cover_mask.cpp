@@ -2,8 +2,8 @@
 
 namespace tacit {
 
-void CoverMask::add(const RuleColumns& columns, const RuleCondition& found) {
-  const RuleCondition condition = settled(columns, found);
+void CoverMask::add(const RuleColumns& columns, const RuleCondition& unsettled) {
+  const RuleCondition condition = settled(columns, unsettled);
   const std::int64_t c = condition.column;
   const bool drops = condition.holds(columns.default_code[c]);
   next();
@@ -11,10 +11,7 @@ void CoverMask::add(const RuleColumns& columns, const RuleCondition& found) {
     if (condition.holds(columns.run_codes[run]) == drops) continue;
     const std::int32_t* const listed = columns.records + columns.run_start[run];
     const std::int64_t n = columns.run_start[run + 1] - columns.run_start[run];
-    if (drops)
-      drop(listed, n);
-    else
-      keep(listed, n);
+    mark(listed, n);
   }
   if (!drops) kept();
 }

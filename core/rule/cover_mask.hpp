@@ -36,14 +36,14 @@ class CoverMask {
   int n_conditions() const { return n_conditions_; }
   const std::vector<std::uint8_t>& values() const { return values_; }
 
-  // Begins with the next condition; lists follow, each by one call of keep() or drop(), and then
-  // kept() if they were kept.
+  // Begins with the next condition; lists of those that it keeps or drops follow, each by one call
+  // of mark(), and then kept() if they were kept.
   std::uint8_t next() {
     if (n_conditions_ == kMostConditions) throw std::length_error("a rule has too many conditions");
     fresh_.clear();
     return static_cast<std::uint8_t>(++n_conditions_);
   }
-  void keep(const std::int32_t* records, std::int64_t n) {
+  void mark(const std::int32_t* records, std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) {
       const auto record = static_cast<std::size_t>(records[i]);
       if (values_[record] != indicator_) continue;
@@ -57,21 +57,13 @@ class CoverMask {
     list_.swap(fresh_);
     fresh_.clear();
   }
-  void drop(const std::int32_t* records, std::int64_t n) {
-    for (std::int64_t i = 0; i < n; ++i) {
-      const auto record = static_cast<std::size_t>(records[i]);
-      if (values_[record] != indicator_) continue;
-      values_[record] = static_cast<std::uint8_t>(n_conditions_);
-      fresh_.push_back(records[i]);
-    }
-  }
   // Whom the last condition took out, if it listed them.
   const std::vector<std::int32_t>& dropped() const { return fresh_; }
   bool last_kept() const { return indicator_ == n_conditions_; }  // listed whom it covers instead
   bool listed() const { return listed_; }  // whether all who are covered were listed once
 
   // Adds a condition, by whichever strategy touches no record of the default value.
-  void add(const RuleColumns& columns, const RuleCondition& found);
+  void add(const RuleColumns& columns, const RuleCondition& condition);
 
   // Calls body(record) for each record covered; only records listed once are looked at, if any.
   template <class Body>

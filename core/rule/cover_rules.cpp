@@ -35,9 +35,9 @@ struct Choice {
   StatSums covered;
   double n_covered = 0;  // records that take part
 
-  bool found() const { return condition.column >= 0; }
+  bool valid() const { return condition.column >= 0; }
   bool better(const Choice& o) const {
-    if (!found() || !o.found()) return found() && !o.found();
+    if (!valid() || !o.valid()) return valid() && !o.valid();
     if (score != o.score) return score > o.score;
     if (covered.first != o.covered.first) return covered.first > o.covered.first;
     if (condition.column != o.condition.column) return condition.column < o.condition.column;
@@ -60,15 +60,16 @@ Choice best_of_column(RuleSearch& search, std::int32_t c, const StatPair* counts
     if (!scan.divides(k)) continue;
     const StatSums stored = scan.stored_side(k);
     for (const bool side : {true, false}) {
-      Choice own;
-      own.covered = side ? stored : scan.totals() - stored;
-      if (!(own.covered.first > 0) || own.covered.first + own.covered.second < min_support)
+      Choice candidate;
+      candidate.covered = side ? stored : scan.totals() - stored;
+      if (!(candidate.covered.first > 0) ||
+          candidate.covered.first + candidate.covered.second < min_support)
         continue;
-      own.score = heuristic(own.covered);
-      if (best.found() && own.score < best.score) continue;
-      own.condition = scan.condition(c, k, side);
-      own.n_covered = side ? scan.n_stored_side(k) : scan.n_known() - scan.n_stored_side(k);
-      if (own.better(best)) best = own;
+      candidate.score = heuristic(candidate.covered);
+      if (best.valid() && candidate.score < best.score) continue;
+      candidate.condition = scan.condition(c, k, side);
+      candidate.n_covered = side ? scan.n_stored_side(k) : scan.n_known() - scan.n_stored_side(k);
+      if (candidate.better(best)) best = candidate;
     }
   }
   return best;
@@ -90,14 +91,15 @@ Choice best_condition(RuleSearch& search, const StatPair* counts, const StatSums
     Choice& first = best[static_cast<std::size_t>(b)];
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       const std::int32_t c = columns[static_cast<std::size_t>(i)];
-      const Choice own = best_of_column(search, c, counts, totals, heuristic, min_support, scan);
-      if (own.better(first)) first = own;
+      const Choice candidate =
+          best_of_column(search, c, counts, totals, heuristic, min_support, scan);
+      if (candidate.better(first)) first = candidate;
       meter.spend(search.root(c).n_stored());
     }
   });
   Choice first;
-  for (const Choice& own : best)
-    if (own.better(first)) first = own;
+  for (const Choice& candidate : best)
+    if (candidate.better(first)) first = candidate;
   return first;
 }
 
@@ -125,7 +127,7 @@ std::vector<RuleCondition> RuleGrower::grow(const StatPair* counts, const GrowOp
   while (static_cast<int>(conditions.size()) < options.max_conditions && totals.second > 0) {
     const Choice best =
         best_condition(search_, counts, totals, heuristic, options.min_support, n_jobs, poll);
-    if (!best.found() || !(best.score > reached)) break;
+    if (!best.valid() || !(best.score > reached)) break;
     reached = best.score;
     totals = best.covered;
     conditions.push_back(best.condition);

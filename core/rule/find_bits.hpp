@@ -16,10 +16,10 @@ inline void mark_state(const std::uint8_t* codes, std::int64_t n, std::uint8_t s
                        std::uint64_t* words, std::int64_t n_words) {
   std::int64_t w = 0;
 #if TACIT_X86
-  const __m128i own = _mm_set1_epi8(static_cast<char>(state));
+  const __m128i target = _mm_set1_epi8(static_cast<char>(state));
   const auto sixteen = [&](std::int64_t k) {
     const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(codes + k));
-    return static_cast<std::uint64_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, own)));
+    return static_cast<std::uint64_t>(_mm_movemask_epi8(_mm_cmpeq_epi8(some, target)));
   };
   for (; 64 * (w + 1) <= n; ++w)
     words[w] = sixteen(64 * w) | sixteen(64 * w + 16) << 16 | sixteen(64 * w + 32) << 32 |

@@ -255,18 +255,18 @@ class Walker {
     const List& all = node.records;
     make_room(node.others, all.n + 1);
     const std::uint8_t* codes = node.codes[k];
-    const auto own = static_cast<std::uint8_t>(large);
+    const auto code = static_cast<std::uint8_t>(large);
     std::int32_t* out = node.others.data();
     if (all.positions) {
       for (std::int64_t i = 0; i < all.n; ++i) {
         const std::int32_t p = all.positions[i];
         *out = p;
-        out += codes[p] != own;
+        out += codes[p] != code;
       }
     } else {
       for (std::int32_t p = 0; p < all.n; ++p) {
         *out = p;
-        out += codes[p] != own;
+        out += codes[p] != code;
       }
     }
     return {node.others.data(), out - node.others.data(),
@@ -492,12 +492,12 @@ class Walker {
   std::int64_t list_state(Node<Count>& node, std::size_t k, std::size_t state) {
     make_room(node.positions, node.records.n + 1);
     const std::uint8_t* codes = node.codes[k];
-    const auto own = static_cast<std::uint8_t>(state);
+    const auto code = static_cast<std::uint8_t>(state);
     const auto n = static_cast<std::int32_t>(node.records.n);
     std::int32_t* out = node.positions.data();
     for (std::int32_t p = 0; p < n; ++p) {
       *out = p;
-      out += codes[p] == own;
+      out += codes[p] == code;
     }
     return out - node.positions.data();
   }
@@ -581,16 +581,16 @@ void search_codes(const RuleData<Count>& data, const Scorer<Count>& scorer, Best
                Walker<Count> walker(search, token);
                // The last columns first: their branches are few and soon raise the bar.
                const std::size_t k = root.columns.size() - 2 - static_cast<std::size_t>(b);
-               Node<Count> own;
-               own.records = root.records;
-               own.columns = root.columns;
-               own.codes = root.codes;
-               own.hits = root.hits;
-               own.rest = root.rest;
-               own.weights = root.weights;
-               own.all_rest = root.all_rest;
-               own.bits = root.bits;
-               if (walker.can_reach(0, own.columns.size() - k)) walker.expand_column(own, k, 0);
+               Node<Count> node;
+               node.records = root.records;
+               node.columns = root.columns;
+               node.codes = root.codes;
+               node.hits = root.hits;
+               node.rest = root.rest;
+               node.weights = root.weights;
+               node.all_rest = root.all_rest;
+               node.bits = root.bits;
+               if (walker.can_reach(0, node.columns.size() - k)) walker.expand_column(node, k, 0);
              });
 }
 

@@ -127,7 +127,7 @@ class Walker {
     count(list, first, node);
     bar_.refresh();
     node.open.clear();
-    const auto look = [&](std::int32_t cell) {
+    const auto visit = [&](std::int32_t cell) {
       const Count hits = node.hits[at(cell)], support = hits + node.rest[at(cell)];
       if (!rows_.is_condition(cell) || !bar_.open(support, hits)) return;
       node.open.push_back(cell);
@@ -136,9 +136,9 @@ class Walker {
       bar_.offer(support, hits, path_);
       path_.pop_back();
     };
-    for (const std::int32_t cell : node.touched) look(cell);
+    for (const std::int32_t cell : node.touched) visit(cell);
     for (std::size_t c = first; c < rows_.data.columns.size(); ++c)
-      if (rows_.default_cell(c) >= 0) look(rows_.default_cell(c));
+      if (rows_.default_cell(c) >= 0) visit(rows_.default_cell(c));
     if (depth + 1 < longest_) {
       std::sort(node.open.begin(), node.open.end());
       deliver(list, first, node);
@@ -221,7 +221,7 @@ class Walker {
     const auto c = at(rows_.column_of_(cell));
     const Count hits = node.hits[at(cell)];
     if (c + 1 == rows_.data.columns.size() || !bar_.open(hits + node.rest[at(cell)], hits)) return;
-    List own{node.records.data() + node.lists[at(cell)], node.n[at(cell)]};
+    List followed{node.records.data() + node.lists[at(cell)], node.n[at(cell)]};
     if (cell == rows_.default_cell(c)) {
       node.without.clear();
       for (std::int64_t k = 0; k < list.n; ++k) {
@@ -230,10 +230,10 @@ class Walker {
         if (!holds) node.without.push_back(list.records[k]);
       }
       meter_.spend(list.n * 8);
-      own = {node.without.data(), static_cast<std::int64_t>(node.without.size())};
+      followed = {node.without.data(), static_cast<std::int64_t>(node.without.size())};
     }
     path_.push_back(rows_.condition(cell));
-    expand(own, c + 1, 0, 1);
+    expand(followed, c + 1, 0, 1);
     path_.pop_back();
   }
 

@@ -32,9 +32,9 @@ void RuleHistograms::prepare(std::int64_t output, const StatPair* stats) {
     Double2 sum = {};
     for (std::int64_t i = columns_.run_start[run]; i < columns_.run_start[run + 1]; ++i) {
       const std::int32_t record = columns_.records[i];
-      const Double2 own = {static_cast<double>(stats[record].first),
-                           static_cast<double>(stats[record].second)};
-      sum += units_ ? own * static_cast<double>(units_[record]) : own;
+      const Double2 value = {static_cast<double>(stats[record].first),
+                             static_cast<double>(stats[record].second)};
+      sum += units_ ? value * static_cast<double>(units_[record]) : value;
     }
     sums[static_cast<std::size_t>(run)] = {sum[0], sum[1]};
   }
@@ -56,9 +56,9 @@ void RuleHistograms::change(std::int64_t output, const std::vector<std::int32_t>
     const double second = units * static_cast<double>(changes[k].second);
     const auto r = static_cast<std::size_t>(records[k]);
     for (std::int64_t i = rows.start[r]; i < rows.start[r + 1]; ++i) {
-      StatSums& own = sums[rows.runs[static_cast<std::size_t>(i)]];
-      own.first += first;
-      own.second += second;
+      StatSums& total = sums[rows.runs[static_cast<std::size_t>(i)]];
+      total.first += first;
+      total.second += second;
     }
   }
 }
@@ -73,10 +73,10 @@ void RuleHistograms::add(const Records& records, double sign, const StatPair* st
     const double second = units * static_cast<double>(stats[record].second);
     const auto r = static_cast<std::size_t>(record);
     for (std::int64_t i = rows.start[r]; i < rows.start[r + 1]; ++i) {
-      Cell& own = cells_[rows.runs[static_cast<std::size_t>(i)]];
-      own.first += first;
-      own.second += second;
-      own.units += units;
+      Cell& total = cells_[rows.runs[static_cast<std::size_t>(i)]];
+      total.first += first;
+      total.second += second;
+      total.units += units;
     }
   });
 }
@@ -135,11 +135,11 @@ void RuleHistograms::scan_some(std::int32_t column, double n_covered, const Stat
   known.resize(static_cast<std::size_t>(end - begin));
   std::size_t n = 0;
   for (std::int64_t run = begin; run < end; ++run) {
-    const Cell own = cell(run);
+    const Cell total = cell(run);
     known.codes[n] = columns_.run_codes[run];
-    known.units[n] = own.units;
-    known.sums[n] = {own.first, own.second};
-    n += own.units > 0;
+    known.units[n] = total.units;
+    known.sums[n] = {total.first, total.second};
+    n += total.units > 0;
   }
   scan.take(known.codes.data(), known.units.data(), known.sums.data(), static_cast<int>(n),
             columns_.nominal[column] != 0, columns_.default_code[column], n_covered, totals);

@@ -11,8 +11,8 @@ namespace {
 
 TACIT_INLINE void add_body(const float* row, double units, double* sums, std::int64_t width) {
   for (std::int64_t i = 0; i < width; i += 4) {
-    const Float4 own = *reinterpret_cast<const Float4*>(row + i);
-    vector_at(sums + i) += units * __builtin_convertvector(own, Double4);
+    const Float4 value = *reinterpret_cast<const Float4*>(row + i);
+    vector_at(sums + i) += units * __builtin_convertvector(value, Double4);
   }
 }
 
@@ -45,7 +45,7 @@ JointScan::JointScan(const JointStats& stats, const NewtonScore& score, std::int
       n_kept_(n_kept),
       sums_(static_cast<std::size_t>(stats.width())),
       all_(sums_.size()) {
-  for (std::vector<double>& own : worth_) own.resize(sums_.size() / 2);
+  for (std::vector<double>& row : worth_) row.resize(sums_.size() / 2);
 }
 
 void JointScan::add(std::int64_t record, double units, JointSums& sums) const {
@@ -78,13 +78,13 @@ JointScan::Scores JointScan::both_sides(const JointSums& stored, const JointSums
 void JointScan::consider(const ColumnScan& listed, std::int32_t column, int k, double score,
                          bool other, RuleCandidate& best) const {
   if (!(score > 0) || score < best.score || !listed.divides(k)) return;
-  RuleCandidate own;
-  own.score = score;
+  RuleCandidate candidate;
+  candidate.score = score;
   const double n = listed.n_stored_side(k);
-  own.n_covered = other ? listed.n_known() - n : n;
-  if (own.n_covered < score_.min_support) return;
-  own.condition = listed.condition(column, k, !other);
-  if (own.better(best)) best = own;
+  candidate.n_covered = other ? listed.n_known() - n : n;
+  if (candidate.n_covered < score_.min_support) return;
+  candidate.condition = listed.condition(column, k, !other);
+  if (candidate.better(best)) best = candidate;
 }
 
 void JointScan::best_condition(const ColumnScan& listed, std::int32_t column,

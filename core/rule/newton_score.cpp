@@ -15,8 +15,8 @@ struct Side {
   StatSums totals;  // less than which the side is; 0 for the stored side
   bool other;
   StatSums at(int k) const {
-    const StatSums own{first[k], second[k]};
-    return other ? totals - own : own;
+    const StatSums stored{first[k], second[k]};
+    return other ? totals - stored : stored;
   }
 };
 
@@ -115,17 +115,17 @@ struct ConditionSearch {
     double bound = std::max(best.score * kSlack, std::numeric_limits<double>::min());
     for (int k = next_reaching(side, begin, end, score, bound); k < end;
          k = next_reaching(side, k + 1, end, score, bound)) {
-      RuleCandidate own;
-      own.covered = side.at(k);
-      own.score = score(own.covered);
-      if (!(own.score > 0) || own.score < best.score || !scan.divides(k)) continue;
+      RuleCandidate candidate;
+      candidate.covered = side.at(k);
+      candidate.score = score(candidate.covered);
+      if (!(candidate.score > 0) || candidate.score < best.score || !scan.divides(k)) continue;
       const double n = scan.n_stored_side(k);
-      own.n_covered = other ? scan.n_known() - n : n;
-      if (own.n_covered < score.min_support) continue;
-      own.output = output;
-      own.condition = scan.condition(column, k, !other);
-      if (!own.better(best)) continue;
-      best = own;
+      candidate.n_covered = other ? scan.n_known() - n : n;
+      if (candidate.n_covered < score.min_support) continue;
+      candidate.output = output;
+      candidate.condition = scan.condition(column, k, !other);
+      if (!candidate.better(best)) continue;
+      best = candidate;
       bound = std::max(best.score * kSlack, std::numeric_limits<double>::min());
     }
   }

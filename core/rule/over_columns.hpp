@@ -32,18 +32,18 @@ RuleCandidate best_of_columns(const RuleSearch& search, const std::vector<std::i
   const std::int64_t n_blocks = std::min(n, kBlocks);
   for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t block, StopToken& token) {
     ColumnScan scan;
-    RuleCandidate own;
+    RuleCandidate local;
     {
       const std::lock_guard<std::mutex> lock(mutex);
-      own = best;
+      local = best;
     }
     const Range range = block_range(n, n_blocks, block);
     for (std::int64_t i = range.begin; i < range.end; ++i) {
       token.check();
-      body(scan, columns[static_cast<std::size_t>(i)], own);
+      body(scan, columns[static_cast<std::size_t>(i)], local);
     }
     const std::lock_guard<std::mutex> lock(mutex);
-    if (own.better(best)) best = own;
+    if (local.better(best)) best = local;
   });
   return best;
 }

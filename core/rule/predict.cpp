@@ -147,14 +147,14 @@ class BlockCover {
         distinct_(distinct),
         bits_(distinct.size() * static_cast<std::size_t>(n_words)) {}
 
-  void look_at(Range records, Meter& meter) {
+  void evaluate(Range records, Meter& meter) {
     range_ = records;
     n_words_ = (records.end - records.begin + 63) / 64;
-    for (const ColumnConditions& own : distinct_.columns) {
+    for (const ColumnConditions& conditions : distinct_.columns) {
       if (columns_.full)
-        test_full(own, meter);
+        test_full(conditions, meter);
       else
-        test_listed(own, meter);
+        test_listed(conditions, meter);
     }
   }
 
@@ -179,19 +179,21 @@ class BlockCover {
     return bits_.data() + condition * static_cast<std::size_t>(n_words_);
   }
 
-  void test_full(const ColumnConditions& own, Meter& meter) {
+  void test_full(const ColumnConditions& conditions, Meter& meter) {
     const std::int64_t n = range_.end - range_.begin;
-    const double* const values = columns_.values + columns_.indptr[own.column] + range_.begin;
-    const bool ranked = own.end - own.begin >= kWorthRanking && own.ranks.fit();
+    const double* const values =
+        columns_.values + columns_.indptr[conditions.column] + range_.begin;
+    const bool ranked =
+        conditions.end - conditions.begin >= kWorthRanking && conditions.ranks.fit();
     if (ranked) {
       ranks_.resize(static_cast<std::size_t>(n));
       std::transform(values, values + n, ranks_.begin(),
-                     [&](double v) { return own.ranks.rank(v); });
+                     [&](double v) { return conditions.ranks.rank(v); });
     }
-    for (std::size_t d = own.begin; d < own.end; ++d) {
+    for (std::size_t d = conditions.begin; d < conditions.end; ++d) {
       const double t = distinct_.thresholds[d];
       if (ranked)
-        with_test(distinct_.ops[d], own.ranks.rank(t),
+        with_test(distinct_.ops[d], conditions.ranks.rank(t),
                   [&](const auto& test) { test_all(ranks_.data(), n, test, bits_of(d)); });
       else
         with_test(distinct_.ops[d], t,
@@ -200,15 +202,16 @@ class BlockCover {
     }
   }
 
-  void test_listed(const ColumnConditions& own, Meter& meter) {
+  void test_listed(const ColumnConditions& conditions, Meter& meter) {
     const std::int32_t* const all = columns_.records;
-    const std::int32_t* const end = all + columns_.indptr[own.column + 1];
+    const std::int32_t* const end = all + columns_.indptr[conditions.column + 1];
     const std::int32_t* const from =
-        std::lower_bound(all + columns_.indptr[own.column], end, range_.begin);
+        std::lower_bound(all + columns_.indptr[conditions.column], end, range_.begin);
     const std::int32_t* const to = std::lower_bound(from, end, range_.end);
-    for (std::size_t d = own.begin; d < own.end; ++d) {
+    for (std::size_t d = conditions.begin; d < conditions.end; ++d) {
       const double threshold = distinct_.thresholds[d];
-      const bool rest = satisfies(distinct_.ops[d], columns_.unlisted[own.column], threshold);
+      const bool rest =
+          satisfies(distinct_.ops[d], columns_.unlisted[conditions.column], threshold);
       Word* const bits = bits_of(d);
       std::fill_n(bits, n_words_, rest ? kAll : Word{0});
       with_test(distinct_.ops[d], threshold, [&](const auto& test) {
@@ -263,7 +266,7 @@ void rule_scores(const NumberColumns& columns, const RuleConditions& rules, cons
     const Range blocks = block_range(n_blocks, n_groups, g);
     for (std::int64_t b = blocks.begin; b < blocks.end; ++b) {
       const Range records{b * size, std::min((b + 1) * size, columns.n_records)};
-      cover.look_at(records, meter);
+      cover.evaluate(records, meter);
       for (std::int64_t o = 0; o < n_outputs; ++o)
         std::fill_n(sums.data() + o * size, size, heads.default_scores[o]);
       for (std::int64_t q = 0; q < rules.n_rules; ++q) {
@@ -286,7 +289,7 @@ RuleCover rule_cover(const NumberColumns& columns, const RuleConditions& rules, 
   const DistinctConditions distinct(rules);
   const std::int64_t size = block_size(1);
   const std::int64_t n_blocks = (columns.n_records + size - 1) / size;
-  std::vector<std::vector<std::int32_t>> found(static_cast<std::size_t>(n_blocks));
+  std::vector<std::vector<std::int32_t>> hits(static_cast<std::size_t>(n_blocks));
   RuleCover out;
   out.indptr = Buffer<std::int64_t>(static_cast<std::size_t>(columns.n_records) + 1);
   out.indptr[0] = 0;
@@ -294,7 +297,7 @@ RuleCover rule_cover(const NumberColumns& columns, const RuleConditions& rules, 
     BlockCover cover(columns, rules, distinct, size / 64);
     Meter meter(token);
     const Range records{b * size, std::min((b + 1) * size, columns.n_records)};
-    cover.look_at(records, meter);
+    cover.evaluate(records, meter);
     std::vector<std::size_t> next(static_cast<std::size_t>(size) + 1, 0);
     const auto for_all = [&](const auto& body) {
       for (std::int64_t q = 0; q < rules.n_rules; ++q) {
@@ -310,17 +313,18 @@ RuleCover rule_cover(const NumberColumns& columns, const RuleConditions& rules, 
     for (std::int64_t r = 0; r < records.end - records.begin; ++r)
       lengths[r] = static_cast<std::int64_t>(next[static_cast<std::size_t>(r) + 1]);
     std::partial_sum(next.begin(), next.end(), next.begin());
-    auto& own = found[static_cast<std::size_t>(b)];
-    own.resize(next.back());
+    auto& block_hits = hits[static_cast<std::size_t>(b)];
+    block_hits.resize(next.back());
     for_all([&](std::size_t record, std::int64_t q) {
-      own[next[record]++] = static_cast<std::int32_t>(q);
+      block_hits[next[record]++] = static_cast<std::int32_t>(q);
     });
   });
   std::partial_sum(out.indptr.begin(), out.indptr.end(), out.indptr.begin());
   const std::int64_t n_covered = out.indptr[static_cast<std::size_t>(columns.n_records)];
   out.rules = Buffer<std::int32_t>(static_cast<std::size_t>(n_covered));
   std::int32_t* position = out.rules.data();
-  for (const auto& own : found) position = std::copy(own.begin(), own.end(), position);
+  for (const auto& block_hits : hits)
+    position = std::copy(block_hits.begin(), block_hits.end(), position);
   return out;
 }
 

@@ -65,10 +65,10 @@ void ColumnScan::count_sides() const {
   counts_.resize(static_cast<std::size_t>(n) + 1);
   double sum = 0, all = 0;
   for (int k = 0; k < n; ++k) {
-    const double own = run_units_[run_of(k)];
+    const double units = run_units_[run_of(k)];
     if (nominal_ || k == n_rising_) sum = 0;
-    counts_[static_cast<std::size_t>(k)] = sum += own;
-    all += own;
+    counts_[static_cast<std::size_t>(k)] = sum += units;
+    all += units;
   }
   counts_[static_cast<std::size_t>(n)] = all;  // of a nominal column's default code
 }
@@ -79,9 +79,9 @@ namespace {
 StatSums add_up(const StatSums* from, int n, std::ptrdiff_t step, double* first, double* second) {
   StatSums sum;
   for (int k = 0; k < n; ++k) {
-    const StatSums& own = from[step * k];
-    first[k] = sum.first += own.first;
-    second[k] = sum.second += own.second;
+    const StatSums& next = from[step * k];
+    first[k] = sum.first += next.first;
+    second[k] = sum.second += next.second;
   }
   return sum;
 }
@@ -133,9 +133,9 @@ namespace {
 template <bool kUnits>
 TACIT_INLINE Double2 read_pair(const StatPair* stats, const float* units, std::int32_t record) {
   const StatPair pair = stats[record];
-  Double2 own = {static_cast<double>(pair.first), static_cast<double>(pair.second)};
-  if (kUnits) own *= static_cast<double>(units[record]);
-  return own;
+  Double2 value = {static_cast<double>(pair.first), static_cast<double>(pair.second)};
+  if (kUnits) value *= static_cast<double>(units[record]);
+  return value;
 }
 
 template <bool kUnits>
@@ -191,10 +191,10 @@ void ColumnScan::sum_runs(const StatPair* stats) {
   if (nominal_) {
     int k = 0;
     for (; k < n_runs - missing_; ++k) {
-      const Double2 own = run_sum<kUnits>(runs_, missing_ + k, stats, units_);
-      first[k] = own[0];
-      second[k] = own[1];
-      all += own;
+      const Double2 value = run_sum<kUnits>(runs_, missing_ + k, stats, units_);
+      first[k] = value[0];
+      second[k] = value[1];
+      all += value;
     }
     first[k] = all[0];
     second[k] = all[1];

@@ -136,10 +136,10 @@ struct RuleCandidate {
   StatSums covered;
   double n_covered = 0;
 
-  bool found() const { return condition.column >= 0; }
+  bool valid() const { return condition.column >= 0; }
   bool better(const RuleCandidate& o) const {
     if (score != o.score) return score > o.score;
-    if (!found() || !o.found()) return found();
+    if (!valid() || !o.valid()) return valid();
     if (output != o.output) return output < o.output;
     if (condition.column != o.condition.column) return condition.column < o.condition.column;
     const bool unlike = condition.op == RuleOp::unequal;

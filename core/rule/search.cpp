@@ -22,9 +22,9 @@ void sort_by_run(std::vector<std::uint64_t>& keys, std::vector<std::uint64_t>& o
     for (const std::uint64_t key : keys) ++count[digit(key)];
     std::size_t sum = 0;
     for (std::size_t& c : count) {
-      const std::size_t own = c;
+      const std::size_t n = c;
       c = sum;
-      sum += own;
+      sum += n;
     }
     for (const std::uint64_t key : keys) other[count[digit(key)]++] = key;
     keys.swap(other);
@@ -139,9 +139,9 @@ void RuleSearch::add(const RuleCondition& condition, double n_covered) {
 
 ColumnRuns RuleSearch::column(std::int32_t c) {
   View& view = views_[static_cast<std::size_t>(c)];
-  const bool own = view.rule == rule_;
+  const bool current = view.rule == rule_;
   if (step_ == first_step_ && !drawn_) return root(c);
-  if (!own || view.step < step_) filter(c, view);
+  if (!current || view.step < step_) filter(c, view);
   return {view.codes, view.ends, view.records, view.n_runs};
 }
 

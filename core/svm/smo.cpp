@@ -80,14 +80,14 @@ class DualSolver {
   // Of the objects that row i does not store, only the most violating one is considered: their
   // curvatures are equal if the diagonal is constant, so that no other promises more.
   std::int64_t step() {
-    const double own = f_[size(i_)], own_diagonal = kernel_.diagonal[i_];
+    const double f_i = f_[size(i_)], diagonal = kernel_.diagonal[i_];
     double best_rise = 0, best_curvature = 1;
     std::int64_t best = -1;
     const auto consider = [&](std::int64_t t, double value) {
-      const double rise = own - f_[size(t)];
+      const double rise = f_i - f_[size(t)];
       if (!(rise > 0) || shrink_bar_[size(t)] != 0) return;
       const double curvature =
-          std::max(own_diagonal + kernel_.diagonal[t] - 2 * value, kLeastCurvature);
+          std::max(diagonal + kernel_.diagonal[t] - 2 * value, kLeastCurvature);
       if (best >= 0 && rise * rise * best_curvature <= best_rise * best_rise * curvature) return;
       best = t, best_rise = rise, best_curvature = curvature;
     };

@@ -149,8 +149,7 @@ void postings(const Records<V>& records, const std::int64_t* start, std::int32_t
   template void recoded_values(const Records<V>&, const Recoding&, const std::int64_t*,          \
                                std::uint32_t*, int, Poll);                                       \
   template void postings(const Records<V>&, const std::int64_t*, std::int32_t*, Poll);
-TACIT_INSTANTIATE(std::uint16_t)
-TACIT_INSTANTIATE(std::uint32_t)
+TACIT_FOR_VALUE_TYPES(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

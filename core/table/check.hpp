@@ -1,4 +1,4 @@
-// The full O(l) look at sparse input before any other kernel sees it.
+// The full O(l) check of sparse input before any other kernel sees it.
 #pragma once
 
 #include <cstdint>

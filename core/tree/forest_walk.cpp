@@ -224,8 +224,7 @@ void forest_probabilities(const Records<V>& records, const WalkForest& forest, d
 #define TACIT_INSTANTIATE(V)                                                             \
   template void forest_scores(const Records<V>&, const WalkForest&, double*, int, Poll); \
   template void forest_probabilities(const Records<V>&, const WalkForest&, double*, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t)
-TACIT_INSTANTIATE(std::uint32_t)
+TACIT_FOR_VALUE_TYPES(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

@@ -148,8 +148,7 @@ std::vector<GrownTree> grow_forest(const TreeTable<V>& table,
   template std::vector<GrownTree> grow_forest(const TreeTable<V>&,                        \
                                               const std::vector<std::int64_t>&,           \
                                               const std::int64_t*, const TreeRules&, int, Poll);
-TACIT_INSTANTIATE(std::uint16_t)
-TACIT_INSTANTIATE(std::uint32_t)
+TACIT_FOR_VALUE_TYPES(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

@@ -399,8 +399,7 @@ bool subtract_histograms(std::int64_t n_classes, const LeafCells& leaf, std::int
 #define TACIT_INSTANTIATE(V)                                                                    \
   template DisjointCells leaf_counts(const TreeTable<V>&, const LeafPaths&, std::int64_t*, int, \
                                      Poll);
-TACIT_INSTANTIATE(std::uint16_t)
-TACIT_INSTANTIATE(std::uint32_t)
+TACIT_FOR_VALUE_TYPES(TACIT_INSTANTIATE)
 #undef TACIT_INSTANTIATE
 
 }  // namespace tacit

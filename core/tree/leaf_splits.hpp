@@ -17,7 +17,7 @@ struct LeafToSplit {
   std::int64_t n_classes, n;
   const std::int32_t* ids;  // ascending, or null for all
   const std::int64_t* histograms;
-  const std::int64_t* whole;  // the leaf's own, n_classes of them
+  const std::int64_t* whole;  // of the leaf, n_classes of them
   double prior_fraction;      // of the prior's weight
   std::int64_t root_weight;   // of all records of its tree
   std::int64_t target;        // a column that is not asked about

@@ -254,8 +254,9 @@ class TreeMembers {
     s_.spare.assign(minority, minority + n);
     const std::size_t last = parts.size() - 1;
     const auto part = [&](const MinorityRecord& one) {
-      const std::int32_t own_tag = tag(one.record);
-      return own_tag == leaf.tag + 1 ? last : static_cast<std::size_t>(own_tag - first_tag) / 2;
+      const std::int32_t record_tag = tag(one.record);
+      return record_tag == leaf.tag + 1 ? last
+                                        : static_cast<std::size_t>(record_tag - first_tag) / 2;
     };
     for (LeafMembers& one : parts) one.minority_end = 0;
     for (const MinorityRecord& one : s_.spare) ++parts[part(one)].minority_end;

@@ -119,8 +119,8 @@ struct Loop {
     const Number4 never = Number4{} + kNever;
     for (std::int64_t i = 0; i < n; i += 4) {
       const Number4 weight = load4(inside + i) * sides.scale;
-      const Number4 own_gain = gain(i, weight) + sides.added;
-      const Number4 kept = weight >= low ? own_gain : never;
+      const Number4 total_gain = gain(i, weight) + sides.added;
+      const Number4 kept = weight >= low ? total_gain : never;
       const Number4 result = weight <= high ? kept : never;
       std::memcpy(gains + i, &result, sizeof result);
     }

@@ -66,7 +66,7 @@ struct SplitJob {
   const TreeScore* score;
   const T* inside;
   std::int64_t stride, n;
-  const std::int64_t* whole;  // the leaf's own statistics
+  const std::int64_t* whole;  // the statistics of the leaf
   double prior_fraction;
   const double* fractions;  // of the fraction that goes inside, or null for a half
 
