@@ -179,7 +179,7 @@ INTERRUPTED = """
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, (3_000, 40)).cumsum(axis=1) // 4 % 3
     threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    found = find_structure(Table(codes), SearchSettings(restarts=10**9, random_state=0))
+    found = find_structure(Table(codes), SearchSettings(n_restarts=10**9, random_state=0))
     assert np.isclose(found.score, found.family_scores.sum())
     print("interrupted" if found.interrupted else "finished", sum(map(len, found.parents)) > 20)
 """
