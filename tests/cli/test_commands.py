@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -362,3 +365,17 @@ class TestOutput:
         name = "a very long name of a column " * 5
         tacit.Table({name: [1, 2, 2], "b": [1, 2, 2]}).save(tmp_path / "long.tacit")
         assert name.strip() in run("pairs", tmp_path / "long.tacit").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [("tacit tr", ["tree"]), ("tacit tree --max-d", ["--max-depth"])],
+)
+def test_completion(words, completed):
+    given = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    given["_TACIT_COMPLETE"] = "complete_bash"
+    done = subprocess.run(
+        [sys.executable, "-m", "tacit"],
+        env=os.environ | given, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == completed

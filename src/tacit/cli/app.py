@@ -102,7 +102,7 @@ def _name_option(problem: str, command: Any) -> str:
     """
     options = {p.name: max(p.opts, key=len) for p in command.params if p.opts[0].startswith("-")}
     first, rest = re.match(r"(\w*)(.*)", problem, re.DOTALL).groups()  # type: ignore[union-attr]
-    if rest[:1] in (" ", ":", ",", "["):
+    if rest[:1] in (" ", ":", ",", "[", "="):
         first = options.get(first) or _ARGUMENTS.get(first, first)
     return first + re.sub(r"(?<![\w'-])[a-z]+(?:_[a-z]+)+", lambda m: options.get(m[0], m[0]), rest)
 
@@ -112,7 +112,6 @@ app = typer.Typer(
     name="tacit",
     help="Count and learn from sparse and discrete data: what equals its default is never visited.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
