@@ -38,12 +38,7 @@ _MOST_DRAWN = 150  # columns of a model that notebooks show as a picture
 
 @dataclass(frozen=True)
 class LogLikelihood(Statistic["tuple[float, float]"]):
-    """The sum of the records' log-probabilities by their weights, and the sum of these.
-
-    Parameters
-    ----------
-    model : DensityEstimator
-    """
+    """The sum of the records' log-probabilities by their weights, and the sum of these."""
 
     model: DensityEstimator
 
@@ -309,13 +304,7 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
 def probabilities(logs: Floats, rows: NDArray[np.int64] | None = None, hint: str = "") -> Floats:
     """Return rows of logarithms as probabilities that sum to one.
 
-    Parameters
-    ----------
-    logs : float64 array of shape (m, k)
-    rows : int64 array, optional
-        What the records are called in messages.
-    hint : str
-        What to do about a record that cannot be.
+    Messages about a record that cannot be call it by its number in `rows`, and end with the hint.
     """
     with np.errstate(invalid="ignore"):  # where nothing is possible
         scaled = np.exp(logs - logs.max(axis=1, keepdims=True))

@@ -54,12 +54,7 @@ def essential_graph(parents: Parents) -> tuple[list[tuple[int, int]], list[tuple
 def hamming_distance(one: Parents, other: Parents, *, equivalence: bool = True) -> int:
     """Return the number of pairs of columns that two graphs connect differently.
 
-    Parameters
-    ----------
-    one, other : sequence of sequence of int
-        Parents of each column.
-    equivalence : bool, default True
-        Compare the essential graphs; otherwise the arcs as they are.
+    Their essential graphs are compared, or else the arcs as they are.
 
     Examples
     --------

@@ -29,32 +29,16 @@ _BEND = 10.0  # the height that a passing arc takes
 
 @dataclass(frozen=True)
 class LayeredLayout:
-    """Where everything is.
+    """Where everything is."""
 
-    Attributes
-    ----------
-    layer : list of int
-        Of each column.
-    y : ndarray of float64
-        The middle of each column's box, from 0 on.
-    bends : dict of (parent, child) to list of float
-        The height at which an arc passes each layer between its ends.
-    """
-
-    layer: list[int]
-    y: NDArray[np.float64]
+    layer: list[int]  # of each column
+    y: NDArray[np.float64]  # the middle of each column's box, from 0 on
+    # (parent, child): the height at which an arc passes each layer between
     bends: dict[tuple[int, int], list[float]]
 
 
 def lay_out_layers(parents: Parents, height: float, gap: float) -> LayeredLayout:
-    """Return positions of boxes of equal height with gaps between them.
-
-    Parameters
-    ----------
-    parents : sequence of sequence of int
-    height : float
-    gap : float
-    """
+    """Return positions of boxes of equal height with gaps between them."""
     n = len(parents)
     layer = _layers(parents)
     near_left: list[list[int]] = [[] for _ in range(n)]  # of boxes, then of bends

@@ -58,11 +58,7 @@ class _Variable:
 def read_bif_text(path: str | os.PathLike[str], text: str) -> ParsedNet:
     """Return the net that a text describes.
 
-    Parameters
-    ----------
-    path : path-like
-        For error messages.
-    text : str
+    The path is for error messages.
     """
     scanner = Scanner(path, text)
     variables: dict[str, _Variable] = {}

@@ -25,11 +25,7 @@ _NAMES = re.compile(r'"([^"]*)"|([^,|"\s](?:[^,"]*[^,"\s])?)')
 class Scanner:
     """A text and an offset in it. Comments are blanks; what they say is kept in `notes` by line.
 
-    Parameters
-    ----------
-    path : path-like
-        For error messages.
-    text : str
+    The path is for error messages.
     """
 
     def __init__(self, path: str | os.PathLike[str], text: str) -> None:

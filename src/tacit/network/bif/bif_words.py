@@ -37,11 +37,7 @@ _RESERVED = {
 def plain_words(texts: Iterable[Any], *, numbers: bool) -> list[str]:
     """Return a distinct plain word for each text.
 
-    Parameters
-    ----------
-    texts : iterable of labels
-    numbers : bool
-        Whether whole numbers count as words, as they do for labels.
+    With `numbers`, whole numbers count as words, as they do for labels.
 
     Examples
     --------

@@ -185,12 +185,7 @@ class _Reader:
 def read_xmlbif_bytes(path: str | os.PathLike[str], data: bytes) -> ParsedNet:
     """Return the net that an XMLBIF file describes.
 
-    Parameters
-    ----------
-    path : path-like
-        For error messages.
-    data : bytes
-        All of the file; its head says how it is encoded.
+    The path is for error messages; the head of the data says how they are encoded.
     """
     return _Reader(path).read(data)
 

@@ -261,16 +261,8 @@ def column_moments(
 def marginals_given(model: TreeDensity, known: dict[int, Any]) -> tuple[list[Any], float]:
     """Return each column's distribution given some values, and the logarithm of their density.
 
-    Parameters
-    ----------
-    model : TreeDensity
-    known : dict of int to code or number
-
-    Returns
-    -------
-    list
-        Probabilities of codes; mean and standard deviation of numbers; anything for what is known.
-    float
+    That is probabilities of codes; mean and standard deviation of numbers; anything for what is
+    known.
     """
     values, missing = [], []
     for column in range(model.n_columns):

@@ -46,21 +46,11 @@ _ON_DISK = (".parquet", ".pq", ".arrow", ".ipc", ".feather")
 
 @dataclass(frozen=True)
 class Records:
-    """Records as a fitted tree reads them.
-
-    Attributes
-    ----------
-    n_records : int
-    numbers : float array of shape (n_records, n_numeric) or None
-        NaN where one is missing.
-    table : Table or None
-        The discrete columns, under the schema of the layout's features.
-    weights : float64 array or None
-    """
+    """Records as a fitted tree reads them."""
 
     n_records: int
-    numbers: NDArray[Any] | None
-    table: Table | None
+    numbers: NDArray[Any] | None  # (n_records, n_numeric), NaN where one is missing
+    table: Table | None  # the discrete columns, under the schema of the layout's features
     weights: NDArray[np.float64] | None
 
 
@@ -76,16 +66,7 @@ def fit_columns(
 ) -> tuple[Columns, Layout]:
     """Take the X that a tree is fitted on, and say what to remember of it.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-        Gets `n_features_in_` and, where columns have names, `feature_names_in_`.
-    X : Table, frame, mapping of columns, array, sparse array or path
-    numeric : {"auto", "all", "none"} or sequence of columns
-    discretise : spec or mapping, optional
-    missing : {"state", "ignore"}
-    sample_weight : array-like, optional
-    n_jobs : int, optional
+    The estimator gets `n_features_in_` and, where columns have names, `feature_names_in_`.
     """
     _check_numeric(numeric)
     if isinstance(X, (str, os.PathLike)):
@@ -315,14 +296,7 @@ def read_records(
 ) -> Records:
     """Read other records as those of fit were read; what is missing stays missing.
 
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-    X : Table, frame, mapping of columns, array, sparse array or path
-    layout : Layout
-    unseen : {"error", "default"}
-        What to do with labels that were not there in fit.
-    n_jobs : int, optional
+    `unseen` says what to do with labels that were not there in fit.
     """
     if isinstance(X, (str, os.PathLike)):
         frame = io.read_frame(X)

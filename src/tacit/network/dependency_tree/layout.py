@@ -32,25 +32,13 @@ Kind: TypeAlias = Literal["table", "frame", "array"]
 
 @dataclass(frozen=True)
 class Layout:
-    """What a fitted tree remembers of its X.
-
-    Attributes
-    ----------
-    kind : {"table", "frame", "array"}
-    names : tuple of str
-        Of all columns.
-    numeric : bool array
-        Which of them are numbers.
-    schema : Schema or None
-        The discrete columns, with the labels that have probabilities.
-    features : Features or None
-        How they are read: the same labels, and in every column one for missing values.
-    """
+    """What a fitted tree remembers of its X."""
 
     kind: Kind
-    names: tuple[str, ...]
-    numeric: NDArray[np.bool_]
-    schema: Schema | None
+    names: tuple[str, ...]  # of all columns
+    numeric: NDArray[np.bool_]  # which of them are numbers
+    schema: Schema | None  # the discrete columns, with the labels that have probabilities
+    # How they are read: the same labels, and in every column one for missing values
     features: Features | None
 
     @property

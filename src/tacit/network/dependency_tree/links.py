@@ -330,9 +330,7 @@ class ClassPosterior:
 def term_points(terms: Floats) -> tuple[Floats, Floats]:
     """Return points for numerical integrals over sums of terms, and the logarithms of masses.
 
-    Returns
-    -------
-    points, logs : arrays of shape (m, k · number of points)
+    Both have the shape (m, k · number of points).
     """
     mass, mean, variance = term_moments(terms)
     points = mean[..., None] + np.sqrt(variance)[..., None] * _STEPS

@@ -41,19 +41,11 @@ __all__ = [
 
 @dataclass
 class Evidence:
-    """What is known of m records.
+    """What is known of m records."""
 
-    Attributes
-    ----------
-    values : sequence of arrays of shape (m,)
-        Of each column: codes, or numbers in the units of the model. Anything where it is missing.
-    missing : list of bool arrays of shape (m,) or None
-        Where a column's values are missing; ``None`` if nowhere.
-    n_records : int
-    """
-
+    # Of each column (m,): codes, or numbers in the units of the model; anything where it is missing
     values: Any
-    missing: list[NDArray[np.bool_] | None]
+    missing: list[NDArray[np.bool_] | None]  # where a column has none, (m,); None if nowhere
     n_records: int
 
     def without(self, column: int) -> Evidence:
@@ -74,14 +66,9 @@ class Evidence:
 class _Upward:
     """Messages from the leaves: what the records know below each column.
 
-    Attributes
-    ----------
-    inside : dict of int to message
-        Of columns with missing values, the product of what their children say.
-    sent : dict of int to message
-        What each column says to a parent with missing values.
-    known : float64 array of shape (m,)
-        Logarithms of all that has become a number.
+    `inside` has the product of what the children say, of columns with missing values; `sent`, what
+    each column says to a parent with missing values; `known`, of shape (m,), the logarithms of all
+    that has become a number.
     """
 
     def __init__(self, model: TreeDensity, evidence: Evidence) -> None:
@@ -209,12 +196,8 @@ def _value_of(model: TreeDensity, column: int, message: Floats, values: Any) -> 
 def belief(model: TreeDensity, evidence: Evidence, column: int) -> tuple[Floats, list[Any]]:
     """Return what records say of a column, whose own values are not used.
 
-    Returns
-    -------
-    message : ndarray
-        Of the column, not normalised.
-    factors : list
-        For numbers: what discrete children say, as functions of numbers (m, j) for some records.
+    The message is not normalised. For numbers there are factors as well: what discrete children
+    say, as functions of numbers (m, j) for some records.
     """
     evidence = evidence.without(column)
     up, path = _Upward(model, evidence), model.tree.path_to(column)
@@ -288,10 +271,7 @@ def _step_down(
 def belief_moments(message: Floats, factors: list[Any]) -> tuple[Floats, Floats]:
     """Return mean and variance of a number, in the units of the model; NaN if nothing is possible.
 
-    Parameters
-    ----------
-    message, factors
-        As :func:`belief` returns them.
+    Message and factors are as :func:`belief` returns them.
     """
     if not factors:
         mass, mean, variance = term_moments(message)
@@ -320,11 +300,7 @@ def _normalise(logs: Floats) -> Floats:
 def all_beliefs(model: TreeDensity, evidence: Evidence) -> tuple[list[Floats], Floats]:
     """Return what records say of every column, and the logarithms of their densities.
 
-    Returns
-    -------
-    messages : list of ndarray
-        Not normalised. Of columns that are known, it is what the others say of them.
-    known : float64 array of shape (m,)
+    Messages are not normalised. Of columns that are known, it is what the others say of them.
     """
     up = _Upward(model, evidence)
     for column in model.tree.order[:0:-1].tolist():

@@ -39,31 +39,17 @@ _ROUNDS = 50
 
 @dataclass(frozen=True)
 class TreeDensity:
-    """A joint distribution of columns in the shape of a tree.
-
-    Attributes
-    ----------
-    names : sequence of str
-    numeric : bool array of shape (n,)
-    arities : int64 array of shape (n,)
-        Number of labels; 0 for numbers.
-    centre, scale : float64 arrays of shape (n,)
-        Mean and standard deviation of numbers; links are in these units.
-    marginals : list
-        The distribution of each discrete column by itself; ``None`` for numbers.
-    tree : Rooted
-    links : list
-        P(column | parent) of each column; ``None`` for the root.
-    """
+    """A joint distribution of columns in the shape of a tree."""
 
     names: Sequence[str]
     numeric: NDArray[np.bool_]
-    arities: NDArray[np.int64]
+    arities: NDArray[np.int64]  # number of labels; 0 for numbers
+    # Mean and standard deviation of numbers; links are in these units
     centre: Floats
     scale: Floats
-    marginals: list[Floats | None]
+    marginals: list[Floats | None]  # of each discrete column by itself; None for numbers
     tree: Rooted
-    links: list[Link | None]
+    links: list[Link | None]  # P(column | parent) of each column; None for the root
 
     @property
     def n_columns(self) -> int:
@@ -101,12 +87,6 @@ class LazyDensity:
 
     An estimator holds this and not the distribution itself, so that fitting need not make it, and
     predicting changes no attribute of the estimator.
-
-    Parameters
-    ----------
-    layout : Layout
-    structure : Structure
-    smoothing : float
     """
 
     def __init__(self, layout: Layout, structure: Structure, smoothing: float) -> None:
@@ -150,15 +130,8 @@ def make_density(
 ) -> TreeDensity:
     """Make the distribution that a structure's statistics speak for.
 
-    Parameters
-    ----------
-    names : sequence of str
-    numeric : bool array
-    arities : int64 array
-        Statistics may have codes beyond these, for what is missing; they are left out.
-    structure : Structure
-    smoothing : float
-        Pseudo-records, spread evenly over the labels of a column or over the cells of a pair.
+    Statistics may have codes beyond the arities, for what is missing; they are left out. Smoothing
+    is in pseudo-records, spread evenly over the labels of a column or the cells of a pair.
     """
     n = len(numeric)
     tree = root_tree(n, structure.edges, choose_root(numeric, structure.edges))

@@ -16,21 +16,11 @@ __all__ = ["Rooted", "choose_root", "root_tree"]
 
 @dataclass(frozen=True)
 class Rooted:
-    """A spanning tree seen from one of its nodes.
+    """A spanning tree seen from one of its nodes."""
 
-    Attributes
-    ----------
-    parents : int64 array of shape (n,)
-        -1 for the root.
-    order : int64 array of shape (n,)
-        All nodes, level by level, so that parents come before their children.
-    edge : int64 array of shape (n,)
-        Which edge joins a node to its parent; -1 for the root.
-    """
-
-    parents: NDArray[np.int64]
-    order: NDArray[np.int64]
-    edge: NDArray[np.int64]
+    parents: NDArray[np.int64]  # -1 for the root
+    order: NDArray[np.int64]  # level by level, so that parents come before their children
+    edge: NDArray[np.int64]  # which edge joins a node to its parent; -1 for the root
 
     @property
     def root(self) -> int:
@@ -56,13 +46,6 @@ class Rooted:
 
 def root_tree(n: int, edges: NDArray[np.int64], root: int) -> Rooted:
     """Look at a spanning tree from one of its nodes.
-
-    Parameters
-    ----------
-    n : int
-        Number of nodes.
-    edges : int64 array of shape (n - 1, 2)
-    root : int
 
     Examples
     --------

@@ -24,17 +24,11 @@ __all__ = ["SparseScores"]
 class SparseScores:
     """Sums of log P(column | parent), taken from the record of defaults by differences.
 
-    The record in which everything is the default has one log-likelihood. A stored value changes
-    it by a number of its own, as long as the parent's value is the default; where both are stored,
-    a correction makes up for that. So only stored values and stored pairs are ever visited.
-
-    Parameters
-    ----------
-    model : TreeDensity
-        Of discrete columns, none of whose probabilities is 0.
-    schema : Schema
-        Of the tables to be scored: the model's labels first in each column, then maybe others,
-        which complete records do not have.
+    The record in which everything is the default has one log-likelihood. A stored value changes it
+    by a number of its own, as long as the parent's value is the default; where both are stored, a
+    correction makes up for that. So only stored values and stored pairs are ever visited. No
+    probability of the model is 0. The schema of the tables to be scored has the model's labels
+    first in each column, then maybe others, which complete records do not have.
     """
 
     def __init__(self, model: TreeDensity, schema: Schema) -> None:

@@ -33,32 +33,14 @@ class JunctionTree:
     ``{column: code}``. Observed columns are cut out of all tables before anything else happens, and
     the elimination order is found anew for each set of observed columns; the last few are kept.
 
-    Parameters
-    ----------
-    arities : sequence of int
-        How many values each column has.
-    parents : sequence of sequence of int
-        Each column's parents.
-    tables : sequence of array-like of float
-        Each column's distribution, a row for each state of its parents (the first parent slowest)
-        and a column for each value. Rows sum to one.
-    max_bytes : int, optional
-        The most memory a question may take; by default, what is available.
-    max_cells : float, default 1e11
-        The most cells of all cliques together, which is what time grows with.
-    n_jobs : int, optional
-        Threads for many records at once. The answers do not depend on it.
+    Tables have a row for each state of the parents (the first parent slowest) and a column for each
+    value; rows sum to one. A question may take `max_bytes` of memory (by default, what is
+    available) and `max_cells` in all cliques together, which is what time grows with. Answers do
+    not depend on `n_jobs`, the threads for many records at once.
 
-    Attributes
-    ----------
-    width : int
-        The most columns in one clique when nothing is observed.
-    largest : float
-        Cells of the largest clique then.
-    n_cells : float
-        Cells of all cliques when nothing is observed; infinite if that is no number any more.
-    order : ndarray of int64
-        Columns as they are eliminated when nothing is observed.
+    When nothing is observed, `width` is the most columns in one clique, `largest` the cells of the
+    largest one, `n_cells` those of all (infinite if that is no number any more), and `order` that
+    of elimination.
 
     Examples
     --------
@@ -122,17 +104,7 @@ class JunctionTree:
     def marginals(self, evidence: Mapping[int, int] | None = None) -> tuple[list[Floats], float]:
         """Return the distribution of every column given the evidence.
 
-        Parameters
-        ----------
-        evidence : mapping of int to int, optional
-            The code that each observed column has.
-
-        Returns
-        -------
-        distributions : list of ndarray
-            An array for each column, observed ones included.
-        log_evidence : float
-            The logarithm of the evidence's probability.
+        Observed columns are included. The logarithm of the evidence's probability comes second.
         """
         flat, log_evidence = self._ask(self._core.marginals, self._codes(evidence))
         return [flat[a:b] for a, b in self._values], _possible(log_evidence)
@@ -140,11 +112,7 @@ class JunctionTree:
     def families(self, evidence: Mapping[int, int] | None = None) -> tuple[list[Floats], float]:
         """Return the joint distribution of every column with its parents given the evidence.
 
-        Returns
-        -------
-        distributions : list of ndarray
-            In the shape of the tables; each sums to one.
-        log_evidence : float
+        They have the shape of the tables, and each sums to one. The log evidence comes second.
         """
         flat, log_evidence = self._ask(self._core.families, self._codes(evidence))
         return self._split_tables(flat), _possible(log_evidence)
@@ -155,19 +123,8 @@ class JunctionTree:
         """Return the joint distribution of some columns given the evidence.
 
         Columns that do not matter for the question are left out first, so it can be answered in
-        nets that are too wide for everything at once.
-
-        Parameters
-        ----------
-        targets : sequence of int
-            Different columns, in any order; observed ones have all their probability at one code.
-        evidence : mapping of int to int, optional
-
-        Returns
-        -------
-        distribution : ndarray
-            An axis for each target in turn.
-        log_evidence : float
+        nets that are too wide for everything at once. It has an axis for each target in turn;
+        observed ones have all their probability at one code. The log evidence comes second.
         """
         wanted = [self._column(c, "targets") for c in targets]
         if len(set(wanted)) < len(wanted):
@@ -190,12 +147,7 @@ class JunctionTree:
     ) -> tuple[NDArray[np.int32], float]:
         """Return the most probable values of all columns together, given the evidence.
 
-        Returns
-        -------
-        codes : ndarray of int32
-            A code for each column.
-        log_probability : float
-            The logarithm of the probability of these values, evidence included.
+        The logarithm of their probability, evidence included, comes second.
         """
         codes, log_probability = self._ask(self._core.most_probable, self._codes(evidence))
         return codes, _possible(log_probability)
@@ -205,17 +157,7 @@ class JunctionTree:
     ) -> NDArray[np.int32]:
         """Return records drawn from the distribution given the evidence, none rejected.
 
-        Parameters
-        ----------
-        n : int
-        evidence : mapping of int to int or None
-        generator : numpy.random.Generator
-            One number is drawn from it.
-
-        Returns
-        -------
-        ndarray of int32
-            A row for each record, a column for each column.
+        They have the shape (n, columns). One number is drawn from the generator.
         """
         n = check_int(n, "n", 0)
         check_fits(4 * n * len(self._arities), "the sample", "draw fewer records at a time")
@@ -233,15 +175,8 @@ class JunctionTree:
     def log_evidence_many(self, codes: NDArray[np.int32]) -> Floats:
         """Return the logarithm of each record's probability, missing values summed out.
 
-        Parameters
-        ----------
-        codes : ndarray of int32, shape (records, columns)
-            -1 where a value is missing.
-
-        Returns
-        -------
-        ndarray of float64
-            -inf for records that cannot occur.
+        Codes have the shape (records, columns), and are -1 where a value is missing. Records that
+        cannot occur get -inf.
         """
         return self._ask(self._core.evidence_many, self._records(codes), None, False, self._n_jobs)[
             0
@@ -252,21 +187,9 @@ class JunctionTree:
     ) -> tuple[list[Floats], Floats]:
         """Return how often each state of each family is expected in records with missing values.
 
-        This is the expectation step of EM. Equal records are taken once.
-
-        Parameters
-        ----------
-        codes : ndarray of int32, shape (records, columns)
-            -1 where a value is missing.
-        weights : ndarray of float64, optional
-            How often each record counts.
-
-        Returns
-        -------
-        counts : list of ndarray
-            In the shape of the tables. Records that cannot occur are not counted.
-        log_evidence : ndarray of float64
-            The logarithm of each record's probability.
+        This is the expectation step of EM. Equal records are taken once. Codes are as in
+        :meth:`log_evidence_many`. Counts have the shape of the tables, without records that cannot
+        occur; the logarithm of each record's probability comes second.
         """
         records = self._records(codes)
         if weights is not None:

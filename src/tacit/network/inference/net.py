@@ -30,19 +30,11 @@ __all__ = ["Net"]
 
 @dataclass(frozen=True, eq=False)
 class Net:
-    """Columns, arcs and tables; cliques for exact inference are made when they are needed.
-
-    Attributes
-    ----------
-    schema : Schema
-    parents : tuple of tuple of int
-        The positions of each column's parents.
-    tables : tuple of ndarray
-        Of shape (combinations of the parents' labels, labels of the column).
-    """
+    """Columns, arcs and tables; cliques for exact inference are made when they are needed."""
 
     schema: Schema
-    parents: tuple[tuple[int, ...], ...]
+    parents: tuple[tuple[int, ...], ...]  # positions of each column's parents
+    # (combinations of the parents' labels, labels of the column)
     tables: tuple[NDArray[np.float64], ...]
 
     def __post_init__(self) -> None:

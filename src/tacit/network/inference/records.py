@@ -39,15 +39,9 @@ _CELLS = 2**20  # of codes that are held at a time
 
 @dataclass(frozen=True)
 class Records:
-    """Codes of all columns.
+    """Codes of all columns."""
 
-    Attributes
-    ----------
-    columns : list of ndarray
-        Of each column the code of every record, of a type as small as can be; -1 for not known.
-    weights : ndarray of float64, optional
-    """
-
+    # Of each column the code of every record, of a type as small as can be; -1 for not known
     columns: list[NDArray[Any]]
     weights: NDArray[np.float64] | None
 
@@ -137,16 +131,9 @@ def read_records(
     Columns are found by name, labels by what they are. Labels of a net that are all text, as those
     from BIF files are, are found by how they read, too: 1 and 1.0 are "1" then, and True is "TRUE",
     "True" or "true", whichever there is. Missing values are not known, unless the net has a label
-    for them. Columns that the net does not have are passed over.
-
-    Parameters
-    ----------
-    schema : Schema
-    table : Table
-    first : int
-        The number of the first record, where these are some of more; for messages.
-    unseen : {"error", "default"}
-        What to do with labels that the net does not have.
+    for them. Columns that the net does not have are passed over. `first` is the number of the first
+    record, for messages, where these are some of more; `unseen` says what to do with labels that
+    the net does not have.
     """
     check_fits(2 * table.n_records * len(schema), "the codes of all records", "give fewer records")
     absent = set(schema.names).difference(table.schema.names)

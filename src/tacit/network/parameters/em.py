@@ -31,18 +31,11 @@ Tables = list["NDArray[np.float64]"]
 
 @dataclass(frozen=True)
 class Filled:
-    """Tables, and how they came about.
-
-    Attributes
-    ----------
-    tables : list of ndarray
-    trace : list of float
-        The log-likelihood before each round and at the end, with the logarithm of the prior's
-        density (up to a constant) if there is one.
-    converged : bool
-    """
+    """Tables, and how they came about."""
 
     tables: Tables
+    # The log-likelihood before each round and at the end, with the logarithm of the prior's density
+    # (up to a constant) if there is one
     trace: list[float]
     converged: bool
 
@@ -59,22 +52,12 @@ def fill_in(
 ) -> Filled:
     """Estimate tables from all records, incomplete ones included.
 
-    Parameters
-    ----------
-    counts : list of ndarray
-        Of each family, over the records that lack nothing of it.
-    expect : callable
-        Returns expected counts under given tables, and the log-likelihood; as
-        :meth:`Expected.counts`.
-    before : sequence of ndarray
-        The net's tables until now. Families of which no record knows all begin with theirs: from
-        uniform tables, nothing could ever be learnt about a column that is hidden.
-    kind, weight
-        The prior, as for :func:`make_tables`.
-    max_iter : int
-        The most rounds.
-    tol : float
-        What a round has to gain, relative to the log-likelihood, for another one.
+    Counts are those of each family over the records that lack nothing of it; `expect` returns
+    expected counts under given tables, and the log-likelihood, as :meth:`Expected.counts` does.
+    Another round follows one that gains more than `tol`, relative to the log-likelihood.
+
+    Families of which no record knows all begin with their tables `before`: from uniform tables,
+    nothing could ever be learnt about a column that is hidden.
     """
     tables = _start(counts, before, kind, weight)
     trace: list[float] = []

@@ -31,16 +31,9 @@ __all__ = ["ExpectedTables", "FamilyTables", "count_tables", "fill_in_tables"]
 
 @dataclass(frozen=True)
 class FamilyTables(Statistic["Tables"]):
-    """The (weighted) number of records in every cell of every column's table.
+    """The (weighted) number of records in every cell of every column's table."""
 
-    Parameters
-    ----------
-    schema : Schema
-        Of the net: labels of partitions are looked up in it.
-    parents : sequence of sequence of int
-    """
-
-    schema: Schema
+    schema: Schema  # of the net: labels of partitions are looked up in it
     parents: Parents
 
     @property
@@ -75,14 +68,7 @@ class ExpectedTables(FamilyTables):
 
 
 def count_tables(schema: Schema, parents: Parents, table: Table | PartitionedTable) -> Tables:
-    """Return the counts of all tables, in one pass.
-
-    Parameters
-    ----------
-    schema : Schema
-    parents : sequence of sequence of int
-    table : Table or PartitionedTable
-    """
+    """Return the counts of all tables, in one pass."""
     return table.reduce(FamilyTables(schema, parents))
 
 
@@ -99,12 +85,7 @@ def fill_in_tables(
 ) -> Filled:
     """Estimate tables from all records by EM; every round is a pass, if they are in partitions.
 
-    Parameters
-    ----------
-    schema, parents, table
-        As for :func:`count_tables`.
-    before, kind, weight, max_iter, tol
-        As for :func:`fill_in`.
+    See :func:`fill_in`.
     """
 
     def expect(tables: Tables) -> tuple[Tables, float]:

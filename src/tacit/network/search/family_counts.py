@@ -37,31 +37,17 @@ class FamilyCounts(Statistic["Counted"]):
 
     Only parent states that occur have counts; partitions may see different ones. They are merged
     in the order of their codes, so that scores of the sums are those of all records, bit for bit.
-
-    Parameters
-    ----------
-    offsets : int64 array
-        Of the schema: the first value id of each column.
-    missing : int64 array
-        Of each column the code that says "not known", or -1.
-    children : int64 array
-        One for each family.
-    starts, parents : int64 arrays
-        The parents of family k are ``parents[starts[k]:starts[k + 1]]``; they ascend.
-    begins, ends : int64 arrays
-        The other columns of each family that are counted with it: from, and up to.
-    n_bytes : int
-        What a partial takes in memory, at most.
     """
 
-    offsets: Ints
-    missing: Ints
-    children: Ints
-    starts: Ints
+    offsets: Ints  # of the schema: the first value id of each column
+    missing: Ints  # of each column the code that says "not known", or -1
+    children: Ints  # one for each family
+    starts: Ints  # the parents of family k are parents[starts[k]:starts[k + 1]]; they ascend
     parents: Ints
+    # The other columns of each family that are counted with it: from, and up to
     begins: Ints
     ends: Ints
-    n_bytes: int = 0
+    n_bytes: int = 0  # what a partial takes in memory, at most
 
     @cached_property
     def _requests(self) -> _core.NetRequests:
@@ -110,12 +96,7 @@ def _row_ranges(table: Table) -> Iterator[Table]:
 class Fetcher:
     """Fetches counts of families from partitions, and counts the passes.
 
-    Parameters
-    ----------
-    table : PartitionedTable
-    missing : int64 array
-        As for :class:`FamilyCounts`.
-    n_jobs : int
+    Missing codes are as in :class:`FamilyCounts`.
     """
 
     def __init__(self, table: PartitionedTable, missing: Ints, n_jobs: int) -> None:

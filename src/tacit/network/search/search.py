@@ -43,47 +43,24 @@ Parents = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """What is searched for, and how long.
+    """What is searched for, and how long."""
 
-    Attributes
-    ----------
-    criterion : {"bic", "aic", "bdeu", "bds", "k2", "penalized"}
-        "penalized" is the ADtree paper's: like BIC, but every entry of the probability tables has
-        its price.
-    n_restarts : int
-        How often the search starts again from the best net so far, after a few random moves.
-    max_parents : int
-    prior_weight : float
-        Of "bdeu" and "bds" the equivalent sample size, of "k2" what is added to each count.
-    start : {"empty", "branching"}
-        No arcs at all, or the maximum branching.
-    tabu : int
-        Steps that a climb goes on beyond its top.
-    n_walks : int
-        Walks among equivalent nets without success before a top is taken for one.
-    swaps : bool
-        Whether two neighbours may swap.
-    required, forbidden : sequences of (from, to)
-        Positions of columns.
-    missing : {"state", "ignore"}
-        Whether a missing value is a state like any other, or leaves its record out of the counts
-        of a family. A family is then credited with what it gains over the column alone, on the
-        records that have all of its values.
-    max_seconds : float or None
-    random_state, n_jobs, verbose
-        As everywhere.
-    """
-
+    # "penalized" is the ADtree paper's: like BIC, but every entry of the tables has its price
     criterion: Criterion = "bic"
-    n_restarts: int = 10
+    n_restarts: int = 10  # from the best net so far, after a few random moves
     max_parents: int = 5
+    # Of "bdeu" and "bds" the equivalent sample size, of "k2" what is added to each count
     prior_weight: float = 1.0
-    start: Literal["empty", "branching"] = "empty"
-    tabu: int = 10
-    n_walks: int = 5
-    swaps: bool = True
+    start: Literal["empty", "branching"] = "empty"  # no arcs, or the maximum branching
+    tabu: int = 10  # steps that a climb goes on beyond its top
+    n_walks: int = 5  # walks among equivalent nets without success before a top is taken for one
+    swaps: bool = True  # whether two neighbours may swap
+    # Both (from, to): positions of columns
     required: Sequence[Arc] = ()
     forbidden: Sequence[Arc] = ()
+    # A state like any other, or what leaves a record out of the counts of a family. A family is
+    # then credited with what it gains over the column alone, on the records that have all of its
+    # values
     missing: Literal["state", "ignore"] = "state"
     max_seconds: float | None = None
     random_state: Any = None
@@ -104,36 +81,18 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search came to.
+    """What a search came to."""
 
-    Attributes
-    ----------
-    parents : tuple of tuples of int
-        For each column its parents, ascending.
-    score : float
-        The sum of the families' scores.
-    family_scores : float64 array
-    n_evaluated : int
-        Families that were scored; each once.
-    n_moves : int
-    trace : list of (restart, families scored, score, seconds)
-        Each time a restart ended with a better net.
-    interrupted : bool
-        Whether Ctrl-C ended the search; this is then the best net until there.
-    out_of_time : bool
-    n_passes : int
-        Over records in partitions, to count families; 0 in memory.
-    """
-
-    parents: Parents
-    score: float
+    parents: Parents  # of each column, ascending
+    score: float  # the sum of the families' scores
     family_scores: NDArray[np.float64]
-    n_evaluated: int
+    n_evaluated: int  # families that were scored; each once
     n_moves: int
+    # (restart, families scored, score, seconds), each time a restart ended with a better net
     trace: list[tuple[int, int, float, float]] = field(default_factory=list)
-    interrupted: bool = False
+    interrupted: bool = False  # by Ctrl-C; this is then the best net until there
     out_of_time: bool = False
-    n_passes: int = 0
+    n_passes: int = 0  # over records in partitions, to count families; 0 in memory
 
 
 def find_structure(
@@ -147,11 +106,6 @@ def find_structure(
 
     Counts of families are all that is asked of the records. Where those are in partitions, the
     search first runs ahead to see which it will want, and fetches many of them in one pass.
-
-    Parameters
-    ----------
-    table : Table or PartitionedTable
-    settings : SearchSettings, optional
 
     Examples
     --------

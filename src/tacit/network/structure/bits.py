@@ -35,10 +35,7 @@ def is_bytes(X: Any) -> bool:
 def binary_structure(X: NDArray[Any], n_jobs: int | None) -> tuple[Schema, Structure] | None:
     """Return the columns and the exact tree of a matrix of 0 and 1; ``None`` if it holds others.
 
-    Parameters
-    ----------
-    X : array of bytes of shape (n_records, n_columns)
-    n_jobs : int, optional
+    The matrix is one of bytes.
 
     Examples
     --------

@@ -27,12 +27,7 @@ _DECODED = 1 << 25  # numbers that are decoded at once
 
 
 def open_numbers(path: Path) -> NumberSource:
-    """Return the columns of a Parquet or Arrow IPC file, all of which must be numeric.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Return the columns of a Parquet or Arrow IPC file, all of which must be numeric."""
     try:
         with path.open("rb") as file:
             start = file.read(6)
@@ -83,11 +78,7 @@ class _FileNumbers:
     ) -> NDArray[np.float64]:
         """Return slices of records, none of which crosses a chunk, column after column.
 
-        Parameters
-        ----------
-        starts, stops : int64 arrays
-            First record of each slice, and one past the last; ascending.
-        columns : int64 array
+        Slices ascend; stops are one past the last record.
         """
         ends = np.cumsum(stops - starts)
         out = np.empty((len(columns), int(ends[-1]) if len(ends) else 0))

@@ -27,12 +27,7 @@ Missing = Literal["state", "ignore"]
 def informations(table: Table, missing: Missing = "state", n_jobs: int = 1) -> NDArray[np.float64]:
     """Return the mutual information of every two columns in nats.
 
-    Parameters
-    ----------
-    table : Table
-    missing : {"state", "ignore"}
-        Whether a missing value is a state like any other, or leaves its record out of the pair.
-    n_jobs : int
+    A missing value is a state like any other, or leaves its record out of the pair ("ignore").
 
     Examples
     --------
@@ -56,23 +51,12 @@ def _of_pairs(pairs: Pairs, missing: Missing, n_jobs: int) -> NDArray[np.float64
 
 @dataclass(frozen=True)
 class ChowLiu:
-    """The tree of most mutual information, and the counts of its columns and edges.
+    """The tree of most mutual information, and the counts of its columns and edges."""
 
-    Attributes
-    ----------
-    edges : int64 array of shape (n_columns - 1, 2)
-        Each with a < b, in lexicographic order.
-    weights : float64 array of shape (n_columns - 1,)
-        Mutual information in nats.
-    nodes : list of float64 arrays
-        Counts of each column by code.
-    pairs : list of float64 arrays
-        Two-way counts of each edge, by codes. Missing values have none where they are ignored.
-    """
-
-    edges: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    nodes: list[NDArray[np.float64]]
+    edges: NDArray[np.int64]  # (n_columns - 1, 2): each with a < b, in lexicographic order
+    weights: NDArray[np.float64]  # mutual information in nats
+    nodes: list[NDArray[np.float64]]  # counts of each column by code
+    # Two-way counts of each edge, by codes. Missing values have none where they are ignored
     pairs: list[NDArray[np.float64]]
 
 
@@ -85,12 +69,6 @@ def learn(table: Table | PartitionedTable, missing: Missing = "state", n_jobs: i
     record are compared one by one; for all others the information grows with the number of
     records that hold anything but the default, so only the first of each queue matters
     (Meilă 1999).
-
-    Parameters
-    ----------
-    table : Table or PartitionedTable
-    missing : {"state", "ignore"}
-    n_jobs : int
 
     Examples
     --------
@@ -132,10 +110,7 @@ def learn(table: Table | PartitionedTable, missing: Missing = "state", n_jobs: i
 def edge_tables(pairs: Pairs, edges: NDArray[np.int64]) -> list[NDArray[np.float64]]:
     """Return the two-way counts of some pairs of columns, by codes.
 
-    Parameters
-    ----------
-    pairs : Pairs
-    edges : int64 array of shape (n, 2)
+    Edges have the shape (n, 2).
     """
     tables: list[NDArray[np.float64]] = [np.zeros((0, 0))] * len(edges)
     arities = pairs.schema.arities[edges]

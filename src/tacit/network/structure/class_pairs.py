@@ -33,14 +33,7 @@ _POWERS = 5  # Σ 1, Σ x, …, Σ x⁴
 class ClassPairs:
     """Sums of powers of each number for each label, over sampled records.
 
-    Parameters
-    ----------
-    table : Table
-        The discrete columns, without weights.
-    numbers : Numbers
-        The numeric columns of the same records.
-    n_numbers : int
-        How many there are.
+    The table has the discrete columns, without weights; the numbers are of the same records.
     """
 
     def __init__(self, table: Table, numbers: Numbers, n_numbers: int) -> None:

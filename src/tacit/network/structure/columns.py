@@ -46,18 +46,6 @@ class Columns:
 
     Make one with :meth:`from_array`, :meth:`from_table`, :meth:`mixed` or :meth:`from_file`.
 
-    Attributes
-    ----------
-    names : list of str
-    numeric : bool array of shape (n_columns,)
-    index : int64 array of shape (n_columns,)
-        Which column of `numbers`, or of `table`, each column is.
-    n_records : int
-    numbers : array of shape (n_records, n_numeric), NumberSource or None
-    table : Table, PartitionedTable or None
-        The discrete columns; in partitions only if there are no others.
-    weights : float64 array of shape (n_records,) or None
-
     Examples
     --------
     >>> import numpy as np
@@ -67,9 +55,10 @@ class Columns:
 
     names: list[str]
     numeric: NDArray[np.bool_]
-    index: NDArray[np.int64]
+    index: NDArray[np.int64]  # which column of `numbers`, or of `table`, each column is
     n_records: int
-    numbers: NDArray[Any] | NumberSource | None
+    numbers: NDArray[Any] | NumberSource | None  # (n_records, n_numeric)
+    # The discrete columns; in partitions only if there are no others
     table: Table | PartitionedTable | None
     weights: NDArray[np.float64] | None = None
 
@@ -108,12 +97,7 @@ class Columns:
     ) -> Columns:
         """Take a two-dimensional array of numbers; it is not copied.
 
-        Parameters
-        ----------
-        X : array of shape (n_records, n_columns)
-        names : sequence of str, optional
-            "0", "1", … without it.
-        weights : array of shape (n_records,), optional
+        Names are "0", "1", … by default.
         """
         X = _check_numbers(X)
         names = [str(c) for c in range(X.shape[1])] if names is None else list(names)
@@ -142,14 +126,7 @@ class Columns:
     ) -> Columns:
         """Take numbers and a Table of the same records.
 
-        Parameters
-        ----------
-        numbers : array of shape (n_records, n_numeric)
-        number_names : sequence of str
-        table : Table
-            Its weights are the weights of the records.
-        order : sequence of str, optional
-            All names in the order of the columns; numbers first without it.
+        The table has the weights. `order` has all names; without it, numbers come first.
         """
         numbers = _check_numbers(numbers)
         if numbers.shape != (table.n_records, len(number_names)):
@@ -175,12 +152,7 @@ class Columns:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Columns:
-        """Take a Parquet or Arrow IPC file of numeric columns, which is read in parts.
-
-        Parameters
-        ----------
-        path : str or path
-        """
+        """Take a Parquet or Arrow IPC file of numeric columns, which is read in parts."""
         from tacit.network.structure.blocks import open_numbers
 
         source = open_numbers(Path(path))
@@ -191,11 +163,7 @@ class Columns:
 def blocks_of(columns: Columns, size: int) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield the numbers some records at a time, each with the number of its first record.
 
-    Parameters
-    ----------
-    columns : Columns
-    size : int
-        Most records of a block.
+    Blocks have `size` records at most.
     """
     numbers = columns.numbers
     if numbers is None:
@@ -212,15 +180,8 @@ def check_finite(
 ) -> None:
     """Refuse missing and infinite numbers, and say where the first one is.
 
-    Parameters
-    ----------
-    block : array
-        Records of all numeric columns.
-    first : int
-        Number of the block's first record.
-    names : sequence of str
-    nan_allowed : bool
-        Refuse infinite numbers only.
+    The block has all numeric columns; `first` is the number of its first record. With
+    `nan_allowed`, only infinite numbers are refused.
     """
     wrong = np.isinf(block) if nan_allowed else ~np.isfinite(block)
     if not wrong.any():

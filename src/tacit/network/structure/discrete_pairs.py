@@ -72,12 +72,7 @@ class PairSource(Protocol[Sample]):
 class TableSource:
     """Counts of the records of a Table; a sample is a list of their numbers.
 
-    Parameters
-    ----------
-    table : Table
-        Without weights.
-    rows : RowDraw
-    n_jobs : int
+    The table has no weights.
     """
 
     def __init__(self, table: Table, rows: RowDraw, n_jobs: int) -> None:
@@ -159,13 +154,7 @@ class DiscretePairs(Generic[Sample]):
 
     One-way counts are those of all records from the start: they cost no more than reading the
     stored values once. As for numbers, all pairs of one level have been read on the same records.
-
-    Parameters
-    ----------
-    source : PairSource
-        Of records without weights.
-    bounded : bool
-        Make intervals by Hoeffding's inequality.
+    Records have no weights. Intervals that are `bounded` are made by Hoeffding's inequality.
     """
 
     def __init__(self, source: PairSource[Sample], bounded: bool) -> None:

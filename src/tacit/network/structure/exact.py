@@ -36,14 +36,8 @@ __all__ = ["ExactPairs", "pair_table", "unknown_cells"]
 class ExactPairs:
     """The weight of every pair of columns, and what parameters are made from.
 
-    Parameters
-    ----------
-    columns : Columns
-    missing : {"state", "ignore"}
-        Whether missing labels are a state like any other. "ignore" takes for each pair the
-        records that have both values, and allows for missing numbers.
-    n_jobs : int
-        Threads for counting.
+    Missing labels are a state like any other; or "ignore" takes for each pair the records that have
+    both values, and allows for missing numbers.
     """
 
     def __init__(self, columns: Columns, missing: Missing, n_jobs: int) -> None:

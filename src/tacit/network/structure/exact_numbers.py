@@ -88,13 +88,7 @@ def block_size(n_columns: int) -> int:
 
 
 def complete_moments(columns: Columns) -> NumberMoments:
-    """Return the moments where every record has every number; anything else is refused.
-
-    Parameters
-    ----------
-    columns : Columns
-        With numeric columns.
-    """
+    """Return the moments where every record has every number; anything else is refused."""
     shift = number_shift(columns)
     n = len(shift)
     names = columns.number_names

@@ -37,12 +37,7 @@ _FLOOR = 1e-9  # least variance within a class, as a fraction of the variance of
 class Confidence:
     """How sure each interval has to be.
 
-    Parameters
-    ----------
-    delta : float
-        Probability of an error anywhere.
-    n_intervals : float
-        Number of intervals that it is spread over.
+    `delta`, the probability of an error anywhere, is spread over `n_intervals`.
 
     Examples
     --------
@@ -80,18 +75,9 @@ def sampled_correlations(
     """Return ends for pairs of numeric columns, by the central limit theorem.
 
     On Fisher's scale atanh ρ, with the delta method's variance E[(xy − ρ(x² + y²)/2)²]/(1 − ρ²)²
-    for standardised x and y; it is 1 for Gaussian columns.
-
-    Parameters
-    ----------
-    n, n_records : float, int
-    rho : array of shape (n_pairs,)
-        Correlations in the sample.
-    mixed : three arrays
-        E[x²y²], E[x³y] and E[xy³] of the standardised columns.
-    fourth : two arrays
-        E[x⁴] and E[y⁴].
-    confidence : Confidence
+    for standardised x and y; it is 1 for Gaussian columns. `rho` has the correlations in the
+    sample; `mixed`, E[x²y²], E[x³y] and E[xy³] of the standardised columns; `fourth`, E[x⁴] and
+    E[y⁴]. All are of shape (n_pairs,).
     """
     (m22, m31, m13), (m40, m04) = mixed, fourth
     left = np.maximum(1 - rho**2, 1e-100)
@@ -117,14 +103,8 @@ def bounded_correlations(
 ) -> tuple[Floats, Floats]:
     """Return ends for pairs of numeric columns, by Hoeffding's inequality.
 
-    Parameters
-    ----------
-    n, n_records : float, int
-    rho : array of shape (n_pairs,)
-        Mean product of the columns, standardised with mean and variance of all records.
-    ranges : array of shape (n_pairs,)
-        How far the largest product is from the smallest.
-    confidence : Confidence
+    `rho` has the mean product of the columns, standardised with mean and variance of all records;
+    `ranges`, how far the largest product is from the smallest. Both are of shape (n_pairs,).
     """
     half = ranges * confidence.hoeffding(n, n_records)
     low = np.clip(np.abs(rho) - half, 0.0, 1.0)
@@ -150,18 +130,10 @@ def sampled_binary_tables(
     """Return ends for pairs of binary columns whose one-way counts are known.
 
     The unknown is one cell p of the two-way table. Its interval is that of the likelihood ratio:
-    all p with 2(log L(p̂) − log L(p)) ≤ z², or 2 log(2/δ), a bound of Chernoff's kind, where a
-    cell has few records. The information is taken at both ends, and is 0 at the lower one where
-    independence lies between them.
-
-    Parameters
-    ----------
-    n, n_records : float, int
-    tables : array of shape (n_pairs, 2, 2)
-        Counts in the sample.
-    left, right : arrays of shape (n_pairs, 2)
-        Counts of the first and of the second column in all records.
-    confidence : Confidence
+    all p with 2(log L(p̂) − log L(p)) ≤ z², or 2 log(2/δ), a bound of Chernoff's kind, where a cell
+    has few records. The information is taken at both ends, and is 0 at the lower one where
+    independence lies between them. Tables (n_pairs, 2, 2) are counts in the sample; left and right
+    (n_pairs, 2) are those of the first and of the second column in all records.
     """
     pa, pb = left[:, 0] / n_records, right[:, 0] / n_records
     counts = np.ascontiguousarray(tables.reshape(-1, 4))
@@ -191,12 +163,7 @@ def sampled_tables(
 ) -> tuple[Floats, Floats]:
     """Return ends for pairs of discrete columns with any number of values.
 
-    Parameters
-    ----------
-    n, n_records : float, int
-    tables : array of shape (n_pairs, r, s)
-        Counts in the sample.
-    confidence : Confidence
+    Tables (n_pairs, r, s) are counts in the sample.
     """
     p = tables / n
     rows, columns = p.sum(axis=2), p.sum(axis=1)
@@ -214,16 +181,8 @@ def sampled_ratios(
     """Return ends for an information that is the mean of a log-likelihood ratio over records.
 
     Beside the normal approximation there is a term of second order: 2n times the information in a
-    sample of independent columns is a chi-square variable.
-
-    Parameters
-    ----------
-    n, n_records : float, int
-    mean, variance : arrays of shape (n_pairs,)
-        Of the log-likelihood ratio in the sample.
-    degrees : int or array
-        Degrees of freedom of the chi-square variable.
-    confidence : Confidence
+    sample of independent columns is a chi-square variable. Mean and variance (n_pairs,) are those
+    of the ratio in the sample, degrees those of freedom of the chi-square variable.
     """
     left = 1 - n / n_records
     second = confidence.chi_square(np.maximum(degrees, 1)) / n
@@ -239,16 +198,9 @@ def sampled_classes(
     """Return ends for a discrete and some numeric columns.
 
     The information is the mean log-likelihood ratio of a normal distribution for each class to one
-    for all. Classes of which the sample has few records enter with all that they could add.
-
-    Parameters
-    ----------
-    n_records : int
-    powers : array of shape (5, n_pairs, n_classes)
-        Σ 1, Σ x, … Σ x⁴ in the sample for each class; x is roughly standardised.
-    fractions : array of shape (n_classes,)
-        Share of each class in all records.
-    confidence : Confidence
+    for all. Classes of which the sample has few records enter with all that they could add. Powers
+    (5, n_pairs, n_classes) are Σ 1, Σ x, … Σ x⁴ in the sample for each class, with x roughly
+    standardised; fractions (n_classes,) are the share of each class in all records.
     """
     counts = powers[0]
     n = counts.sum(axis=1)
@@ -290,13 +242,8 @@ def bounded_tables(
 ) -> tuple[Floats, Floats]:
     """Return ends for pairs of discrete columns, by Hoeffding's inequality.
 
-    One-way counts are known; each free cell of the two-way table has an interval, and with them
-    the joint entropy.
-
-    Parameters
-    ----------
-    n, n_records, tables, left, right, confidence
-        As for :func:`sampled_binary_tables`, with any number of values.
+    One-way counts are known; each free cell of the two-way table has an interval, and with them the
+    joint entropy. Counts are as in :func:`sampled_binary_tables`, with any number of values.
     """
     r, s = tables.shape[1:]
     rows, columns = left[:, :, None] / n_records, right[:, None, :] / n_records

@@ -52,37 +52,20 @@ _CHOICES = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How a structure is learnt.
+    """How a structure is learnt."""
 
-    Attributes
-    ----------
-    algorithm : {"exact", "mist"}
-        Read all records for all pairs, or only as many as decisions need.
-    delta : float
-        Probability of a wrong tree that is put up with ("mist" only).
-    epsilon : float
-        How much is trimmed off the upper ends of intervals, in nats ("mist" only).
-    initial_sample : int
-        Records that are read first.
-    interval : {"clt", "hoeffding"}
-        What intervals rest on: the central limit theorem, or Hoeffding's inequality.
-    guarantee : {"tree", "decision"}
-        Whether `delta` is for the tree or for each decision, as in the paper.
-    tree_edges : {"interval", "exact"}
-        Whether edges of the tree have intervals, too, or are read in full, as in the paper.
-    missing : {"state", "ignore"}
-        Whether missing labels are a state, or left out pair by pair ("exact" only), numbers too.
-    random_state, n_jobs
-        As everywhere.
-    """
-
+    # Read all records for all pairs, or only as many as decisions need
     algorithm: Literal["mist", "exact"] = "exact"
-    delta: float = 1e-3
-    epsilon: float = 0.0
-    initial_sample: int = 5000
+    delta: float = 1e-3  # probability of a wrong tree that is put up with ("mist" only)
+    epsilon: float = 0.0  # trimmed off the upper ends of intervals, in nats ("mist" only)
+    initial_sample: int = 5000  # records that are read first
+    # What intervals rest on: the central limit theorem, or Hoeffding's inequality
     interval: Literal["clt", "hoeffding"] = "clt"
+    # Whether `delta` is for the tree or for each decision, as in the paper
     guarantee: Literal["tree", "decision"] = "tree"
+    # Whether edges of the tree have intervals, too, or are read in full, as in the paper
     tree_edges: Literal["interval", "exact"] = "interval"
+    # Whether missing labels are a state, or left out pair by pair ("exact" only), numbers too
     missing: Literal["state", "ignore"] = "state"
     random_state: Any = None
     n_jobs: int | None = None
@@ -101,36 +84,19 @@ class Settings:
 
 @dataclass(frozen=True)
 class Structure:
-    """A tree over columns, and what the records say about its edges.
+    """A tree over columns, and what the records say about its edges."""
 
-    Attributes
-    ----------
-    edges : int64 array of shape (n_columns - 1, 2)
-        Each with a < b, in lexicographic order.
-    weights : float64 array of shape (n_columns - 1,)
-        Mutual information of each edge in nats, as far as records were read.
-    lower, upper : float64 arrays of shape (n_columns - 1,)
-        Between them the information of all records lies, as sure as `delta` says.
-    edge_usage : float
-        Fraction of all (record, pair) combinations that was read.
-    n_read : int
-        Records read for the pair that needed most.
-    rounds : list of dict
-        For each round how many records had been read, and how many pairs were still open.
-    nodes : list
-        For each column :class:`Moments`, or counts by code.
-    pairs : list
-        For each edge :class:`PairMoments`, :class:`ClassMoments` or two-way counts.
-    """
-
-    edges: NDArray[np.int64]
-    weights: NDArray[np.float64]
+    edges: NDArray[np.int64]  # (n_columns - 1, 2): each with a < b, in lexicographic order
+    weights: NDArray[np.float64]  # mutual information in nats, as far as records were read
+    # Between these the information of all records lies, as sure as `delta` says
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
-    edge_usage: float
-    n_read: int
+    edge_usage: float  # fraction of all (record, pair) combinations that was read
+    n_read: int  # records read for the pair that needed most
+    # For each round how many records had been read, and how many pairs were still open
     rounds: list[dict[str, int]] = field(default_factory=list)
-    nodes: list[NodeStatistic] = field(default_factory=list)
+    nodes: list[NodeStatistic] = field(default_factory=list)  # Moments, or counts by code
+    # Of each edge PairMoments, ClassMoments or two-way counts
     pairs: list[EdgeStatistic] = field(default_factory=list)
 
 
@@ -139,11 +105,6 @@ def learn(columns: Columns, settings: Settings) -> Structure:
 
     Ties are broken by the smaller (a, b), and there is always a spanning tree: a constant column
     has weight 0 with all others.
-
-    Parameters
-    ----------
-    columns : Columns
-    settings : Settings
 
     Examples
     --------

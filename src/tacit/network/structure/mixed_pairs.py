@@ -31,12 +31,7 @@ __all__ = ["MixedPairs"]
 class MixedPairs:
     """Pairs of all kinds, each with the reader of its kind, on the same records.
 
-    Parameters
-    ----------
-    columns : Columns
-        With numbers in memory and a Table.
-    rows : RowDraw
-    n_jobs : int
+    Numbers are in memory, and so is the table.
     """
 
     def __init__(self, columns: Columns, rows: RowDraw, n_jobs: int) -> None:

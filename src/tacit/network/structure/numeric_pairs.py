@@ -35,17 +35,9 @@ class NumericPairs:
     """Sums over sampled records for pairs of numeric columns.
 
     Pairs are numbered by two columns a < b. Each has been read up to some level; all pairs of one
-    level have been read on the same records.
-
-    Parameters
-    ----------
-    numbers : Numbers
-    names : list of str
-        Names of the columns, for error messages.
-    bounded : bool
-        Make intervals by Hoeffding's inequality, which needs the range of each column and so a
-        pass over all records.
-    n_jobs : int
+    level have been read on the same records. Names are for error messages. Intervals that are
+    `bounded` are made by Hoeffding's inequality, which needs the range of each column and so a pass
+    over all records.
     """
 
     def __init__(self, numbers: Numbers, names: list[str], bounded: bool, n_jobs: int) -> None:
@@ -69,16 +61,8 @@ class NumericPairs:
     def read(self, pairs: Ints, n_total: int) -> int:
         """Draw records until about `n_total` are drawn, and read the new ones for some pairs.
 
-        Parameters
-        ----------
-        pairs : int64 array of shape (n_pairs, 2)
-            All of them must have been read before, or none.
-        n_total : int
-
-        Returns
-        -------
-        n_new : int
-            How many records were drawn.
+        All pairs (n_pairs, 2) must have been read before, or none. The number of new records is
+        returned.
         """
         rows = self._numbers.more(n_total)
         self.read_rows(pairs, rows)

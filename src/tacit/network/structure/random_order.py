@@ -34,13 +34,6 @@ class RandomOrder:
     Feistel network over the next power of two; what falls beyond n goes through it again. So
     whoever holds some of the records knows which of them come first, and nobody needs to know all.
 
-    Parameters
-    ----------
-    n : int
-        At least 1.
-    key : int
-        Below 2⁶⁴; another key is another order.
-
     Examples
     --------
     >>> order = RandomOrder(1000, 7)
@@ -49,8 +42,8 @@ class RandomOrder:
     [0, 1, 2, 3, 4]
     """
 
-    n: int
-    key: int
+    n: int  # at least 1
+    key: int  # below 2⁶⁴; another key is another order
 
     def numbers(self, start: int, stop: int) -> NDArray[np.int64]:
         """Return what is at the positions from `start` to `stop`."""
@@ -105,14 +98,7 @@ def _mixed(x: NDArray[np.uint64], key: int, k: int) -> NDArray[np.uint64]:
 
 
 class RowDraw:
-    """Draws records without replacement.
-
-    Parameters
-    ----------
-    n : int
-        How many there are.
-    generator : numpy.random.Generator
-    """
+    """Draws records without replacement."""
 
     def __init__(self, n: int, generator: np.random.Generator) -> None:
         self.n = n
@@ -166,14 +152,7 @@ class Numbers(ABC):
 
 
 class ArrayNumbers(Numbers):
-    """Numbers in memory: any record can be drawn.
-
-    Parameters
-    ----------
-    numbers : array of shape (n_records, n_columns)
-    rows : RowDraw
-    n_jobs : int
-    """
+    """Numbers in memory: any record can be drawn."""
 
     def __init__(self, numbers: NDArray[Any], rows: RowDraw, n_jobs: int) -> None:
         self.n_records = len(numbers)
@@ -200,11 +179,6 @@ class FileNumbers(Numbers):
     """Numbers in a file: short slices of neighbouring records are drawn.
 
     That is as good as a sample of records unless neighbours are alike, as in a sorted file.
-
-    Parameters
-    ----------
-    source : NumberSource
-    generator : numpy.random.Generator
     """
 
     def __init__(self, source: NumberSource, generator: np.random.Generator) -> None:

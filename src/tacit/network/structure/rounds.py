@@ -78,18 +78,9 @@ def find_tree(
 ) -> MistTree:
     """Return the maximum spanning tree, right with probability 1 − delta.
 
-    Parameters
-    ----------
-    reader : PairReader
-    sample : int
-        Records of the first round.
-    delta : float
-    for_tree : bool
-        Share delta over all intervals of all rounds, instead of allowing it for each.
-    epsilon : float
-        How much is taken off upper ends.
-    exact_edges : bool
-        Read edges of the draft tree in full, as the paper does.
+    The first round reads `sample` records. With `for_tree`, delta is shared over all intervals of
+    all rounds, instead of allowed for each. Epsilon is taken off upper ends. With `exact_edges`,
+    edges of the draft tree are read in full, as the paper does.
     """
     n, n_records = reader.n_columns, reader.n_records
     n_pairs = n * (n - 1) // 2

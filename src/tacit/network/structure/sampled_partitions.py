@@ -147,14 +147,7 @@ class PartSource:
     The first pass counts the values of all records, and all pairs in the first sample. Each later
     one counts the pairs that are still open, not only for the next round: as many of the rounds
     that may follow as cost little, because a pass has to load partitions anyway. Records are the
-    same ones as in memory, and so is all that is found.
-
-    Parameters
-    ----------
-    parts : PartitionedTable
-        Without weights.
-    generator : numpy.random.Generator
-    n_jobs : int
+    same ones as in memory, and so is all that is found. The table has no weights.
     """
 
     def __init__(

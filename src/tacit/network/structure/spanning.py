@@ -28,17 +28,8 @@ def settle(weights: NDArray[Any]) -> NDArray[np.float64]:
 def maximum_spanning_tree(weights: NDArray[Any]) -> NDArray[np.int64]:
     """Return the edges of the heaviest spanning tree, by Prim's algorithm in O(n²).
 
-    Ties are broken by the smaller (a, b), so the tree is unique.
-
-    Parameters
-    ----------
-    weights : array of shape (n, n)
-        Symmetric; the diagonal is not used.
-
-    Returns
-    -------
-    edges : int64 array of shape (n - 1, 2)
-        Each with a < b, in lexicographic order.
+    Ties are broken by the smaller (a, b), so the tree is unique. Weights are symmetric, and the
+    diagonal is not used. Edges (n - 1, 2) have a < b, in lexicographic order.
 
     Examples
     --------

@@ -105,12 +105,8 @@ def class_information(counts: Floats, sums: Floats, squares: Floats) -> Floats:
     """Return the information of a discrete and a Gaussian column, in nats.
 
     It is ½[log σ² − Σ p_k log σ_k²], the log-likelihood ratio of a normal distribution for each
-    class to one for all, for each record. Variances of classes are at least 1e-9·σ².
-
-    Parameters
-    ----------
-    counts, sums, squares : arrays of shape (…, n_classes)
-        How many records each class has, and Σx and Σx² of its numbers.
+    class to one for all, for each record. Variances of classes are at least 1e-9·σ². Arguments have
+    the shape (…, n_classes): how many records each class has, and Σx and Σx² of its numbers.
 
     Examples
     --------
