@@ -75,8 +75,6 @@ class Targets:
 def read_classes(y: Any, n_records: int) -> Targets:
     """Return a target of classes (one dimension) or of labels that are 0 or 1 (two dimensions).
 
-    Examples
-    --------
     >>> read_classes(["no", "yes", "no"], 3).values
     array([[0, 1, 0]], dtype=uint8)
     >>> read_classes([[0, 1], [1, 1]], 2).type

@@ -85,15 +85,7 @@ def renumber(cells: Cells, shape: Sequence[int], positions: Sequence[int]) -> Ce
 
 
 class Groups:
-    """Equal numbers, brought together.
-
-    Attributes
-    ----------
-    numbers : ndarray of int64
-        The different numbers, ascending.
-    sizes : ndarray of int64
-        How often each of them occurs.
-    """
+    """Equal numbers, brought together: the different `numbers`, ascending, and their `sizes`."""
 
     def __init__(self, numbers: Cells) -> None:
         if len(numbers) == 0 or bool((numbers[1:] >= numbers[:-1]).all()):

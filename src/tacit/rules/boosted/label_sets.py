@@ -37,8 +37,6 @@ def best_sets(probabilities: NDArray[np.float64], sets: NDArray[np.uint8]) -> ND
     The logarithm of a set's probability is, but for what is the same for all sets, the sum of the
     log-odds of its labels. The most common set wins ties.
 
-    Examples
-    --------
     >>> best_sets(np.array([[0.6, 0.6]]), np.array([[1, 0], [0, 1], [0, 0]], np.uint8))
     array([[1, 0]], dtype=uint8)
     """

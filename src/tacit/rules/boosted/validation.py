@@ -22,8 +22,6 @@ def hold_out(
 ) -> NDArray[np.bool_]:
     """Return which records to hold out: a fraction of them, alike in all strata.
 
-    Examples
-    --------
     >>> strata = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32)
     >>> held = hold_out(0.25, 8, strata, np.random.default_rng(0))
     >>> int(held[:4].sum()), int(held[4:].sum())

@@ -54,8 +54,6 @@ class RuleFeatures(ColumnKinds):
 
     Made by :meth:`fit`; attributes are those of `ColumnKinds` and one more.
 
-    Examples
-    --------
     >>> from sklearn.base import BaseEstimator
     >>> X = {"age": [31, 58, 44, 58], "town": ["Ulm", "Bern", "Ulm", None]}
     >>> features, coded = RuleFeatures.fit(X, BaseEstimator())
@@ -85,25 +83,12 @@ class RuleFeatures(ColumnKinds):
     ) -> tuple[RuleFeatures, CodedColumns]:
         """Return what to remember of X, and X as the search takes it.
 
-        Notes `n_features_in_` and, where columns have names, `feature_names_in_`.
-
-        Parameters
-        ----------
-        X : Table, frame, mapping of columns, array or sparse array
-            NaN and null are missing; infinity is refused. Sparse arrays stay sparse: zeros that
-            are written out are zeros, indices may be unsorted, duplicates are refused.
-        estimator : scikit-learn estimator
-        defaults : {"auto", "zero", "none"}, mapping or sequence
-            The value of each column that is not stored. It changes how long the search takes, and
-            nothing else. "auto" is the most common one (a Table's default), "zero" is 0 for columns
-            of numbers, "none" stores all values. A mapping names values of some columns, a sequence
-            has one for each. NaN or None is missing; a value that no record has is allowed.
-        bins : tuple of {"width", "frequency"} and int, optional
-            Cut columns of numbers into so many bins at most, for a coarser and faster search.
-        nominal : sequence of str or int, optional
-            Columns of numbers that have no order.
-        n_jobs : int
-            Threads; the result does not depend on it.
+        Notes `n_features_in_` and, where columns have names, `feature_names_in_`. NaN and null are
+        missing; infinity is refused. Sparse arrays stay sparse: zeros that are written out are
+        zeros, indices may be unsorted, duplicates are refused. `defaults` are the values that are
+        not stored, as the estimators take them ("auto" takes those of a Table): NaN or None is
+        missing, and a value that no record has is allowed. `bins` is a kind ("width" or
+        "frequency") and the most bins. Results do not depend on `defaults` or `n_jobs`.
         """
         known, new = fit_columns(X, estimator, nominal)
         features = cls(known.kind, known.names, known.nominal, known.labels, known.types)
