@@ -125,7 +125,7 @@ class TestWrongInput:
         (tmp_path / "days.csv").write_text("sky\ngrey\nblue\n")
         result = run("cluster", tmp_path / "days.csv", "-k", 5)
         assert result.exit_code == 1
-        assert "n_clusters" in result.stderr
+        assert "--n-clusters=5" in result.stderr
 
     def test_few_distinct_records_are_one_line(self, run, tmp_path):
         (tmp_path / "days.csv").write_text("sky\n" + "grey\n" * 5)

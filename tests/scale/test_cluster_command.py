@@ -98,8 +98,8 @@ def test_few_distinct_records_are_one_line(tmp_path):
     ("options", "message"),
     [
         (["-k", "auto"], "--n-clusters"),
-        (["-k", "901"], "n_clusters=901"),
-        (["-k", "901", "--method", "kmeans"], "n_clusters=901"),
+        (["-k", "901"], "--n-clusters=901"),
+        (["-k", "901", "--method", "kmeans"], "--n-clusters=901"),
         (["-k", "3", "--method", "kmeans", "--memory", "1kB"], "memory"),
         (["-k", "3", "--method", "kmeans", "--weights", "moon"], "moon"),
     ],
