@@ -87,11 +87,6 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
                 "sample_weight: X is a partitioned table, whose records have their weights with "
                 "them; give weights= to tacit.scan"
             )
-        if getattr(self, "discretise", None) is not None:
-            raise InputError(
-                "discretise: X is a partitioned table, and its columns are discrete already; give "
-                "discretise= to tacit.scan"
-            )
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         """Show in notebooks what `_repr_html_` says, which may be a picture of what was learnt."""

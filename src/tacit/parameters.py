@@ -72,16 +72,39 @@ def rename_parameters(saved: Mapping[str, Any], names: Mapping[str, str]) -> dic
     return {names.get(name, name): value for name, value in saved.items()}
 
 
+_KINDS_BEFORE = {"ordered": "ordered", "nominal": "categorical", "numeric": "numeric"}
+
+
+def earlier_parameters(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return saved parameters with the kinds of columns in one place, as they are since 0.2.
+
+    >>> earlier_parameters({"kappa": 0.1, "nominal": ["zip"], "ordered": "auto"})
+    {'kappa': 0.1, 'kinds': {'zip': 'categorical'}}
+    """
+    parameters = {name: x for name, x in saved.items() if name not in _KINDS_BEFORE}
+    kinds = {
+        column: kind
+        for name, kind in _KINDS_BEFORE.items()
+        if isinstance(saved.get(name), list)
+        for column in saved[name]
+    }
+    return parameters | ({"kinds": kinds} if kinds else {})
+
+
 def _plain(value: Any) -> Any:
     """Return a parameter with Python's numbers and lists instead of NumPy's and tuples."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_plain(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(_is_plain(item) for item in value)
+    if isinstance(value, dict):
+        return all(isinstance(name, str) and _is_plain(item) for name, item in value.items())
     return value is None or isinstance(_plain(value), str | int | float)
 
 

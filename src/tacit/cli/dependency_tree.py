@@ -54,14 +54,6 @@ Interval = Annotated[
         help="With mist: intervals by the central limit theorem or Hoeffding's inequality."
     ),
 ]
-Numeric = Annotated[
-    list[str] | None,
-    _tree_option(
-        metavar="auto|all|none|COLUMN",
-        help="Columns that are numbers: those of real numbers (auto), all that hold numbers, "
-        "none, or the ones that are named (can be repeated).",
-    ),
-]
 IgnoreMissing = Annotated[
     bool,
     _tree_option(
@@ -85,7 +77,6 @@ def dependency_tree(
     epsilon: Epsilon = 0.0,
     initial_sample: InitialSample = 5000,
     interval: Interval = "clt",
-    numeric: Numeric = None,
     ignore_missing: IgnoreMissing = False,
     smoothing: Smoothing = 1.0,
     random_state: RandomState = 0,
@@ -109,7 +100,7 @@ def dependency_tree(
     outputs = check_outputs(output, _ENDINGS, source.path, test)
     tree = tacit.DependencyTree(
         algorithm, delta=delta, epsilon=epsilon, initial_sample=initial_sample, interval=interval,
-        numeric=_columns(numeric), missing="ignore" if ignore_missing else "state",
+        missing="ignore" if ignore_missing else "state",
         smoothing=smoothing, random_state=random_state, n_jobs=source.n_jobs,
     )  # fmt: skip
     records, weights = _records(source, algorithm)
@@ -130,18 +121,6 @@ def dependency_tree(
     else:
         put(console, edges_grid(tree.to_frame().head(top)))
     print_written(console, outputs)
-
-
-def _columns(numeric: list[str] | None) -> Any:
-    if not numeric:
-        return "auto"
-    if numeric[0] in ("auto", "all", "none"):
-        if len(numeric) > 1:
-            raise typer.BadParameter(
-                "either auto, all or none, or names of columns", param_hint="--numeric"
-            )
-        return numeric[0]
-    return numeric
 
 
 def _records(source: Source, algorithm: str) -> tuple[Any, Any]:

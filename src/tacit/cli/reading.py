@@ -54,20 +54,13 @@ class Source:
         kept = {name: value for name, value in self.options.items() if name != "target"}
         return replace(self, options=kept)
 
-    def with_cuts(self, cuts: dict[str, Any]) -> Source:
-        """Return the source with these columns cut into bins, unless the user says how."""
-        binned = tacit.io.can_discretise(self.path, self.options.get("format"))
-        if not cuts or not binned or "discretise" in self.options:
-            return self
-        return replace(self, options={**self.options, "discretise": cuts})
-
     def read_numbers(self, *, arff: bool = False) -> Numbers | None:
         """Read a file of columns with its numbers as they are, dense ARFF files if asked to.
 
         ``None`` for files of other kinds, and where the user says how to cut numbers or what is to
         become of missing values: those make a Table.
         """
-        if {"discretise", "missing"} & set(self.options):
+        if {"discretise", "kinds", "missing"} & set(self.options):
             return None
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
@@ -166,12 +159,20 @@ def _parameters(
         list[str] | None,
         _reading_option(
             metavar="[COLUMN=]HOW",
-            help="Cut real-valued columns into bins: width, frequency, mdl, a number of bins, or "
+            help="Cut numeric columns into bins: auto, width, frequency, mdl, a number of bins, or "
             "edges such as 18,30,65; for one column (can be repeated) or for all.",
         ),
     ] = None,
     target: Annotated[
         str | None, _reading_option(help="The column that mdl cuts tell apart.")
+    ] = None,
+    kinds: Annotated[
+        list[str] | None,
+        _reading_option(
+            metavar="COLUMN=KIND",
+            help="What a column is: numeric, ordered, categorical, boolean or identifier; can be "
+            "repeated.",
+        ),
     ] = None,
     n_jobs: Annotated[
         int | None, typer.Option(help="Threads; -1 for all cores. No result depends on it.")
@@ -187,6 +188,7 @@ def _parameters(
         "weights": weights,
         "discretise": _specs(discretise or []),
         "target": target,
+        "kinds": _kinds(kinds or []),
         "n_jobs": n_jobs,
     }
     return Source(file, {name: value for name, value in options.items() if value is not None})
@@ -203,6 +205,17 @@ def _specs(given: list[str]) -> Any:
             return _spec(how)
         specs[column] = _spec(how)
     return specs or None
+
+
+def _kinds(given: list[str]) -> dict[str, str] | None:
+    """Return what --kinds asks for."""
+    kinds = {}
+    for text in given:
+        column, equals, kind = text.rpartition("=")
+        if not equals:
+            raise typer.BadParameter(f"{text!r} is not COLUMN=KIND", param_hint="--kinds")
+        kinds[column] = kind
+    return kinds or None
 
 
 def _spec(how: str) -> Any:

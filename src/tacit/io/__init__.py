@@ -5,13 +5,12 @@ from tacit.io.baskets import read_baskets
 from tacit.io.csv import read_csv
 from tacit.io.msweb import read_msweb
 from tacit.io.multilabel import MultiLabelData, read_multilabel
-from tacit.io.read import can_discretise, read, read_frame, read_what
+from tacit.io.read import read, read_frame, read_what
 from tacit.io.scan import scan
 from tacit.io.svmlight import read_svmlight
 
 __all__ = [
     "MultiLabelData",
-    "can_discretise",
     "read",
     "read_arff",
     "read_baskets",

@@ -17,13 +17,15 @@ from tacit.schema import Schema
 from tacit.schema.types import merge_labels
 from tacit.table.build import Coded, Parts, choose_defaults, store_codes
 from tacit.table.frames import as_numbers, encode_columns
+from tacit.table.kinds import as_kinds, mark_identifier, of_kind
 from tacit.table.recode import join_parts
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.schema import Labels
+    from tacit.schema import Kind, Labels
+    from tacit.table.discretise import Edges
 
 __all__ = ["Chunks"]
 
@@ -31,15 +33,22 @@ __all__ = ["Chunks"]
 class Chunks:
     """Collects frames with the same columns.
 
-    Where to cut columns into bins, the `specs` say: known beforehand, since a chunk cannot know.
-    The column `weights` is taken out; `missing` and `defaults` are as for :class:`tacit.Table`.
+    Where columns are cut into bins is known beforehand, since a chunk cannot know. The column
+    `weights` is taken out; `missing`, `defaults` and `kinds` are as for :class:`tacit.Table`.
     """
 
     def __init__(
-        self, specs: dict[str, Any], missing: str, defaults: Any, weights: str | None, n_jobs: int
+        self,
+        cuts: dict[str, Edges],
+        missing: str,
+        defaults: Any,
+        weights: str | None,
+        kinds: dict[str, Kind],
+        n_jobs: int,
     ) -> None:
         self.n_records = 0
-        self._specs = specs
+        self._cuts = cuts
+        self._kinds = kinds
         self._missing = missing
         self._wanted = defaults
         self._weights = weights
@@ -61,7 +70,7 @@ class Chunks:
         missing = "state" if self._missing == "default" else self._missing
         known = dict(zip(frame.columns, self._labels, strict=False))
         columns = encode_columns(
-            frame, missing, self._specs, None, self._n_jobs, self.n_records, known
+            as_kinds(frame, self._kinds), missing, self._cuts, self._n_jobs, self.n_records, known
         )
         if not self._parts:
             self._begin(columns)
@@ -97,7 +106,7 @@ class Chunks:
             self._counts[c] = spread_counts(self._counts[c], known, merged)
             self._defaults[c] = merged.code(known[int(self._defaults[c])])
             self._labels[c] = merged
-        codes = np.array([merged.code(label) for label in column.labels], np.int64)
+        codes = merged.find_all(column.labels)
         ranks = np.where(column.ranks < 0, -1, codes[column.ranks])
         counts = spread_counts(column.counts, column.labels, merged)
         return Coded(column.name, merged, column.codes, ranks, counts)
@@ -111,6 +120,9 @@ class Chunks:
                 if column_labels.missing is not None and len(column_labels) > 1:
                     labels[c] = column_labels.without_missing()
                     counts[c] = counts[c][:-1]
+        for c, name in enumerate(names):
+            kept = of_kind(labels[c], self._kinds.get(name), name)
+            labels[c] = mark_identifier(kept, self.n_records)
         new = Schema(names, labels, choose_defaults(names, labels, counts, self._wanted))
         parts = join_parts(self._parts, new, self._n_jobs)
         if self._weights_read:

@@ -14,6 +14,7 @@ from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, PassRunner
 from tacit.scale.partitions import PartitionSource
 from tacit.table.frames import to_polars
+from tacit.table.kinds import check_kinds
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,6 +64,7 @@ def scan_dask(
     defaults: Any = None,
     discretise: Any = None,
     passes: PassRunner | None = None,
+    kinds: Any = None,
 ) -> PartitionedTable:
     """Take a dask.dataframe for a table in partitions; see :func:`tacit.scan`.
 
@@ -71,7 +73,10 @@ def scan_dask(
     types = dict(to_polars(frame._meta)[0].schema)
     chosen = tuple(choose_columns(types, columns, weights, defaults))
     origin = f"a dask.dataframe of {frame.npartitions:,} partitions"
-    asked = ScanOptions(chosen, weights, missing, defaults, discretise, 0, None, origin)
+    wanted_kinds = check_kinds(kinds, chosen)
+    asked = ScanOptions(
+        chosen, weights, missing, defaults, discretise, 0, None, origin, wanted_kinds
+    )
     specs = asked.specs(types)
     wanted = frame[list(asked.wanted)]  # Dask need not make other columns
     sources = tuple(

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tacit.io.opening import PathLike
 
-__all__ = ["FORMAT_OPTIONS", "can_discretise", "file_kind"]
+__all__ = ["FORMAT_OPTIONS", "file_kind"]
 __all__ += ["read", "read_frame", "read_what"]
 
 _READERS: dict[str, Callable[..., Any]] = {
@@ -86,11 +86,6 @@ def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:
     if not isinstance(loaded, Table):
         raise FileError(path, f"holds a saved {type(loaded).__name__}, not a Table; use tacit.load")
     return loaded
-
-
-def can_discretise(path: PathLike, format: str | None = None) -> bool:  # noqa: A002
-    """Return whether the reader of a file can cut numbers into bins."""
-    return "discretise" in _options_of(_READERS[file_kind(path, format)])
 
 
 def _options_of(reader: Callable[..., Any]) -> set[str]:

@@ -28,6 +28,7 @@ from tacit.machine import check_int, parse_bytes
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, PassRunner
 from tacit.table.gateway import check_missing
+from tacit.table.kinds import check_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +51,7 @@ def scan(
     weights: str | None = None,
     missing: Literal["state", "default", "error"] = "state",
     discretise: Any = None,
+    kinds: Mapping[Any, str] | None = None,
     partition_records: int | None = None,
     memory: int | str | None = None,
     n_jobs: int | None = None,
@@ -94,6 +96,8 @@ def scan(
         The column that holds record weights.
     missing : {"state", "default", "error"}
         As for :class:`tacit.Table`.
+    kinds : mapping, optional
+        As for :class:`tacit.Table`; text cannot be made numbers here.
     discretise : spec or mapping, optional
         As for :class:`tacit.Table`: edges, or "width", which takes a pass to find the range of
         numbers. Other cuts would take all numbers of a column at once, and are refused.
@@ -149,11 +153,12 @@ def scan(
         "weights": weights,
         "missing": None if missing == "state" else missing,
         "discretise": discretise,
+        "kinds": kinds,
         "partition_records": most,
     }
     if is_dask_frame(paths):
         _refuse({"format": format, "partition_records": most, **options}, "frames of Dask")
-        return scan_dask(paths, columns, weights, missing, defaults, discretise, passes)
+        return scan_dask(paths, columns, weights, missing, defaults, discretise, passes, kinds)
     if is_folder(paths):
         _refuse({**coded, "defaults": defaults, **options}, "a folder of partitions")
         table = open_folder(os.fspath(paths), passes)  # type: ignore[arg-type]
@@ -176,7 +181,10 @@ def scan(
         _refuse(options, f"{kind} files")
         files = open_files(listed, ParquetFile if kind == "parquet" else IpcFile)
     chosen = tuple(choose_columns(files[0].schema, columns, weights, defaults))
-    asked = ScanOptions(chosen, weights, missing, defaults, discretise, size, most, origin)
+    asked = ScanOptions(
+        chosen, weights, missing, defaults, discretise, size, most, origin,
+        check_kinds(kinds, chosen),
+    )  # fmt: skip
     check_names(files, asked.wanted, columns is None)
     if text:
         return PartitionedTable(CsvFiles(files, asked).find, passes, origin)

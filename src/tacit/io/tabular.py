@@ -13,15 +13,17 @@ from tacit.io.chunks import Chunks
 from tacit.io.opening import POLARS_ERRORS
 from tacit.machine import count_jobs
 from tacit.table import Table
-from tacit.table.discretise import MDL, Edges, cut_points
-from tacit.table.frames import class_codes, specs_of
+from tacit.table.cuts import class_codes, column_cuts, numbers_to_cut, specs_of
+from tacit.table.discretise import MDL, Edges
 from tacit.table.gateway import check_missing
+from tacit.table.kinds import check_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from tacit.io.opening import PathLike
+    from tacit.schema import Kind
 
 __all__ = ["TabularFile", "choose_columns"]
 
@@ -75,6 +77,7 @@ class TabularFile(ABC):
         missing: str = "state",
         discretise: Any = None,
         target: str | None = None,
+        kinds: Mapping[Any, str] | None = None,
         chunk_records: int | None = None,
         n_jobs: int | None = -1,
     ) -> Table:
@@ -86,14 +89,14 @@ class TabularFile(ABC):
         chosen = choose_columns(self.schema, columns, weights, defaults)
         if target is not None and target not in chosen:
             raise InputError(f"target: there is no column {target!r}")
+        wanted_kinds = check_kinds(kinds, chosen)
         weight_column = weights if isinstance(weights, str) else None
         wanted = chosen if weight_column is None else [*chosen, weight_column]
         size = chunk_records or max(4096, min(1_000_000, _CELLS // max(1, len(chosen))))
 
         def read() -> Table:
-            empty = pl.DataFrame(schema={name: self.schema[name] for name in chosen})
-            edges = _find_edges(self, specs_of(empty, discretise, target), target, jobs)
-            chunks = Chunks(edges, missing, defaults, weight_column, jobs)
+            edges = _find_edges(self, chosen, discretise, target, wanted_kinds)
+            chunks = Chunks(edges, missing, defaults, weight_column, wanted_kinds, jobs)
             for frame in self.batches(wanted, size):
                 chunks.add(frame)
             if chunks.n_records == 0:
@@ -145,26 +148,29 @@ def choose_columns(
 
 
 def _find_edges(
-    file: TabularFile, specs: dict[str, Any], target: str | None, n_jobs: int
+    file: TabularFile,
+    columns: Sequence[str],
+    discretise: Any,
+    target: str | None,
+    kinds: dict[str, Kind],
 ) -> dict[str, Edges]:
     """Find the cut points of all records, reading no more than the columns that need it."""
+    specs = specs_of({name: file.schema[name] for name in columns}, discretise, target, kinds)
     edges = {name: spec for name, spec in specs.items() if isinstance(spec, Edges)}
     rest = [name for name in specs if name not in edges]
     if not rest:
         return edges
-    for name in rest:
-        if not file.schema[name].is_numeric():
-            kind = file.schema[name]
-            raise InputError(f"discretise: column {name!r} holds {kind}, not numbers")
     classes = None
     if any(isinstance(specs[name], MDL) for name in rest):
         assert target is not None  # as specs_of checks
-        classes = class_codes(file.collect([target]).get_column(target), n_jobs)
+        classes = class_codes(file.collect([target]).get_column(target))
     n_records = file.collect([pl.len()]).item()
     step = max(1, _AT_ONCE // max(1, n_records))
+    named = isinstance(discretise, Mapping)
     for k in range(0, len(rest), step):
         for series in file.collect(rest[k : k + step]).iter_columns():
-            numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-            cuts = cut_points(numbers, specs[series.name], target=classes, column=series.name)
-            edges[series.name] = Edges(tuple(cuts.tolist()))
+            name, numbers = series.name, numbers_to_cut(series)
+            cuts = column_cuts(numbers, specs[name], name, classes, named=named)
+            if cuts is not None:
+                edges[name] = cuts
     return edges

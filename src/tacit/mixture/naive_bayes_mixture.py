@@ -36,15 +36,12 @@ from tacit.mixture.sampling import draw_records
 from tacit.mixture.state import mixture_of_state, state_of_mixture
 from tacit.parameters import make_generator, store_parameters
 from tacit.scale import as_partitioned
-from tacit.table.features import (
-    Features,
-    fit_features,
-    note_features,
-    read_features,
-    weigh,
-)
+from tacit.table.input_spec import InputSpec
+from tacit.table.inputs import Inputs, weigh
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from tacit import store
@@ -95,6 +92,9 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     unseen : {"error", "default"}
         What happens to labels that were not there in fit: an error, or they are taken for the
         default.
+    absent : {"error", "default"}, optional
+        What to do with a column that is not there in prediction: refuse it, or take its default.
+        It is refused unless X was baskets or a log, where what is not named is not there.
     max_iter : int, default 500
         Passes over the records, at most, for each start. ``n_clusters="auto"`` tries many mixtures,
         and each step from one to the next may take as many.
@@ -109,8 +109,12 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         For ``n_clusters="auto"``.
     criterion : {"cheeseman_stutz", "bic", "icl"}
         For ``n_clusters="auto"``: the approximate marginal likelihood, or an information criterion.
-    discretise : spec or mapping, optional
-        How to cut real-valued columns into bins, as for :class:`tacit.Table`.
+    discretise : spec or mapping, default "auto"
+        How numeric columns are cut into bins, as for :class:`tacit.Table`. ``None`` makes every
+        distinct number a label.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     warm_start : bool, default False
         Let `fit` go on from the last fit.
     random_state : int, RandomState or None
@@ -172,13 +176,15 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         prior_mean: Literal["marginals", "uniform"] = "marginals",
         missing: Literal["state", "ignore"] = "state",
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] | None = None,
         max_iter: int = 500,
         tol: float = 1e-6,
         accelerate: bool = True,
         precision: Literal["double", "single"] = "double",
         max_clusters: int = 60,
         criterion: Literal["cheeseman_stutz", "bic", "icl"] = "cheeseman_stutz",
-        discretise: Any = None,
+        discretise: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -196,7 +202,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
                 f"n_clusters={self.n_clusters!r}, but warm_start goes on with "
                 f"{self.n_clusters_} clusters"
             )
-        problem, features = self._make_problem(X, sample_weight, continues=continues)
+        problem, spec = self._make_problem(X, sample_weight, continues=continues)
         rng = make_generator(self.random_state)
         selection: list[Scores] | None = None
         if continues:
@@ -216,7 +222,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
                 )
         else:
             run = self._best_start(problem, rng)
-        self._keep(problem, features, in_double(problem, run))
+        self._keep(problem, spec, in_double(problem, run))
         self.selection_ = None if selection is None else pl.DataFrame(selection)
         self.__dict__.pop("labels_", None)  # those of an earlier fit
         if isinstance(problem, TableProblem):
@@ -224,18 +230,17 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
 
     def _make_problem(
         self, X: Any, sample_weight: Any, *, continues: bool, prior: Prior | None = None
-    ) -> tuple[Problem, Features]:
+    ) -> tuple[Problem, InputSpec]:
         """Return records and a prior: of a first fit, or under the schema of the one before."""
         records = as_partitioned(X)
         if records is not None:
             return self._make_partitioned_problem(records, continues=continues, prior=prior)
         if continues:
-            table, features = weigh(self._read(X), sample_weight), self._features
+            table, spec = weigh(self._read(X), sample_weight), self._input
         else:
-            table, features = fit_features(
-                copy(self),  # whose attributes are set, as the fit may yet fail
-                X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs,
-            )  # fmt: skip
+            inputs = Inputs.fit(copy(self), X, None, sample_weight, kinds=self.kinds)
+            table = inputs.table(self.discretise, n_jobs=self.n_jobs)
+            spec = inputs.remembered
         if table.weights is not None and table.weights.sum() == 0:
             raise InputError("sample_weight: all weights are zero")
         if not continues and self.n_clusters != "auto":
@@ -243,19 +248,21 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
             check_enough(k, table.n_records, len(distinct_records(table, k)))
         prior = prior or self._make_prior(table.one_way())
         jobs, single = count_jobs(self.n_jobs), self.precision == "single"
-        return TableProblem(table, prior, jobs, single), features
+        return TableProblem(table, prior, jobs, single), spec
 
     def _make_partitioned_problem(
         self, records: PartitionedTable, *, continues: bool, prior: Prior | None
-    ) -> tuple[PartitionedProblem, Features]:
+    ) -> tuple[PartitionedProblem, InputSpec]:
         """Take the first pass over partitions: counts, weights and distinct records."""
         if self.n_clusters == "auto" and not continues:
             raise InputError(
                 'n_clusters: "auto" reads records again and again and needs all of them at '
                 "once; choose the number on some of them, those of X.take(…)"
             )
-        features = self._features if continues else Features(records.schema, {}, "table")
-        adapter = SchemaAdapter.between(records, features.schema, self.unseen)
+        if not continues:
+            records = records.cut(self.discretise) if self.discretise is not None else records
+        spec = self._input if continues else InputSpec.of_schema(records.schema)
+        adapter = SchemaAdapter.between(records, spec.schema, self.unseen)
         k = 0 if continues else check_int(self.n_clusters, "n_clusters", 1)
         if k > records.n_records:
             check_enough(k, records.n_records, k)
@@ -266,7 +273,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         problem = PartitionedProblem(
             records, prior, adapter, self.n_jobs, single, summary, self.verbose
         )
-        return problem, features
+        return problem, spec
 
     def _make_prior(self, singles: OneWay) -> Prior:
         return make_prior(singles, check_strength(self.prior), self.prior_mean, self.missing)
@@ -300,13 +307,11 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         starts = problem.starts(int(self.n_clusters), n_init, self.init, rng)
         return follow_best(problem, starts, n_init, self._options(), verbose=bool(self.verbose))
 
-    def _keep(
-        self, problem: Problem, features: Features, run: Run, *, by_size: bool = True
-    ) -> None:
+    def _keep(self, problem: Problem, spec: InputSpec, run: Run, *, by_size: bool = True) -> None:
         order = np.arange(run.expected.n_clusters)
         if by_size:
             order = np.argsort(-run.expected.totals, kind="stable")
-        self._features = features
+        self._input = spec
         self._prior = problem.prior
         self._parameters = Parameters(
             run.parameters.weights[order],
@@ -321,7 +326,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         self.n_iter_ = len(run.trace)
         self.converged_ = run.converged
         self._n_batches = 1
-        note_features(self, features)
+        spec.note(self)
         dead = np.count_nonzero(self.expected_.totals < 0.5 * problem.average_weight)
         if dead:
             _LOG.warning(
@@ -350,9 +355,9 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
             checked._check_partitions(sample_weight)
         if first:
             check_int(self.n_clusters, "n_clusters", 1)
-            problem, features = self._make_problem(X, sample_weight, continues=False)
+            problem, spec = self._make_problem(X, sample_weight, continues=False)
             run = self._best_start(problem, make_generator(self.random_state))
-            self._keep(problem, features, in_double(problem, run))
+            self._keep(problem, spec, in_double(problem, run))
             self.selection_ = None
             return self
         problem, _ = self._make_problem(X, sample_weight, continues=True, prior=self._prior)
@@ -365,7 +370,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         run = Run(problem.maximise(mixed), mixed)
         run = replace(run, trace=[*self.trace_.tolist(), run.objective])
         n_batches = self._n_batches + 1
-        self._keep(problem, self._features, run, by_size=False)
+        self._keep(problem, self._input, run, by_size=False)
         self._n_batches = n_batches
         self.__dict__.pop("labels_", None)  # those of an earlier fit
         return self
@@ -385,7 +390,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     @property
     def schema_(self) -> Schema:
         """Columns, labels and defaults."""
-        return self._features.schema
+        return self._input.schema
 
     @property
     def log_likelihood_(self) -> float:
@@ -394,7 +399,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self, "expected_")
-        return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
+        inputs = Inputs.read(self, X, self._input, absent=self.absent)
+        return inputs.table(unseen=self.unseen, n_jobs=self.n_jobs)
 
     def _table_problem(self, X: Any) -> TableProblem:
         return TableProblem(self._read(X), self._prior, count_jobs(self.n_jobs))

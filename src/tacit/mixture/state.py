@@ -13,7 +13,7 @@ from tacit.mixture.em.expected import ExpectedCounts
 from tacit.mixture.em.iterations import Parameters
 from tacit.mixture.em.prior import Prior
 from tacit.parameters import plain_parameters
-from tacit.table.features import features_from_json, features_to_json, note_features
+from tacit.table.input_spec import InputSpec
 
 if TYPE_CHECKING:
     from tacit.mixture.naive_bayes_mixture import NaiveBayesMixture
@@ -36,7 +36,7 @@ def state_of_mixture(mix: NaiveBayesMixture) -> store.State:
         "selection": None if selection is None else selection.to_dict(as_series=False),
     }
     return {
-        "features": np.frombuffer(features_to_json(mix._features), np.uint8),
+        "features": np.frombuffer(mix._input.to_json(), np.uint8),
         "settings": store.json_array(facts),
         "totals": mix.expected_.totals,
         "counts": mix.expected_.stored,
@@ -50,15 +50,15 @@ def state_of_mixture(mix: NaiveBayesMixture) -> store.State:
 
 def mixture_of_state(kind: type[NaiveBayesMixture], state: store.State) -> NaiveBayesMixture:
     """Make a mixture of a file's arrays, after checking that they go together."""
-    features = features_from_json(state["features"].tobytes())
-    schema, facts = features.schema, store.read_json(state["settings"])
+    spec = InputSpec.from_json(state["features"].tobytes())
+    schema, facts = spec.schema, store.read_json(state["settings"])
     _check_arrays(schema, state)
     parameters = facts["parameters"]
     if parameters.get("prior_mean") == "shares":  # as it was called up to version 0.1
         parameters["prior_mean"] = "marginals"
     mix = kind(**parameters)
     mix._check_settings()
-    mix._features = features
+    mix._input = spec
     mix._prior = Prior.of(schema, _number(facts, "prior_clusters", 0), state["prior"])
     mix._parameters = Parameters(
         state["shares"], state["stored"], state["defaults"], _number(facts, "log_prior")
@@ -78,7 +78,7 @@ def mixture_of_state(kind: type[NaiveBayesMixture], state: store.State) -> Naive
         mix.selection_ = None if facts["selection"] is None else pl.DataFrame(facts["selection"])
     except pl.exceptions.PolarsError as error:
         raise InputError(str(error)) from None
-    note_features(mix, features)
+    spec.note(mix)
     return mix
 
 

@@ -13,18 +13,21 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.listing import Listed, Listing
 from tacit.machine import count_jobs
-from tacit.parameters import plain_parameters, rename_parameters
+from tacit.parameters import earlier_parameters, plain_parameters, rename_parameters
+from tacit.rules.columns.coding import code_columns
 from tacit.rules.columns.features import RuleFeatures
-from tacit.rules.sample import refuse_lazy, take_sample
+from tacit.rules.scaling import refuse_large
+from tacit.table.inputs import Inputs
 from tacit.table.schema_json import write_json
-from tacit.table.targets import without_target
+from tacit.table.targets import require_target
 
 if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NumberColumns
-    from tacit.rules.targets import Targets
+    from tacit.rules.columns.coding import CodedColumns
+    from tacit.table.number_columns import NumberColumns
+    from tacit.table.targets import Targets
 
 __all__ = ["RuleModel", "Training"]
 
@@ -41,9 +44,9 @@ _RENAMED = {  # parameters of files of version 0.1
 
 
 class Training(NamedTuple):
-    """What a model learns from: columns, target and weights of records; X is as it was given."""
+    """What a model learns from: columns, target and weights of records."""
 
-    X: Any
+    numbers: NumberColumns
     columns: CodedColumns
     targets: Targets
     weights: NDArray[np.float64] | None
@@ -56,7 +59,7 @@ class RuleModel(Listed, Estimator):
 
     rules_: Any
     defaults: Any
-    nominal: Any
+    kinds: Any
     n_jobs: int | None
     _features: RuleFeatures
     _target_name: str | None
@@ -75,25 +78,27 @@ class RuleModel(Listed, Estimator):
         self, X: Any, y: Any, sample_weight: Any, bins: tuple[str, int] | None = None
     ) -> Training:
         """Read what fit is given, and note the columns and the target's name."""
-        sample = take_sample(self, X, y, sample_weight)
-        self._features, coded = RuleFeatures.fit(
-            sample.data,
-            self,
-            defaults=self.defaults,
-            bins=bins,
-            nominal=self.nominal,
-            n_jobs=count_jobs(self.n_jobs),
-        )
-        self._target_name, kept = sample.target_name, sample.kept
-        targets = self._read_target(sample.y, coded.n_records if kept is None else len(kept))
-        targets = targets if kept is None else targets.take(kept)
-        return Training(sample.data, coded, targets, sample.weights)
+        require_target(self, y)
+        inputs = Inputs.fit(self, X, y, sample_weight, kinds=self.kinds, drop=True)
+        refuse_large(inputs.weights)
+        numbers = inputs.numbers()
+        self._features = RuleFeatures(inputs.remembered)
+        jobs = count_jobs(self.n_jobs)
+        coded = code_columns(self._features, numbers, self.defaults, bins, jobs)
+        self._target_name, y = inputs.target_name, inputs.y
+        if inputs.target is not None:
+            y = inputs.data.select([inputs.target]).to_frame("polars")[inputs.target_name]
+            targets = self._read_target(y, inputs.n_records)
+        else:
+            targets = self._read_target(y, inputs.n_given)
+            targets = targets if inputs.kept is None else targets.take(inputs.kept)
+        return Training(numbers, coded, targets, inputs.weights)
 
     def _read_columns(self, X: Any) -> NumberColumns:
         """Return the columns of records to predict."""
         check_is_fitted(self)
-        refuse_lazy(X)
-        return self._features.transform(without_target(X, self._target_name), self)
+        inputs = Inputs.read(self, X, self._features.spec, target_name=self._target_name)
+        return inputs.numbers()
 
     # What it looks like
 
@@ -160,10 +165,11 @@ class RuleModel(Listed, Estimator):
         state : mapping of str to ndarray
         """
         facts = store.read_json(state["settings"])
-        model = cls(**rename_parameters(facts["parameters"], _RENAMED))
+        parameters = rename_parameters(earlier_parameters(facts["parameters"]), _RENAMED)
+        model = cls(**parameters)
         model._check_parameters()
         model._features = RuleFeatures.from_json(state["features"].tobytes())
-        model._features.note(model)
+        model._features.spec.note(model)
         model._target_name = facts["target"]
         if not isinstance(model._target_name, str | None):
             raise InputError("its target has no name that could be one")

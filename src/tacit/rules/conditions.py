@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import NumberColumns, RuleFeatures
+    from tacit.rules.columns.features import RuleFeatures
+    from tacit.table.number_columns import NumberColumns
 
 __all__ = [
     "CONDITION_TYPES",

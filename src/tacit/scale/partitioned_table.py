@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar
 
 import numpy as np
 
@@ -434,6 +434,22 @@ class PartitionedTable(Records):
             return replace(metadata, schema=schema, partitions=partitions, n_stored=total[0])
 
         return PartitionedTable(find, self._passes, f"{len(chosen)} columns of {self._origin}")
+
+    def conform(self, schema: Schema, *, unseen: Literal["error", "default"] = "error") -> Self:
+        """Return the same records under another schema; as :meth:`tacit.Table.conform`."""
+        metadata = self._metadata
+        if schema == metadata.schema:
+            return self
+
+        def find(passes: PassRunner) -> Metadata:
+            old = metadata.partitions
+            reader, sources = old.reader.conform(old.sources, schema, unseen)
+            partitions = Partitions(sources, reader, old.firsts)
+            total = passes.reduce(partitions, StoredCount(), "partitions")
+            assert total is not None
+            return replace(metadata, schema=schema, partitions=partitions, n_stored=total[0])
+
+        return type(self)(find, self._passes, self._origin)
 
     def materialise(
         self,

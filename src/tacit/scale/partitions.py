@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import InputError
 from tacit.machine import human_bytes
@@ -60,8 +60,17 @@ class Reader(ABC):
         self, sources: tuple[Any, ...], schema: Schema, columns: Sequence[int]
     ) -> tuple[Reader, tuple[Any, ...]]:
         """Return a reader of some columns of all in `schema`, and the sources that it takes."""
-        reader = _SelectingReader(self, tuple(columns))
-        return reader, tuple(s if s.kept_bytes else _CopiedSource.of(s) for s in sources)
+        return _SelectingReader(self, tuple(columns)), _copied(sources)
+
+    def conform(
+        self, sources: tuple[Any, ...], schema: Schema, unseen: Literal["error", "default"]
+    ) -> tuple[Reader, tuple[Any, ...]]:
+        """Return a reader of the same records under another schema, and its sources."""
+        return _ConformingReader(self, schema, unseen), _copied(sources)
+
+
+def _copied(sources: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(s if s.kept_bytes else _CopiedSource.of(s) for s in sources)
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,20 @@ class _SelectingReader(Reader):
         inner = source.source if isinstance(source, _CopiedSource) else source
         table = self.reader.load(inner, n_jobs)
         return None if table is None else table.select(self.columns)
+
+
+@dataclass(frozen=True)
+class _ConformingReader(Reader):
+    """Reads records and brings them under another schema: other labels, or bins for numbers."""
+
+    reader: Reader
+    schema: Schema
+    unseen: Literal["error", "default"]
+
+    def load(self, source: Any, n_jobs: int) -> Table | None:
+        inner = source.source if isinstance(source, _CopiedSource) else source
+        table = self.reader.load(inner, n_jobs)
+        return None if table is None else table.conform(self.schema, unseen=self.unseen)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from tacit.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.schema.labels import Label, Labels
+    from tacit.schema.labels import Kind, Label, Labels
 
 __all__ = ["Column", "Schema"]
 
@@ -31,11 +31,25 @@ class Column:
         What the codes 0, 1, … stand for.
     default : int
         The code that is never stored.
+    kind : {"numeric", "ordered", "categorical", "boolean", "identifier"}
+        What its values are.
+    edges : tuple of float or None
+        Where its numbers are cut, if they are.
     """
 
     name: str
     labels: Labels
     default: int
+
+    @property
+    def kind(self) -> Kind:
+        """What its values are."""
+        return self.labels.kind
+
+    @property
+    def edges(self) -> tuple[float, ...] | None:
+        """Where its numbers are cut; ``None`` if they are not, or if it holds none."""
+        return self.labels.edges
 
     @property
     def arity(self) -> int:
@@ -48,7 +62,7 @@ class Column:
         return self.labels[self.default]
 
     def code(self, label: Any) -> int:
-        """Return the code of a label, or say which labels there are."""
+        """Return the code of a label, or say which labels there are; numbers fall into bins."""
         try:
             return self.labels.code(label)
         except (KeyError, TypeError):

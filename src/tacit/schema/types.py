@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
@@ -79,6 +80,9 @@ def label_items(values: pl.Series) -> list[Any]:
 
 def label_series(labels: Labels) -> pl.Series:
     """Return labels as a series of the type they came in."""
+    if labels.array is not None:
+        known = pl.Series(labels.array).cast(parse_type(labels.dtype))
+        return known if labels.missing is None else known.extend_constant(None, 1)
     items = list(labels)
     if labels.dtype == "Enum":
         return pl.Series(items, dtype=pl.Enum([x for x in items if isinstance(x, str)]))
@@ -120,8 +124,18 @@ def merge_labels(several: list[Labels], name: str, argument: str = "tables") -> 
         raise InputError(
             f"{argument}: column {name!r} is {kinds[0]} in one and {kinds[1]} in another"
         )
-    present = {labels.items[: labels.missing] for labels in several}
-    present.discard(())
-    merged = [*present.pop()] if len(present) == 1 else sort_labels(set().union(*present), kinds[0])
     missing = any(labels.missing is not None for labels in several)
-    return Labels([*merged, *([None] if missing else [])], kinds[0] if kinds else "Null")
+    known = [labels for labels in several if len(labels) > 1 or labels.missing is None]
+    arrays = [labels.array for labels in known]
+    head = known[0] if known else head
+    if known and all(array is not None for array in arrays):
+        numbers: Any = np.unique(np.concatenate([labels.array for labels in known]))
+        return Labels.of_numbers(numbers, kinds[0], missing=missing, kind=head.chosen_kind)
+    present = {labels.items[: labels.missing] for labels in known}
+    merged = [*present.pop()] if len(present) == 1 else sort_labels(set().union(*present), kinds[0])
+    return Labels(
+        [*merged, *([None] if missing else [])],
+        kinds[0] if kinds else "Null",
+        edges=head.edges if all(labels.edges == head.edges for labels in known) else None,
+        kind=head.chosen_kind,
+    )

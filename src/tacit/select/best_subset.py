@@ -21,15 +21,16 @@ from tacit.progress import show_progress
 from tacit.scale import PartitionedTable
 from tacit.select.criteria import choose_criterion
 from tacit.select.measure import Measurer
-from tacit.select.problem import array_problem, frame_problem, table_problem
+from tacit.select.problem import make_problem
 from tacit.select.ranking import Ranking
 from tacit.select.search import Search
 from tacit.table import Table
-from tacit.table.features import is_frame, note_names, weigh
+from tacit.table.frames import is_frame
+from tacit.table.inputs import Inputs
 from tacit.table.targets import require_target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -85,9 +86,12 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         says beyond them: I(Y; S | given), corrected or penalized likewise.
     n_best : int, default 20
         How many of the best sets to remember.
-    discretise : spec or mapping, optional
-        How to cut real-valued columns of a frame or an array into bins, as for
-        :class:`tacit.Table`. Without it, real numbers are refused.
+    discretise : spec or mapping, default "auto"
+        How numeric columns are cut into bins, as for :class:`tacit.Table`. ``None`` makes every
+        distinct number a label.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     counter : Counter or callable, optional
         Who counts: a counter of the very Table that is fitted, or something that makes a counter of
         a Table.
@@ -135,7 +139,8 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         *,
         given: Sequence[str | int] | None = None,
         n_best: int = 20,
-        discretise: Any = None,
+        discretise: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
         counter: Counter | Callable[[Table], Counter] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -156,8 +161,9 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         criterion = choose_criterion(self.criterion)
         n_best = check_int(self.n_best, "n_best", 1)
         jobs = count_jobs(self.n_jobs)
-        problem = self._problem(X, y)
-        problem = problem._replace(table=weigh(problem.table, sample_weight))
+        require_target(self, y)
+        inputs = Inputs.fit(self, X, y, sample_weight, kinds=self.kinds)
+        problem = make_problem(inputs, self.discretise, self.n_jobs)
         given, candidates = self._roles(problem)
         n = check_int(self.n_features, "n_features", 1)
         if n > len(candidates):
@@ -232,16 +238,29 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         ----------
         X : Table, PartitionedTable, frame, array or sparse array
             The target may be among the columns of a Table or frame; it is passed over.
+            Numbers of Tables are cut where those of `fit` were.
 
         Returns
         -------
         Table, PartitionedTable, ndarray, sparse array or frame
-            A Table of a Table; else an array, or what ``set_output`` asks for.
+            A Table of a Table, or if a Table was fitted; else an array, or what ``set_output``
+            asks for.
         """
         check_is_fitted(self)
         if isinstance(X, Table | PartitionedTable):
-            return X.select(list(self.subset_))
+            return self._cut(X.select(list(self.subset_)))
+        if self._input.origin == "table":
+            table = Inputs.read(self, X, self._input, target_name=self.target_).ranked()
+            return self._cut(table.select(list(self.subset_)))
         return self._frame_transform(X) if is_frame(X) else super().transform(X)
+
+    def _cut(self, table: Any) -> Any:
+        """Cut numbers where those of fit were cut."""
+        edges = {}
+        for column in self._input.schema.select([self._names.index(x) for x in self.subset_]):
+            if column.edges is not None and table.schema[column.name].labels.is_numeric:
+                edges[column.name] = column.edges
+        return table.cut(edges) if edges else table
 
     def _frame_transform(self, X: Any) -> Any:
         """Return the chosen columns of a frame, also where values are missing."""
@@ -261,19 +280,6 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         return np.array([name in chosen for name in self._names])
 
     # Steps of fit
-
-    def _problem(self, X: Any, y: Any) -> Problem:
-        """Make one Table of columns and target, and note what scikit-learn wants to be noted."""
-        require_target(self, y)
-        if isinstance(X, Table):
-            problem = table_problem(X, y, self.discretise)
-        elif is_frame(X):
-            problem = frame_problem(X, y, self.discretise, self.n_jobs)
-        else:
-            X = validate_data(self, X, dtype=None, accept_sparse=True, ensure_all_finite=False)
-            return array_problem(X, y, self.discretise, self.n_jobs)
-        note_names(self, [problem.table.schema.names[k] for k in problem.features])
-        return problem
 
     def _roles(self, problem: Problem) -> tuple[list[int], list[int]]:
         """Return the indices of the given columns, and of those to choose from."""
@@ -316,6 +322,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         self.n_scored_ = search.n_scored
         self.target_ = names[problem.target]
         self._names = [names[k] for k in problem.features]
+        self._input = problem.spec
 
 
 def _counts(counter: Any, table: Table) -> bool:

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import narwhals as nw
 import numpy as np
 
-from tacit.errors import InputError
 from tacit.schema import Schema
 from tacit.table import Table
-from tacit.table.features import array_frame, array_names, array_table, is_sparse
 from tacit.table.gateway import value_type
-from tacit.table.targets import read_target, refuse_reals
+from tacit.table.targets import read_class_target, read_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Problem", "array_problem", "frame_problem", "table_problem"]
+    from tacit.table.input_spec import InputSpec
+    from tacit.table.inputs import Inputs
+
+__all__ = ["Problem", "make_problem"]
 
 
 class Problem(NamedTuple):
-    """A table, the index of its target, and the indices of the columns that can be chosen."""
+    """A table, the index of its target, and what to remember of the columns."""
 
     table: Table
     target: int
+    spec: InputSpec  # of the columns, the target not among them
 
     @property
     def features(self) -> list[int]:
@@ -32,54 +33,25 @@ class Problem(NamedTuple):
         return [k for k in range(self.table.n_columns) if k != self.target]
 
 
-def table_problem(X: Table, y: Any, discretise: Any) -> Problem:
-    """Take a Table, which holds the target or gets it from `y`."""
-    if discretise is not None:
-        raise InputError("discretise: X is a Table, and its columns are discrete already")
-    if isinstance(y, str):
-        return Problem(X, X.schema.position(y, "y"))
-    return Problem(_join(X, _target_table(y, X.schema.names, X.n_records)), X.n_columns)
+def make_problem(inputs: Inputs, discretise: Any, n_jobs: int | None) -> Problem:
+    """Cut the numbers of X, maybe to tell classes apart, and put the target behind its columns."""
+    if inputs.target is not None:
+        table = inputs.table(discretise, n_jobs=n_jobs)
+        return Problem(table, inputs.target, inputs.remembered.without(inputs.target))
+    classes = read_classes(inputs.y, inputs.n_records).codes
+    table = inputs.table(discretise, classes=classes, n_jobs=n_jobs)
+    target = _target_table(inputs.y, inputs.names, inputs.n_records, inputs.target_name)
+    return Problem(_join(table, target), table.n_columns, inputs.remembered)
 
 
-def frame_problem(X: Any, y: Any, discretise: Any, n_jobs: int | None) -> Problem:
-    """Take a frame, which holds the target or gets it from `y`."""
-    frame = nw.from_native(X, eager_only=True)
-    if isinstance(y, str):
-        if y not in frame.columns:
-            raise InputError(f"y: there is no column {y!r}")
-        table = Table(X, discretise=discretise, target=y if discretise else None, n_jobs=n_jobs)
-        return Problem(table, table.schema.position(y, "y"))
-    classes = _target_table(y, frame.columns, len(frame))
-    if discretise is None:
-        return Problem(_join(Table(X, n_jobs=n_jobs), classes), frame.shape[1])
-    # Cuts may be made to tell the target's labels apart, so that it has to be in the frame.
-    [name] = classes.schema.names
-    labels = classes.to_frame("polars")[name]
-    series = nw.new_series(name, labels.to_list(), backend=frame.implementation)
-    joined = frame.with_columns(series).to_native()
-    table = Table(joined, discretise=discretise, target=name, n_jobs=n_jobs)
-    return Problem(table, frame.shape[1])
-
-
-def array_problem(X: Any, y: Any, discretise: Any, n_jobs: int | None) -> Problem:
-    """Take an array, dense or sparse; its columns are called x0, x1, …, as scikit-learn does."""
-    if isinstance(y, str):
-        raise InputError(f"y: an array has no column {y!r}; give a frame, or y as an array")
-    names = array_names(X.shape[1])
-    if is_sparse(X) and discretise is None:
-        classes = _target_table(y, names, X.shape[0])
-        return Problem(_join(array_table(X, names), classes), len(names))
-    return frame_problem(array_frame(X, names), y, discretise, n_jobs)
-
-
-def _target_table(y: Any, taken: Sequence[str], n_records: int) -> Table:
+def _target_table(y: Any, taken: Sequence[str], n_records: int, name: str | None) -> Table:
     """Return a Table of one column, the target; its name is none of those that are taken."""
-    name = "y"
-    while name in taken:
+    name, held = name or "y", set(taken)
+    while name in held:
         name += "_"
-    series = read_target(y, n_records).alias(name)
-    refuse_reals(series)
-    return Table({name: series})
+    series = read_class_target(y, n_records).alias(name)
+    numeric = series.dtype.is_numeric()
+    return Table({name: series}, kinds={name: "categorical"} if numeric else None)
 
 
 def _join(table: Table, target: Table) -> Table:

@@ -28,11 +28,10 @@ from tacit.similarity.grouping.partitioned import (
     type_column,
 )
 from tacit.similarity.projection.centred import column_ranges, scale_columns
-from tacit.similarity.projection.encoding import Encoder
 from tacit.similarity.sparse_computation import SparseComputation
-from tacit.table import Table
-from tacit.table.features import note_names
-from tacit.table.targets import read_target, refuse_reals
+from tacit.table.input_spec import note_names
+from tacit.table.inputs import Inputs
+from tacit.table.targets import read_classes, read_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from tacit.scale import Partition, PartitionedTable
     from tacit.schema import Schema
     from tacit.similarity.tuning.result import Tuning
+    from tacit.table.one_hot import OneHot
 
 __all__ = ["Objects", "SimilarityClassifier", "refuse_huge"]
 
@@ -155,7 +155,7 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         self._set_fallback(0)
 
     @property
-    def encoder_(self) -> Encoder:
+    def encoder_(self) -> OneHot:
         """How X becomes numbers."""
         return self.computation_.encoder_
 
@@ -163,7 +163,8 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
     def schema_(self) -> Schema | None:
         """The columns of the Table that was fitted; None for numbers and frames."""
         check_is_fitted(self)
-        return self.encoder_.labels if self.encoder_.kind == "table" else None
+        spec = self.encoder_.spec
+        return spec.schema if spec.origin == "table" and not spec.numeric.any() else None
 
     @property
     def n_fallback_(self) -> int:
@@ -325,9 +326,12 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
 
     def _training_objects(self, X: Any, y: Any) -> Objects:
         """Check, encode, project and group training objects; set what predictions need."""
-        if isinstance(X, Table) and isinstance(y, str):
-            X, y = _split_target(X, y)
-        encoder, numbers = Encoder.fit(X, self)
+        inputs = Inputs.fit(self, X, y)
+        encoder, numbers = inputs.one_hot()
+        self._target_name = inputs.target_name
+        y = inputs.y
+        if inputs.target is not None:
+            y = inputs.data.select([inputs.target]).to_frame("polars")[inputs.target_name]
         codes = self._fit_classes(y, numbers.shape[0])
         self._scales = column_ranges(numbers) if self.normalize else None
         measured = scale_columns(numbers, self._scales)
@@ -354,7 +358,7 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         blocks = cells.to_blocks()
         sc._set_near(near_blocks(blocks, blocks, sc.grid_))
         self.computation_ = sc
-        note_names(self, columns.encoder.inputs)
+        note_names(self, columns.encoder.spec.names)
         self._scales = np.ones(columns.shape[1]) if self.normalize else None
         return Objects(groups.coords, groups.X, groups.types, groups.weights)
 
@@ -363,15 +367,8 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
             raise InputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        series = read_target(y, n_objects)
-        try:
-            refuse_reals(series)
-        except InputError as error:
-            raise InputError(f"Unknown label type: {error}") from None
-        classes, codes = np.unique(series.to_numpy(), return_inverse=True)
-        texts = all(isinstance(label, str) for label in classes.tolist())
-        self.classes_ = classes.astype(str) if texts else classes
-        return codes.astype(np.int32)
+        self.classes_, codes = read_classes(y, n_objects)
+        return codes
 
     def _grouped(self, objects: Objects) -> Objects:
         """Replace objects that are alike by one that represents them, if that is asked for."""
@@ -434,15 +431,6 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         answer = gather(answers(), X.n_records, method.__name__, instead)
         self._set_fallback(n_fallback)
         return answer
-
-
-def _split_target(table: Table, y: str) -> tuple[Table, Any]:
-    """Return a Table without the column of classes, and these."""
-    target = table.schema.names[table.schema.position(y, "y")]
-    others = [name for name in table.schema.names if name != target]
-    if not others:
-        raise InputError(f"X has no columns besides {target!r}")
-    return table.select(others), table.select([target]).to_frame("polars")[target]
 
 
 def refuse_huge(numbers: Any, coords: NDArray[np.float64]) -> None:

@@ -33,7 +33,6 @@ from tacit.similarity.grouping.partitioned import (
     type_column,
 )
 from tacit.similarity.projection.centred import column_ranges, scale_columns
-from tacit.similarity.projection.encoding import Encoder
 from tacit.similarity.projection.linear import Plan, Projection, coordinates, project
 from tacit.similarity.projection.partitioned import (
     FirstPass,
@@ -41,7 +40,8 @@ from tacit.similarity.projection.partitioned import (
     check_plan,
     first_pass,
 )
-from tacit.table.features import note_names
+from tacit.table.input_spec import note_names
+from tacit.table.one_hot import OneHot
 from tacit.table.targets import read_target
 
 if TYPE_CHECKING:
@@ -154,12 +154,12 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
             The column of a PartitionedTable that says of what type records are, and nothing else:
             it is not projected. Ignored for other X.
         """
-        self.encoder_, numbers = Encoder.fit(X, self)
+        self.encoder_, numbers = OneHot.fit(X, self)
         return self._fit_numbers(numbers)
 
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> SparseComputation:
         columns = self._fit_projection(X, y)
-        note_names(self, columns.encoder.inputs)
+        note_names(self, columns.encoder.spec.names)
         self._set_near(self._near_in_partitions(columns, self.grid_))
         self._first_pass = columns
         for name in ("coords_", "_numbers"):

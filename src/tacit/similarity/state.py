@@ -13,8 +13,8 @@ from tacit.parameters import plain_parameters, rename_parameters
 from tacit.schema import Labels, Schema
 from tacit.similarity.csr import csr_arrays
 from tacit.similarity.grid.grid import Grid
-from tacit.similarity.projection.encoding import Encoder
-from tacit.table.features import note_names
+from tacit.table.input_spec import note_names
+from tacit.table.one_hot import OneHot
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def read_settings(state: store.State) -> tuple[dict[str, Any], dict[str, Any]]:
     return facts, parameters
 
 
-def read_names(model: Any, facts: dict[str, Any], encoder: Encoder) -> None:
+def read_names(model: Any, facts: dict[str, Any], encoder: OneHot) -> None:
     """Set the columns that a model was fitted on."""
-    note_names(model, encoder.inputs)
+    note_names(model, encoder.spec.names)
     if not facts["named"]:
         del model.feature_names_in_
 
@@ -107,7 +107,7 @@ def computation_facts(sc: Any) -> dict[str, Any]:
 
 def read_computation(sc: Any, facts: dict[str, Any], state: store.State) -> None:
     """Give a SparseComputation its projection and grid; it has no objects."""
-    sc.encoder_ = Encoder.from_json(state["encoder"].tobytes())
+    sc.encoder_ = OneHot.from_json(state["encoder"].tobytes())
     read_names(sc, facts, sc.encoder_)
     p, width = len(facts["resolution"]), len(sc.encoder_.names)
     sc.components_ = read_floats(state, "components", (p, width))
@@ -170,7 +170,7 @@ def numbers_arrays(numbers: Any) -> Arrays:
     return {"numbers": data, "indices": indices, "indptr": indptr}
 
 
-def read_numbers(state: store.State, n: int, encoder: Encoder) -> Any:
+def read_numbers(state: store.State, n: int, encoder: OneHot) -> Any:
     """Return n rows of what distances are measured between, in the form the encoder gives."""
     data, width = state["numbers"], len(encoder.names)
     if data.dtype not in (np.float64, np.float32) or not np.isfinite(data).all():

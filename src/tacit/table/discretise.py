@@ -17,12 +17,25 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.errors import InputError
+from tacit.schema import Labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["EqualWidth", "EqualFrequency", "Edges", "MDL", "Spec", "as_spec"]
-__all__ += ["cut_points", "apply_cuts", "bin_labels", "bin_edges", "midpoints"]
+__all__ = ["FEW", "Auto", "EqualWidth", "EqualFrequency", "Edges", "MDL", "Spec", "as_spec"]
+__all__ += [
+    "cut_points",
+    "count_points",
+    "apply_cuts",
+    "bins_of",
+    "bin_labels",
+    "bin_edges",
+    "midpoints",
+]
+
+FEW = 10  # distinct numbers that are labels of their own however few records have each
+_MANY = 32  # distinct numbers from which on they are cut however many records have each
+_EACH = 5  # records to a distinct number in between
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ints: TypeAlias = npt.NDArray[np.int64]
@@ -85,7 +98,31 @@ class MDL:
     """
 
 
-Spec: TypeAlias = EqualWidth | EqualFrequency | Edges | MDL
+@dataclass(frozen=True)
+class Auto:
+    """Ten bins of equal frequency where a column has too many numbers for labels, else none.
+
+    Too many are more than 32 distinct numbers, or more than 10 with fewer than five records to
+    each. Numbers that are not whole are always cut, so that others can be read later.
+    """
+
+    def cuts(self, distinct: Floats, n_records: float) -> bool:
+        """Return whether a column with these distinct numbers is cut."""
+        if not (distinct == np.floor(distinct)).all():
+            return True
+        n = distinct.size
+        return n > _MANY or (n > FEW and n_records < _EACH * n)
+
+
+Spec: TypeAlias = EqualWidth | EqualFrequency | Edges | MDL | Auto
+
+
+_NAMED: dict[str, Spec] = {
+    "auto": Auto(),
+    "width": EqualWidth(),
+    "frequency": EqualFrequency(),
+    "mdl": MDL(),
+}
 
 
 def as_spec(value: object) -> Spec:
@@ -96,18 +133,17 @@ def as_spec(value: object) -> Spec:
     >>> as_spec("width"), as_spec(4), as_spec([0, 1.5])
     (EqualWidth(bins=10), EqualFrequency(bins=4), Edges(edges=(0.0, 1.5)))
     """
-    named: dict[object, Spec] = {"width": EqualWidth(), "frequency": EqualFrequency(), "mdl": MDL()}
-    if isinstance(value, EqualWidth | EqualFrequency | Edges | MDL):
+    if isinstance(value, EqualWidth | EqualFrequency | Edges | MDL | Auto):
         return value
-    if isinstance(value, str) and value in named:
-        return named[value]
+    if isinstance(value, str) and value in _NAMED:
+        return _NAMED[value]
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return EqualFrequency(int(value))
     if isinstance(value, list | tuple | range | np.ndarray):
         return Edges(_checked_edges(value))
     raise InputError(
-        'a discretisation must be "width", "frequency", "mdl", a number of bins, a sequence of cut '
-        f"points, or one of EqualWidth, EqualFrequency, Edges and MDL; got {value!r}"
+        'a discretisation must be "auto", "width", "frequency", "mdl", a number of bins, cut '
+        f"points, or one of Auto, EqualWidth, EqualFrequency, Edges and MDL; got {value!r}"
     )
 
 
@@ -136,8 +172,40 @@ def cut_points(
     if isinstance(spec, MDL):
         codes = _class_codes(target, x.size)[present]
         return _mdl(x[present], codes) if codes.size else np.empty(0)
-    cut = _equal_width if isinstance(spec, EqualWidth) else _equal_frequency
-    return cut(x[present], spec.bins) if present.any() else np.empty(0)
+    if not present.any():
+        return np.empty(0)
+    if isinstance(spec, EqualWidth):
+        return _equal_width(x[present], spec.bins)
+    distinct, counts = np.unique(x[present], return_counts=True)
+    return _equal_frequency(distinct, counts, 10 if isinstance(spec, Auto) else spec.bins)
+
+
+def count_points(numbers: Floats, counts: npt.NDArray[Any], spec: Spec) -> Floats | None:
+    """Find the cut points of a column from how often each of its distinct numbers occurs.
+
+    ``None`` where :class:`Auto` leaves them as they are. For :class:`MDL`, `counts` has a column
+    for each class.
+    """
+    if isinstance(spec, MDL):
+        value, classes = np.nonzero(counts)
+        if not value.size:
+            return np.empty(0)
+        times = np.rint(counts[value, classes]).astype(np.int64)
+        return _mdl_entries(numbers, value, classes, times)
+    held = np.asarray(counts) > 0
+    numbers, counts = numbers[held], np.asarray(counts)[held]
+    if isinstance(spec, Auto):
+        if not spec.cuts(numbers, float(counts.sum())):
+            return None
+        spec = EqualFrequency()
+    if isinstance(spec, Edges):
+        return np.array(spec.edges, dtype=np.float64)
+    if not numbers.size:
+        return np.empty(0)
+    if isinstance(spec, EqualWidth):
+        return _equal_width(numbers, spec.bins)
+    assert isinstance(spec, EqualFrequency)
+    return _equal_frequency(numbers, counts, spec.bins)
 
 
 def apply_cuts(values: npt.ArrayLike, cuts: npt.ArrayLike) -> Ints:
@@ -166,6 +234,16 @@ def bin_labels(cuts: npt.ArrayLike) -> tuple[str, ...]:
     return (f"< {names[0]}", *(f"{a} – {b}" for a, b in pairwise(names)), f">= {names[-1]}")
 
 
+def bins_of(edges: Sequence[float] | Floats, *, missing: bool = False) -> Labels:
+    """Return the labels of the bins between cut points.
+
+    >>> bins_of([30, 60], missing=True).edges
+    (30.0, 60.0)
+    """
+    points = _checked_edges(edges, "cuts")
+    return Labels((*bin_labels(points), *((None,) if missing else ())), "String", edges=points)
+
+
 def bin_edges(labels: Sequence[object]) -> Edges | None:
     """Return the cut points of bins that :func:`bin_labels` named, or ``None`` for other labels.
 
@@ -185,6 +263,16 @@ def bin_edges(labels: Sequence[object]) -> Edges | None:
     except (ValueError, IndexError):
         return None
     return edges if list(bin_labels(edges.edges)) == names else None
+
+
+def text_labels(items: Sequence[Any]) -> Labels:
+    """Return labels that are all text, with edges if they name bins.
+
+    >>> text_labels(["< 30", ">= 30"]).edges
+    (30.0,)
+    """
+    known = bin_edges(items)
+    return Labels(items, "String", edges=None if known is None else known.edges)
 
 
 def _numbers(values: npt.ArrayLike, what: str) -> Floats:
@@ -221,13 +309,13 @@ def _equal_width(x: Floats, bins: int) -> Floats:
     return np.unique(cuts + 0.0) if low < high else np.empty(0)
 
 
-def _equal_frequency(x: Floats, bins: int) -> Floats:
-    distinct, counts = np.unique(x, return_counts=True)
+def _equal_frequency(distinct: Floats, counts: Ints, bins: int) -> Floats:
     if distinct.size < 2:
         return np.empty(0)
     below = counts.cumsum()[:-1]  # records below each possible cut
-    bins = min(bins, x.size)
-    wanted = np.arange(1, bins) * x.size  # in units of 1/bins of a record: integers, no rounding
+    n = int(counts.sum())
+    bins = min(bins, n)
+    wanted = np.arange(1, bins) * n  # in units of 1/bins of a record: integers, no rounding
     after = np.minimum(np.searchsorted(below * bins, wanted), below.size - 1)
     before = np.maximum(after - 1, 0)
     nearer = wanted - below[before] * bins <= below[after] * bins - wanted
@@ -243,19 +331,16 @@ def midpoints(lower: Floats, upper: Floats) -> Floats:
     return cuts
 
 
-def _blocks(x: Floats, codes: Ints, arity: int) -> tuple[Ints, Ints, Ints, Floats, Floats]:
+def _blocks(
+    value: Ints, classes: Ints, counts: Ints, distinct: Floats
+) -> tuple[Ints, Ints, Ints, Floats, Floats]:
     """Merge neighbouring values of one and the same class: the best cut never lies between them.
 
-    Gives the class and the count of each entry (a class that occurs in a block, so that memory does
-    not grow as values × classes), the entry each block starts at and the number of entries, and the
-    values below and above each boundary between blocks.
+    Takes the value, class and count of each entry (a class that occurs with a value), by value.
+    Gives the class and the count of each entry of a block, so that memory does not grow as values ×
+    classes, the entry each block starts at and the number of entries, and the values below and
+    above each boundary between blocks.
     """
-    order = np.argsort(x)
-    x = x[order]
-    new = np.concatenate(([True], x[1:] != x[:-1]))
-    value = new.cumsum(dtype=np.int64) - 1
-    entries, counts = np.unique(value * arity + codes[order], return_counts=True)
-    value, classes = np.divmod(entries, arity)
     first = np.flatnonzero(np.concatenate(([True], value[1:] != value[:-1])))
     pure = np.diff(first, append=value.size) == 1
     joins = pure & np.roll(pure, 1) & (classes[first] == np.roll(classes[first], 1))
@@ -263,7 +348,7 @@ def _blocks(x: Floats, codes: Ints, arity: int) -> tuple[Ints, Ints, Ints, Float
     kept = np.ones(value.size, dtype=bool)
     kept[first[joins]] = False
     starts = np.append((kept.cumsum() - 1)[first[~joins]], kept.sum())
-    distinct, heads = x[new], np.flatnonzero(~joins)[1:]
+    heads = np.flatnonzero(~joins)[1:]
     counts = np.add.reduceat(counts, np.flatnonzero(kept))
     return classes[kept], counts, starts, distinct[heads - 1], distinct[heads]
 
@@ -283,14 +368,22 @@ def _mdl(x: Floats, codes: npt.NDArray[Any]) -> Floats:
     if int(codes.max()) >= codes.size:
         codes = np.unique(codes, return_inverse=True)[1]
     arity = int(codes.max()) + 1
-    codes = codes.astype(np.int64, copy=False)
-    classes, counts, starts, lower, upper = _blocks(x, codes, arity)
-    table, scale = _fixed_point_c_log_c(x.size)
+    distinct, value = np.unique(x, return_inverse=True)
+    keys = value.astype(np.int64) * arity + codes.astype(np.int64)
+    entries, counts = np.unique(keys, return_counts=True)
+    return _mdl_entries(distinct, *np.divmod(entries, arity), counts)
+
+
+def _mdl_entries(distinct: Floats, value: Ints, classes: Ints, counts: Ints) -> Floats:
+    """Cut a column by how often each of its distinct numbers occurs with each class."""
+    arity = int(classes.max()) + 1
+    per_class = np.bincount(classes, counts, arity).astype(np.int64)
+    table, scale = _fixed_point_c_log_c(int(counts.sum()))
+    classes, counts, starts, lower, upper = _blocks(value, classes, counts, distinct)
     # The records of an entry's class before it, within its segment: at first all of the column.
     order = np.argsort(classes.astype(np.min_scalar_type(arity)), kind="stable")
     before = np.empty_like(counts)
     before[order] = counts[order].cumsum() - counts[order]
-    per_class = np.bincount(codes, minlength=arity)
     before -= (per_class.cumsum() - per_class)[classes]
     # Only the classes of a segment are set and read, so a segment costs nothing for the others.
     tally = np.zeros(arity, dtype=np.int64)

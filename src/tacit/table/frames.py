@@ -16,23 +16,21 @@ from tacit.machine import check_fits
 from tacit.schema import Labels
 from tacit.schema.types import label_items, label_series, sort_labels
 from tacit.table.build import Coded, Native, Parts, store_codes
-from tacit.table.discretise import MDL, Edges, apply_cuts, as_spec, bin_labels, cut_points
+from tacit.table.cuts import find_cuts, numbers_to_cut, refuse_infinite
+from tacit.table.discretise import apply_cuts, bins_of
 from tacit.table.gateway import check_missing, check_size
+from tacit.table.kinds import as_kinds, check_kinds, mark_identifier, of_kind
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from tacit.table.discretise import Edges
     from tacit.table.table import Table
 
 __all__ = [
     "as_numbers",
-    "class_codes",
     "decode_frame",
     "encode_columns",
     "encode_frame",
-    "find_cuts",
-    "numbers_to_cut",
-    "specs_of",
+    "is_frame",
     "to_polars",
 ]
 
@@ -47,6 +45,7 @@ def encode_frame(
     missing: str,
     discretise: Any,
     target: str | None,
+    kinds: Any,
     n_jobs: int,
 ) -> Parts:
     """Turn a frame into the parts of a Table; see :class:`tacit.Table` for the arguments."""
@@ -57,8 +56,13 @@ def encode_frame(
         record_weights = as_numbers(_column(frame, weights, "weights"), "weights")
         frame = frame.drop(weights)
     check_size(frame.height, frame.width)
-    specs = specs_of(frame, discretise, target)
-    coded = encode_columns(frame, missing, specs, target, n_jobs)
+    wanted = check_kinds(kinds, frame.columns)
+    frame = as_kinds(frame, wanted)
+    cuts = find_cuts(frame, discretise, target, wanted)
+    coded = encode_columns(frame, missing, cuts, n_jobs)
+    for column in coded:
+        labels = of_kind(column.labels, wanted.get(column.name), column.name)
+        column.labels = mark_identifier(labels, frame.height)
     parts = store_codes(coded, defaults, n_jobs)
     parts.weights, parts.native = record_weights, native
     return parts
@@ -85,6 +89,13 @@ def to_polars(data: Any) -> tuple[pl.DataFrame, Native | None]:
     except nw.exceptions.NarwhalsError as error:
         raise InputError(f"data: {error}") from None
     return pl.DataFrame([_series_of(column) for column in frame.iter_columns()]), (backend, types)
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether this is a frame whose columns have names; pandas' may have numbers instead."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return False
+    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
 
 
 def _native_types(data: Any, backend: str) -> dict[str, Any]:
@@ -122,30 +133,10 @@ def as_numbers(series: pl.Series, argument: str) -> np.ndarray[Any, np.dtype[np.
     return series.cast(pl.Float64).to_numpy().astype(np.float64)
 
 
-def specs_of(frame: pl.DataFrame, discretise: Any, target: str | None) -> dict[str, Any]:
-    """Return the discretisation spec of each column that gets one."""
-    if discretise is None:
-        return {}
-    if isinstance(discretise, Mapping):
-        names = set(frame.columns)
-        for name in discretise:
-            if name not in names:
-                _column(frame, name, "discretise")  # which says so
-        specs = {name: as_spec(spec) for name, spec in discretise.items()}
-    else:
-        spec = as_spec(discretise)
-        specs = {s.name: spec for s in frame.iter_columns() if s.dtype.is_float()}
-        specs.pop(target or "", None)
-    if any(isinstance(spec, MDL) for spec in specs.values()) and target is None:
-        raise InputError("discretise='mdl' needs target, the column to tell apart")
-    return specs
-
-
 def encode_columns(
     frame: pl.DataFrame,
     missing: str,
-    specs: dict[str, Any],
-    target: str | None,
+    cuts: Mapping[str, Edges],
     n_jobs: int,
     start: int = 0,
     known: Mapping[str, Labels] | None = None,
@@ -154,17 +145,13 @@ def encode_columns(
 
     A column all of whose labels are among those `known` of it is given just them.
     """
-    target_codes = None
-    if target is not None:
-        series = _column(frame, target, "target")
-        target_codes = class_codes(series, n_jobs)
     ready: dict[str, Coded] = {}
     plain = []
     for series in frame.iter_columns():
         if missing == "error":
             _refuse_missing(series, start)
-        if series.name in specs:
-            ready[series.name] = _cut(series, specs[series.name], target_codes, missing, start)
+        if series.name in cuts:
+            ready[series.name] = _cut(series, cuts[series.name], missing, start)
         else:
             plain.append(series)
     step = max(1, n_jobs, -(-len(plain) // _TURNS))
@@ -177,12 +164,6 @@ def encode_columns(
                 series, codes, first, counts, missing_code, missing, expected
             )
     return [ready[name] for name in frame.columns]
-
-
-def class_codes(series: pl.Series, n_jobs: int) -> NDArray[np.int64]:
-    """Code the classes of a target, for cuts that are to tell them apart."""
-    [(codes, _, _, _)] = _core.encode_columns([_key(series)], n_jobs)
-    return codes.astype(np.int64)
 
 
 def _refuse_missing(series: pl.Series, start: int) -> None:
@@ -223,25 +204,11 @@ def _key(series: pl.Series, start: int = 0) -> Any:
 
 
 def _float_key(series: pl.Series, start: int) -> Any:
-    """Whole floats are codes with a point behind; anything else is a number to be cut first."""
     numbers = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
     valid = ~np.isnan(numbers)
-    _refuse_infinite(series.name, numbers, start)
-    broken = valid & (numbers != np.floor(numbers))
-    if broken.any():
-        raise InputError(
-            f"column {series.name!r} holds real numbers (record {start + int(np.argmax(broken))}: "
-            f"{numbers[broken][0]}); say how to cut it with discretise={{{series.name!r}: …}}"
-        )
+    refuse_infinite(series.name, numbers, start)
     keys = np.where(valid, numbers, 0.0) + 0.0  # the sum turns -0.0 into 0.0
     return keys.view(np.int64), None if valid.all() else valid.astype(np.uint8)
-
-
-def _refuse_infinite(name: str, numbers: NDArray[np.float64], start: int) -> None:
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        k = int(np.argmax(infinite))
-        raise InputError(f"column {name!r} holds {numbers[k]} at record {start + k}")
 
 
 def _label(
@@ -256,6 +223,8 @@ def _label(
     """Sort the labels of an encoded column; missing comes last, or becomes the default."""
     if series.dtype == pl.Enum:
         return _label_enum(series, codes, first, counts, missing_code, missing)
+    if series.dtype.is_numeric():
+        return _label_numbers(series, codes, first, counts, missing_code, missing, known)
     values = label_items(series[first])  # which begins much sooner than gather()
     if known is not None and (missing_code < 0 or missing == "state"):
         with suppress(KeyError):
@@ -275,6 +244,40 @@ def _label(
     return Coded(series.name, labels, codes, ranks, counts[seen])
 
 
+def _label_numbers(
+    series: pl.Series,
+    codes: Any,
+    first: Any,
+    counts: Any,
+    missing_code: int,
+    missing: str,
+    known: Labels | None,
+) -> Coded:
+    """Rank the numbers of an encoded column; missing comes last, or becomes the default."""
+    values = series[first].to_numpy()
+    values = values.astype(np.float64) + 0.0 if series.dtype.is_float() else values  # -0.0 is 0.0
+    order = np.argsort(values, kind="stable")
+    order = order[order != missing_code]
+    stated = missing_code >= 0 and (missing == "state" or not len(order))
+    numbers = values[order]
+    if missing_code >= 0 and not series.dtype.is_float():  # NumPy has no missing whole numbers
+        numbers = series[first[order]].to_numpy()
+        order = order[np.argsort(numbers, kind="stable")]
+        numbers = np.sort(numbers)
+    labels = Labels.of_numbers(numbers, str(series.dtype), missing=stated)
+    ranks = np.full(len(first), -1, np.int64)
+    ranks[order] = np.arange(len(order))
+    if stated:
+        ranks[missing_code], order = len(order), np.append(order, missing_code)
+    if known is not None and known.array is not None and (missing_code < 0 or missing == "state"):
+        at = known.find_all(labels)
+        if (at >= 0).all():
+            totals = np.zeros(len(known), np.int64)
+            totals[at] = counts[order]
+            return Coded(series.name, known, codes, at[ranks], totals)
+    return Coded(series.name, labels, codes, ranks, counts[order])
+
+
 def _label_enum(
     series: pl.Series, codes: Any, first: Any, counts: Any, missing_code: int, missing: str
 ) -> Coded:
@@ -290,39 +293,19 @@ def _label_enum(
     return Coded(series.name, Labels(items, "Enum"), codes, ranks, totals)
 
 
-def find_cuts(frame: pl.DataFrame, discretise: Any) -> dict[str, Edges]:
-    """Find where each column that is to be cut is cut, so that other data can be cut there, too."""
-    cuts = {}
-    for name, spec in specs_of(frame, discretise, None).items():
-        points = cut_points(numbers_to_cut(frame.get_column(name)), spec, column=name)
-        cuts[name] = Edges(tuple(points.tolist()))
-    return cuts
-
-
-def numbers_to_cut(series: pl.Series, start: int = 0) -> NDArray[np.float64]:
-    """Return a column of numbers that are finite or, where they are missing, NaN."""
-    if not series.dtype.is_numeric():
-        raise InputError(f"discretise: column {series.name!r} holds {series.dtype}, not numbers")
-    numbers = series.cast(pl.Float64).to_numpy()  # what is missing is NaN in arrays
-    _refuse_infinite(series.name, numbers, start)
-    return numbers
-
-
-def _cut(series: pl.Series, spec: Any, target_codes: Any, missing: str, start: int) -> Coded:
+def _cut(series: pl.Series, cuts: Edges, missing: str, start: int) -> Coded:
     """Cut a numeric column into bins."""
     numbers = numbers_to_cut(series, start)
-    cuts = cut_points(numbers, spec, target=target_codes, column=series.name)
-    bins = apply_cuts(numbers, cuts)
-    items: list[Any] = list(bin_labels(cuts))
+    bins = apply_cuts(numbers, cuts.edges)
+    n = len(cuts.edges) + 1
     is_missing = bins < 0
-    codes = np.where(is_missing, len(items), bins).astype(np.uint32)
-    counts = np.bincount(codes, minlength=len(items) + 1).astype(np.int64)
-    ranks = np.arange(len(items) + 1)
-    if is_missing.any() and missing == "state":
-        items.append(None)
-    else:
+    codes = np.where(is_missing, n, bins).astype(np.uint32)
+    counts = np.bincount(codes, minlength=n + 1).astype(np.int64)
+    ranks = np.arange(n + 1)
+    stated = bool(is_missing.any()) and missing == "state"
+    if not stated:
         ranks[-1], counts = -1, counts[:-1]
-    return Coded(series.name, Labels(items, "String"), codes, ranks, counts)
+    return Coded(series.name, bins_of(cuts.edges, missing=stated), codes, ranks, counts)
 
 
 def decode_frame(table: Table, backend: str | None, native: Native | None) -> Any:

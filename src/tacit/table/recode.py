@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit import _core, counts
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 from tacit.schema import Schema
 from tacit.schema.types import is_temporal, merge_labels
 from tacit.table.build import Native, Parts, choose_defaults, value_type
@@ -31,6 +31,7 @@ __all__ = [
     "change_defaults",
     "concat_tables",
     "conform_table",
+    "fill_absent",
     "join_parts",
     "restore",
     "select_columns",
@@ -76,9 +77,7 @@ class _Plan:
 
 def _match(was: Labels, now: Labels) -> NDArray[np.int64]:
     """Return the code that each label of `was` has in `now`, or -1 where it has none."""
-    if was is now or was == now:
-        return np.arange(len(was))
-    codes = np.array([now.find(label) for label in was], np.int64)
+    codes = now.find_all(was)
     if was.dtype != now.dtype and (is_temporal(was.dtype) or is_temporal(now.dtype)):
         # A number may stand for a timestamp, and then only under the same type for the same one.
         codes[[isinstance(label, int | float) for label in was]] = -1
@@ -170,6 +169,19 @@ def select_columns(table: Table, positions: Sequence[int]) -> Parts:
     return parts
 
 
+def fill_absent(table: Table, new: Schema) -> Parts:
+    """Return the parts of a table with the columns of a schema that it lacks, at their defaults."""
+    old, held = table.schema, set(table.schema.names)
+    rest = [c for c, name in enumerate(new.names) if name not in held]
+    schema = Schema(
+        (*old.names, *(new.names[c] for c in rest)),
+        (*old.labels, *(new.labels[c] for c in rest)),
+        np.concatenate((old.defaults, new.defaults[rest])),
+    )
+    values = table.values.astype(value_type(schema.n_values), copy=False)
+    return Parts(schema, table.indptr, values, table.weights, table._native)
+
+
 def conform_table(table: Table, new: Schema, unseen: str, argument: str) -> Parts:
     """Return the parts of a table under another schema; see :meth:`tacit.Table.conform`."""
     check_size(table.n_records, len(new))
@@ -177,7 +189,10 @@ def conform_table(table: Table, new: Schema, unseen: str, argument: str) -> Part
     position_of = {name: c for c, name in enumerate(old.names)}
     for name in new.names:
         if name not in position_of:
-            raise InputError(f"{argument}: there is no column {name!r}; the model was fitted on it")
+            raise InputError(
+                f"{argument}: there is no column {name!r}; the model was fitted on it"
+                f"{did_you_mean(name, old.names)}"
+            )
     positions = [position_of[name] for name in new.names]
     matches = _matches(old, new, positions)
     gaps = {id(codes) for codes in {id(codes): codes for codes in matches}.values() if -1 in codes}
@@ -260,7 +275,7 @@ def concat_tables(tables: list[Table], defaults: Any = None, n_jobs: int = 1) ->
         singles = counts.one_way(table.with_weights(None), None, n_jobs)
         for c, ls in enumerate(labels):
             before = table.schema.labels[c]
-            codes = slice(None) if before is ls else [ls.code(label) for label in before]
+            codes = slice(None) if before is ls else ls.find_all(before)
             totals[c][codes] += singles.array(c)
     new = Schema(names, labels, choose_defaults(names, labels, totals, defaults))
     weights = None if tables[0].weights is None else np.concatenate([t.weights for t in tables])

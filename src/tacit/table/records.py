@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from tacit.errors import InputError
 from tacit.table.summary import Summary
@@ -47,6 +47,31 @@ class Records:
     def summary(self) -> Summary:
         """Report size, sparsity and memory: m, n, l and the factor m·n/l."""
         return Summary.of(self)
+
+    def cut(self, discretise: Any = "auto", *, target: str | int | None = None) -> Self:
+        """Return the same records with numbers cut into bins, which the schema remembers.
+
+        Cut points are found from counts of the distinct numbers, whatever holds the records.
+
+        Parameters
+        ----------
+        discretise : spec or mapping, default "auto"
+            One spec for all numeric columns, or ``{column: spec}``; see :class:`tacit.Table`.
+        target : str or int, optional
+            The column that "mdl" cuts are to tell apart; it is not cut itself.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> people = tacit.Table({"age": [19, 24, 35, 44, 61, 70], "pays": [0, 0, 0, 1, 1, 1]})
+        >>> people.cut({"age": [30, 60]}).one_way()["age"]
+        {'< 30': 2, '30 – 60': 2, '>= 60': 2}
+        >>> people.cut("mdl", target="pays").schema["age"].edges
+        (39.5,)
+        """
+        from tacit.table.cuts import cut_table
+
+        return cut_table(self, discretise, target)
 
     def _positions(self, columns: Sequence[str | int]) -> list[int]:
         """Return the positions of columns given by name or position."""

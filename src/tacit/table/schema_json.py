@@ -6,9 +6,12 @@ import datetime as dt
 import json
 from typing import Any
 
+import numpy as np
+
 from tacit.errors import InputError
-from tacit.schema import Label, Labels, Schema
+from tacit.schema import KINDS, Label, Labels, Schema
 from tacit.schema.types import parse_type
+from tacit.table.discretise import Edges, bin_labels, text_labels
 
 __all__ = ["pack_schema", "schema_from_json", "schema_to_json", "unpack_schema", "write_json"]
 
@@ -39,6 +42,37 @@ def _unpack(item: Any) -> Label:
     return item
 
 
+def _pack_labels(labels: Labels) -> dict[str, Any]:
+    packed: dict[str, Any] = {"dtype": labels.dtype, "items": [_pack(x) for x in labels]}
+    if labels.edges is not None:
+        packed["edges"] = labels.edges
+    if labels.chosen_kind is not None:
+        packed["kind"] = labels.chosen_kind
+    return packed
+
+
+def _unpack_labels(packed: Any) -> Labels:
+    items, dtype = [_unpack(x) for x in packed["items"]], str(packed["dtype"])
+    parse_type(dtype)
+    kind = packed.get("kind")
+    if kind is not None and kind not in KINDS:
+        raise ValueError(f"a column is of the kind {kind!r}")
+    edges = packed.get("edges")
+    if edges is None and dtype == "String":  # files of version 0.1 say it in the labels alone
+        edges = text_labels(items).edges
+    elif edges is not None:
+        edges = Edges(tuple(edges)).edges
+        if tuple(items[: len(items) - (items[-1] is None)]) != bin_labels(edges):
+            raise ValueError("a column is cut into other bins than its labels")
+    labels = Labels(items, dtype, edges=edges, kind=kind)
+    labels.code(labels[0])  # which refuses labels that are there twice
+    if labels.is_numeric:
+        numbers = np.array(items[: labels.missing])
+        if numbers.dtype.kind in "iuf" and (np.diff(numbers) > 0).all():
+            return Labels.of_numbers(numbers, dtype, missing=items[-1] is None, kind=kind)
+    return labels
+
+
 def pack_schema(schema: Schema) -> dict[str, Any]:
     """Return a schema as JSON can hold it; labels that columns share are written once."""
     shared: dict[int, int] = {}
@@ -46,7 +80,7 @@ def pack_schema(schema: Schema) -> dict[str, Any]:
     for labels in schema.labels:
         if id(labels) not in shared:
             shared[id(labels)] = len(sets)
-            sets.append({"dtype": labels.dtype, "items": [_pack(x) for x in labels]})
+            sets.append(_pack_labels(labels))
     return {
         "names": schema.names,
         "labels": [shared[id(labels)] for labels in schema.labels],
@@ -58,10 +92,7 @@ def pack_schema(schema: Schema) -> dict[str, Any]:
 def unpack_schema(content: Any) -> Schema:
     """Read what :func:`pack_schema` returned, and believe none of it unchecked."""
     try:
-        sets = [Labels([_unpack(x) for x in s["items"]], str(s["dtype"])) for s in content["sets"]]
-        for each in sets:
-            parse_type(each.dtype)
-            each.code(each[0])  # which refuses labels that are there twice
+        sets = [_unpack_labels(packed) for packed in content["sets"]]
         names = content["names"]
         labels = [sets[k] for k in content["labels"]]
         defaults = content["defaults"]

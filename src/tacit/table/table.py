@@ -13,6 +13,7 @@ from tacit.machine import check_fits, count_jobs
 from tacit.schema import Schema, check_query
 from tacit.statistic import Partition, Statistic
 from tacit.table import build, frames, matrices, recode
+from tacit.table.cuts import cut_schema
 from tacit.table.gateway import (
     check_records,
     check_size,
@@ -20,6 +21,7 @@ from tacit.table.gateway import (
     check_target,
     check_weights,
 )
+from tacit.table.kinds import schema_of_kinds
 from tacit.table.records import Records
 from tacit.table.schema_json import schema_from_json, schema_to_json
 
@@ -60,11 +62,15 @@ class Table(Records, store.Saved):
         What to do with missing values of a frame: they are a further label (``None``), are
         taken for the default, or are refused.
     discretise : spec or mapping, optional
-        How to cut numeric columns into bins: a spec for all real-valued columns, or
-        ``{column: spec}``. A spec is "width", "frequency", a number of bins, a list of edges,
-        "mdl" (needs `target`), or one of the classes of those names.
+        How to cut numeric columns into bins: a spec for all of them, or ``{column: spec}``. A spec
+        is "auto", "width", "frequency", a number of bins, a list of edges, "mdl" (needs `target`),
+        or one of the classes of those names. Numbers that are not cut are labels as they are.
+        One spec for all leaves columns of two numbers alone.
     target : str, optional
-        The column that "mdl" cuts are to tell apart.
+        The column that "mdl" cuts are to tell apart; it is not cut itself.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like: "numeric", "ordered",
+        "categorical", "boolean" or "identifier". :meth:`summary` shows the kinds of all columns.
     n_jobs : int, optional
         Threads for encoding. The result does not depend on it.
 
@@ -90,20 +96,28 @@ class Table(Records, store.Saved):
         missing: Literal["state", "default", "error"] = "state",
         discretise: Any = None,
         target: str | None = None,
+        kinds: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         if isinstance(data, Table):
             raise InputError("data is a Table already")
         refuse_partitions(data, "a Table", "data")
         if matrices.is_matrix(data):
-            if discretise is not None or target is not None:
-                raise InputError("discretise takes columns of a frame; give the array as a frame")
             parts = matrices.encode_matrix(data, columns, defaults)
+            if kinds is not None:
+                parts.schema = schema_of_kinds(parts.schema, kinds)
+            if discretise is not None:
+                table = Table._of(parts)
+                parts = recode.conform_table(
+                    table, cut_schema(table, discretise, target), "error", "data"
+                )
         else:
             if columns is not None:
                 raise InputError("columns names the columns of an array; a frame has names already")
             jobs = count_jobs(n_jobs)
-            parts = frames.encode_frame(data, defaults, weights, missing, discretise, target, jobs)
+            parts = frames.encode_frame(
+                data, defaults, weights, missing, discretise, target, kinds, jobs
+            )
             weights = parts.weights if isinstance(weights, str) else weights
         self._fill(parts.schema, parts.indptr, parts.values, weights, parts.native)
 
@@ -443,21 +457,24 @@ class Table(Records, store.Saved):
         schema: Schema,
         *,
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] = "error",
         argument: str = "X",
     ) -> Table:
         """Return the same records under another schema, such as that of a fitted model.
 
         Columns are matched by their names, labels by what they are: 1 is 1.0 and True, but not "1".
-        Columns that the schema does not have are passed over. It takes time proportional to the
-        stored values and labels, and none if the schema is the same.
+        Numbers are cut where the schema has bins. Columns that it does not have are passed over. It
+        takes time proportional to the stored values and labels, and none if the schema is the same.
 
         Parameters
         ----------
         schema : Schema
-            All of its columns must be there.
         unseen : {"error", "default"}
             What to do with a label, or a missing value, that occurs in a record and that the
             schema does not have: refuse it, or take it for the column's default.
+        absent : {"error", "default"}
+            What to do with a column of the schema that is not there: refuse it, or give all
+            records its default.
         argument : str
             What the caller calls this table, for error messages.
 
@@ -469,13 +486,15 @@ class Table(Records, store.Saved):
         >>> june.conform(may.schema).to_numpy().tolist()
         [[0, 0], [0, 0], [1, 1]]
         """
-        if unseen not in ("error", "default"):
-            raise InputError(f"unseen must be 'error' or 'default', got {unseen!r}")
+        for name, value in (("unseen", unseen), ("absent", absent)):
+            if value not in ("error", "default"):
+                raise InputError(f"{name} must be 'error' or 'default', got {value!r}")
         if not isinstance(schema, Schema):
             raise InputError(f"schema must be a Schema, got {type(schema).__name__}")
         if schema == self._schema:
             return self
-        return Table._of(recode.conform_table(self, schema, unseen, argument))
+        filled = Table._of(recode.fill_absent(self, schema)) if absent == "default" else self
+        return Table._of(recode.conform_table(filled, schema, unseen, argument))
 
     def with_weights(self, weights: Any) -> Table:
         """Return the same records with other weights; ``None`` for none."""

@@ -14,11 +14,16 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator, LogProbabilities
 from tacit.machine import count_jobs
 from tacit.parameters import store_parameters
-from tacit.table.features import read_features
-from tacit.table.targets import class_labels, without_target
+from tacit.table.inputs import Inputs
+from tacit.table.targets import (
+    class_labels,
+    column_classes,
+    has_classes,
+    read_classes,
+    require_target,
+)
 from tacit.tree.growth.bins import in_bins
-from tacit.tree.growth.coding import array_coding, table_coding
-from tacit.tree.growth.sample import take_sample
+from tacit.tree.growth.coding import number_columns, table_coding
 from tacit.tree.growth.settings import (
     even_settings,
     exact_total,
@@ -27,19 +32,13 @@ from tacit.tree.growth.settings import (
     float_total,
     grow_settings,
 )
-from tacit.tree.growth.target import (
-    NO_CLASS_WEIGHTS,
-    class_weights,
-    column_classes,
-    has_classes,
-    read_classes,
-)
+from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights
 from tacit.tree.model import TreeModel, class_score
 from tacit.tree.nodes import Nodes, find_leaves
 from tacit.tree.state import tree_from_state, tree_to_state
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     import polars as pl
     from matplotlib.axes import Axes
@@ -47,10 +46,9 @@ if TYPE_CHECKING:
 
     from tacit import store
     from tacit.schema import Schema
-    from tacit.table.features import Features
+    from tacit.table.input_spec import InputSpec
     from tacit.tree.drawing.text import LeafRule
-    from tacit.tree.growth.coding import Coding, Columns
-    from tacit.tree.growth.sample import Sample
+    from tacit.tree.growth.coding import Coding
 
 __all__ = ["GrownTree", "TreeClassifier", "TreeEstimator"]
 
@@ -58,11 +56,11 @@ _MOST_ENDS = 80  # of a figure's tree
 
 
 class GrownTree(NamedTuple):
-    """A tree as the kernel numbers its columns; `columns` say what is behind those of no Table."""
+    """A tree as the kernel numbers the values of a Table."""
 
     nodes: Nodes
-    coding: Coding | None = None
-    columns: Columns | None = None
+    schema: Schema
+    coding: Coding | None = None  # which only trees of partitions lack
 
 
 class TreeEstimator(Estimator):
@@ -77,63 +75,54 @@ class TreeEstimator(Estimator):
 
     def _grow(
         self,
-        sample: Sample,
+        inputs: Inputs,
         settings: dict[str, Any],
         classes: NDArray[np.int32] | None,
         n_classes: int,
         moments: Any,
         weights: NDArray[np.int64] | None,
     ) -> GrownTree:
-        """Grow a tree of a sample: of classes, of moments, or else of the codes of its target."""
-        columns: Columns | None = None
-        if sample.kind == "table":
-            coding = table_coding(sample.data, self.ordered)
-        else:
-            coding, columns = array_coding(
-                sample.data,
-                sample.kind,
-                ordered=self.ordered,
-                discretise=self.discretise,
-                classes=classes,
-                n_jobs=count_jobs(self.n_jobs),
-            )
+        """Grow a tree of records: of classes, of moments, or else of the codes of a target."""
+        records = inputs.ranked(self.discretise, classes=classes, n_jobs=self.n_jobs)
+        coding = table_coding(records, numbers=inputs.origin != "table")
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
         table = _core.TreeTable(*coding, weights)
         unit = settings["unit"]
         settings, factor = even_settings(settings, weights)
         if classes is None and moments is None:
             # The target's classes are the codes of its column: postings list them already.
-            target = np.array([sample.target], np.int64)
+            target = np.array([inputs.target], np.int64)
             _, *arrays, stats, _ = _core.grow_forest(table, target, None, settings, 1)
             stats = stats.reshape(-1, n_classes)
         else:
-            excluded = () if sample.target is None else (sample.target,)
+            excluded = () if inputs.target is None else (inputs.target,)
             *arrays, stats = _core.grow_tree(table, excluded, classes, n_classes, moments, settings)
         arrays.append(stats / unit)
         if factor != 1.0:
             arrays[8] = arrays[8] * factor  # gains
-        return GrownTree(Nodes(*arrays), coding, columns)
+        return GrownTree(Nodes(*arrays), records.schema, coding)
 
     def _keep(
         self,
         grown: GrownTree,
-        schema: Schema | None,
-        target: int | None,
-        target_name: str | None,
+        inputs: Inputs,
         settings: dict[str, Any],
     ) -> None:
-        """Keep a tree, in terms of the model's columns; `schema` is that of a Table."""
-        nodes, features = grown.nodes, None
-        if grown.columns is not None and grown.coding is not None:
-            nodes, features = in_bins(nodes, grown.coding, grown.columns)
-            schema = features.schema
-        assert schema is not None
+        """Keep a tree, in terms of the model's columns: numbers in bins between its thresholds."""
+        nodes, schema = grown.nodes, grown.schema
+        # Of a Table, numbers that a node has a child for each of stay as they are, and so does 0/1.
+        is_number = number_columns(schema, 1 if inputs.origin != "table" else 3)
+        is_number[nodes.column[nodes.complete == 1]] = False
+        if inputs.target is not None:
+            is_number[inputs.target] = False
+        if is_number.any():
+            nodes, schema = in_bins(nodes, schema, is_number)
         self._model = TreeModel(
             nodes,
             schema,
-            target,
-            features,
-            target_name=target_name,
+            inputs.target,
+            origin=inputs.origin,
+            target_name=inputs.target_name,
             criterion=self.criterion,
             prior=settings["prior"],
             prior_weight=settings["prior_weight"],
@@ -147,8 +136,8 @@ class TreeEstimator(Estimator):
         return self._model
 
     @property
-    def _features(self) -> Features:
-        return self._fitted().features
+    def _input(self) -> InputSpec:
+        return self._fitted().input
 
     @property
     def nodes_(self) -> Nodes:
@@ -158,7 +147,7 @@ class TreeEstimator(Estimator):
     @property
     def schema_(self) -> Schema:
         """The columns that the model knows, numbers in bins between its thresholds."""
-        return self._fitted().features.schema
+        return self._fitted().input.schema
 
     @property
     def n_leaves_(self) -> int:
@@ -185,8 +174,10 @@ class TreeEstimator(Estimator):
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         """
         model = self._fitted()
-        X = without_target(X, model.target_name)
-        table = read_features(self, X, model.features, unseen=self.unseen, n_jobs=self.n_jobs)
+        inputs = Inputs.read(
+            self, X, model.input, target_name=model.target_name, absent=self.absent
+        )
+        table = inputs.table(unseen=self.unseen, n_jobs=self.n_jobs)
         return find_leaves(model.nodes, table, count_jobs(self.n_jobs))
 
     # What it looks like
@@ -308,9 +299,10 @@ class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type:
         max_leaf_nodes: int | None = None,
         min_gain: float = 0.0,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        ordered: Literal["auto"] | Sequence[str | int] = "auto",
         discretise: Any = None,
+        kinds: Mapping[Any, str] | None = None,
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         store_parameters(self, locals())
@@ -330,20 +322,21 @@ class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type:
             How many records each one stands for. Records of the weight zero say nothing.
         """
         settings = grow_settings(self)
-        sample = take_sample(self, X, y, sample_weight)
+        require_target(self, y)
+        inputs = Inputs.fit(self, X, y, sample_weight, kinds=self.kinds, drop=True)
         codes: NDArray[np.int32] | None = None
-        if sample.target is None:
-            labels, codes = read_classes(sample.y, sample.data.shape[0])
-        elif self.class_weight is None and has_classes(sample.data, sample.target):
-            labels = class_labels(sample.data.schema.labels[sample.target].items)
+        if inputs.target is None:
+            labels, codes = read_classes(inputs.y, inputs.n_given, inputs.kept)
+        elif self.class_weight is None and has_classes(inputs.data, inputs.target):
+            labels = class_labels(inputs.data.schema.labels[inputs.target].items)
         else:
-            labels, codes = column_classes(sample.data, sample.target)
-        weights = self._weights(sample, labels, codes)
+            labels, codes = column_classes(inputs.data, inputs.target)
+        weights = self._weights(inputs, labels, codes)
         units = None
         if weights is not None:
             units, settings["unit"] = fixed_weights(weights)
-        grown = self._grow(sample, settings, codes, len(labels), None, units)
-        self._keep(grown, sample.schema, sample.target, sample.target_name, settings)
+        grown = self._grow(inputs, settings, codes, len(labels), None, units)
+        self._keep(grown, inputs, settings)
         return self._keep_classes(labels, grown.nodes)
 
     def _keep_classes(self, labels: NDArray[Any], nodes: Nodes) -> Self:
@@ -353,15 +346,15 @@ class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type:
         self.n_classes_ = len(labels)
         return self
 
-    def _weights(self, sample: Sample, labels: NDArray[Any], codes: Any) -> Any:
+    def _weights(self, inputs: Inputs, labels: NDArray[Any], codes: Any) -> Any:
         """Return each record's weight times that of its class; None where all are one."""
         if self.class_weight is None:
-            return sample.weights
+            return inputs.weights
         each = class_weights(
-            self.class_weight, labels, partial(_weights_of_classes, sample.weights, codes, labels)
+            self.class_weight, labels, partial(_weights_of_classes, inputs.weights, codes, labels)
         )
         with np.errstate(over="ignore"):  # what is infinite is refused below
-            weights = each[codes] if sample.weights is None else each[codes] * sample.weights
+            weights = each[codes] if inputs.weights is None else each[codes] * inputs.weights
         if not weights.any() or not np.isfinite(weights).all():
             raise InputError(NO_CLASS_WEIGHTS)
         return weights

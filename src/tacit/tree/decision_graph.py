@@ -26,7 +26,7 @@ class DecisionGraphClassifier(TreeClassifier):
         are: either split of a leaf, and the merger of two.
     prior, prior_weight, kappa, max_depth, min_samples_leaf, max_leaf_nodes, min_gain, class_weight
         As for :class:`DecisionTreeClassifier`.
-    ordered, discretise, unseen, n_jobs
+    discretise, kinds, unseen, absent, n_jobs
         As for :class:`DecisionTreeClassifier`.
 
     Attributes

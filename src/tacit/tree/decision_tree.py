@@ -9,16 +9,17 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from tacit.parameters import store_parameters
+from tacit.table.inputs import Inputs
+from tacit.table.targets import column_numbers, read_numbers, require_target
 from tacit.tree.base import GrownTree, TreeClassifier, TreeEstimator
-from tacit.tree.growth.sample import take_sample
 from tacit.tree.growth.settings import fixed_weights, grow_settings
-from tacit.tree.growth.target import Moments, column_numbers, read_numbers
+from tacit.tree.growth.target import Moments
 from tacit.tree.model import leaf_means, number_score
 from tacit.tree.nodes import find_leaves
 from tacit.tree.partitioned.growth import grow_partitioned_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -67,15 +68,18 @@ class DecisionTreeClassifier(TreeClassifier):
         What a split has to add to the score, at least: nats, but for "gini" a number of records.
     class_weight : dict or "balanced", optional
         Weights of classes, times those of the records; "balanced" gives all classes the same sum.
-    ordered : "auto" or sequence of str or int
-        Columns of labels that are split at thresholds, in the order of their labels. By default
-        those whose labels are numbers, dates or bins. Numbers of frames and arrays always are.
     discretise : spec or mapping, optional
-        How to cut numbers of a frame or an array into bins beforehand, as for
-        :class:`tacit.Table`. Without it, every threshold between two numbers is tried.
+        How to cut numbers into bins beforehand, as for :class:`tacit.Table`. Without it, every
+        threshold between two numbers is tried.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     unseen : {"error", "default"}
         What to do with a label in prediction that was not there in fit: refuse it, or take it for
         the column's default.
+    absent : {"error", "default"}, optional
+        What to do with a column that is not there in prediction: refuse it, or take its default.
+        It is refused unless X was baskets or a log, where what is not named is not there.
     n_jobs : int, optional
         Threads for coding and prediction; results do not depend on it.
 
@@ -132,8 +136,10 @@ class DecisionTreeClassifier(TreeClassifier):
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DecisionTreeClassifier:
         """Grow the tree of a partitioned table, level by level."""
         settings = grow_settings(self)
+        X = X if self.discretise is None else X.cut(self.discretise, target=y)
         tree = grow_partitioned_tree(self, X, y, settings)
-        self._keep(GrownTree(tree.nodes), X.schema, tree.target, y, settings)
+        inputs = Inputs("table", X, X.schema.names, target=tree.target, target_name=y)
+        self._keep(GrownTree(tree.nodes, X.schema), inputs, settings)
         return self._keep_classes(tree.labels, tree.nodes)
 
 
@@ -152,7 +158,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
           not raise it are not made. The prior is worth `prior_weight` records that have the mean
           and the variance of all.
 
-    splits, max_depth, min_samples_leaf, max_leaf_nodes, ordered, discretise, unseen, n_jobs
+    splits, max_depth, min_samples_leaf, max_leaf_nodes, discretise, kinds, unseen, absent, n_jobs
         As for :class:`DecisionTreeClassifier`.
     prior_weight : float, default 1.0
         For "bayes_factor".
@@ -198,9 +204,10 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         min_samples_leaf: int = 1,
         max_leaf_nodes: int | None = None,
         min_gain: float = 0.0,
-        ordered: Literal["auto"] | Sequence[str | int] = "auto",
         discretise: Any = None,
+        kinds: Mapping[Any, str] | None = None,
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         store_parameters(self, locals())
@@ -218,12 +225,13 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
             How many records each one stands for. Records of the weight zero say nothing.
         """
         settings = grow_settings(self)
-        sample = take_sample(self, X, y, sample_weight)
-        if sample.target is not None:
-            numbers = column_numbers(sample.data, sample.target)
+        require_target(self, y)
+        inputs = Inputs.fit(self, X, y, sample_weight, kinds=self.kinds, drop=True)
+        if inputs.target is not None:
+            numbers = column_numbers(inputs.data, inputs.target)
         else:
-            numbers = read_numbers(sample.y, sample.data.shape[0])
-        weights = np.ones(len(numbers)) if sample.weights is None else sample.weights
+            numbers = read_numbers(inputs.y, inputs.n_given, inputs.kept)
+        weights = np.ones(len(numbers)) if inputs.weights is None else inputs.weights
         units, unit = fixed_weights(weights, fine=True)
         moments = Moments.of(numbers, units)
         settings["unit"] = unit
@@ -232,7 +240,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         else:
             settings["criterion"] = "normal"
             settings["normal"] = moments.prior(settings["prior_weight"], units)
-        grown = self._grow(sample, settings, None, 0, (moments.first, moments.second), units)
+        grown = self._grow(inputs, settings, None, 0, (moments.first, moments.second), units)
         counts, gain = grown.nodes.counts, grown.nodes.gain
         if self.criterion == "squared_error":
             gain = gain / moments.scale / moments.scale
@@ -240,9 +248,9 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         nodes = replace(grown.nodes, gain=gain, counts=counts)
         assert grown.coding is not None  # which only trees of partitions lack
         leaves = find_leaves(nodes, grown.coding, 1)
-        means = leaf_means(leaves, numbers, sample.weights, nodes)
+        means = leaf_means(leaves, numbers, inputs.weights, nodes)
         grown = grown._replace(nodes=nodes)
-        self._keep(grown, sample.schema, sample.target, sample.target_name, settings)
+        self._keep(grown, inputs, settings)
         self._model.means = means
         self._model.normal = moments.plain_prior(settings["normal"])
         return self

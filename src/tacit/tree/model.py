@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from tacit.table.features import Features
-from tacit.tree.growth.bins import features_without, nodes_without
+from tacit.table.input_spec import InputSpec
+from tacit.tree.growth.bins import nodes_without
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.schema import Schema
+    from tacit.table.input_spec import Origin
     from tacit.tree.nodes import Nodes
 
 __all__ = ["TreeModel", "class_probabilities", "class_score", "leaf_means", "number_score"]
@@ -30,8 +31,9 @@ class TreeModel:
     _schema: Schema  # of the ids in the nodes: that of the Table it was fitted on, or of features
     # The position of the target among the columns of the schema; it is not one of the model's.
     _target: int | None = None
-    _features: Features | None = None  # where X was no Table
+    _input: InputSpec | None = None  # what X was like, where that is known already
     _: KW_ONLY
+    origin: Origin = "table"
     target_name: str | None = None
     # As the tree was grown; parameters of an estimator may change later.
     criterion: str
@@ -51,12 +53,12 @@ class TreeModel:
         return nodes_without(self._target, self._grown, self._schema)
 
     @cached_property
-    def features(self) -> Features:
+    def input(self) -> InputSpec:
         """What X was like."""
-        if self._features is not None:
-            return self._features
-        features = Features(self._schema, {}, "table")
-        return features if self._target is None else features_without(self._target, features)
+        if self._input is not None:
+            return self._input
+        spec = InputSpec.of_schema(self._schema, self.origin)
+        return spec if self._target is None else spec.without(self._target)
 
     @cached_property
     def depth(self) -> int:

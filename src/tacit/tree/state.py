@@ -8,8 +8,13 @@ import numpy as np
 
 from tacit import store
 from tacit.errors import InputError
-from tacit.parameters import check_choice, check_number, plain_parameters
-from tacit.table.features import features_from_json, features_to_json, note_features
+from tacit.parameters import (
+    check_choice,
+    check_number,
+    earlier_parameters,
+    plain_parameters,
+)
+from tacit.table.input_spec import InputSpec
 from tacit.table.schema_json import write_json
 from tacit.table.targets import pack_classes, unpack_classes
 from tacit.tree.growth.settings import PRIORS, grow_settings
@@ -54,27 +59,27 @@ def tree_to_state(tree: TreeEstimator) -> store.State:
     else:
         arrays["means"] = model.means
         facts["normal"] = model.normal
-    arrays["features"] = np.frombuffer(features_to_json(model.features), np.uint8)
+    arrays["features"] = np.frombuffer(model.input.to_json(), np.uint8)
     arrays["settings"] = np.frombuffer(write_json(facts), np.uint8)
     return arrays
 
 
 def tree_from_state(kind: type[T], state: store.State) -> T:
     """Make a tree of a class, after checking that the arrays go together."""
-    features = features_from_json(state["features"].tobytes())
+    spec = InputSpec.from_json(state["features"].tobytes())
     facts = store.read_json(state["settings"])
-    tree = kind(**facts["parameters"])
+    tree = kind(**earlier_parameters(facts["parameters"]))
     grow_settings(tree)
     for name, dtype in _TYPES.items():
         if state[name].dtype != dtype:
             raise InputError(f"{name!r} has the type {state[name].dtype}")
-    _check_nodes(state, features.schema, merged=tree._merge)
+    _check_nodes(state, spec.schema, merged=tree._merge)
     nodes = Nodes(*(state[name] for name in _TYPES))
     model = TreeModel(
         nodes,
-        features.schema,
+        spec.schema,
         None,
-        features,
+        spec,
         target_name=_name(facts["target"]),
         criterion=check_choice(facts["criterion"], "criterion", tree._criteria),
         prior=check_choice(facts["prior"], "prior", PRIORS),
@@ -89,7 +94,7 @@ def tree_from_state(kind: type[T], state: store.State) -> T:
     else:
         _note_numbers(model, state["means"], facts["normal"])
     tree._model = model
-    note_features(tree, features)
+    spec.note(tree)
     return tree
 
 

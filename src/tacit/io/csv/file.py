@@ -22,7 +22,7 @@ from tacit.io.opening import POLARS_ERRORS, first_line, naming, on_disk
 from tacit.io.tabular import TabularFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -218,6 +218,7 @@ def read_csv(
     missing: Literal["state", "default", "error"] = "state",
     discretise: Any = None,
     target: str | None = None,
+    kinds: Mapping[Any, str] | None = None,
     chunk_records: int | None = None,
     n_jobs: int | None = -1,
 ) -> Table:
@@ -225,8 +226,8 @@ def read_csv(
 
     Whole numbers, real numbers, ``true`` and ``false`` become what they are, everything else is
     text. A type holds for all of a column: one that is not a number once is text throughout.
-    Real numbers need `discretise`, as in a frame. Blank lines are skipped, but in a file
-    of one column they are missing values.
+    Numbers that are not cut (see `discretise`) are labels as they are. Blank lines are skipped,
+    but in a file of one column they are missing values.
 
     Parameters
     ----------
@@ -244,7 +245,7 @@ def read_csv(
         The quoting character; a line may break between quotes.
     columns : sequence of str, optional
         The columns to read, in this order; all by default.
-    defaults, weights, missing, discretise, target
+    defaults, weights, missing, discretise, target, kinds
         As for :class:`tacit.Table`. Cut points are those of the whole file.
     chunk_records : int, optional
         Records to hold in memory at a time, besides the Table. The result does not depend on it.
@@ -274,7 +275,7 @@ def read_csv(
     with naming(path), on_disk(path) as plain:
         file = CsvFile(path, plain, separator, header, names, null_values, quote)
         return file.table(
-            columns, defaults, weights, missing, discretise, target, chunk_records, n_jobs
+            columns, defaults, weights, missing, discretise, target, kinds, chunk_records, n_jobs
         )
 
 

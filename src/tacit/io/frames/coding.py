@@ -14,6 +14,7 @@ from tacit.schema import Schema
 from tacit.table import Table
 from tacit.table.build import Parts, choose_defaults, store_codes
 from tacit.table.frames import encode_columns
+from tacit.table.kinds import mark_identifier, of_kind
 from tacit.table.recode import join_parts
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from tacit.io.frames.labels import LabelCounts
     from tacit.io.frames.raw import RawFrame
-    from tacit.schema import Labels
+    from tacit.schema import Kind, Labels
     from tacit.table.build import Coded
     from tacit.table.discretise import Edges
 
@@ -80,7 +81,7 @@ class Coding:
 
     def _store(self, raw: RawFrame, frame: Any, first: int, n_jobs: int) -> Parts:
         known = dict(zip(self.schema.names, self.known, strict=True))
-        columns = encode_columns(frame, "state", dict(self.edges), None, n_jobs, first, known)
+        columns = encode_columns(frame, "state", self.edges, n_jobs, first, known)
         columns = [self._recode(raw, c, column) for c, column in enumerate(columns)]
         parts = store_codes(columns, None, n_jobs)
         parts.schema = self.schema
@@ -90,14 +91,15 @@ class Coding:
         """Bring a column under the labels of all partitions, with one vote for its default."""
         codes = self.codes[c]
         if column.labels is not self.known[c]:
-            try:
-                codes = codes[[self.known[c].code(label) for label in column.labels]]
-            except KeyError as error:
+            found = self.known[c].find_all(column.labels)
+            if (found < 0).any():
+                label = column.labels[int((found < 0).argmax())]
                 raise FileError(
                     raw.path,
                     f"has changed since its labels were counted: column {column.name!r} "
-                    f"holds {error.args[0]!r}",
-                ) from None
+                    f"holds {label!r}",
+                )
+            codes = codes[found]
         column.ranks = np.where(column.ranks < 0, -1, codes[column.ranks])
         column.labels = self.schema.labels[c]
         column.counts = np.bincount([self.schema.defaults[c]], minlength=len(column.labels))
@@ -110,15 +112,17 @@ def choose_coding(
     defaults: Any,
     edges: Mapping[str, Edges],
     weights: str | None,
+    kinds: Mapping[str, Kind],
 ) -> tuple[Coding, int]:
     """Choose labels and defaults by what the first pass counted; count what will be stored."""
     labels, counts, codes = [], [], []
-    for kept, times in zip(counted.labels, counted.counts, strict=True):
+    for name, kept, times in zip(counted.names, counted.labels, counted.counts, strict=True):
         code = np.arange(len(kept))
         if missing == "default" and kept.missing is not None and len(kept) > 1:
             code[-1] = -1
             kept, times = kept.without_missing(), times[:-1]
-        labels.append(kept)
+        kept = of_kind(kept, kinds.get(name), name)
+        labels.append(mark_identifier(kept, counted.n_records))
         counts.append(times)
         codes.append(code)
     chosen = choose_defaults(counted.names, labels, counts, defaults)

@@ -10,8 +10,8 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.io.frames.raw import naming_location, raw_partition
 from tacit.statistic import Statistic
+from tacit.table.cuts import numbers_to_cut
 from tacit.table.discretise import Edges, EqualWidth, cut_points
-from tacit.table.frames import numbers_to_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -75,7 +75,7 @@ class LabelDictionary(Statistic["LabelCounts"]):
                     frame = frame.select(self.columns)
                 known = dict(zip(total.names, total.labels, strict=True)) if total else None
                 coded = encode_columns(
-                    frame, missing, dict(self.edges), None, partition.n_jobs, raw.first, known
+                    frame, missing, self.edges, partition.n_jobs, raw.first, known
                 )
             counts = _of_columns(coded)
             total = counts if total is None else self.merge(total, counts)
@@ -111,7 +111,7 @@ def spread_counts(counts: NDArray[np.int64], labels: Labels, merged: Labels) -> 
     if labels is merged or labels == merged:
         return counts
     wider = np.zeros(len(merged), np.int64)
-    wider[[merged.code(label) for label in labels]] = counts
+    wider[merged.find_all(labels)] = counts
     return wider
 
 

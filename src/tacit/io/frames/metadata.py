@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from tacit.errors import InputError
 from tacit.io.frames.coding import choose_coding
@@ -16,7 +15,7 @@ from tacit.io.frames.memory import coding_bytes
 from tacit.io.frames.readers import CodedReader, RawReader
 from tacit.scale.partitioned_table import Metadata
 from tacit.scale.partitions import Partitions
-from tacit.table.frames import specs_of
+from tacit.table.cuts import specs_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from tacit.io.frames.labels import LabelCounts
     from tacit.io.frames.readers import ReadOptions
     from tacit.scale.partitioned_table import PassRunner
+    from tacit.schema import Kind
 
 __all__ = ["ScanOptions", "find_metadata", "raw_partitions"]
 
@@ -43,6 +43,7 @@ class ScanOptions:
     n_bytes: int  # what loading a partition is to take, about
     n_records: int | None  # how many records a partition is to have
     origin: str  # the files, for people
+    kinds: dict[str, Kind]
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -51,8 +52,9 @@ class ScanOptions:
 
     def specs(self, types: Any) -> dict[str, Any]:
         """Return how to cut columns of numbers."""
-        empty = pl.DataFrame(schema={name: types[name] for name in self.columns})
-        specs = specs_of(empty, self.discretise, None)
+        specs = specs_of(
+            {name: types[name] for name in self.columns}, self.discretise, None, self.kinds
+        )
         check_specs(specs)
         return specs
 
@@ -89,7 +91,9 @@ def find_metadata(
     counted = passes.reduce(raw, statistic, "partitions")
     if counted is None:
         raise options.no_records()
-    coding, n_stored = choose_coding(counted, missing, options.defaults, edges, weights)
+    coding, n_stored = choose_coding(
+        counted, missing, options.defaults, edges, weights, options.kinds
+    )
     chosen, sizes = _sized(counted, sources, coding.schema.n_values, n_stored, weights is not None)
     firsts = tuple((np.cumsum(sizes) - sizes).tolist())
     partitions = Partitions(chosen, CodedReader(coding, read_options), firsts)

@@ -75,7 +75,7 @@ class TableFiles:
         tables = Partitions(sources, _TableReader(weighted), (0,) * len(sources))
         counted = passes.reduce(tables, _TableLabels(), "partitions")
         assert counted is not None  # no Table is empty
-        coding, n_stored = choose_coding(counted, "state", self._defaults, {}, None)
+        coding, n_stored = choose_coding(counted, "state", self._defaults, {}, None, {})
         partitions = Partitions(sources, _TableReader(weighted, coding.schema), firsts)
         return Metadata(coding.schema, partitions, sizes, n_stored, weighted)
 

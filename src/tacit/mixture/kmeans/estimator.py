@@ -18,7 +18,6 @@ from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.mixture.cluster_model import ClusterModel
 from tacit.mixture.kmeans import seeding
-from tacit.mixture.kmeans.input import number_points
 from tacit.mixture.kmeans.lloyd import ALGORITHMS, Lloyd, Request
 from tacit.mixture.kmeans.partitioned import (
     AssignAll,
@@ -27,7 +26,7 @@ from tacit.mixture.kmeans.partitioned import (
     mean_variance,
     take_sample,
 )
-from tacit.mixture.kmeans.points import TablePoints
+from tacit.mixture.kmeans.points import NumberPoints, TablePoints
 from tacit.mixture.kmeans.state import kmeans_of_state, state_of_kmeans
 from tacit.mixture.kmeans.text import coordinate_names, describe
 from tacit.mixture.lockstep import MIN_GAIN
@@ -35,8 +34,10 @@ from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
 from tacit.parameters import store_parameters
 from tacit.scale import PartitionedTable, as_partitioned
-from tacit.table import Table, as_table
-from tacit.table.features import weigh
+from tacit.table import Table
+from tacit.table.input_spec import InputSpec, Numbers, array_names
+from tacit.table.inputs import Inputs, read_sample_weight, weigh
+from tacit.table.one_hot import number_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -90,9 +91,15 @@ class KMeans(
         passes over records of which it is known, by the triangle inequality, that they stay where
         they are. "auto" keeps bounds as long as they spare enough. Labels are the same. There are
         no bounds for partitions, as they would be numbers for each record.
+    discretise : spec or mapping, default "auto"
+        How numeric columns of a Table are cut into bins, as for :class:`tacit.Table`; frames and
+        arrays are numbers as they are.
     unseen : {"error", "default"}
         What happens to labels of a Table that were not there in fit: an error, or they are taken
         for the default.
+    absent : {"error", "default"}, optional
+        What to do with a column that is not there in prediction: refuse it, or take its default.
+        It is refused unless X was baskets or a log, where what is not named is not there.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads; the result does not depend on it.
@@ -142,7 +149,9 @@ class KMeans(
         max_iter: int = 300,
         tol: float = 1e-4,
         algorithm: str = "auto",
+        discretise: Any = "auto",
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -151,18 +160,21 @@ class KMeans(
 
     def _fit(self, X: Any, sample_weight: Any) -> None:
         if isinstance(X, PartitionedTable):
-            n_records, best = X.n_records, self._cluster_partitions(X)
+            X = X if self.discretise is None else X.cut(self.discretise)
+            self._keep(X.schema, X.n_records, self._cluster_partitions(X))
         else:
-            n_records, best = self._cluster(X, sample_weight)
-        self._keep(X.schema if isinstance(X, Table | PartitionedTable) else None, n_records, best)
+            inputs = Inputs.fit(self, X, None, sample_weight)
+            schema: Schema | None = None
+            if isinstance(inputs.data, Table) or _has_labels(inputs.data):
+                table = inputs.table(self.discretise, n_jobs=self.n_jobs)
+                points: Points = TablePoints(table, table.weights)
+                schema = table.schema
+            else:
+                points = NumberPoints(number_rows(inputs), inputs.weights)
+            self._keep(schema, points.n_records, self._cluster(points))
 
-    def _cluster(self, X: Any, sample_weight: Any) -> tuple[int, Clustering]:
+    def _cluster(self, points: Points) -> Clustering:
         k, tol, random = self._check_settings()
-        if isinstance(X, Table):
-            table = weigh(X, sample_weight)
-            points: Points = TablePoints(table, table.weights)
-        else:
-            points = number_points(self, X, sample_weight)
         positive = None if points.weights is None else int(np.count_nonzero(points.weights))
         _check_enough(k, points.n_records, positive, points.width)
         fixed = self._fixed_centres(k, points.width)
@@ -179,7 +191,7 @@ class KMeans(
         best = reduce(_better, clusterings)
         if points.offset is not None:
             best = best._replace(centres=best.centres + points.offset)
-        return points.n_records, best
+        return best
 
     def _cluster_partitions(self, X: PartitionedTable) -> Clustering:
         k, tol, random = self._check_settings()
@@ -444,14 +456,23 @@ class KMeans(
         if self.schema_ is not None:
             table = self._table(X, sample_weight)
             return TablePoints(table, table.weights)
-        if isinstance(X, Table):
-            raise InputError("X is a Table, but the model was fitted to numbers")
-        return number_points(self, X, sample_weight, self.cluster_centers_)
+        inputs = Inputs.read(self, X, self._input)
+        weights = read_sample_weight(sample_weight, inputs.n_records)
+        return NumberPoints(number_rows(inputs), weights, self.cluster_centers_.mean(axis=0))
 
     def _table(self, X: Any, sample_weight: Any = None) -> Table:
         """Return a Table under the schema of the fit."""
-        assert self.schema_ is not None
-        return weigh(as_table(X), sample_weight).conform(self.schema_, unseen=self.unseen)
+        inputs = Inputs.read(self, X, self._input, absent=self.absent)
+        return weigh(inputs.table(unseen=self.unseen, n_jobs=self.n_jobs), sample_weight)
+
+    @property
+    def _input(self) -> InputSpec:
+        """What X was like."""
+        if self.schema_ is not None:
+            return InputSpec.of_schema(self.schema_)
+        n, named = int(self.n_features_in_), hasattr(self, "feature_names_in_")
+        names = self.feature_names_in_.tolist() if named else array_names(n)
+        return InputSpec.of_domains("frame" if named else "array", names, [Numbers()] * n)
 
     def _adapter(self, records: PartitionedTable) -> SchemaAdapter:
         """Return what reads partitions as records like those that were fitted."""
@@ -477,6 +498,13 @@ class KMeans(
                 f"column: column {position} is not among the {self.n_features_in_} columns"
             )
         return position
+
+
+def _has_labels(data: Any) -> bool:
+    """Return whether a frame has columns of something else than numbers."""
+    return isinstance(data, pl.DataFrame) and not all(
+        dtype.is_numeric() or dtype == pl.Boolean for dtype in data.dtypes
+    )
 
 
 def _better(best: Clustering, other: Clustering) -> Clustering:

@@ -22,12 +22,12 @@ from tacit.network.bif import files
 from tacit.network.bif.bif_reader import read_bif_text
 from tacit.network.bif.xmlbif import read_xmlbif_bytes
 from tacit.network.inference.net import Net
-from tacit.network.inference.records import as_table
 from tacit.network.parameters.estimate import check_prior, make_tables
 from tacit.network.parameters.table_counts import count_tables, fill_in_tables
 from tacit.network.search.learning import Learning, arcs_to_parents, estimate_net, learn_net
 from tacit.parameters import check_choice, check_number, rename_parameters, store_parameters
 from tacit.scale import as_partitioned
+from tacit.table.inputs import Inputs
 
 if TYPE_CHECKING:
     import os
@@ -82,10 +82,17 @@ class BayesNet(NetEstimator):
     missing : {"state", "ignore"}
         Missing values are a label of their own, or a record counts for all families of which it
         lacks nothing.
-    discretise : spec or mapping, optional
-        How to cut real-valued columns into bins, as for :class:`tacit.Table`.
+    discretise : spec or mapping, default "auto"
+        How numeric columns are cut into bins, as for :class:`tacit.Table`. ``None`` makes every
+        distinct number a label.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     unseen : {"error", "default"}
         What to do with labels that were not there in fit.
+    absent : {"error", "default"}, optional
+        What to do with a column that is not there in prediction: refuse it, or take its default.
+        It is refused unless X was baskets or a log, where what is not named is not there.
     random_state : int, RandomState, Generator or None
     n_jobs : int, optional
         Threads; the net does not depend on it.
@@ -151,8 +158,10 @@ class BayesNet(NetEstimator):
         max_seconds: float | None = None,
         parameters: Literal["bdeu", "k2", "mle"] = "bdeu",
         missing: Literal["state", "ignore"] = "state",
-        discretise: Any = None,
+        discretise: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -209,7 +218,8 @@ class BayesNet(NetEstimator):
         parameters: Literal["bdeu", "k2", "mle"] = "bdeu",
         prior_weight: float = 1.0,
         missing: Literal["state", "ignore"] = "state",
-        discretise: Any = None,
+        discretise: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
     ) -> Self:
         """Return the net with these arcs, and with tables estimated from records.
@@ -219,7 +229,7 @@ class BayesNet(NetEstimator):
         X : Table, PartitionedTable, frame, mapping of columns, array or sparse array
         arcs : sequence of (from, to)
             Columns by name or position.
-        parameters, prior_weight, missing, discretise, n_jobs
+        parameters, prior_weight, missing, discretise, kinds, n_jobs
             As for the net itself.
 
         Examples
@@ -232,12 +242,16 @@ class BayesNet(NetEstimator):
         """
         net = cls(
             parameters=parameters, prior_weight=prior_weight, missing=missing,
-            discretise=discretise, n_jobs=n_jobs,
+            discretise=discretise, kinds=kinds, n_jobs=n_jobs,
         )  # fmt: skip
         partitions = as_partitioned(X)
         if partitions is not None:
             net._check_partitions()
-        table = net._take(X)[0] if partitions is None else partitions
+        table: Any = partitions
+        if table is None:
+            table = net._take(X)[0]
+        elif discretise is not None:
+            table = table.cut(discretise)
         return net._keep(estimate_net(table, arcs_to_parents(table.schema, arcs), net))
 
     def fit_parameters(
@@ -285,7 +299,9 @@ class BayesNet(NetEstimator):
         rounds, gain = check_int(max_iter, "max_iter", 1), check_number(tol, "tol", 0)
         before = self._fitted()
         partitions = as_partitioned(X)
-        table = as_table(before.schema, X) if partitions is None else partitions
+        table: Any = partitions
+        if table is None:
+            table = Inputs.read(self, X, self._input, absent=self.absent).ranked()
         if missing == "ignore":
             counts = count_tables(before.schema, before.parents, table)
             tables = make_tables(counts, parameters, weight)

@@ -16,6 +16,8 @@ from tacit.network.search.search import arc_gains, best_branching, network_score
 from tacit.parameters import store_parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from numpy.typing import NDArray
 
@@ -42,10 +44,17 @@ class Branching(NetEstimator):
         The score that the net maximises, in nats, as for :class:`BayesNet`.
     prior_weight : float, default 10.0
         Of "bdeu" and "bds" the equivalent sample size, of "k2" what is added to each count.
-    discretise : spec or mapping, optional
-        How to cut real-valued columns into bins, as for :class:`tacit.Table`.
+    discretise : spec or mapping, default "auto"
+        How numeric columns are cut into bins, as for :class:`tacit.Table`. ``None`` makes every
+        distinct number a label.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     unseen : {"error", "default"}
         What to do with labels that were not there to learn from.
+    absent : {"error", "default"}, optional
+        What to do with a column that is not there in prediction: refuse it, or take its default.
+        It is refused unless X was baskets or a log, where what is not named is not there.
     n_jobs : int, optional
         Threads; the result does not depend on it.
 
@@ -79,8 +88,10 @@ class Branching(NetEstimator):
         criterion: Criterion = "bdeu",
         *,
         prior_weight: float = 10.0,
-        discretise: Any = None,
+        discretise: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] | None = None,
         n_jobs: int | None = None,
     ) -> None:
         store_parameters(self, locals())

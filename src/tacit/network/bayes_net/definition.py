@@ -14,6 +14,7 @@ from tacit.network.bayes_net.graph import check_acyclic
 from tacit.network.inference.sampling import likely_codes
 from tacit.schema import Labels, Schema
 from tacit.schema.types import label_items
+from tacit.table.discretise import text_labels
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,7 +47,9 @@ def _labels(name: str, given: Any) -> Labels:
             raise InputError(f"columns: the labels of {name!r} are of several types: {items}")
         try:
             series = pl.Series(name, items, strict=False)
-            labels = Labels(label_items(series), str(series.dtype))
+            found = label_items(series)
+            text = series.dtype == pl.String
+            labels = text_labels(found) if text else Labels(found, str(series.dtype))
         except (TypeError, pl.exceptions.PolarsError) as error:
             raise InputError(f"columns: the labels of {name!r} cannot be used: {error}") from None
         except InputError as error:

@@ -18,10 +18,10 @@ from tacit.network.bif.bif_writer import bif_text
 from tacit.network.bif.xmlbif import xmlbif_text
 from tacit.network.density import DensityEstimator, probabilities
 from tacit.network.inference.evidence import check_columns
-from tacit.network.inference.records import Records, as_table, read_records
+from tacit.network.inference.records import Records, read_records
 from tacit.parameters import check_choice, plain_parameters
-from tacit.table import Table
-from tacit.table.features import Features, fit_features, note_features, take_columns
+from tacit.table.input_spec import InputSpec
+from tacit.table.inputs import Inputs
 
 if TYPE_CHECKING:
     import os
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tacit.plot.scene import Scene
     from tacit.scale import PartitionedTable
     from tacit.schema import Column, Schema
+    from tacit.table import Table
 
 __all__ = ["NetEstimator"]
 
@@ -47,9 +48,11 @@ class NetEstimator(DensityEstimator):
 
     _noun = "Bayes net"
     _net: Net
-    _features: Features
+    _input: InputSpec
     discretise: Any
+    kinds: Any
     unseen: Literal["error", "default"]
+    absent: Literal["error", "default"] | None
 
     # Learning
 
@@ -76,17 +79,16 @@ class NetEstimator(DensityEstimator):
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> Self:
         """Learn from counts of partitions."""
         check_choice(self.unseen, "unseen", ("error", "default"))
-        self._learn(X, "table")
+        self._learn(X if self.discretise is None else X.cut(self.discretise), "table")
         return self
 
     def _take(self, X: Any, sample_weight: Any = None) -> tuple[Table, Any]:
         """Return the records to learn from, and whether they were a table, a frame or an array."""
-        table, features = fit_features(
-            self, X, discretise=self.discretise, sample_weight=sample_weight, n_jobs=self.n_jobs
-        )
+        inputs = Inputs.fit(self, X, None, sample_weight, kinds=self.kinds)
+        table = inputs.table(self.discretise, n_jobs=self.n_jobs)
         if table.weights is not None and not table.weights.any():
             raise InputError("sample_weight: all weights are zero")
-        return table, features.kind
+        return table, inputs.origin
 
     def _learn(self, table: Table | PartitionedTable, kind: Any) -> None:
         raise NotImplementedError
@@ -94,8 +96,8 @@ class NetEstimator(DensityEstimator):
     def _keep(self, net: Net, kind: Any = "table") -> Self:
         """Note what was learnt."""
         self._net = net
-        self._features = Features(net.schema, {}, kind)
-        note_features(self, self._features)
+        self._input = InputSpec.of_schema(net.schema, kind)
+        self._input.note(self)
         return self
 
     def _fitted(self) -> Net:
@@ -237,10 +239,9 @@ class NetEstimator(DensityEstimator):
     # Records and questions
 
     def _read(self, X: Any) -> Records:
-        schema, kind = self._fitted().schema, self._features.kind
-        if kind != "table" and not isinstance(X, Table):  # with scikit-learn's checks of columns
-            kind, X = take_columns(self, X, reset=False)
-        return read_records(schema, as_table(schema, X), unseen=self.unseen)
+        schema = self._fitted().schema
+        inputs = Inputs.read(self, X, self._input, absent=self.absent)
+        return read_records(schema, inputs.ranked(), unseen=self.unseen)
 
     def _score_records(self, records: Records) -> NDArray[np.float64]:
         return self._fitted().log_probabilities(records)
@@ -311,7 +312,7 @@ class NetEstimator(DensityEstimator):
 
     def to_state(self) -> dict[str, NDArray[Any]]:
         """Return the named arrays that a file holds."""
-        facts = {"parameters": plain_parameters(self), "kind": self._features.kind}
+        facts = {"parameters": plain_parameters(self), "kind": self._input.origin}
         return net_to_state(self._fitted()) | {"settings": store.json_array(facts)}
 
     @classmethod

@@ -20,12 +20,14 @@ from tacit.network.bayes_net.definition import fix_rows
 from tacit.network.bayes_net.graph import cycle_text, find_cycle
 from tacit.network.bif.bif_scanner import Scanner, split_names
 from tacit.network.bif.bif_words import read_note
-from tacit.schema import Labels
+from tacit.table.discretise import text_labels
 
 if TYPE_CHECKING:
     import os
 
     from numpy.typing import NDArray
+
+    from tacit.schema import Labels
 
 __all__ = ["ParsedNet", "read_bif_text"]
 
@@ -304,7 +306,7 @@ def _finish(scanner: Scanner, variables: list[_Variable]) -> ParsedNet:
     for variable in variables:
         if variable.parents is None or variable.table is None:
             scanner.fail(f"the variable {variable.name!r} has no probabilities", variable.offset)
-        name, labels = variable.name, Labels(variable.labels, "String")
+        name, labels = variable.name, text_labels(variable.labels)
         while note is not None and note[0] < variable.end:
             if note[0] > variable.offset:
                 name, labels = _apply(note[1], name, labels)

@@ -21,6 +21,7 @@ from tacit.network.bayes_net.definition import fix_rows
 from tacit.network.bayes_net.graph import cycle_text, find_cycle
 from tacit.network.bif.bif_reader import ParsedNet
 from tacit.schema import Labels, Schema
+from tacit.table.discretise import text_labels
 from tacit.table.schema_json import pack_schema, unpack_schema
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ def _kept(element: _Element, name: str, outcomes: list[str]) -> tuple[str, Label
             if _outcomes(column.labels) == outcomes:
                 fits = column.name.strip().rstrip("_") == name.rstrip("_")
                 return column.name if fits else name, column.labels
-    return name, Labels(outcomes, "String")
+    return name, text_labels(outcomes)
 
 
 def _names(schema: Schema) -> list[str]:

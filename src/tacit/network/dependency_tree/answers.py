@@ -50,9 +50,9 @@ def score_records(model: TreeDensity, layout: Layout, records: Records) -> Float
     scores = np.empty(records.n_records)
     rest = np.arange(records.n_records)
     if not layout.numeric.any() and _all_possible(model):
-        assert layout.features is not None
+        assert layout.schema is not None
         assert records.table is not None
-        scores = SparseScores(model, layout.features.schema).scores(records.table)
+        scores = SparseScores(model, layout.spec.schema).scores(records.table)
         rest = _incomplete(layout, records)
     for rows, part in _parts(model, records, rest):
         evidence = records_evidence(model, layout, part)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tacit.plot.scene import Scene
     from tacit.scale import PartitionedTable
     from tacit.schema import Column, Schema
-    from tacit.table.features import Features
+    from tacit.table.input_spec import InputSpec
 
 __all__ = ["DependencyTree"]
 
@@ -92,9 +92,6 @@ class DependencyTree(DensityEstimator):
     tree_edges : {"interval", "exact"}
         Whether edges in the tree have intervals, too, or are read in full, as in the paper
         ("mist").
-    numeric : {"auto", "all", "none"} or list of columns
-        Which columns are numbers with normal distributions: by default those of real numbers in
-        arrays and frames, or all that hold numbers, or none. The others are discrete.
     missing : {"state", "ignore"}
         Whether missing labels are a label of their own in `fit`, or left out pair by pair. Missing
         numbers can only be left out.
@@ -102,9 +99,17 @@ class DependencyTree(DensityEstimator):
         Pseudo-records that are spread evenly over the cells of each pair of discrete columns; of a
         label and a number, over the labels, with the distribution of all numbers.
     discretise : spec or mapping, optional
-        How to cut real-valued columns into bins, as for :class:`tacit.Table`.
+        How numeric columns are cut into bins, as for :class:`tacit.Table`. Without it, real
+        numbers, and whole ones of which there are too many for labels (see
+        :class:`tacit.table.Auto`), have normal distributions.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     unseen : {"error", "default"}
         What to do with labels that were not there in fit.
+    absent : {"error", "default"}, optional
+        What to do with a column that is not there in prediction: refuse it, or take its default.
+        It is refused unless X was baskets or a log, where what is not named is not there.
     random_state : int, RandomState, Generator or None
         For the order in which records are read ("mist").
     n_jobs : int, optional
@@ -170,11 +175,12 @@ class DependencyTree(DensityEstimator):
         interval: Literal["clt", "hoeffding"] = "clt",
         guarantee: Literal["tree", "decision"] = "tree",
         tree_edges: Literal["interval", "exact"] = "interval",
-        numeric: Any = "auto",
         missing: Literal["state", "ignore"] = "state",
         smoothing: float = 1.0,
         discretise: Any = None,
+        kinds: Mapping[Any, str] | None = None,
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -212,7 +218,7 @@ class DependencyTree(DensityEstimator):
         fitted = self._fit_bits(X, sample_weight)
         if fitted is None:
             columns, layout = fit_columns(
-                self, X, numeric=self.numeric, discretise=self.discretise, missing=self.missing,
+                self, X, kinds=self.kinds, discretise=self.discretise, missing=self.missing,
                 sample_weight=sample_weight, n_jobs=self.n_jobs,
             )  # fmt: skip
             fitted = layout, self._find(columns)
@@ -221,7 +227,8 @@ class DependencyTree(DensityEstimator):
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> Self:
         """Learn from counts of partitions."""
         self._check()
-        columns, layout = partition_columns(X, self.numeric, self.missing)
+        X = X.cut("auto" if self.discretise is None else self.discretise)
+        columns, layout = partition_columns(X, self.missing)
         return self._keep(layout, self._find(columns))
 
     def _check(self) -> None:
@@ -233,7 +240,7 @@ class DependencyTree(DensityEstimator):
     def _fit_bits(self, X: Any, sample_weight: Any) -> tuple[Layout, Structure] | None:
         """Fit a matrix of 0 and 1 without making a table of it, where that is possible."""
         plain = sample_weight is None and self.discretise is None and self.algorithm != "mist"
-        if not plain or self.numeric not in ("auto", "none") or not is_bytes(X):
+        if not plain or self.kinds or not is_bytes(X):
             return None
         binary = binary_structure(X, self.n_jobs)
         return None if binary is None else (label_layout(binary[0]), binary[1])
@@ -288,9 +295,8 @@ class DependencyTree(DensityEstimator):
         return self._layout.schema
 
     @property
-    def _features(self) -> Features | None:
-        """How discrete columns are read."""
-        return self._layout.features
+    def _input(self) -> InputSpec:
+        return self._layout.spec
 
     @property
     def root_(self) -> int:
@@ -312,7 +318,9 @@ class DependencyTree(DensityEstimator):
 
     def _read(self, X: Any) -> Records:
         self._fitted()
-        return read_records(self, X, self._layout, unseen=self.unseen, n_jobs=self.n_jobs)
+        return read_records(
+            self, X, self._layout, unseen=self.unseen, absent=self.absent, n_jobs=self.n_jobs
+        )
 
     def _score_records(self, records: Records) -> NDArray[np.float64]:
         return score_records(self._fitted(), self._layout, records)

@@ -5,20 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import InputError
 from tacit.parameters import is_number
 from tacit.schema import Labels, Schema
-from tacit.table.features import (
-    Features,
-    array_names,
-    features_from_json,
-    features_to_json,
-    note_names,
-)
+from tacit.table.input_spec import InputSpec
+from tacit.table.schema_json import write_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,19 +22,24 @@ if TYPE_CHECKING:
 
 __all__ = ["Layout", "layout_from_json", "layout_to_json"]
 
-Kind: TypeAlias = Literal["table", "frame", "array"]
-
 
 @dataclass(frozen=True)
 class Layout:
     """What a fitted tree remembers of its X."""
 
-    kind: Kind
-    names: tuple[str, ...]  # of all columns
-    numeric: NDArray[np.bool_]  # which of them are numbers
+    # How columns are read: numbers, or labels with one for missing values in every column
+    spec: InputSpec
     schema: Schema | None  # the discrete columns, with the labels that have probabilities
-    # How they are read: the same labels, and in every column one for missing values
-    features: Features | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        return self.spec.names
+
+    @property
+    def numeric(self) -> NDArray[np.bool_]:
+        """Which of them are numbers."""
+        return self.spec.numeric
 
     @property
     def arities(self) -> NDArray[np.int64]:
@@ -51,9 +51,7 @@ class Layout:
 
     def position(self, column: Any, argument: str = "column") -> int:
         """Return the position of a column given by name or position."""
-        one = Labels([0], "Int64")
-        n = len(self.names)
-        return Schema(self.names, [one] * n, np.zeros(n, np.int64)).position(column, argument)
+        return self.spec.position(column, argument)
 
     def discrete(self, position: int) -> Column:
         """Return a discrete column."""
@@ -86,47 +84,23 @@ class Layout:
 
     def note(self, estimator: Any) -> None:
         """Note the columns on an estimator, where scikit-learn looks for them."""
-        note_names(estimator, self.names)
-        if self.kind == "array":
-            del estimator.feature_names_in_
+        self.spec.note(estimator)
 
 
 def layout_to_json(layout: Layout) -> bytes:
     """Write a layout, for files of models."""
-    content = {
-        "kind": layout.kind,
-        "names": layout.names,
-        "numeric": layout.numeric.tolist(),
-        "features": None if layout.features is None else features_to_json(layout.features).decode(),
-        "missing": None
-        if layout.schema is None
-        else [labels.missing is not None for labels in layout.schema.labels],
-    }
-    return json.dumps(content).encode()
+    schema = layout.schema
+    missing = None if schema is None else [labels.missing is not None for labels in schema.labels]
+    return write_json({**json.loads(layout.spec.to_json()), "missing": missing})
 
 
 def layout_from_json(data: bytes) -> Layout:
     """Read what :func:`layout_to_json` wrote, and believe none of it unchecked."""
-    try:
-        content = json.loads(data)
-        kind, names, flags = content["kind"], tuple(content["names"]), content["numeric"]
-        packed, states = content["features"], content["missing"]
-        fine = all(isinstance(x, str) for x in names) and all(x in (True, False) for x in flags)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"its columns cannot be read ({error})") from None
-    if not fine or not names or len(set(names)) < len(names) or len(flags) != len(names):
-        raise InputError("its columns are not those of a tree")
-    if kind not in ("table", "frame", "array"):
-        raise InputError(f"its columns are of the kind {kind!r}, which is not known")
-    if kind == "array" and list(names) != array_names(len(names)):
-        raise InputError("its columns are those of an array, but have names")
-    numeric = np.array(flags, np.bool_)
-    if numeric.all():
-        return Layout(kind, names, numeric, None, None)
-    features = features_from_json(packed.encode() if isinstance(packed, str) else b"")
-    reading = features.schema
-    held = tuple(name for name, flag in zip(names, numeric, strict=True) if not flag)
-    if reading.names != held or not isinstance(states, list) or len(states) != len(held):
+    spec = InputSpec.from_json(data)
+    if spec.numeric.all():
+        return Layout(spec, None)
+    reading, states = spec.schema, json.loads(data).get("missing")
+    if not isinstance(states, list) or len(states) != len(reading):
         raise InputError("its labels are not those of its discrete columns")
     if any(known.missing is None for known in reading.labels):
         raise InputError("it has a column without a label for missing values")
@@ -135,6 +109,6 @@ def layout_from_json(data: bytes) -> Layout:
     for known, state in zip(reading.labels, states, strict=True):
         key = (id(known), bool(state))
         if key not in shared:
-            shared[key] = known if state else Labels(known.items[:-1], known.dtype)
+            shared[key] = known if state else known.without_missing()
         labels.append(shared[key])
-    return Layout(kind, names, numeric, Schema(held, labels, reading.defaults), features)
+    return Layout(spec, Schema(reading.names, labels, reading.defaults))

@@ -9,11 +9,8 @@ import numpy as np
 
 from tacit.errors import InputError
 from tacit.machine import check_fits
-from tacit.schema import Labels, Schema
+from tacit.schema import Schema
 from tacit.table import Table
-from tacit.table.discretise import bin_edges
-from tacit.table.features import array_frame, array_table, is_sparse
-from tacit.table.frames import to_polars
 from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:
@@ -22,11 +19,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.scale import PartitionedTable
-    from tacit.schema import Column
+    from tacit.schema import Column, Labels
 
 __all__ = [
     "Records",
-    "as_table",
     "find_code",
     "make_table",
     "read_records",
@@ -93,32 +89,6 @@ class Records:
         return cell, ~lacking
 
 
-def as_table(schema: Schema, X: Any) -> Table:
-    """Return X as a Table; numbers of columns that the net has in bins are cut.
-
-    Arrays have the net's columns, in order.
-    """
-    if isinstance(X, Table):
-        return X
-    bins = ((column.name, bin_edges(column.labels)) for column in schema)
-    edges = {name: cut for name, cut in bins if cut is not None}
-    if hasattr(X, "shape") and not hasattr(X, "columns"):
-        if len(X.shape) != 2 or X.shape[1] != len(schema):
-            raise InputError(
-                f"X must have {len(schema)} columns as the net has, got an array of "
-                f"shape {tuple(X.shape)}"
-            )
-        if is_sparse(X) and not edges:
-            return array_table(X, schema.names)
-        X = array_frame(X, schema.names)
-    try:
-        frame, _ = to_polars(X)
-        cuts = {c: edges[c] for c in frame.columns if c in edges and frame[c].dtype.is_numeric()}
-        return Table(frame, discretise=cuts or None)
-    except InputError as error:
-        raise InputError(f"X: {error}") from None
-
-
 def read_records(
     schema: Schema,
     table: Table,
@@ -155,6 +125,9 @@ def read_records(
 
 def _match(theirs: Labels, ours: Labels) -> NDArray[np.int64]:
     """Return the code in `ours` of each label; -1 for what is not known, -2 for what is wrong."""
+    if ours.edges is not None and theirs.is_numeric:
+        codes = ours.find_all(theirs)
+        return np.where((codes < 0) & (np.arange(len(theirs)) != theirs.missing), -2, codes)
     by_text = all(isinstance(label, str) for label in ours)
     return np.array([find_code(ours, label, by_text=by_text) for label in theirs], np.int64)
 
@@ -238,7 +211,7 @@ def without_missing(schema: Schema, table: Table | PartitionedTable | None = Non
             continue
         if len(known) == 1:
             raise InputError(f"X: column {schema.names[c]!r} has only missing values")
-        labels[c] = Labels(known.items[:-1], known.dtype)
+        labels[c] = known.without_missing()
         if mostly_missing[c]:
             defaults[c] = 0 if counts is None else int(np.argmax(counts.array(c)[:-1]))
     return Schema(schema.names, labels, defaults)

@@ -11,7 +11,7 @@ from tacit.machine import count_jobs
 from tacit.network.structure.learn import Structure, exact_structure
 from tacit.network.structure.spanning import maximum_spanning_tree, settle
 from tacit.schema import Labels, Schema
-from tacit.table.features import array_names
+from tacit.table.input_spec import array_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,17 +18,18 @@ from tacit.rules.boosted.growth import Growth
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.boosted.rule_set import RuleSet
 from tacit.rules.boosted.settings import LOSSES, check_parameters, choose_loss
-from tacit.rules.sample import one_record
+from tacit.table.inputs import one_record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from tacit.listing import Listing
     from tacit.rules.boosted.growth import Grown
-    from tacit.rules.targets import Targets
     from tacit.store import State
+    from tacit.table.number_columns import NumberColumns
+    from tacit.table.targets import Targets
 
 __all__ = ["BoostedRules"]
 
@@ -56,7 +57,7 @@ class BoostedRules(RuleModel):
         n_bins: int = 32,
         binning: Literal["frequency", "width"] = "frequency",
         defaults: Any = "auto",
-        nominal: Sequence[str | int] | None = None,
+        kinds: Mapping[Any, str] | None = None,
         sample: Literal["none", "bagging", "subsample"] = "none",
         sample_fraction: float | None = None,
         feature_fraction: str | float | None = None,
@@ -103,7 +104,7 @@ class BoostedRules(RuleModel):
         )
         self._set_rules(grown.rules)
         self.validation_losses_ = grown.losses
-        self._finish(training.X, growth, grown)
+        self._finish(training.numbers, growth, grown)
         return self
 
     def _check_parameters(self) -> None:
@@ -117,7 +118,7 @@ class BoostedRules(RuleModel):
     def _keep(self, targets: Targets) -> None:
         """Note what predictions are made of, besides rules."""
 
-    def _finish(self, X: Any, growth: Growth, grown: Grown) -> None:
+    def _finish(self, columns: NumberColumns, growth: Growth, grown: Grown) -> None:
         """Learn what depends on the scores of the rules."""
 
     @abstractmethod

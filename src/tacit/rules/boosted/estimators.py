@@ -9,21 +9,22 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from tacit.errors import InputError
 from tacit.estimator import LogProbabilities
+from tacit.machine import count_jobs
 from tacit.parameters import store_parameters
 from tacit.rules.boosted.base import BoostedRules
 from tacit.rules.boosted.calibration import Isotonic, plain_probabilities
 from tacit.rules.boosted.label_sets import best_sets, check_sets, label_sets
-from tacit.rules.targets import read_classes, read_numbers
-from tacit.table.targets import pack_classes, unpack_classes
+from tacit.table.targets import pack_classes, read_labels, read_outputs, unpack_classes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from tacit.rules.boosted.growth import Grown, Growth
-    from tacit.rules.targets import Targets
     from tacit.store import State
+    from tacit.table.number_columns import NumberColumns
+    from tacit.table.targets import Targets
 
 __all__ = ["BoostedRulesClassifier", "BoostedRulesRegressor"]
 
@@ -65,8 +66,9 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
     defaults : {"auto", "zero", "none"}, mapping or sequence
         The values that are not visited, one for each column: the most common one, zero, none at
         all, or those given. Time depends on it, the result does not.
-    nominal : sequence of str or int, optional
-        Columns of numbers that are names: conditions ask whether they are equal.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     sample : {"none", "bagging", "subsample"}
         Whether each rule is learnt of all records, of some drawn with replacement, or without.
     sample_fraction : float, optional
@@ -153,7 +155,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         n_bins: int = 32,
         binning: Literal["frequency", "width"] = "frequency",
         defaults: Any = "auto",
-        nominal: Sequence[str | int] | None = None,
+        kinds: Mapping[Any, str] | None = None,
         sample: Literal["none", "bagging", "subsample"] = "none",
         sample_fraction: float | None = None,
         stratify: bool = True,
@@ -178,7 +180,7 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         return tags
 
     def _read_target(self, y: Any, n_records: int) -> Targets:
-        return read_classes(y, n_records)
+        return read_labels(y, n_records)
 
     def _keep(self, targets: Targets) -> None:
         self.classes_ = targets.labels
@@ -186,14 +188,15 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         subsets = self.prediction == "subset" and targets.type == "multilabel"
         self._sets = label_sets(targets.values) if subsets else None
 
-    def _finish(self, X: Any, growth: Growth, grown: Grown) -> None:
+    def _finish(self, columns: NumberColumns, growth: Growth, grown: Grown) -> None:
         if self.calibration is None:
             return
         values, weights, held = growth.targets.values, growth.weights, grown.held
         if held is None:
-            decisions = growth.cross_decisions(self._read_columns(X))
+            decisions = growth.cross_decisions(columns)
         else:
-            decisions, values = self._decide(X)[held], values[:, held]
+            decisions = self.rules_.arrays.score(columns, count_jobs(self.n_jobs))[held]
+            values = values[:, held]
             weights = None if weights is None else weights[held]
         self._curves = Isotonic.fit(decisions, values, weights)
 
@@ -343,7 +346,7 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     _names: list[str]
 
     def _read_target(self, y: Any, n_records: int) -> Targets:
-        return read_numbers(y, n_records)
+        return read_outputs(y, n_records)
 
     def _keep(self, targets: Targets) -> None:
         self._names = targets.labels.tolist()

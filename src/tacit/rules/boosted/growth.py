@@ -13,13 +13,14 @@ from tacit.progress import show_progress
 from tacit.rules.boosted.rule_arrays import RuleArrays
 from tacit.rules.boosted.settings import count_weights, kernel_settings
 from tacit.rules.boosted.validation import folds, hold_out
-from tacit.rules.sample import exponent
+from tacit.rules.scaling import exponent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NumberColumns
-    from tacit.rules.targets import Targets
+    from tacit.rules.columns.coding import CodedColumns
+    from tacit.table.number_columns import NumberColumns
+    from tacit.table.targets import Targets
 
 __all__ = ["Grown", "Growth"]
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NumberColumns
+    from tacit.rules.columns.coding import CodedColumns
+    from tacit.table.number_columns import NumberColumns
 
 __all__ = ["RuleArrays"]
 

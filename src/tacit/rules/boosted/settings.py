@@ -15,7 +15,7 @@ from tacit.parameters import check_choice, check_flag, check_number, is_number
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.rules.targets import Targets
+    from tacit.table.targets import Targets
 
 __all__ = ["LOSSES", "check_parameters", "choose_loss", "count_weights", "kernel_settings"]
 

@@ -12,12 +12,14 @@ import numpy as np
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_int
+from tacit.schema import Labels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from tacit.rules.columns.features import RuleFeatures
-    from tacit.rules.columns.input import NumberColumns
+    from tacit.table.input_spec import Domain
+    from tacit.table.number_columns import NumberColumns
 
 __all__ = ["CodedColumns", "code_columns"]
 
@@ -101,12 +103,13 @@ def code_columns(
 ) -> CodedColumns:
     """Rank the numbers of the X of fit and lay out what is not the default.
 
-    `defaults` and `bins` are what :meth:`RuleFeatures.fit` takes.
+    `defaults` are the values that are not stored, as the estimators take them ("auto" takes those
+    of a Table): NaN or None is missing, and a value that no record has is allowed. `bins` is a kind
+    ("width" or "frequency") and the most bins. Rules do not depend on `defaults` or `n_jobs`.
     """
     wanted, choose = _wanted(features, new, defaults)
     by_frequency, n_bins = _binning(bins)
-    numeric = features.kinds == 0
-    numeric[list(features.labels)] = False
+    numeric = (features.kinds == 0) & features.spec.numeric
     binned = (numeric & (bins is not None)).astype(np.uint8)
     plan = wanted, choose.astype(np.uint8), binned, by_frequency, n_bins
     arguments: tuple[Any, ...] = (*new.arguments, *plan, n_jobs)
@@ -128,13 +131,12 @@ def _binning(bins: Any) -> tuple[bool, int]:
 def _wanted(features: RuleFeatures, new: NumberColumns, defaults: Any) -> tuple[Any, Any]:
     """Return the default number of each column, and in which columns to choose it."""
     n = len(features.names)
-    choose = np.full(n, features.kind != "table")
+    choose = np.full(n, features.spec.origin != "table")
     wanted = new.unlisted.copy()
     if isinstance(defaults, str):
         if defaults == "zero":
-            numbers = np.ones(n, bool)
-            numbers[list(features.labels)] = False
-            wanted[numbers], choose[numbers] = 0.0, False
+            zero = np.array([not _is_text(domain) for domain in features.spec.domains], np.bool_)
+            wanted[zero], choose[zero] = 0.0, False
         elif defaults == "none":  # nothing but what is missing, which is always tacit
             wanted[:], choose[:] = np.nan, False
         elif defaults != "auto":
@@ -147,10 +149,14 @@ def _wanted(features: RuleFeatures, new: NumberColumns, defaults: Any) -> tuple[
     return wanted, choose
 
 
+def _is_text(domain: Domain) -> bool:
+    return isinstance(domain, Labels) and domain.dtype != "Boolean"
+
+
 def _named(features: RuleFeatures, defaults: Any) -> Any:
     if isinstance(defaults, Mapping):
         items = defaults.items()
-        return [(features.position(column, "defaults"), value) for column, value in items]
+        return [(features.spec.position(column, "defaults"), value) for column, value in items]
     try:
         values = list(defaults)
     except TypeError:
@@ -171,10 +177,11 @@ def _number(features: RuleFeatures, column: int, value: Any) -> float:
     number = float(value) if isinstance(value, (Real, np.bool_)) else None
     if value is None or (number is not None and np.isnan(number)):
         return float("nan")
-    if column in features.labels:
-        if value not in features.labels[column]:
+    labels = features.labels(column)
+    if labels is not None and _is_text(labels):
+        if value not in labels.items:
             raise InputError(f"defaults: column {name!r} has no label {value!r}")
-        return float(features.labels[column].index(value))
+        return float(labels.items.index(value))
     if number is None or np.isinf(number):
         raise InputError(f"defaults: column {name!r} holds numbers, got {value!r}")
     return number

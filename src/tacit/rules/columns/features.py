@@ -1,22 +1,9 @@
-"""The columns that rules are about: what a model remembers of X, and X as kernels take it.
+"""The columns that rules are about: what a model remembers of X, and how conditions read.
 
-In short::
-
-    features, coded = RuleFeatures.fit(X, estimator, defaults="auto", bins=None, nominal=None)
-    _core.RuleColumns(*coded.arguments)                        # what the search scans
-    coded.thresholds(columns, ops, low, high)                  # float64: codes become numbers
-    new = features.transform(X, estimator)
-    _core.rule_scores(*new.arguments, rule_conditions, columns, ops, thresholds,
-                      rule_heads, outputs, scores, default_scores, n_jobs)      # (m, L)
-    _core.rule_cover(*new.arguments, rule_conditions, columns, ops, thresholds, n_jobs)
-    features.text(column, op, threshold)                       # "age > 30.5"
-    features.to_json(), RuleFeatures.from_json(data), features.note(estimator)
-
-Every column becomes numbers, whatever X is (see :mod:`tacit.rules.columns.input`). Ordinal columns
-are compared with thresholds: numbers, timestamps, enumerations, ordered categories and bins.
-Nominal ones are compared with one value: strings, other categories, booleans, and what `nominal`
-names. Missing values (null, NaN) satisfy no condition. Nor does a label that was not there in fit,
-but for "is not": of ordinal columns not even that.
+Ordinal columns are compared with thresholds: numbers, timestamps, enumerations, ordered categories
+and bins. Nominal ones are compared with one value: strings, other categories, booleans, and what
+`kinds` call so. Missing values (null, NaN) satisfy no condition. Nor does a label that was not
+there in fit, but for "is not": of ordinal columns not even that.
 """
 
 from __future__ import annotations
@@ -30,100 +17,83 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
-from tacit.rules.columns.coding import CodedColumns, code_columns
-from tacit.rules.columns.input import ColumnKinds, NumberColumns, fit_columns, read_columns
+from tacit.schema import Labels
 from tacit.schema.types import is_temporal, parse_type
-from tacit.table.features import array_names, note_names
+from tacit.table.input_spec import InputSpec
+from tacit.table.number_columns import is_nominal
 from tacit.table.schema_json import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
-__all__ = ["CodedColumns", "NumberColumns", "RuleFeatures"]
+    from tacit.rules.columns.coding import CodedColumns
 
-_KINDS = ("array", "frame", "table")
+__all__ = ["RuleFeatures"]
+
 _SIGNS = ("≤", ">", "=", "≠")
 _ALL_DIGITS = 17  # no two floats look alike
 
 
 @dataclass(frozen=True)
-class RuleFeatures(ColumnKinds):
+class RuleFeatures:
     """What a model of rules remembers of its X.
 
-    Made by :meth:`fit`; attributes are those of `ColumnKinds` and one more.
-
     >>> from sklearn.base import BaseEstimator
+    >>> from tacit.table.inputs import Inputs
     >>> X = {"age": [31, 58, 44, 58], "town": ["Ulm", "Bern", "Ulm", None]}
-    >>> features, coded = RuleFeatures.fit(X, BaseEstimator())
+    >>> inputs = Inputs.fit(BaseEstimator(), X)
+    >>> columns = inputs.numbers()
+    >>> features = RuleFeatures(inputs.spec)
     >>> features.names, features.kinds.tolist()
     (('age', 'town'), [0, 1])
-    >>> coded.defaults.tolist()  # 58 and Ulm
-    [2, 1]
-    >>> coded.thresholds([0, 1], [0, 2], [0, 0], [1, 0]).tolist()
-    [37.5, 0.0]
     >>> features.text(0, 0, 37.5), features.text(1, 3, 0.0)
     ('age ≤ 37.5', 'town ≠ Bern')
     """
 
+    spec: InputSpec
     # By column, how many digits thresholds are shown with if the usual ones are too few.
     digits: dict[int, dict[float, int]] = field(default_factory=dict)
 
-    @classmethod
-    def fit(
-        cls,
-        X: Any,
-        estimator: Any,
-        *,
-        defaults: Any = "auto",
-        bins: tuple[str, int] | None = None,
-        nominal: Sequence[str | int] | None = None,
-        n_jobs: int = 1,
-    ) -> tuple[RuleFeatures, CodedColumns]:
-        """Return what to remember of X, and X as the search takes it.
-
-        Notes `n_features_in_` and, where columns have names, `feature_names_in_`. NaN and null are
-        missing; infinity is refused. Sparse arrays stay sparse: zeros that are written out are
-        zeros, indices may be unsorted, duplicates are refused. `defaults` are the values that are
-        not stored, as the estimators take them ("auto" takes those of a Table): NaN or None is
-        missing, and a value that no record has is allowed. `bins` is a kind ("width" or
-        "frequency") and the most bins. Results do not depend on `defaults` or `n_jobs`.
-        """
-        known, new = fit_columns(X, estimator, nominal)
-        features = cls(known.kind, known.names, known.nominal, known.labels, known.types)
-        return features, code_columns(features, new, defaults, bins, n_jobs)
-
-    def transform(self, X: Any, estimator: Any) -> NumberColumns:
-        """Return other data as the kernels of prediction take it.
-
-        The columns of frames are those of fit in the same order, those of Tables go by name.
-        """
-        return read_columns(self, X, estimator)
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.spec.names
 
     @cached_property
     def kinds(self) -> NDArray[np.uint8]:
         """0 for ordinal columns, 1 for nominal ones."""
-        flags = np.zeros(len(self.names), np.uint8)
-        flags[list(self.nominal)] = 1
-        return flags
+        known = {id(domain): is_nominal(domain) for domain in self.spec.domains}
+        flags = (known[id(domain)] for domain in self.spec.domains)
+        return np.fromiter(flags, np.uint8, len(self.names))
+
+    def labels(self, column: int) -> Labels | None:
+        """Return the labels of a column, if it has any."""
+        domain = self.spec.domains[column]
+        return domain if isinstance(domain, Labels) else None
 
     def text(self, column: int, op: int, threshold: float) -> str:
         """Return a condition as people read it; `op` is an index of the operators ≤, >, = and ≠."""
+        labels = self.labels(column)
+        if labels is not None and labels.edges is not None and op < 2:
+            edge = labels.edges[int(np.floor(threshold))]
+            return f"{self.names[column]} {'<' if op == 0 else '≥'} {edge:.6g}"
         return f"{self.names[column]} {_SIGNS[op]} {self.value_text(column, threshold)}"
 
     def value_text(self, column: int, number: float) -> str:
         """Return the value of a column that a number stands for, as people read it."""
-        if column in self.labels:
-            return self.labels[column][int(np.floor(number))]
-        kind = self.types.get(column)
-        if kind == "Boolean":
-            return "True" if number >= 0.5 else "False"
-        if kind is not None:
-            timestamp = pl.Series([int(np.floor(number))]).cast(parse_type(kind))
+        domain = self.spec.domains[column]
+        if isinstance(domain, Labels):
+            return str(domain[int(np.floor(number))])
+        if is_temporal(domain.dtype):
+            timestamp = pl.Series([int(np.floor(number))]).cast(parse_type(domain.dtype))
             return str(timestamp[0])
         digits = self.digits.get(column, {}).get(number) or _usual_digits(number)
         return f"{number:.{digits}g}"
+
+    def is_plain(self, column: int) -> bool:
+        """Return whether the numbers of a column stand for nothing else."""
+        domain = self.spec.domains[column]
+        return not isinstance(domain, Labels) and not is_temporal(domain.dtype)
 
     def with_digits(
         self, coded: CodedColumns, columns: NDArray[np.int32], thresholds: NDArray[np.float64]
@@ -134,7 +104,7 @@ class RuleFeatures(ColumnKinds):
         """
         digits: dict[int, dict[float, int]] = {}
         for column, number in set(zip(columns.tolist(), thresholds.tolist(), strict=True)):
-            if column in self.labels or column in self.types:
+            if not self.is_plain(column):
                 continue
             usual = needed = _usual_digits(number)
             while needed < _ALL_DIGITS:
@@ -147,11 +117,13 @@ class RuleFeatures(ColumnKinds):
 
     def check_numbers(self, columns: NDArray[np.int32], thresholds: NDArray[np.float64]) -> None:
         """Refuse thresholds of a file that stand for no label or timestamp of their column."""
-        stand_for = np.isin(columns, [*self.labels, *self.types])
+        plain = {column: self.is_plain(column) for column in np.unique(columns).tolist()}
+        stand_for = np.array([not plain[column] for column in columns.tolist()], np.bool_)
         pairs = zip(columns[stand_for].tolist(), thresholds[stand_for].tolist(), strict=True)
         for column, number in set(pairs):
             try:
-                fine = column not in self.labels or 0 <= number < len(self.labels[column])
+                labels = self.labels(column)
+                fine = labels is None or 0 <= number < len(labels)
                 self.value_text(column, number)
             except (IndexError, ValueError, TypeError, OverflowError, pl.exceptions.PolarsError):
                 fine = False
@@ -159,76 +131,26 @@ class RuleFeatures(ColumnKinds):
                 name = self.names[column]
                 raise InputError(f"'thresholds' has {number:g} for column {name!r}, which has none")
 
-    def note(self, estimator: Any) -> None:
-        """Note the columns on an estimator that was read from a file."""
-        note_names(estimator, self.names)
-        if self.kind == "array":
-            del estimator.feature_names_in_
-
     def to_json(self) -> bytes:
         """Write what prediction needs, for files of models."""
-        return write_json(
-            {
-                "kind": self.kind,
-                "names": len(self.names) if self.kind == "array" else self.names,
-                "nominal": sorted(self.nominal),
-                "labels": {str(k): labels for k, labels in self.labels.items()},
-                "types": {str(k): dtype for k, dtype in self.types.items()},
-                "digits": {str(k): sorted(x.items()) for k, x in sorted(self.digits.items())},
-            }
-        )
+        digits = {str(k): sorted(x.items()) for k, x in sorted(self.digits.items())}
+        return write_json({**json.loads(self.spec.to_json()), "digits": digits})
 
     @classmethod
     def from_json(cls, data: bytes) -> RuleFeatures:
-        """Read what :meth:`to_json` wrote, and believe none of it unchecked.
-
-        >>> from sklearn.base import BaseEstimator
-        >>> features, _ = RuleFeatures.fit({"town": ["Ulm", "Bern"]}, BaseEstimator())
-        >>> RuleFeatures.from_json(features.to_json()) == features
-        True
-        """
+        """Read what :meth:`to_json` wrote, and believe none of it unchecked."""
+        spec = InputSpec.from_json(data)
         try:
-            content = json.loads(data)
-            kind, names = content["kind"], content["names"]
-            if kind not in _KINDS:
-                raise ValueError(f"they are of the kind {kind!r}")
-            if kind == "array":
-                names = array_names(_count(names))
-            nominal = frozenset(content["nominal"])
-            labels = {int(k): tuple(items) for k, items in content["labels"].items()}
-            types = {int(k): str(dtype) for k, dtype in content["types"].items()}
-            digits = {int(k): dict(pairs) for k, pairs in content.get("digits", {}).items()}
-            _check(names, nominal, labels, types)
-            _check_digits(names, digits)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            content = json.loads(data).get("digits", {})
+            digits = {int(k): dict(pairs) for k, pairs in content.items()}
+            _check_digits(spec.names, digits)
+        except (ValueError, TypeError, AttributeError) as error:
             raise InputError(f"its columns cannot be read ({error})") from None
-        return cls(kind, tuple(names), nominal, labels, types, digits)
+        return cls(spec, digits)
 
 
 def _usual_digits(number: float) -> int:
     return 6 if abs(number) < 1e6 else 12
-
-
-def _count(number: Any) -> int:
-    if type(number) is not int or not 0 < number < 2**31:
-        raise ValueError("their number cannot be")
-    return number
-
-
-def _check(names: Any, nominal: Any, labels: Any, types: Any) -> None:
-    """Check what was read from a file."""
-    if not all(isinstance(name, str) for name in names) or not 0 < len(set(names)) == len(names):
-        raise ValueError("names must be distinct strings")
-    indices = range(len(names))
-    if not all(type(k) is int and k in indices for k in (*nominal, *labels, *types)):
-        raise ValueError("a column is not among those that have names")
-    for items in labels.values():
-        if not items or len(set(items)) < len(items) or not all(isinstance(x, str) for x in items):
-            raise ValueError("labels must be distinct strings")
-    if not all(
-        dtype == "Boolean" or (is_temporal(dtype) and parse_type(dtype)) for dtype in types.values()
-    ):
-        raise ValueError("a column has a type that is not known")
 
 
 def _check_digits(names: Any, digits: dict[int, dict[Any, Any]]) -> None:

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from tacit.rules.columns.features import CodedColumns, NumberColumns
+    from tacit.rules.columns.coding import CodedColumns
     from tacit.rules.conditions import Condition
     from tacit.rules.covering.search import ListedRules
+    from tacit.table.number_columns import NumberColumns
 
 __all__ = ["CoveringRule", "DecisionList", "ListArrays"]
 

@@ -29,15 +29,16 @@ from tacit.rules.covering.search import (
     on_a_grid,
     scale_power,
 )
-from tacit.rules.sample import one_record
-from tacit.rules.targets import read_classes
-from tacit.table.targets import pack_classes, unpack_classes
+from tacit.table.inputs import one_record
+from tacit.table.targets import pack_classes, read_labels, unpack_classes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
-    from tacit.rules.targets import Targets
     from tacit.store import State
+    from tacit.table.targets import Targets
 
 __all__ = ["CoveringRulesClassifier"]
 
@@ -92,8 +93,9 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         come last.
     defaults : {"auto", "zero", "none"} or array-like
         Which value of each column is not stored. The rules do not depend on it, only the time.
-    nominal : sequence of str or int, optional
-        Columns of numbers that are labels.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     random_state : int, RandomState, Generator or None
         Says which records are held out.
     n_jobs : int, optional
@@ -141,7 +143,7 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         max_rules: int | None = None,
         order: str = "ascending",
         defaults: Any = "auto",
-        nominal: Any = None,
+        kinds: Mapping[Any, str] | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -260,7 +262,7 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         )
 
     def _read_target(self, y: Any, n_records: int) -> Targets:
-        classes = read_classes(y, n_records)
+        classes = read_labels(y, n_records)
         if classes.codes is None:
             raise InputError(
                 "y has two dimensions; covering rules take one class for each record, and boosted "

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit import _core
-from tacit.rules.sample import exponent
+from tacit.rules.scaling import exponent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -19,12 +19,14 @@ from tacit.listing import Listed, Listing
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_choice, store_parameters
 from tacit.rules.finder.rule import Rule, show_conditions
-from tacit.table import Table, as_table
-from tacit.table.features import note_names
 from tacit.table.gateway import check_target
+from tacit.table.inputs import Inputs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tacit.schema import Schema
+    from tacit.table import Table
 
 __all__ = ["RuleFinder"]
 
@@ -77,6 +79,12 @@ class RuleFinder(Listed, Estimator):
     default_conditions : bool, default True
         Whether a condition may ask for a column's default. Without those, rules speak of what is
         there and not of what is absent, and wide sparse tables are searched quickly.
+    discretise : spec or mapping, default "auto"
+        How numeric columns are cut into bins, as for :class:`tacit.Table`. ``None`` makes every
+        distinct number a label.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     n_jobs : int, optional
         Threads; the result does not depend on it.
     verbose : int, default 0
@@ -117,6 +125,8 @@ class RuleFinder(Listed, Estimator):
         criterion: Literal["confidence", "lift", "leverage", "wilson"] = "confidence",
         level: float = 0.95,
         default_conditions: bool = True,
+        discretise: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -134,7 +144,8 @@ class RuleFinder(Listed, Estimator):
         """
         if y is not None:
             raise InputError("y: the target is a column of the table; give its name as target")
-        given = as_table(X)
+        inputs = Inputs.fit(self, X, kinds=self.kinds)
+        given = inputs.table(self.discretise, n_jobs=self.n_jobs)
         target = given.schema.names[given.schema.position(self.target, "target")]
         table = _varied(given, target)
         search = self._check(table, target)
@@ -154,7 +165,6 @@ class RuleFinder(Listed, Estimator):
         self.rules_ = [_rule(schema, *rule, rate=hits / total) for rule in best]
         self.n_records_ = total
         self.n_hits_ = hits
-        note_names(self, given.schema.names)
         self._target = schema.names[search.target]
         return self
 

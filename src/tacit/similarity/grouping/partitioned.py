@@ -19,7 +19,7 @@ from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.grouping.groups import Groups, find_cells
 from tacit.similarity.projection.linear import coordinates
 from tacit.statistic import Statistic
-from tacit.table.features import is_sparse
+from tacit.table.matrices import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.similarity.grid.grid import Grid
     from tacit.similarity.grouping.groups import Cells
-    from tacit.similarity.projection.encoding import Encoder
     from tacit.similarity.projection.partitioned import FirstPass
     from tacit.table import Table
+    from tacit.table.one_hot import OneHot
 
     Floats = NDArray[np.float64]
 
@@ -59,13 +59,13 @@ __all__ = [
 class Projector:
     """Turns records into numbers and these into coordinates."""
 
-    encoder: Encoder
+    encoder: OneHot
     components: Floats
     mean: Floats
 
     def numbers(self, table: Table) -> tuple[Any, Floats]:
         """Return records as numbers, and their coordinates in the projection."""
-        numbers = self.encoder.transform(table)
+        numbers = self.encoder.of_table(table)
         return numbers, coordinates(numbers, self.components, self.mean)
 
     def __call__(self, partition: Partition) -> Floats:

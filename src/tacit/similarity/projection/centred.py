@@ -16,7 +16,7 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError
 from tacit.similarity.csr import csr_arrays
-from tacit.table.features import is_sparse
+from tacit.table.matrices import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,7 @@ __all__ = [
     "Image",
     "Moments",
     "binary_moments",
+    "counted_moments",
     "centred_products",
     "column_moments",
     "column_products",
@@ -101,6 +102,26 @@ def binary_moments(sums: NDArray[Any], n: int) -> Moments:
     mean = sums / n
     lower, upper = (sums == n).astype(np.float64), (sums > 0).astype(np.float64)
     return Moments(mean, mean * (1.0 - mean), lower, upper)
+
+
+def counted_moments(
+    columns: NDArray[Any], numbers: NDArray[Any], counts: NDArray[Any], width: int, n: int
+) -> Moments:
+    """Return the moments of columns from how often each number but 0 occurs in each of them.
+
+    >>> counted_moments(np.array([0, 1]), np.array([1.0, 2.0]), np.array([1, 4]), 2, 4).mean
+    array([0.25, 2.  ])
+    """
+    mean = np.bincount(columns, counts * numbers, width) / n
+    rest = n - np.bincount(columns, counts, width)  # records that have 0
+    squares = np.bincount(columns, counts * (numbers - mean[columns]) ** 2, width)
+    variance = (squares + rest * mean**2) / n
+    lower, upper = np.where(rest > 0, 0.0, np.inf), np.where(rest > 0, 0.0, -np.inf)
+    held = counts > 0
+    np.minimum.at(lower, columns[held], numbers[held])
+    np.maximum.at(upper, columns[held], numbers[held])
+    variance[lower == upper] = 0.0
+    return Moments(mean, variance, lower, upper)
 
 
 def _dense_moments(X: NDArray[Any]) -> Moments:

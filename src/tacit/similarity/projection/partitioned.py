@@ -16,13 +16,13 @@ from tacit.errors import InputError
 from tacit.similarity.projection.centred import (
     Centred,
     Image,
-    binary_moments,
     centred_products,
     column_products,
+    counted_moments,
 )
-from tacit.similarity.projection.encoding import Encoder
 from tacit.similarity.projection.linear import SMALL
 from tacit.statistic import Statistic
+from tacit.table.one_hot import OneHot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ class FirstPass:
     """The columns of records in partitions, as the first pass finds them."""
 
     partitions: PartitionedTable
-    encoder: Encoder  # how records become numbers
+    encoder: OneHot  # how records become numbers
     counts: OneWay  # how many records hold each value: as many as there are, whatever they weigh
     products: Floats | None  # (d, d): how many records are 1 in both of two columns
 
@@ -57,14 +57,15 @@ class FirstPass:
 
     def moments(self) -> Moments:
         """Return mean, variance and extremes of each column."""
-        return binary_moments(self.encoder.ones(self.counts), self.partitions.n_records)
+        width, n = self.shape[1], self.partitions.n_records
+        return counted_moments(*self.encoder.distribution(self.counts), width, n)
 
 
 @dataclass(frozen=True)
 class ValueCounts(Statistic["list[Any]"]):
     """How many records hold each stored value; and two encoded columns at once, if asked."""
 
-    encoder: Encoder | None
+    encoder: OneHot | None
 
     @property
     def n_bytes(self) -> int:
@@ -77,7 +78,7 @@ class ValueCounts(Statistic["list[Any]"]):
         stored = np.bincount(table.values, minlength=table.schema.n_values)
         if self.encoder is None:
             return [stored]
-        return [stored, column_products(self.encoder.transform(table))]
+        return [stored, column_products(self.encoder.of_table(table))]
 
     def merge(self, one: list[Any], other: list[Any]) -> list[Any]:
         """Add up."""
@@ -99,11 +100,11 @@ def first_pass(
     names = [name for name in schema.names if name != target]
     if not names:
         raise InputError(f"X has no columns besides {target!r}")
-    encoder = Encoder.of_schema(schema, names)
+    encoder = OneHot.of_schema(schema, names)
     wanted = products((n, len(encoder.names)))
     stored, *more = partitions.reduce(ValueCounts(encoder if wanted else None), n_jobs=n_jobs)
     counts = OneWay(schema, stored, n)
-    encoder = encoder.in_form(int(encoder.ones(counts).sum()), n)
+    encoder = encoder.in_form(int(encoder.distribution(counts)[2].sum()), n)
     return FirstPass(partitions, encoder, counts, more[0] if more else None)
 
 
@@ -173,14 +174,14 @@ class PartitionedMatrix:
 class CentredEncoder:
     """The rows of the centred matrix that are in a partition."""
 
-    encoder: Encoder
+    encoder: OneHot
     mean: Floats
     scale: Floats
 
     def of(self, partition: Partition) -> Centred:
         """Return them."""
         return Centred(
-            self.encoder.transform(partition.records), self.mean, self.scale, partition.n_jobs
+            self.encoder.of_table(partition.records), self.mean, self.scale, partition.n_jobs
         )
 
 

@@ -17,9 +17,9 @@ from tacit.parameters import check_choice, make_generator
 from tacit.progress import show_progress
 from tacit.similarity.base import Objects, SimilarityClassifier, refuse_huge
 from tacit.similarity.projection.centred import column_ranges, scale_columns
-from tacit.similarity.projection.encoding import Encoder
 from tacit.similarity.tuning.methods import Method, method_of
 from tacit.similarity.tuning.result import MEASURES, Tuning
+from tacit.table.one_hot import OneHot
 from tacit.table.targets import read_target
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def tune(
     ranges = _check_grid(classifier, grid, method)
     scalings = _check_normalize(normalize)
     check_choice(scoring, "scoring", MEASURES)
-    _, numbers = Encoder.fit(X)
+    _, numbers = OneHot.fit(X)
     labels = read_target(y, numbers.shape[0]).to_numpy()
     subsets = _split(numbers.shape[0], sizes, make_generator(random_state))
     begun = perf_counter()

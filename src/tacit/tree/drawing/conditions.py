@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.table.discretise import bin_edges
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -81,17 +79,14 @@ class Conditions:
     def text(self, column: int, allowed: NDArray[np.bool_]) -> str:
         """Return in words that a column has one of the allowed codes."""
         name, labels = self.schema.names[column], self.schema.labels[column]
-        if column not in self._edges:
-            self._edges[column] = bin_edges(labels)
-        edges = self._edges[column]
-        if column in self._ordered or edges is not None:
-            text = _range_text(name, labels, edges, allowed)
+        if column in self._ordered or labels.edges is not None:
+            text = _range_text(name, labels, allowed)
             if text is not None:
                 return text
         return _set_text(name, labels, allowed)
 
 
-def _range_text(name: str, labels: Any, edges: Any, allowed: NDArray[np.bool_]) -> str | None:
+def _range_text(name: str, labels: Any, allowed: NDArray[np.bool_]) -> str | None:
     """Return a condition on a range of ordered labels, or None where it is none."""
     n = len(labels) if labels.missing is None else labels.missing
     known, missing = np.flatnonzero(allowed[:n]), bool(allowed[n:].any())
@@ -102,8 +97,8 @@ def _range_text(name: str, labels: Any, edges: Any, allowed: NDArray[np.bool_]) 
         return None
     if (begin, end) == (0, n):
         return f"{name} is anything" if missing or n == len(labels) else f"{name} is known"
-    between = _bins_text if edges is not None else _labels_text
-    text = between(name, edges.edges if edges is not None else labels, begin, end, n)
+    between = _bins_text if labels.edges is not None else _labels_text
+    text = between(name, labels.edges or labels, begin, end, n)
     return f"{text} or missing" if missing else text
 
 

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.schema import Labels, Schema
-from tacit.table.discretise import Edges, bin_labels, midpoints
-from tacit.table.features import Features
+from tacit.schema import Schema
+from tacit.table.discretise import bins_of, midpoints
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.tree.growth.coding import Coding, Columns
+    from tacit.schema import Labels
     from tacit.tree.nodes import Nodes
 
-__all__ = ["features_without", "in_bins", "nodes_without"]
+__all__ = ["in_bins", "nodes_without"]
 
 
 def nodes_without(column: int, nodes: Nodes, schema: Schema) -> Nodes:
@@ -29,42 +28,21 @@ def nodes_without(column: int, nodes: Nodes, schema: Schema) -> Nodes:
     )
 
 
-def features_without(column: int, features: Features) -> Features:
-    """Return features without a column. The rest of an array is a frame: positions would shift."""
-    schema = features.schema
-    names, labels = list(schema.names), list(schema.labels)
-    del names[column], labels[column]
-    cuts = {name: edges for name, edges in features.cuts.items() if name != schema.names[column]}
-    rest = Schema(names, labels, np.delete(schema.defaults, column))
-    return Features(rest, cuts, "table" if features.kind == "table" else "frame")
-
-
-def in_bins(nodes: Nodes, coding: Coding, columns: Columns) -> tuple[Nodes, Features]:
-    """Return nodes that ask about bins, and the features that put numbers into them.
+def in_bins(nodes: Nodes, schema: Schema, is_number: NDArray[np.bool_]) -> tuple[Nodes, Schema]:
+    """Return nodes that ask about bins instead of numbers, and the schema of those.
 
     A column of numbers gets the bins between the thresholds that occur in the nodes, and a label of
     missing values behind them where there are some; one that is never asked about gets one bin.
     """
-    offsets, defaults = coding.offsets, coding.defaults
-    n = len(columns.names)
-    is_number = np.array([labels is None for labels in columns.labels], np.bool_)
     cuts: dict[int, NDArray[np.float64]] = {}
     codes = np.full(nodes.n_nodes, -1, np.int64)  # the last bin below each node's threshold
     for column in np.unique(nodes.column[nodes.column >= 0]).tolist():
         if is_number[column]:
             at = np.flatnonzero(nodes.column == column)
-            cuts[column], codes[at] = _thresholds(nodes, at, columns.numbers[column])
-    labels, new_defaults = _labels(coding, columns, cuts)
-    names = columns.names
-    edges = {names[c]: Edges(tuple(points.tolist())) for c, points in cuts.items()}
-    all_edges = {
-        names[c]: columns.cuts.get(names[c]) or edges.get(names[c], Edges(()))
-        for c in range(n)
-        if is_number[c] or names[c] in columns.cuts
-    }
-    schema = Schema(names, labels, new_defaults)
-    binned = _renumber(nodes, offsets, defaults, schema, is_number, codes)
-    return binned, Features(schema, all_edges, columns.kind)
+            cuts[column], codes[at] = _thresholds(nodes, at, schema.labels[column].numbers)
+    labels, defaults = _labels(schema, is_number, cuts)
+    binned = Schema(schema.names, labels, defaults)
+    return _renumber(nodes, schema, binned, is_number, codes), binned
 
 
 def _thresholds(
@@ -82,34 +60,26 @@ def _thresholds(
 
 
 def _labels(
-    coding: Coding, columns: Columns, cuts: dict[int, NDArray[np.float64]]
+    schema: Schema, is_number: NDArray[np.bool_], cuts: dict[int, NDArray[np.float64]]
 ) -> tuple[list[Labels], NDArray[np.int64]]:
     """Return the model's labels and defaults: where numbers are cut, the bin of the default."""
-    one_bin = {some: Labels(["all", None] if some else ["all"], "String") for some in (False, True)}
-    defaults = coding.defaults.copy()
-    labels = []
-    for column, known in enumerate(columns.labels):
-        if known is not None:
-            labels.append(known)
-            continue
-        missing, default_bin = columns.missing[column], 0
+    one_bin = {some: bins_of((), missing=some) for some in (False, True)}
+    labels, defaults = list(schema.labels), schema.defaults.copy()
+    for column in np.flatnonzero(is_number).tolist():
+        old, default, default_bin = labels[column], int(defaults[column]), 0
+        missing = old.missing is not None
         if column in cuts:
-            default = columns.numbers[column][defaults[column]]
-            default_bin = int(np.searchsorted(cuts[column], default, "right"))
-            items = bin_labels(cuts[column])
-            labels.append(Labels((*items, None) if missing else items, "String"))
+            labels[column] = bins_of(cuts[column], missing=missing)
+            default_bin = int(np.searchsorted(cuts[column], old.numbers[default], "right"))
         else:
-            labels.append(one_bin[missing])
-        last = coding.offsets[column + 1] - coding.offsets[column]
-        is_missing = missing and defaults[column] == last
-        defaults[column] = len(labels[-1]) - 1 if is_missing else default_bin
+            labels[column] = one_bin[missing]
+        defaults[column] = len(labels[column]) - 1 if default == old.missing else default_bin
     return labels, defaults
 
 
 def _renumber(
     nodes: Nodes,
-    offsets: NDArray[np.int64],
-    defaults: NDArray[np.int64],
+    old: Schema,
     schema: Schema,
     is_number: NDArray[np.bool_],
     codes: NDArray[np.int64],
@@ -118,10 +88,10 @@ def _renumber(
     split = nodes.column >= 0
     column = np.where(split, nodes.column, 0)
     begin, end = schema.offsets[column], schema.offsets[column + 1]
-    shift = begin - offsets[column]
+    shift = begin - old.offsets[column]
     low, high = nodes.low + shift, nodes.high + shift
     at = split & is_number[column]
-    was_lower = (nodes.low == offsets[column]) & (defaults[column] > 0)
+    was_lower = (nodes.low == old.offsets[column]) & (old.defaults[column] > 0)
     is_lower = schema.defaults[column] > codes
     low[at] = np.where(is_lower, begin, begin + codes)[at]
     high[at] = np.where(is_lower, begin + codes + 1, end)[at]

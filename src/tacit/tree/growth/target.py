@@ -1,84 +1,22 @@
-"""What a tree is to predict: classes, or numbers as moments of fixed point."""
+"""What a tree learns from: weights of classes, or numbers as moments of fixed point."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from sklearn.utils.class_weight import compute_class_weight
 
 from tacit.errors import InputError
-from tacit.table.discretise import bin_edges
-from tacit.table.frames import encode_columns
-from tacit.table.targets import class_labels, read_class_target, read_target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from tacit.schema import Labels
-    from tacit.table import Table
-
-__all__ = [
-    "NO_CLASS_WEIGHTS",
-    "Classes",
-    "Moments",
-    "class_weights",
-    "column_classes",
-    "column_numbers",
-    "has_classes",
-    "read_classes",
-    "read_numbers",
-    "refuse_missing",
-]
-
-
-class Classes(NamedTuple):
-    """Classes of a target in order, and the position of each record's among them."""
-
-    labels: NDArray[Any]
-    codes: NDArray[np.int32]
-
-
-def read_classes(y: Any, n_records: int) -> Classes:
-    """Return the classes of a target that is given apart from X, in scikit-learn's order."""
-    series = read_class_target(y, n_records)
-    [coded] = encode_columns(pl.DataFrame({"y": series}), "state", {}, None, 1)
-    kept = np.flatnonzero(coded.counts > 0)  # an enumeration may have labels that do not occur
-    position = np.full(len(coded.labels) + 1, -1, np.int32)
-    position[kept] = np.arange(len(kept))
-    labels = class_labels([coded.labels[k] for k in kept.tolist()])
-    if series.dtype.is_numeric() and labels.dtype != object:
-        labels = labels.astype(np.asarray(series[:0]).dtype)
-    return Classes(labels, position[coded.ranks][coded.codes])
-
-
-def has_classes(table: Table, position: int) -> bool:
-    """Return whether all labels of a column are classes: none stands for what is missing."""
-    return table.schema.labels[position].missing is None
-
-
-def column_classes(table: Table, position: int) -> Classes:
-    """Return the classes that a column of a Table holds, in the order of its labels."""
-    schema, (start, rows) = table.schema, table.postings
-    labels = schema.labels[position]
-    first, last = int(schema.offsets[position]), int(schema.offsets[position + 1])
-    default = int(schema.defaults[position])
-    codes = np.empty(table.n_records, np.int32)
-    codes.fill(default)
-    code = 0
-    begin = int(start[first])
-    for end in start[first + 1 : last + 1].tolist():
-        code += code == default
-        codes[rows[begin:end]] = code
-        code, begin = code + 1, end
-    _check_known(codes, labels, schema.names[position])
-    return Classes(class_labels(labels.items[: labels.missing]), codes)
-
+__all__ = ["NO_CLASS_WEIGHTS", "Moments", "class_weights"]
 
 NO_CLASS_WEIGHTS = "class_weight: all weights are zero, or some beyond all numbers"
 
@@ -103,43 +41,6 @@ def class_weights(
     if not (np.isfinite(each).all() and (each >= 0).all()):
         raise InputError("class_weight: weights must be finite and not negative")
     return np.asarray(each, np.float64)
-
-
-def _check_known(codes: NDArray[Any], labels: Labels, name: str) -> None:
-    if labels.missing is not None and (missing := codes == labels.missing).any():
-        refuse_missing(int(missing.argmax()), name)
-
-
-def refuse_missing(record: int, name: str) -> None:
-    """Refuse a target that a record does not have."""
-    raise InputError(
-        f"y: column {name!r} has a missing value at record {record}; "
-        "records without a target teach nothing"
-    )
-
-
-def read_numbers(y: Any, n_records: int) -> NDArray[np.float64]:
-    """Return a numeric target that is given apart from X."""
-    series = read_target(y, n_records)
-    if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
-        raise InputError(f"y must hold numbers, got {series.dtype}; a classifier takes labels")
-    numbers = series.cast(pl.Float64).to_numpy()
-    if not np.isfinite(numbers).all():
-        record = int((~np.isfinite(numbers)).argmax())
-        raise InputError(f"y contains NaN or infinity: {numbers[record]} at record {record}")
-    return numbers
-
-
-def column_numbers(table: Table, position: int) -> NDArray[np.float64]:
-    """Return the numbers that are the labels of a column of a Table."""
-    name, labels = table.schema.names[position], table.schema.labels[position]
-    codes = table.codes(position)
-    _check_known(codes, labels, name)
-    items: Any = labels.items[: labels.missing]
-    if not all(isinstance(x, int | float) for x in items):
-        kind = "bins" if bin_edges(labels) else "labels that are no numbers"
-        raise InputError(f"y: column {name!r} holds {kind}; a classifier takes labels")
-    return np.array([*map(float, items), np.nan])[codes]
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,11 @@ from tacit.machine import check_fits, check_int, count_jobs
 from tacit.parameters import make_generator, store_parameters
 from tacit.progress import show_progress
 from tacit.scale import as_partitioned
-from tacit.table.features import Features, fit_features, note_features, note_names, read_features
+from tacit.table.input_spec import InputSpec
+from tacit.table.inputs import Inputs
 from tacit.table.targets import class_labels
 from tacit.tree.decision_tree import DecisionTreeClassifier
-from tacit.tree.growth.bins import features_without, nodes_without
+from tacit.tree.growth.bins import nodes_without
 from tacit.tree.growth.coding import ordered_columns
 from tacit.tree.growth.settings import fixed_leaf, fixed_weights, grow_settings
 from tacit.tree.model import TreeModel
@@ -33,6 +34,8 @@ from tacit.tree.nodes import find_leaves
 from tacit.tree.partitioned.growth import grow_partitioned_network, mean_score
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -71,14 +74,17 @@ class DependencyNetwork(Estimator):
         Bounds on each tree.
     min_gain : float, default 0.0
         What a split has to gain at least: nats, but for "gini" a number of records.
-    ordered : "auto" or sequence of str or int
-        Columns that are split at thresholds; by default those of numbers, dates or bins with three
-        labels or more.
-    discretise : spec or mapping, optional
-        How to cut real-valued columns of a frame or an array into bins, as for
-        :class:`tacit.Table`. Without it, real numbers are refused.
+    discretise : spec or mapping, default "auto"
+        How numeric columns are cut into bins, as for :class:`tacit.Table`. ``None`` makes every
+        distinct number a label.
+    kinds : mapping, optional
+        ``{column: kind}`` for columns that are not what they look like, as for
+        :class:`tacit.Table`.
     unseen : {"error", "default"}
         What to do with labels that were not there in fit.
+    absent : {"error", "default"}, optional
+        What to do with a column that is not there in prediction: refuse it, or take its default.
+        It is refused unless X was baskets or a log, where what is not named is not there.
     n_jobs, verbose : int, optional
         Threads, on which the result does not depend; and 1 to show progress on stderr.
 
@@ -130,9 +136,10 @@ class DependencyNetwork(Estimator):
         min_samples_leaf: int = 1,
         max_leaf_nodes: int | None = None,
         min_gain: float = 0.0,
-        ordered: Any = "auto",
-        discretise: Any = None,
+        discretise: Any = "auto",
+        kinds: Mapping[Any, str] | None = None,
         unseen: Literal["error", "default"] = "error",
+        absent: Literal["error", "default"] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -154,10 +161,8 @@ class DependencyNetwork(Estimator):
         """
         settings = grow_settings(self)
         jobs = count_jobs(self.n_jobs)
-        table, features = fit_features(
-            copy(self), X, discretise=self.discretise, sample_weight=sample_weight,
-            n_jobs=self.n_jobs,
-        )  # fmt: skip
+        inputs = Inputs.fit(copy(self), X, None, sample_weight, kinds=self.kinds)
+        table = inputs.table(self.discretise, n_jobs=self.n_jobs)
         _check_columns(table.shape)
         weights = None
         if table.weights is not None:
@@ -165,23 +170,24 @@ class DependencyNetwork(Estimator):
                 raise InputError("sample_weight: all weights are zero")
             weights, settings["unit"] = fixed_weights(table.weights)
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
-        ordered = ordered_columns(features.schema, self.ordered)
+        ordered = ordered_columns(table.schema)
         forest = grow_network(table, weights, ordered, settings, jobs, verbose=self.verbose)
-        return self._keep(features, forest)
+        return self._keep(inputs.remembered, forest)
 
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DependencyNetwork:
         """Grow the trees of a partitioned table, all of them level by level."""
         settings = grow_settings(self)
         _check_columns(X.shape)
-        ordered = ordered_columns(X.schema, self.ordered)
+        X = X if self.discretise is None else X.cut(self.discretise)
+        ordered = ordered_columns(X.schema)
         forest = grow_partitioned_network(X, ordered, settings, self.n_jobs, self.verbose)
-        return self._keep(Features(X.schema, {}, "table"), forest)
+        return self._keep(InputSpec.of_schema(X.schema), forest)
 
-    def _keep(self, features: Features, forest: Forest) -> DependencyNetwork:
+    def _keep(self, spec: InputSpec, forest: Forest) -> DependencyNetwork:
         """Note what was learnt, and what follows from it."""
-        self._features = features
+        self._input = spec
         self.forest_ = forest
-        arities = features.schema.arities
+        arities = spec.schema.arities
         # Parameters may be set anew without anything being learnt.
         self._learnt_by: dict[str, Any] = {
             "criterion": self.criterion,
@@ -192,13 +198,13 @@ class DependencyNetwork(Estimator):
         weight = self._learnt_by["prior_weight"]
         self._derived = DerivedFromForest(forest, arities, self.prior, weight)
         self.n_leaves_ = forest.n_leaves
-        note_features(self, features)
+        spec.note(self)
         return self
 
     @property
     def schema_(self) -> Schema:
         """Columns, labels and defaults."""
-        return self._features.schema
+        return self._input.schema
 
     # What predicts what
 
@@ -246,18 +252,16 @@ class DependencyNetwork(Estimator):
         check_is_fitted(self, "forest_")
         schema, position = self.schema_, self.schema_.position(column)
         shared = DecisionTreeClassifier().get_params().keys() & self.get_params().keys()
-        settings = {name: getattr(self, name) for name in shared - {"discretise", "ordered"}}
+        settings = {name: getattr(self, name) for name in shared - {"discretise", "kinds"}}
         tree = DecisionTreeClassifier(**{**settings, **self._learnt_by})
-        features = features_without(position, self._features)
+        spec = self._input.without(position)
         nodes = nodes_without(position, self.forest_.tree(position), schema)
         name = schema.names[position]
-        tree._model = TreeModel(
-            nodes, features.schema, None, features, target_name=name, **self._learnt_by
-        )
+        tree._model = TreeModel(nodes, spec.schema, None, spec, target_name=name, **self._learnt_by)
         tree.classes_ = class_labels(schema.labels[position].items)
         tree.n_classes_ = len(tree.classes_)
-        note_names(tree, features.schema.names)
-        if self._features.kind == "array":
+        spec.note(tree)
+        if self._input.origin == "array":
             del tree.feature_names_in_
         return tree
 
@@ -276,7 +280,8 @@ class DependencyNetwork(Estimator):
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self, "forest_")
-        return read_features(self, X, self._features, unseen=self.unseen, n_jobs=self.n_jobs)
+        inputs = Inputs.read(self, X, self._input, absent=self.absent)
+        return inputs.table(unseen=self.unseen, n_jobs=self.n_jobs)
 
     def predict_proba(self, X: Any, column: str | int | None = None) -> NDArray[np.float64]:
         """Return the probabilities of a column's labels given each record's other values.

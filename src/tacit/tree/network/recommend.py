@@ -12,7 +12,7 @@ from scipy import sparse
 
 from tacit.errors import InputError
 from tacit.table import Table
-from tacit.table.features import is_frame
+from tacit.table.frames import is_frame
 from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import numpy as np
 
 from tacit import store
 from tacit.errors import InputError
-from tacit.parameters import plain_parameters
-from tacit.table.features import features_from_json, features_to_json
+from tacit.parameters import earlier_parameters, plain_parameters
+from tacit.table.input_spec import InputSpec
 from tacit.tree.growth.settings import grow_settings
 from tacit.tree.network.forest import Forest, array_names
 
@@ -37,7 +37,7 @@ def network_to_state(network: DependencyNetwork) -> store.State:
         "unit": network.forest_.unit,
     }
     return {
-        "features": np.frombuffer(features_to_json(network._features), np.uint8),
+        "features": np.frombuffer(network._input.to_json(), np.uint8),
         "settings": store.json_array(facts),
         **dict(zip(_TYPES, network.forest_.arrays.values(), strict=True)),
     }
@@ -45,9 +45,9 @@ def network_to_state(network: DependencyNetwork) -> store.State:
 
 def network_from_state(kind: type[N], state: store.State) -> N:
     """Make a network, after checking that the arrays go together."""
-    features = features_from_json(state["features"].tobytes())
+    spec = InputSpec.from_json(state["features"].tobytes())
     facts = store.read_json(state["settings"])
-    network = kind(**facts["parameters"])
+    network = kind(**earlier_parameters(facts["parameters"]))
     grow_settings(network)
     unit = facts["unit"]
     if not isinstance(unit, float) or not np.isfinite(unit) or unit <= 0:
@@ -57,8 +57,8 @@ def network_from_state(kind: type[N], state: store.State) -> N:
             raise InputError(f"{name!r} has the shape and the type of something else")
     arrays = dict(zip(array_names(), (state[name] for name in _TYPES), strict=True))
     forest = Forest(**arrays, unit=unit)
-    _check_forest(features.schema, forest)
-    network._keep(features, forest)
+    _check_forest(spec.schema, forest)
+    network._keep(spec, forest)
     return network
 
 

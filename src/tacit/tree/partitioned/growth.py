@@ -10,11 +10,11 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.scale import Predict
 from tacit.statistic import Statistic
-from tacit.table.targets import class_labels
+from tacit.table.input_spec import note_names
+from tacit.table.targets import class_labels, refuse_missing
 from tacit.tree.growth.coding import ordered_columns
-from tacit.tree.growth.sample import note_target
 from tacit.tree.growth.settings import fixed_leaf, float_total, weight_unit
-from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights, refuse_missing
+from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights
 from tacit.tree.network.forest import Forest, join_forests
 from tacit.tree.nodes import Nodes
 from tacit.tree.partitioned.growing_tree import Target
@@ -49,8 +49,12 @@ def grow_partitioned_tree(
             "y: X is a partitioned table, and its records come in partitions; give the name of the "
             "column that holds the classes"
         )
-    column = note_target(model, table.schema, y)
-    ordered = ordered_columns(table.schema, model.ordered)
+    column = table.schema.position(y, "y")
+    names = table.schema.name_array
+    if len(names) == 1:
+        raise InputError(f"X: there is no column but the target {y!r}")
+    note_names(model, np.delete(names, column))
+    ordered = ordered_columns(table.schema)
     labels = table.schema.labels[column]
     classes = class_labels(labels.items[: labels.missing])
     target, weights = Target.of(table.schema, column), RecordWeights()

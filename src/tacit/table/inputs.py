@@ -1,0 +1,608 @@
+"""One gateway: whatever X is, as what a model needs of it, in fit and ever after.
+
+In fit::
+
+    inputs = Inputs.fit(estimator, X, y, sample_weight, kinds=estimator.kinds)
+    table = inputs.table("auto")     # discrete records: numbers are cut
+    table = inputs.ranked()          # discrete records: every distinct number is a label
+    columns = inputs.numbers()       # columns of numbers; a label is its index
+    matrix = inputs.one_hot()        # rows of numbers; a label is a column of 0 and 1
+    spec = inputs.spec               # what to remember, and to save
+
+and for other data, which are read as those of fit were::
+
+    table = Inputs.read(estimator, X, spec).table(unseen="default")
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import validate_data
+
+from tacit.errors import InputError, InputWarning, did_you_mean, no_column, refuse_partitions
+from tacit.machine import check_fits
+from tacit.schema import Labels, Schema
+from tacit.table.cuts import find_cuts
+from tacit.table.discretise import Edges
+from tacit.table.frames import is_frame, to_polars
+from tacit.table.gateway import check_weights
+from tacit.table.input_spec import InputSpec, Numbers, Origin, array_names, note_names
+from tacit.table.kinds import as_kinds, check_kinds
+from tacit.table.matrices import is_sparse
+from tacit.table.number_columns import (
+    NumberColumns,
+    array_columns,
+    frame_columns,
+    frame_domain,
+    table_columns,
+    table_domain,
+)
+from tacit.table.recode import fill_absent
+from tacit.table.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from tacit.table.one_hot import OneHot
+
+__all__ = ["Inputs", "array_frame", "is_baskets", "one_record", "read_sample_weight", "weigh"]
+
+Unseen = Literal["error", "default"]
+_NAMED = 5  # names that a warning shows
+
+
+@dataclass
+class Inputs:
+    """Records that a model is given: a Table, a frame, an array or a sparse array."""
+
+    origin: Origin
+    data: Any
+    names: Sequence[str]  # of the columns, the target not among them
+    spec: InputSpec | None = None  # in fit, what is to be remembered, once it is known
+    kinds: Any = None  # those that the caller names
+    y: Any = None  # the target as it was given; a series, where it was a column of X
+    target: int | None = None  # its position among the columns of a Table
+    target_name: str | None = None
+    weights: NDArray[np.float64] | None = None
+    kept: NDArray[np.bool_] | None = None  # which records were not dropped; None for all
+
+    # Taking
+
+    @classmethod
+    def fit(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        kinds: Any = None,
+        drop: bool = False,
+    ) -> Inputs:
+        """Take what fit is given, and note the columns on the estimator.
+
+        A `y` that is text names a column of X. Records of the weight zero are dropped if `drop`.
+        """
+        refuse_partitions(X, type(estimator).__name__)
+        name = None
+        X = Table.from_baskets(X) if is_baskets(X) else X
+        if isinstance(y, str) and not isinstance(X, Table):
+            name, (X, y) = y, split_target(X, y)
+        if isinstance(X, Table):
+            inputs = cls("table", X, X.schema.names)
+            if isinstance(y, str):
+                inputs.target = position = X.schema.position(y, "y")
+                inputs.target_name = X.schema.names[position]
+                if X.n_columns == 1:
+                    raise InputError(f"X: there is no column but the target {y!r}")
+                inputs.names = X.schema.names[:position] + X.schema.names[position + 1 :]
+            else:
+                inputs.y = y
+            note_names(estimator, inputs.names)
+            inputs.weights = X.weights
+            if sample_weight is not None and X.weights is not None:
+                raise InputError("sample_weight: the Table has weights already")
+        else:
+            origin, given = _take(estimator, X, reset=True)
+            found = given.columns if origin == "frame" else array_names(given.shape[1])
+            inputs = cls(origin, given, found, y=y, target_name=name)
+        inputs.kinds = check_kinds(kinds, list(inputs.names))
+        if origin_frame := isinstance(inputs.data, pl.DataFrame):
+            inputs.data = as_kinds(inputs.data, inputs.kinds)
+        if inputs.n_records == 0 or (origin_frame and inputs.data.width == 0):
+            what = "records" if inputs.n_records == 0 else "columns"
+            raise InputError(f"X: there are no {what}")
+        if sample_weight is not None:
+            inputs.weights = read_sample_weight(sample_weight, inputs.n_records)
+        if drop and inputs.weights is not None and not inputs.weights.all():
+            inputs._drop()
+        return inputs
+
+    @classmethod
+    def read(
+        cls,
+        estimator: Any,
+        X: Any,
+        spec: InputSpec,
+        *,
+        target_name: str | None = None,
+        absent: Literal["error", "default"] | None = None,
+    ) -> Inputs:
+        """Take other data, as those of fit were taken; a target among them is passed over.
+
+        Columns of a Table are matched by name, and may be more than the estimator knows. For frames
+        scikit-learn's rules hold: the same names in the same order. Columns of arrays are taken by
+        their positions. Columns that are `absent` have their defaults, or are refused; by default
+        they are refused, except in baskets and logs, where what is not named is not there.
+        """
+        refuse_partitions(X, type(estimator).__name__)
+        tolerant = (
+            spec.presence if absent is None else absent == "default"
+        ) and not spec.numeric.any()
+        if spec.presence and is_baskets(X, known=True):
+            X = _new_baskets(X, spec)
+        X = _without(X, target_name)
+        if isinstance(X, Table):
+            filled = Table._of(fill_absent(X, spec.schema)) if tolerant else X
+            return cls("table", filled, spec.names, spec)
+        if (tolerant or spec.origin == "table") and (_is_mapping(X) or is_frame(X)):
+            X = _by_name(X, spec, fill=tolerant)
+        origin, given = _take(estimator, X, reset=False, spec=spec)
+        if isinstance(given, pl.DataFrame):
+            given = given.rename(dict(zip(given.columns, spec.names, strict=True)))
+        return cls(origin, given, spec.names, spec)
+
+    @property
+    def remembered(self) -> InputSpec:
+        """The spec, once it is known."""
+        assert self.spec is not None
+        return self.spec
+
+    @property
+    def n_given(self) -> int:
+        """The number of records before any were dropped."""
+        return self.n_records if self.kept is None else len(self.kept)
+
+    @property
+    def n_records(self) -> int:
+        """The number of records."""
+        return self.data.n_records if isinstance(self.data, Table) else int(self.data.shape[0])
+
+    def _drop(self) -> None:
+        """Drop records that count for nothing."""
+        assert self.weights is not None
+        if not self.weights.any():
+            raise InputError("sample_weight: all weights are zero")
+        kept = self.kept = self.weights > 0
+        if isinstance(self.data, Table):
+            self.data = self.data.with_weights(None).take(kept)
+        elif isinstance(self.data, pl.DataFrame):
+            self.data = self.data.filter(kept)
+        else:
+            rows = self.data.tocsr() if is_sparse(self.data) else self.data
+            self.data = rows[np.flatnonzero(kept)]
+        self.weights = self.weights[kept]
+
+    def features(self) -> Table:
+        """Return a Table without the target."""
+        if self.target is None:
+            table: Table = self.data
+            return table
+        rest = [k for k in range(self.data.n_columns) if k != self.target]
+        return self.data.select(rest)  # type: ignore[no-any-return]
+
+    # Giving
+
+    def table(
+        self,
+        discretise: Any = None,
+        *,
+        unseen: Unseen = "error",
+        classes: Any = None,
+        n_jobs: int | None = None,
+    ) -> Table:
+        """Return discrete records: in fit with numbers cut, later under the spec.
+
+        Cuts that tell classes apart take their codes, or the target of a Table. Labels that are
+        `unseen` are treated as by :meth:`tacit.Table.conform`.
+        """
+        if self.spec is not None:
+            return self._conformed(self.spec, unseen, n_jobs)
+        table = self._fit_table(discretise, classes, n_jobs)
+        _warn_identifiers(table.schema, self.kinds)
+        self.spec = InputSpec.of_schema(table.schema, self.origin)
+        return table if self.weights is None else table.with_weights(self.weights)
+
+    def ranked(
+        self, discretise: Any = None, *, classes: Any = None, n_jobs: int | None = None
+    ) -> Table:
+        """Return discrete records in which each distinct number of a column is a label.
+
+        A Table has its target among the columns. Nothing is noted in the spec.
+        """
+        return self._fit_table(discretise, classes, n_jobs)
+
+    def numbers(self) -> NumberColumns:
+        """Return columns of numbers."""
+        if isinstance(self.data, Table):
+            return self._table_numbers()
+        data = self.data
+        if not isinstance(data, pl.DataFrame):
+            data = _numbers_or_frame(data, self.names)
+        if not isinstance(data, pl.DataFrame):
+            if self.spec is None:
+                domains = _array_domains(self.names, self.kinds)
+                self.spec = InputSpec.of_domains(self.origin, self.names, domains)
+            _refuse_labels(self.spec)
+            return array_columns(data)
+        if self.spec is None:
+            found = [frame_domain(s, self.kinds.get(s.name)) for s in data.iter_columns()]
+            self.spec = InputSpec.of_domains(self.origin, self.names, found)
+        return frame_columns(data, self.spec)
+
+    def mixed(
+        self,
+        discretise: Any = None,
+        *,
+        unseen: Unseen = "error",
+        missing: bool = False,
+        n_jobs: int | None = None,
+    ) -> tuple[NDArray[Any] | None, Table | None]:
+        """Return columns of numbers, as a matrix, and discrete records of all other columns.
+
+        In fit, columns are numbers if they hold real ones, or whole ones of which there are too
+        many for labels, and are not to be cut. NaN in an array of labels is refused unless what is
+        `missing` has a meaning.
+        """
+        from tacit.table.mixed import fit_mixed, read_mixed
+
+        if self.spec is None:
+            return fit_mixed(self, discretise, missing=missing, n_jobs=n_jobs)
+        return read_mixed(self, unseen, n_jobs)
+
+    def one_hot(self, encoding: OneHot | None = None, **options: Any) -> Any:
+        """Return rows of numbers and how they were made; later, as they were made in fit."""
+        from tacit.table.one_hot import fit_one_hot, read_one_hot
+
+        return fit_one_hot(self) if encoding is None else read_one_hot(self, encoding, **options)
+
+    # How it is done
+
+    def _fit_table(self, discretise: Any, classes: Any, n_jobs: int | None) -> Table:
+        if isinstance(self.data, Table):
+            table = self.data if self.kinds is None else _of_kinds(self.data, self.kinds)
+            return table if discretise is None else table.cut(discretise, target=self.target)
+        if is_sparse(self.data):
+            table = sparse_table(self.data, self.names)
+            table = _of_kinds(table, self.kinds)
+            return table if discretise is None else table.cut(discretise)
+        frame = self._frame()
+        cuts = find_cuts(frame, discretise, kinds=self.kinds, classes=classes)
+        return Table(frame, discretise=cuts or None, kinds=self.kinds, n_jobs=n_jobs)
+
+    def _frame(self) -> pl.DataFrame:
+        if isinstance(self.data, pl.DataFrame):
+            return self.data
+        return array_frame(self.data, self.names)
+
+    def _conformed(self, spec: InputSpec, unseen: Unseen, n_jobs: int | None) -> Table:
+        """Return records under the schema of fit; numbers are cut where those of fit were."""
+        schema = spec.schema
+        if isinstance(self.data, Table):
+            return self.data.conform(schema, unseen=unseen)
+        if is_sparse(self.data):
+            return sparse_table(self.data, self.names).conform(schema, unseen=unseen)
+        columns, cuts = [], {}
+        for series, labels in zip(self._frame().iter_columns(), schema.labels, strict=True):
+            if labels.edges is not None and series.dtype in (pl.Null, pl.Boolean):
+                series = series.cast(pl.Float64)
+            if labels.edges is not None and series.dtype.is_numeric():
+                cuts[series.name] = Edges(labels.edges)
+            columns.append(series)
+        table = Table(pl.DataFrame(columns), discretise=cuts or None, n_jobs=n_jobs)
+        return table.conform(schema, unseen=unseen)
+
+    def _table_numbers(self) -> NumberColumns:
+        if self.spec is None:
+            table = _of_kinds(self.features(), self.kinds)
+            shared: dict[int, Any] = {}
+            for labels in table.schema.labels:
+                if id(labels) not in shared:
+                    shared[id(labels)] = table_domain(labels)
+            domains = [shared[id(labels)] for labels in table.schema.labels]
+            self.spec = InputSpec.of_domains("table", table.schema.names, domains)
+            return table_columns(table, range(table.n_columns), self.spec)
+        schema = self.data.schema
+        indices = [schema.position(name, "X") for name in self.spec.names]
+        return table_columns(self.data, indices, self.spec)
+
+
+# What X can be
+
+
+def _take(
+    estimator: Any, X: Any, *, reset: bool, spec: InputSpec | None = None
+) -> tuple[Origin, Any]:
+    """Return X as a Polars frame or an array, after scikit-learn's checks of its columns.
+
+    With `reset`, the estimator notes the columns, as in fit; else they must be those that it knows.
+    """
+    if _is_mapping(X) or is_frame(X):
+        frame, _ = to_polars(X)
+        # Polars is a kind of frame that every version of scikit-learn knows; only names matter.
+        validate_data(estimator, frame.clear(), reset=reset, skip_check_array=True)
+        return "frame", frame
+    if spec is not None and spec.origin == "table" and hasattr(estimator, "feature_names_in_"):
+        # The arrays that a Table is made of have no names, and need none.
+        names, estimator = estimator.feature_names_in_, _Nameless(estimator)
+        estimator.n_features_in_ = len(names)
+    array = validate_data(
+        estimator, X, reset=reset, dtype=None, accept_sparse=True, ensure_all_finite=False
+    )
+    return "array", array
+
+
+def _is_mapping(X: Any) -> bool:
+    return isinstance(X, Mapping) and not is_sparse(X)  # SciPy has a dict, too
+
+
+def is_baskets(X: Any, *, known: bool = False) -> bool:
+    """Return whether X is a list of collections of items.
+
+    Sets are, and lists of text that are not equally long: equally long ones are rows of an array,
+    unless it is `known` that the model was fitted on baskets.
+    """
+    if not isinstance(X, list | tuple) or not len(X):
+        return False
+    if all(isinstance(basket, set | frozenset) for basket in X):
+        return True
+    if not all(isinstance(basket, list | tuple | set | frozenset) for basket in X):
+        return False
+    if not all(isinstance(item, str) for basket in X for item in basket):
+        return False
+    return known or len({len(basket) for basket in X}) > 1
+
+
+def _new_baskets(X: Any, spec: InputSpec) -> Table:
+    """Return baskets under the columns of a model; items that it does not know are reported."""
+    known = set(spec.names)
+    unknown: dict[str, int] = {}
+    kept = []
+    for basket in X:
+        items = {str(item) for item in basket}
+        for item in items - known:
+            unknown[item] = unknown.get(item, 0) + 1
+        kept.append(items & known)
+    if unknown:
+        shown = ", ".join(repr(item) for item in list(unknown)[:_NAMED])
+        more = ", …" if len(unknown) > _NAMED else ""
+        warnings.warn(
+            f"X: {len(unknown):,} item{'s' * (len(unknown) > 1)} in {sum(unknown.values()):,} "
+            f"places were not there in fit and are passed over: {shown}{more}",
+            InputWarning,
+            stacklevel=4,
+        )
+    position = {name: k for k, name in enumerate(spec.names)}
+    rows = [sorted(position[item] for item in items) for items in kept]
+    indptr = np.cumsum([0, *map(len, rows)])
+    values = np.array([k for row in rows for k in row], np.int64)
+    return Table.from_stored(spec.schema, indptr, values)
+
+
+def _by_name(X: Any, spec: InputSpec, *, fill: bool) -> pl.DataFrame:
+    """Return a frame with the columns of a model, in order; absent ones may have their defaults."""
+    frame, _ = to_polars(X)
+    held, columns = set(frame.columns), []
+    for k, name in enumerate(spec.names):
+        if name in held:
+            columns.append(frame.get_column(name))
+        elif fill:
+            default = spec.schema.column(k).default_label
+            columns.append(pl.repeat(default, frame.height, eager=True).alias(name))
+        else:
+            hint = did_you_mean(name, frame.columns)
+            raise InputError(f"X: there is no column {name!r}; the model was fitted on it{hint}")
+    return pl.DataFrame(columns)
+
+
+class _Nameless:
+    """An estimator for scikit-learn's checks, without the names of its columns."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator = estimator
+        self.n_features_in_ = 0
+        self.__class__ = type(type(estimator).__name__, (_Nameless,), {})
+
+    def __sklearn_tags__(self) -> Any:
+        return self._estimator.__sklearn_tags__()
+
+
+def split_target(X: Any, name: str) -> tuple[Any, Any]:
+    """Return a frame, or a mapping of columns, without its target, and the target."""
+    if _is_mapping(X):
+        columns = dict(X)
+        if name not in columns:
+            raise no_column("y", name, columns)
+        return columns, columns.pop(name)
+    if not is_frame(X):
+        raise InputError(f"y: an array has no column {name!r}; give a frame, or y as an array")
+    frame, _ = to_polars(X)
+    if name not in frame.columns:
+        raise no_column("y", name, frame.columns)
+    return frame.drop(name), frame.get_column(name)
+
+
+def _without(X: Any, name: str | None) -> Any:
+    """Return X without a column that was the target in fit, if it is there."""
+    if name is None or isinstance(X, Table):
+        return X
+    if _is_mapping(X):
+        return {key: column for key, column in X.items() if key != name}
+    if is_frame(X):
+        frame, _ = to_polars(X)
+        return frame.drop(name) if name in frame.columns else X
+    return X
+
+
+def one_record(X: Any) -> Any:
+    """Return one record as something with one row: a row of an array, or names with values."""
+    if nw.dependencies.is_pandas_series(X) and all(isinstance(key, str) for key in X.index):
+        X = X.to_dict()
+    if _is_mapping(X):
+        X = {name: _column(value) for name, value in X.items()}
+        n_records = len(next(iter(X.values()), ()))
+    elif isinstance(X, Table):
+        n_records = X.n_records
+    elif is_frame(X):
+        n_records = to_polars(X)[0].height
+    else:
+        X = X if is_sparse(X) else np.asarray(X)
+        X = X.reshape(1, -1) if X.ndim == 1 else X
+        n_records = X.shape[0]
+    if n_records != 1:
+        raise InputError(f"X must be one record, got {n_records:,}; explain them one by one")
+    return X
+
+
+def _column(value: Any) -> Any:
+    """Return one value as a column; what is one already stays as it is."""
+    if isinstance(value, np.generic):
+        return np.asarray([value])  # which Polars knows the type of
+    return [value] if isinstance(value, str) or not hasattr(value, "__len__") else value
+
+
+def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:
+    """Return some records of whatever X is."""
+    if isinstance(X, Table):
+        return X.take(kept)
+    if _is_mapping(X):
+        return {name: _safe_indexing(column, np.flatnonzero(kept)) for name, column in X.items()}
+    if is_frame(X):
+        return to_polars(X)[0].filter(kept)
+    return _safe_indexing(X.tocsr() if is_sparse(X) else X, np.flatnonzero(kept))
+
+
+# Arrays
+
+
+def sparse_table(X: Any, names: Sequence[str]) -> Table:
+    """Return a sparse array of numbers as a Table; it is not made dense."""
+    try:
+        return Table(X, columns=list(names))
+    except InputError as error:
+        raise InputError(f"X{str(error).removeprefix('data')}") from None
+
+
+def array_frame(X: Any, names: Sequence[str], *, missing: bool = False) -> pl.DataFrame:
+    """Return an array as a frame; NaN is refused, unless it may stand for what is missing."""
+    if is_sparse(X):
+        check_fits(8 * X.shape[0] * X.shape[1], "the dense form of X", "cut it yourself")
+        X = X.toarray()
+    if X.dtype.kind == "f":
+        X = X.astype(np.float64, copy=False)
+        wrong = np.isinf(X) if missing else ~np.isfinite(X)
+        if wrong.any():
+            row, column = np.unravel_index(int(np.argmax(wrong)), X.shape)
+            raise InputError(f"X contains NaN or inf: {X[row, column]} at {row}, {column}")
+    try:
+        return pl.DataFrame([_array_series(name, X[:, k]) for k, name in enumerate(names)])
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"X cannot be read: {error}") from None
+
+
+def _array_series(name: str, values: NDArray[Any]) -> pl.Series:
+    return pl.Series(name, values.tolist() if values.dtype.kind in "OSU" else values, strict=True)
+
+
+def _numbers_or_frame(given: Any, names: Sequence[str]) -> Any:
+    """Return an array of numbers as it is; one of other objects as a frame."""
+    if is_sparse(given) or given.dtype.kind in "biuf":
+        return given
+    return pl.DataFrame([_object_series(name, given[:, k]) for k, name in enumerate(names)])
+
+
+def _object_series(name: str, values: NDArray[Any]) -> pl.Series:
+    """Return a column of an array of objects: strings or numbers."""
+    items = values.tolist()
+    try:
+        if not any(isinstance(item, str) for item in items):
+            return pl.Series(name, values.astype(np.float64))
+        # NaN among strings is missing, as in pandas.
+        items = [None if item is None or item != item else item for item in items]
+        return pl.Series(name, items, dtype=pl.String, strict=True)
+    except TypeError as error:
+        if any(isinstance(item, str) for item in items):
+            raise InputError(f"X: column {name!r} holds strings and others") from error
+        raise  # what NumPy says of objects that are no numbers, which scikit-learn expects
+
+
+def _array_domains(names: Sequence[str], kinds: Any) -> list[Numbers]:
+    plain = Numbers()
+    return [Numbers("Float64", kinds[name]) if name in kinds else plain for name in names]
+
+
+def _refuse_labels(spec: InputSpec) -> None:
+    if not spec.numeric.all():
+        for name, domain in zip(spec.names, spec.domains, strict=True):
+            if isinstance(domain, Labels) and domain.dtype != "Boolean":
+                raise InputError(f"X holds numbers, but in fit column {name!r} held labels")
+
+
+# Weights, kinds
+
+
+def read_sample_weight(sample_weight: Any, n_records: int) -> NDArray[np.float64] | None:
+    """Return weights that were given beside X."""
+    try:
+        return check_weights(sample_weight, n_records)
+    except InputError as error:
+        raise InputError(f"sample_weight: {error}") from None
+
+
+def weigh(table: Table, sample_weight: Any) -> Table:
+    """Return the table with the weights that scikit-learn hands over apart from X."""
+    if sample_weight is None:
+        return table
+    if table.weights is not None:
+        raise InputError("sample_weight: the Table has weights already")
+    return table.with_weights(read_sample_weight(sample_weight, table.n_records))
+
+
+def _of_kinds(table: Table, kinds: Any) -> Table:
+    from tacit.table.build import Parts
+    from tacit.table.kinds import schema_of_kinds
+
+    if not kinds:
+        return table
+    schema = schema_of_kinds(table.schema, kinds)
+    return Table._of(Parts(schema, table.indptr, table.values, table.weights, table._native))
+
+
+def _warn_identifiers(schema: Schema, kinds: Any) -> None:
+    """Warn of columns that say something else of nearly every record."""
+    shared = {id(labels) for labels in schema.labels if labels.kind == "identifier"}
+    if not shared:
+        return
+    named = [
+        name
+        for name, labels in zip(schema.names, schema.labels, strict=True)
+        if id(labels) in shared and name not in (kinds or {})
+    ]
+    if named:
+        shown = ", ".join(map(repr, named[:_NAMED])) + (", …" if len(named) > _NAMED else "")
+        warnings.warn(
+            f"X: column{'s' * (len(named) > 1)} {shown} identif{'y' if len(named) > 1 else 'ies'} "
+            "records and say nothing about others; leave them out, or name their kinds",
+            InputWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,102 @@
+"""Kinds of columns: numeric, ordered, categorical, boolean or identifier.
+
+They follow from the type of a column and how often its values repeat, unless the caller names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from tacit.errors import InputError, no_column
+from tacit.schema import KINDS, Schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tacit.schema import Kind, Labels
+
+__all__ = ["as_kinds", "check_kinds", "mark_identifier", "of_kind", "schema_of_kinds"]
+
+_IDENTIFIERS = 50  # labels that a column has at least before they are called identifiers
+
+
+def of_kind(labels: Labels, kind: Kind | None, name: str) -> Labels:
+    """Return the labels of a column as the kind that was asked for, if one was."""
+    if kind is None or kind == labels.chosen_kind:
+        return labels
+    if kind == "boolean" and len(labels) - (labels.missing is not None) > 2:
+        raise InputError(f"kinds: column {name!r} has {len(labels):,} labels, not two")
+    if kind == "numeric" and not labels.is_numeric and labels.edges is None:
+        raise InputError(f"kinds: column {name!r} holds {labels.dtype}, not numbers")
+    return labels.with_kind(kind)
+
+
+def schema_of_kinds(schema: Schema, kinds: Any) -> Schema:
+    """Return a schema whose columns are of the kinds that a caller names."""
+    wanted = check_kinds(kinds, schema.names)
+    labels = list(schema.labels)
+    for name, kind in wanted.items():
+        column = schema.position(name)
+        labels[column] = of_kind(labels[column], kind, name)
+    return Schema(schema.names, labels, schema.defaults) if wanted else schema
+
+
+def mark_identifier(labels: Labels, n_records: int) -> Labels:
+    """Return labels as those of an identifier, if nearly every record has one of its own.
+
+    Text is, from nine labels to ten records on; whole numbers are if they number the records.
+    """
+    n = len(labels) - (labels.missing is not None)
+    if n < _IDENTIFIERS or n < 0.9 * n_records or labels.chosen_kind is not None:
+        return labels
+    if labels.kind == "categorical":
+        return labels.with_kind("identifier")
+    numbers = labels.array
+    if numbers is not None and n == n_records and int(numbers[-1]) - int(numbers[0]) == n - 1:
+        return labels.with_kind("identifier")
+    return labels
+
+
+def check_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Kind]:
+    """Return the kinds of columns that a caller names, by name."""
+    if kinds is None:
+        return {}
+    if not isinstance(kinds, Mapping):
+        raise InputError(f"kinds must map columns to kinds, got {type(kinds).__name__}")
+    known, checked = set(names), {}
+    for column, kind in kinds.items():
+        name = column
+        if isinstance(column, int | np.integer) and not isinstance(column, bool):
+            if not -len(names) <= column < len(names):
+                raise InputError(f"kinds: column {column} is not among the {len(names)} columns")
+            name = names[int(column)]
+        if name not in known:
+            raise no_column("kinds", column, names)
+        if kind not in KINDS:
+            raise InputError(
+                f"kinds: column {name!r} must be one of {', '.join(KINDS)}; got {kind!r}"
+            )
+        checked[name] = kind
+    return checked
+
+
+def as_kinds(frame: pl.DataFrame, kinds: Mapping[str, Kind]) -> pl.DataFrame:
+    """Return a frame whose columns of text are numbers where they are said to be numeric."""
+    changed = []
+    for name, kind in kinds.items():
+        series = frame.get_column(name)
+        if kind == "numeric" and not (series.dtype.is_numeric() or series.dtype == pl.Null):
+            text = series.cast(pl.String)
+            numbers = text.cast(pl.Float64, strict=False)
+            wrong = numbers.is_null() & text.is_not_null()
+            if wrong.any():
+                record = int(wrong.arg_max() or 0)
+                raise InputError(
+                    f"kinds: column {name!r} is no number at record {record}: {text[record]!r}"
+                )
+            changed.append(numbers)
+    return frame.with_columns(changed)

@@ -1,0 +1,174 @@
+"""Records of numbers and labels, each apart: what models of both kinds of columns take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from tacit.errors import InputError
+from tacit.table.cuts import find_cuts
+from tacit.table.discretise import Auto
+from tacit.table.input_spec import InputSpec, Numbers
+from tacit.table.inputs import Inputs, array_frame
+from tacit.table.matrices import is_sparse
+from tacit.table.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tacit.schema import Labels
+
+__all__ = ["fit_mixed", "read_mixed"]
+
+
+def fit_mixed(
+    inputs: Inputs, discretise: Any, *, missing: bool, n_jobs: int | None
+) -> tuple[NDArray[Any] | None, Table | None]:
+    """Return numbers and discrete records of the X of fit, and note its spec."""
+    data, kinds = inputs.data, inputs.kinds or {}
+    if isinstance(data, Table) or is_sparse(data):
+        return _fit_table(inputs, discretise)
+    if not isinstance(data, pl.DataFrame):
+        if data.dtype.kind == "f" and discretise is None and not kinds:
+            inputs.spec = _all_numbers(inputs)
+            return np.asarray(data), None
+        data = array_frame(data, inputs.names, missing=True)
+    cuts = find_cuts(data, discretise, kinds=kinds)
+    flags = np.array(
+        [_is_number(s, kinds.get(s.name), discretise, cuts) for s in data.iter_columns()]
+    )
+    numbers = _matrix(data, flags) if flags.any() else None
+    if flags.all():
+        inputs.spec = _all_numbers(inputs)
+        return numbers, None
+    rest = data.select([name for name, flag in zip(data.columns, flags, strict=True) if not flag])
+    if inputs.origin == "array" and not missing:
+        _refuse_nan(rest)
+    wanted = {name: kind for name, kind in kinds.items() if name in rest.columns}
+    table = Table(rest, discretise=cuts or None, kinds=wanted, n_jobs=n_jobs)
+    inputs.spec = _spec(inputs, flags, table)
+    return numbers, table if inputs.weights is None else table.with_weights(inputs.weights)
+
+
+def _fit_table(inputs: Inputs, discretise: Any) -> tuple[NDArray[Any] | None, Table | None]:
+    table = inputs.ranked(discretise)
+    flags = np.array(
+        [
+            discretise is None and _is_number_labels(labels, table.n_records)
+            for labels in table.schema.labels
+        ]
+    )
+    if is_sparse(inputs.data):
+        flags[:] = False
+        table = table.cut("auto") if discretise is None else table
+    numbers = _label_matrix(table, np.flatnonzero(flags)) if flags.any() else None
+    if flags.all():
+        inputs.spec = _all_numbers(inputs)
+        return numbers, None
+    rest = table if numbers is None else table.select(np.flatnonzero(~flags).tolist())
+    inputs.spec = _spec(inputs, flags, rest)
+    return numbers, rest if inputs.weights is None else rest.with_weights(inputs.weights)
+
+
+def read_mixed(
+    inputs: Inputs, unseen: Any, n_jobs: int | None
+) -> tuple[NDArray[Any] | None, Table | None]:
+    """Return numbers and discrete records of other data."""
+    spec = inputs.remembered
+    assert spec is not None
+    if not spec.numeric.any():
+        return None, inputs.table(unseen=unseen, n_jobs=n_jobs)
+    data = inputs.data
+    held = [name for name, flag in zip(spec.names, spec.numeric, strict=True) if flag]
+    if is_sparse(data):
+        raise InputError(f"X is sparse, but column {held[0]!r} was numbers in fit")
+    rest = None if spec.numeric.all() else InputSpec.of_schema(spec.schema, "table")
+    if isinstance(data, Table):
+        positions = [data.schema.position(name, "X") for name in held]
+        for name, position in zip(held, positions, strict=True):
+            if not data.schema.labels[position].is_numeric:
+                raise InputError(f"X is discrete, but column {name!r} was numbers in fit")
+        numbers = _label_matrix(data, np.array(positions))
+    else:
+        if not isinstance(data, pl.DataFrame):
+            if rest is None and data.dtype.kind == "f":
+                return _finite(np.asarray(data), held), None
+            data = array_frame(data, spec.names, missing=True)
+        for name in held:
+            dtype = data.schema[name]
+            if not (dtype.is_numeric() or dtype in (pl.Null, pl.Boolean)):
+                raise InputError(f"X: column {name!r} holds {dtype}, but was numbers in fit")
+        numbers = _matrix(data, spec.numeric)
+    _finite(numbers, held)
+    if rest is None:
+        return numbers, None
+    others = data if isinstance(data, Table) else data.select(rest.names)
+    origin = "table" if isinstance(data, Table) else "frame"
+    return numbers, Inputs(origin, others, rest.names, rest).table(unseen=unseen, n_jobs=n_jobs)  # type: ignore[arg-type]
+
+
+def _is_number(series: pl.Series, kind: Any, discretise: Any, cuts: Any) -> bool:
+    """Return whether a column stays numbers: real ones do, and whole ones that are many."""
+    if series.name in cuts or not series.dtype.is_numeric() or kind not in (None, "numeric"):
+        return False
+    if discretise is not None and not isinstance(discretise, Mapping):
+        return False
+    if kind == "numeric" or series.dtype.is_float():
+        return True
+    known = series.drop_nulls()
+    return Auto().cuts(known.unique().to_numpy().astype(np.float64), len(known))
+
+
+def _is_number_labels(labels: Labels, n_records: int) -> bool:
+    if not labels.is_numeric or labels.kind != "numeric":
+        return False
+    if labels.dtype.startswith("Float") or labels.chosen_kind == "numeric":
+        return True
+    return Auto().cuts(labels.numbers[: labels.missing], n_records)
+
+
+def _all_numbers(inputs: Inputs) -> InputSpec:
+    return InputSpec.of_domains(inputs.origin, inputs.names, [Numbers()] * len(inputs.names))
+
+
+def _spec(inputs: Inputs, flags: NDArray[np.bool_], table: Table) -> InputSpec:
+    found = iter(zip(table.schema.labels, table.schema.defaults.tolist(), strict=True))
+    pairs: list[Any] = [(Numbers(), 0) if flag else next(found) for flag in flags.tolist()]
+    domains, defaults = zip(*pairs, strict=True)
+    return InputSpec(inputs.origin, tuple(inputs.names), domains, defaults)
+
+
+def _matrix(frame: pl.DataFrame, flags: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the columns of numbers, NaN where one is missing, column after column in memory."""
+    numbers = np.empty((frame.height, int(flags.sum())), np.float64, order="F")
+    chosen = (s for s, flag in zip(frame.iter_columns(), flags, strict=True) if flag)
+    for k, series in enumerate(chosen):
+        numbers[:, k] = series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return numbers
+
+
+def _label_matrix(table: Table, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+    numbers = np.empty((table.n_records, len(columns)), np.float64, order="F")
+    for k, column in enumerate(columns.tolist()):
+        numbers[:, k] = table.schema.labels[column].numbers[table.codes(column)]
+    return numbers
+
+
+def _refuse_nan(frame: pl.DataFrame) -> None:
+    """Refuse NaN in discrete columns of arrays: what is missing has no label there."""
+    for series in frame.iter_columns():
+        if series.dtype.is_float() and series.is_nan().any():
+            record = int(series.is_nan().arg_max() or 0)
+            raise InputError(f"X contains NaN: column {series.name!r} at record {record}")
+
+
+def _finite(numbers: NDArray[Any], names: list[str]) -> NDArray[Any]:
+    wrong = np.isinf(numbers)
+    if wrong.any():
+        row, column = np.unravel_index(int(np.argmax(wrong)), numbers.shape)
+        value = numbers[row, column]
+        raise InputError(f"X: column {names[int(column)]!r} holds {value} (inf) at record {row}")
+    return numbers
