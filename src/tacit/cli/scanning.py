@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Scans", "is_scan"]
 
 # Options that a scan has, too.
-_KNOWN = ("separator", "header", "null_values", "missing", "weights")
+_KNOWN: tuple[str, ...] = ("separator", "header", "null_values", "missing", "weights")
 _KNOWN += ("discretise", "kinds", "format")
 
 
