@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+from heapq import nlargest
+from itertools import takewhile
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable
 
-__all__ = ["FileError", "InputError", "refuse_partitions"]
+__all__ = ["FileError", "InputError", "did_you_mean", "no_column", "refuse_partitions"]
+
+_MANY = 1_000  # names that are compared letter by letter, which takes some milliseconds
 
 
 class InputError(ValueError):
@@ -24,6 +31,56 @@ class FileError(InputError):
 
     def __reduce__(self) -> tuple[type[FileError], tuple[str | os.PathLike[str], str]]:
         return type(self), (self.path, self.problem)
+
+
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """Return the end of a message about a name that is not known: which one may be meant, if any.
+
+    A name in other letter case, or one that reads the same but is of another type, is preferred to
+    one that is similar. Of very many names, only those that begin or end alike are compared.
+
+    >>> did_you_mean("Income", ["age", "income"])
+    "; did you mean 'income'?"
+    >>> did_you_mean("1", [0, 1])
+    '; did you mean 1?'
+    >>> did_you_mean("colour", ["age", "income"])
+    ''
+    """
+    text = str(name)
+    folded = text.strip().casefold()
+    texts: dict[str, Any] = {}
+    for item in known:
+        like = str(item)
+        if item is not None and like.strip().casefold() == folded and item != name:
+            return f"; did you mean {item!r}?"
+        texts.setdefault(like, item)
+    if not isinstance(name, str):
+        return ""  # a number that is not there is not a typing error
+    if len(texts) > _MANY:
+        texts = {like: texts[like] for like in _about_the_same(text, texts)}
+    near = get_close_matches(text, [like for like, item in texts.items() if item is not None], n=1)
+    return f"; did you mean {texts[near[0]]!r}?" if near else ""
+
+
+def _about_the_same(text: str, names: Iterable[str]) -> list[str]:
+    """Return a bounded number of names that share half of a text: one slip of the hand leaves it.
+
+    They are those that share most letters with it, at the beginning and at the end together.
+    """
+    half = (len(text) + 1) // 2
+    begin, end = text[:half], text[-half:]
+
+    def shared(name: str) -> int:
+        ends = map(eq, text, name), map(eq, reversed(text), reversed(name))
+        return sum(sum(takewhile(bool, same)) for same in ends)
+
+    alike = (name for name in names if name.startswith(begin) or name.endswith(end))
+    return nlargest(_MANY, (name for name in alike if abs(len(name) - len(text)) <= 2), key=shared)
+
+
+def no_column(argument: str, name: Any, known: Iterable[str]) -> InputError:
+    """Return the error of an argument that names a column which is not there."""
+    return InputError(f"{argument}: there is no column {name!r}{did_you_mean(name, known)}")
 
 
 def refuse_partitions(X: Any, what: str, argument: str = "X") -> None:

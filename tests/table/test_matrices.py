@@ -244,9 +244,14 @@ bad_structures = {
     "column beyond": (lambda: spoiled(indices=put(0, 4)), r"row 0 .* index 4, .* not in \[0, 4\)"),
     "column negative": (lambda: spoiled(indices=put(2, -1)), "row 2 has the column index -1"),
     "row beyond in csc": (lambda: spoiled("csc", indices=put(0, 5)), "row (index )?5"),
-    "duplicate": (lambda: twice("csr"), "row 1 has the column index 2 twice"),
-    "duplicate in csc": (lambda: twice("csc"), "row 1 has the column index 2 twice"),
-    "duplicate in coo": (lambda: coo([1, 1], [2, 2]), "row 1 has the column index 2 twice"),
+    "column beyond a duplicate": (
+        lambda: spoiled(indices=lambda a: np.r_[a[0], a[0], a[2:-1], 9]),
+        r"row 4 has the column index 9, which is not in \[0, 4\)",
+    ),
+    "row beyond a duplicate in csc": (
+        lambda: spoiled("csc", indices=lambda a: np.r_[a[0], a[0], a[2:-1], 9]),
+        r"column 3 has the row index 9, which is not in \[0, 5\)",
+    ),
     "row beyond in coo": (lambda: coo([0, 5], [0, 0]), r"row index 5 is not in \[0, 5\)"),
     "column beyond in coo": (lambda: coo([0, 1], [0, 4]), r"column index 4 is not in \[0, 4\)"),
     "column negative in coo": (lambda: coo([0, 1], [0, -1]), "column index -1 is not in"),
@@ -296,9 +301,13 @@ bad_arrays = {
     "one dimension": (np.arange(3), {}, "data must have two dimensions, got 1"),
     "three dimensions": (np.zeros((2, 2, 2), int), {}, "data must have two dimensions, got 3"),
     "sparse of one dimension": (sparse.coo_array([1, 0, 1]), {}, "two dimensions, got 1"),
-    "strings": (np.array([["a", "b"]]), {}, "data must hold whole numbers, got <U1"),
-    "objects": (np.array([[1, None]]), {}, "data must hold whole numbers, got object"),
-    "dates": (np.array([["2020-01-01"]], "M8[D]"), {}, "data must hold whole numbers"),
+    "bytes": (np.array([[b"a", b"b"]]), {}, "data must hold whole numbers, got |S1"),
+    "mixed objects": (np.array([[1, "b"], [2, 1]], object), {}, "column '1' cannot be read"),
+    "objects of no type": (
+        np.array([[object()]]),
+        {},
+        "has the type Object, which is not discrete",
+    ),
     "complex": (np.eye(2, dtype=complex), {}, "data must hold whole numbers, got complex128"),
     "sparse complex": (sparse.csr_array(np.eye(2, dtype=complex)), {}, "must hold whole numbers"),
     "too few names": (CODES, {"columns": ["a"]}, "columns must be 4 names, one for each column"),
@@ -321,6 +330,18 @@ bad_arrays = {
 def test_arrays_that_make_no_table_are_refused(data, options, message):
     with pytest.raises(InputError, match=message):
         Table(data, **options)
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float64])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_duplicates_are_added_up_as_scipy_does(form, dtype):
+    matrix = coo([1, 1], [2, 2]) if form == "coo" else twice(form)
+    matrix.data = matrix.data.astype(dtype)
+    before = arrays_of(matrix)
+    dense = matrix.toarray()
+    assert dense[1, 2] == (True if dtype is bool else 2)
+    assert_same_table(Table(matrix), Table(dense))
+    assert_unchanged(matrix, before)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])

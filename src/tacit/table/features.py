@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 from scipy import sparse
@@ -19,6 +18,7 @@ from sklearn.utils.validation import validate_data
 
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits
+from tacit.table.containers import is_frame
 from tacit.table.discretise import Edges, bin_labels
 from tacit.table.frames import find_cuts, to_polars
 from tacit.table.gateway import check_weights, value_type
@@ -227,13 +227,6 @@ def _encode(given: Any, names: Sequence[str], cuts: dict[str, Edges], n_jobs: in
     if is_sparse(given) and not cuts:
         return array_table(given, names)
     return Table(array_frame(given, names), discretise=cuts or None, n_jobs=n_jobs)
-
-
-def is_frame(X: Any) -> bool:
-    """Return whether this is a frame whose columns have names; pandas' may have numbers instead."""
-    if not nw.dependencies.is_into_dataframe(X):
-        return False
-    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
 
 
 def array_names(n_columns: int) -> list[str]:

@@ -13,6 +13,7 @@ from tacit.machine import check_fits, count_jobs
 from tacit.schema import Schema, check_query
 from tacit.statistic import Partition, Statistic
 from tacit.table import build, frames, matrices, recode
+from tacit.table.containers import container_kind
 from tacit.table.gateway import (
     check_records,
     check_size,
@@ -35,6 +36,14 @@ __all__ = ["Table"]
 
 
 R = TypeVar("R")
+
+# What is no data for a Table, but for something near it.
+_ELSEWHERE = {
+    "table": "a Table already",
+    "file": "the path of a file; tacit.read(path) makes a Table of it",
+    "baskets": "a list; Table.from_baskets(data) makes a Table of collections of items, and "
+    "np.array(data) an array of rows",
+}
 
 
 class Table(Records, store.Saved):
@@ -92,17 +101,18 @@ class Table(Records, store.Saved):
         target: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        if isinstance(data, Table):
-            raise InputError("data is a Table already")
         refuse_partitions(data, "a Table", "data")
-        if matrices.is_matrix(data):
+        kind = container_kind(data)
+        if kind in _ELSEWHERE:
+            raise InputError(f"data is {_ELSEWHERE[kind]}")
+        jobs = count_jobs(n_jobs)
+        if kind in ("array", "sparse"):
             if discretise is not None or target is not None:
                 raise InputError("discretise takes columns of a frame; give the array as a frame")
-            parts = matrices.encode_matrix(data, columns, defaults)
+            parts = frames.encode_array(data, columns, defaults, missing, jobs)
         else:
             if columns is not None:
                 raise InputError("columns names the columns of an array; a frame has names already")
-            jobs = count_jobs(n_jobs)
             parts = frames.encode_frame(data, defaults, weights, missing, discretise, target, jobs)
             weights = parts.weights if isinstance(weights, str) else weights
         self._fill(parts.schema, parts.indptr, parts.values, weights, parts.native)
