@@ -251,6 +251,17 @@ def test_parts_of_a_pandas_table_come_back_as_pandas():
     pd.testing.assert_frame_equal(Table.concat([table, table]).to_frame(), both)
 
 
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_frames_with_columns_that_are_cut_come_back_with_bins(make):
+    table = Table(make({"x": [1.5, 7.5, None], "n": [1, 2, 2]}), discretise={"x": [5.0]})
+    back = table.to_frame()
+    assert type(back) is type(make({"x": [1]}))
+    assert pl.DataFrame(back).to_dict(as_series=False) == {
+        "x": ["< 5", ">= 5", None],
+        "n": [1, 2, 2],
+    }
+
+
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table, dict])
 def test_missing_values_are_a_state_the_default_or_an_error(make):
     data = make({"s": ["a", "b", None, "b", None, None], "n": [1, 2, 1, 1, 1, 1]})

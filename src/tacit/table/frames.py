@@ -73,6 +73,8 @@ def encode_frame(
     specs = specs_of(frame, discretise, target)
     coded = encode_columns(frame, missing, specs, target, n_jobs)
     parts = store_codes(coded, defaults, n_jobs)
+    if native is not None:  # a column that is cut holds bins, no numbers any more
+        native = native[0], {name: t for name, t in native[1].items() if name not in specs}
     parts.weights, parts.native = record_weights, native
     return parts
 
