@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
+from support.containers import SPARSE
 from support.strategies import assert_identical
 from tacit import InputError, Table
 
 CODES = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 2, 0, 1], [0, 2, 0, 0], [3, 0, 7, 0]])
-FORMATS = ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
 
 small_codes = hnp.arrays(
     np.int64,
@@ -54,34 +54,7 @@ def assert_unchanged(matrix, before):
 
 def sparse_containers(codes):
     """Return awkward but valid sparse containers of the same numbers."""
-    made = {}
-    for form in FORMATS:
-        made[f"{form} array"] = sparse.csr_array(codes).asformat(form)
-        made[f"{form} matrix"] = sparse.csr_matrix(codes).asformat(form)
-    for form in ("csr", "csc"):
-        plain = sparse.csr_array(codes).asformat(form)
-        wide = plain.copy()
-        wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-        made[f"{form} of int64"] = wide
-        backwards = plain.copy()
-        for begin, end in zip(backwards.indptr, backwards.indptr[1:], strict=False):
-            backwards.indices[begin:end] = backwards.indices[begin:end][::-1].copy()
-            backwards.data[begin:end] = backwards.data[begin:end][::-1].copy()
-        backwards.has_sorted_indices = False
-        made[f"{form} unsorted"] = backwards
-        frozen = plain.copy()
-        for array in (frozen.data, frozen.indices, frozen.indptr):
-            array.flags.writeable = False
-        made[f"{form} read-only"] = frozen
-    full = sparse.csr_array(np.ones_like(codes))
-    full.data[:] = codes.reshape(-1)
-    made["csr with zeros written out"] = full
-    made["csc with zeros written out"] = full.tocsc()
-    made["coo with zeros written out"] = full.tocoo()
-    order = np.random.default_rng(0).permutation(codes.size)
-    row, col = np.unravel_index(order, codes.shape)
-    made["coo in any order"] = sparse.coo_array((codes[row, col], (row, col)), shape=codes.shape)
-    return made
+    return {name: make(codes, None) for name, make in SPARSE.items() if "bools" not in name}
 
 
 def dense_containers(codes):

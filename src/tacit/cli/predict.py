@@ -14,7 +14,7 @@ from tacit.cli.options import output_option
 from tacit.cli.output import make_console, working
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.writing import FRAMES, check_target, write_frames
-from tacit.errors import FileError, InputError
+from tacit.errors import FileError, InputError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -227,7 +227,10 @@ def _fitted_columns(
     if lacking and absent == "default":
         raise InputError("--absent: this model needs all columns that it was fitted on")
     if lacking:
-        raise FileError(source.path, f"has no column {lacking[0]!r}, on which the model was fitted")
+        hint = did_you_mean(lacking[0], held)
+        raise FileError(
+            source.path, f"has no column {lacking[0]!r}, on which the model was fitted{hint}"
+        )
     return records.select(list(names))
 
 
@@ -308,7 +311,7 @@ def _complete(path: str, table: Table, model: Any, absent: str) -> Table:
         raise FileError(
             path,
             f"has no column {lacking[0].name!r}, on which the model was fitted; if that means the "
-            "default, say --absent default",
+            f"default, say --absent default{did_you_mean(lacking[0].name, schema.names)}",
         )
     wider = tacit.schema.Schema(
         [*schema.names, *(column.name for column in lacking)],

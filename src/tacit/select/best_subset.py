@@ -25,7 +25,8 @@ from tacit.select.problem import array_problem, frame_problem, table_problem
 from tacit.select.ranking import Ranking
 from tacit.select.search import Search
 from tacit.table import Table
-from tacit.table.features import is_frame, note_names, weigh
+from tacit.table.containers import collect, is_frame
+from tacit.table.features import note_names, weigh
 from tacit.table.targets import require_target
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
 
     def _frame_transform(self, X: Any) -> Any:
         """Return the chosen columns of a frame, also where values are missing."""
-        frame = nw.from_native(X, eager_only=True)
+        frame = nw.from_native(collect(X, "X"), eager_only=True)
         if self.target_ in frame.columns and self.target_ not in self._names:
             frame = frame.drop(self.target_)
         if not frame.implementation.is_pandas():  # scikit-learn knows no others
@@ -268,7 +269,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         if isinstance(X, Table):
             problem = table_problem(X, y, self.discretise)
         elif is_frame(X):
-            problem = frame_problem(X, y, self.discretise, self.n_jobs)
+            problem = frame_problem(collect(X, "X"), y, self.discretise, self.n_jobs)
         else:
             X = validate_data(self, X, dtype=None, accept_sparse=True, ensure_all_finite=False)
             return array_problem(X, y, self.discretise, self.n_jobs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import narwhals as nw
 import numpy as np
 
-from tacit.errors import InputError
+from tacit.errors import InputError, no_column
 from tacit.schema import Schema
 from tacit.table import Table
 from tacit.table.features import array_frame, array_names, array_table, is_sparse
@@ -46,7 +46,7 @@ def frame_problem(X: Any, y: Any, discretise: Any, n_jobs: int | None) -> Proble
     frame = nw.from_native(X, eager_only=True)
     if isinstance(y, str):
         if y not in frame.columns:
-            raise InputError(f"y: there is no column {y!r}")
+            raise no_column("y", y, frame.columns)
         table = Table(X, discretise=discretise, target=y if discretise else None, n_jobs=n_jobs)
         return Problem(table, table.schema.position(y, "y"))
     classes = _target_table(y, frame.columns, len(frame))

@@ -57,24 +57,24 @@ def encode_frame(
 ) -> Parts:
     """Turn a frame into the parts of a Table; see :class:`tacit.Table` for the arguments."""
     check_missing(missing)
-    if discretise is None and target is None and not isinstance(weights, str):
-        sparse = sparse_frame(data)
-        if sparse is not None:
-            matrix, names, types = sparse
-            parts = encode_matrix(matrix, names, defaults)
-            parts.native = types
-            return parts
-    frame, native = as_frame(data)
+    native: Native | None
     record_weights = None
-    if isinstance(weights, str):
-        record_weights = as_numbers(_column(frame, weights, "weights"), "weights")
-        frame = frame.drop(weights)
-    check_size(frame.height, frame.width)
-    specs = specs_of(frame, discretise, target)
-    coded = encode_columns(frame, missing, specs, target, n_jobs)
-    parts = store_codes(coded, defaults, n_jobs)
-    if native is not None:  # a column that is cut holds bins, no numbers any more
-        native = native[0], {name: t for name, t in native[1].items() if name not in specs}
+    as_it_is = discretise is None and target is None and not isinstance(weights, str)
+    sparse = sparse_frame(data) if as_it_is else None
+    if sparse is not None:
+        matrix, names, native = sparse
+        parts = encode_matrix(matrix, names, defaults)
+    else:
+        frame, native = as_frame(data)
+        if isinstance(weights, str):
+            record_weights = as_numbers(_column(frame, weights, "weights"), "weights")
+            frame = frame.drop(weights)
+        check_size(frame.height, frame.width)
+        specs = specs_of(frame, discretise, target)
+        coded = encode_columns(frame, missing, specs, target, n_jobs)
+        parts = store_codes(coded, defaults, n_jobs)
+        if native is not None:  # a column that is cut holds bins, no numbers any more
+            native = native[0], {name: t for name, t in native[1].items() if name not in specs}
     parts.weights, parts.native = record_weights, native
     return parts
 

@@ -55,9 +55,17 @@ class Table(Records, store.Saved):
     Parameters
     ----------
     data : frame, mapping, ndarray or sparse array
-        A pandas, Polars or Arrow frame (anything narwhals knows), a mapping of column names to
-        values, a two-dimensional NumPy array of whole numbers, or any SciPy sparse array or
-        matrix of whole numbers.
+        A frame of pandas, Polars or Arrow (or any other that narwhals knows), a query that makes
+        one (a LazyFrame, a DuckDB relation), a stream of Arrow batches, whatever has the Arrow
+        PyCapsule interface, or a mapping of column names to values. Names that are whole numbers
+        become text. Ordered categories keep their order, and all labels that they declare.
+
+        A two-dimensional NumPy array: whole numbers from 0 on, truth values, or strings and other
+        objects, of which ``None`` and NaN are missing. A record array is a frame.
+
+        Any SciPy sparse array or matrix of whole numbers from 0 on, or of truth values. What it
+        stores twice is added up, as SciPy does, and zeros that it stores are zeros. A pandas frame
+        of sparse columns is taken for one, if what they leave out is zero.
     columns : sequence of str, optional
         Column names, for data that brings none. Columns of arrays are called "0", "1", …
     defaults : mapping or label, optional
