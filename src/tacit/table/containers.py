@@ -59,10 +59,10 @@ def container_kind(data: Any) -> Container | None:
         return "file"
     if is_sparse(data):  # before mappings, as SciPy has a dict, too
         return "sparse"
-    if isinstance(data, np.ndarray):
-        return "array" if data.dtype.names is None else "frame"
     if isinstance(data, Mapping) or _is_any_frame(data):
         return "frame"
+    if isinstance(data, np.ndarray):
+        return "array"
     if type(data).__module__.startswith("dask") and hasattr(data, "npartitions"):
         return "partitions"
     return "baskets" if isinstance(data, list | tuple) else None
@@ -85,6 +85,8 @@ def is_frame(X: Any) -> bool:
 
 
 def _is_any_frame(X: Any) -> bool:
+    if isinstance(X, np.ndarray):
+        return X.dtype.names is not None
     if nw.dependencies.is_into_dataframe(X) or isinstance(X, pl.LazyFrame | nw.LazyFrame):
         return True
     if nw.dependencies.is_into_series(X) or isinstance(X, type):
@@ -96,9 +98,9 @@ def _is_any_frame(X: Any) -> bool:
 
 
 def collect(data: Any, argument: str = "data") -> Any:
-    """Run a query, read a stream: return any frame as one that is in memory, anything else as is.
+    """Run a query, read a stream: return any frame as one in memory that narwhals knows.
 
-    A stream can be read once only.
+    Anything else is returned as it is. A stream can be read once only.
     """
     if isinstance(data, pl.LazyFrame | nw.LazyFrame):
         try:
@@ -109,7 +111,11 @@ def collect(data: Any, argument: str = "data") -> Any:
             raise InputError(f"{argument}: the query cannot be run: {error}") from None
     if nw.dependencies.is_into_dataframe(data) or not _is_any_frame(data):
         return data
-    return _read_stream(data, argument)
+    return (
+        _from_records(data, argument)
+        if isinstance(data, np.ndarray)
+        else _read_stream(data, argument)
+    )
 
 
 def _read_stream(data: Any, argument: str) -> Any:
@@ -140,10 +146,6 @@ def as_frame(data: Any, argument: str = "data") -> tuple[pl.DataFrame, Native | 
     data = nw.to_native(collect(data, argument), pass_through=True)
     if isinstance(data, pl.DataFrame):
         return data, None
-    if isinstance(data, np.ndarray) and data.dtype.names is not None:
-        if data.ndim != 1:
-            raise InputError(f"{argument}: record arrays must have one dimension, got {data.ndim}")
-        data = {name: data[name] for name in data.dtype.names}
     if isinstance(data, Mapping):
         return _from_mapping(data, argument), None
     if nw.dependencies.is_pandas_dataframe(data):
@@ -206,6 +208,13 @@ def _from_mapping(data: Mapping[Any, Any], argument: str) -> pl.DataFrame:
         return pl.DataFrame(columns, strict=True)
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
         raise InputError(f"{argument}: the mapping does not make a frame: {error}") from None
+
+
+def _from_records(data: NDArray[Any], argument: str) -> pl.DataFrame:
+    """Return a record array as a frame."""
+    if data.ndim != 1:
+        raise InputError(f"{argument}: record arrays must have one dimension, got {data.ndim}")
+    return _from_mapping({name: data[name] for name in data.dtype.names or ()}, argument)
 
 
 def _mapped(name: str, values: Any, argument: str) -> Any:

@@ -135,10 +135,12 @@ def _rewrite(part: Any, new: Schema, plan: _Plan, chosen: Subset = None) -> Part
 
 
 def restore(part: Any, new: Schema) -> Parts:
-    """Store the same data under a schema that differs in its defaults only."""
-    old = part.schema
+    """Store the same data under a schema with the same columns: other defaults, or fewer labels."""
+    old, every = part.schema, np.arange(len(new))
+    if old.labels != new.labels:
+        return _rewrite(part, new, _plan(old, new, every))
     codes = np.arange(int(old.cells[-1])) - np.repeat(old.cells[:-1], old.arities)
-    return _rewrite(part, new, _plan(old, new, np.arange(len(new)), [codes]))
+    return _rewrite(part, new, _plan(old, new, every, [codes]))
 
 
 def change_defaults(table: Table, defaults: Any) -> Parts:
