@@ -82,6 +82,11 @@ wrong = {
     "columns to scan": (lambda path: tacit.scan(path, columns=["Age"]), "columns: ", "age"),
     "option": (lambda path: read(path, discretize=CUT), "no option", "discretise"),
     "option to scan": (lambda path: tacit.scan(path, seperator=";"), "no option", "separator"),
+    "end of a file's name": (
+        lambda path: tacit.read(path.with_suffix(".parqet")),
+        "its name does not say what it is",
+        ".parquet",
+    ),
     "format": (lambda path: read(path, format="CSV"), "format must be", "csv"),
     "model": (
         lambda _: table().conform(Table({"Age": [1, 2]}).schema),

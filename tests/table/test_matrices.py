@@ -14,6 +14,7 @@ from scipy import sparse
 from support.containers import SPARSE
 from support.strategies import assert_identical
 from tacit import InputError, Table
+from tacit.table.matrices import sorted_columns, sparse_numbers
 
 CODES = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 2, 0, 1], [0, 2, 0, 0], [3, 0, 7, 0]])
 
@@ -325,3 +326,17 @@ def test_stale_flags_of_a_sparse_array_are_not_believed(dtype):
     matrix.indices[:2] = matrix.indices[:2][::-1].copy()
     matrix.data[:2] = matrix.data[:2][::-1].copy()
     assert_same_table(Table(matrix), Table(CODES))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_indices_come_back_in_32_bits_where_they_fit(form):
+    wide = sparse.csr_array(CODES)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    wide = wide.asformat(form)
+    before = arrays_of(wide)
+    columns = sorted_columns(wide)
+    assert columns.indices.dtype == np.int32
+    np.testing.assert_array_equal(columns.toarray(), CODES)
+    _, indices, _ = sparse_numbers(wide)
+    assert indices.dtype == np.int32
+    assert_unchanged(wide, before)

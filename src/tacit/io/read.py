@@ -162,6 +162,8 @@ def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
     if kind not in _READERS or kind == "msweb":
         known = ", ".join(f".{name}" for name in (*_READERS, *_SUFFIXES) if name != "msweb")
         raise FileError(
-            path, f"its name does not say what it is; known are {known}. Say it with format=…"
+            path,
+            f"its name does not say what it is; known are {known}. Say it with format=…"
+            + did_you_mean(f".{suffix}", known.split(", ")),
         )
     return kind

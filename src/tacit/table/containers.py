@@ -41,6 +41,10 @@ Container: TypeAlias = Literal["table", "partitions", "frame", "array", "sparse"
 
 
 _NUMBERS = (int, float, np.integer, np.floating)
+# The types of arrays that Polars takes as they are, which is quicker than by way of Arrow.
+_PLAIN = frozenset(("bool", "float32", "float64")) | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
 
 
 def container_kind(data: Any) -> Container | None:
@@ -290,14 +294,18 @@ def _pandas_names(data: Any, argument: str) -> list[str]:
 
 def _pandas_series(series: Any, name: str, argument: str) -> pl.Series:
     dtype = series.dtype
+    if isinstance(dtype, np.dtype) and dtype.isnative and dtype.name in _PLAIN:
+        return pl.Series(name, np.ascontiguousarray(series.to_numpy()), nan_to_null=True)
     if hasattr(dtype, "categories"):
-        codes = pl.Series(series.cat.codes.to_numpy().astype(np.int64))
+        raw = series.array.codes
+        codes = pl.Series(raw.astype(np.int64))
         items, values = dtype.categories, None
         if items.dtype.kind in "biufmM":
             values = _known_series(
                 nw.from_native(items.to_series(), series_only=True), "", argument
             )
-        codes = codes.set(codes < 0, None)
+        if raw.min(initial=0) < 0:
+            codes = codes.set(codes < 0, None)
         return _category_series(name, codes, items, values, dtype.ordered, argument)
     if _is_sparse_type(dtype):
         series = series.sparse.to_dense()
@@ -345,7 +353,10 @@ def _from_arrow(data: Any, argument: str) -> tuple[pl.DataFrame, Native]:
 
 def _arrow_series(column: Any, name: str, argument: str) -> pl.Series:
     if not getattr(column.type, "ordered", False):
-        return _known_series(nw.from_native(column, series_only=True), name, argument)
+        try:
+            return pl.Series(name, column)
+        except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
+            raise InputError(f"{argument}: column {name!r} cannot be read: {error}") from None
     column = column.unify_dictionaries().combine_chunks()
     codes, values = pl.Series(column.indices), pl.Series(column.dictionary)
     return _category_series(name, codes, values.to_list(), values, True, argument)

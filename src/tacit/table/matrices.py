@@ -121,11 +121,9 @@ def _canonical(data: Any, compressed: Any) -> Any:
         compressed.has_canonical_format = False  # whatever SciPy remembers of it
         compressed.has_sorted_indices = False
         compressed.sum_duplicates()
-    if compressed.indices.dtype != np.int32 and length <= 2**31:
-        compressed = type(compressed)(
-            (compressed.data, compressed.indices.astype(np.int32), compressed.indptr),
-            shape=compressed.shape,
-        )
+    if compressed.indices.dtype != np.int32 and max(length, len(compressed.data)) < 2**31:
+        indices, indptr = (a.astype(np.int32) for a in (compressed.indices, compressed.indptr))
+        compressed = type(compressed)((compressed.data, indices, indptr), shape=compressed.shape)
     return compressed
 
 
