@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from heapq import nlargest
-from os.path import commonprefix
+from itertools import takewhile
+from operator import eq
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-__all__ = [
-    "FileError",
-    "InputError",
-    "InputWarning",
-    "did_you_mean",
-    "no_column",
-    "refuse_partitions",
-]
+__all__ = ["FileError", "InputError", "InputWarning"]
+__all__ += ["did_you_mean", "no_column", "refuse_partitions"]
 
 _MANY = 1_000  # names that are compared letter by letter, which takes some milliseconds
 
@@ -81,7 +76,8 @@ def _about_the_same(text: str, names: Iterable[str]) -> list[str]:
     begin, end = text[:half], text[-half:]
 
     def shared(name: str) -> int:
-        return len(commonprefix((text, name))) + len(commonprefix((text[::-1], name[::-1])))
+        ends = map(eq, text, name), map(eq, reversed(text), reversed(name))
+        return sum(sum(takewhile(bool, same)) for same in ends)
 
     alike = (name for name in names if name.startswith(begin) or name.endswith(end))
     return nlargest(_MANY, (name for name in alike if abs(len(name) - len(text)) <= 2), key=shared)

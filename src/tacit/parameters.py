@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +117,8 @@ def check_choice(value: Any, argument: str, choices: tuple[str, ...]) -> str:
     if isinstance(value, str) and value in choices:
         return value
     listed = ", ".join(repr(word) for word in choices[:-1])
-    raise InputError(f"{argument} must be {listed} or {choices[-1]!r}, got {value!r}")
+    hint = did_you_mean(value, choices)
+    raise InputError(f"{argument} must be {listed} or {choices[-1]!r}, got {value!r}{hint}")
 
 
 def check_number(

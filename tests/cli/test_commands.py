@@ -148,7 +148,8 @@ class TestCount:
     def test_unknown_label(self, run, visits_file):
         line = one_error(run("count", visits_file, "sports", "--given", "region=nort"))
         assert line == (
-            "column 'region' has no label 'nort'; its labels are 'east', 'north', 'south', 'west'"
+            "column 'region' has no label 'nort'; its labels are 'east', 'north', 'south', 'west'; "
+            "did you mean 'north'?"
         )
 
     def test_column_twice(self, run, visits_file):

@@ -375,12 +375,6 @@ def test_bad_weights(weights, problem):
         BoostedRulesClassifier(5).fit(X, LABELS, sample_weight=weights)
 
 
-def test_duplicates_of_sparse_arrays_are_refused():
-    twice = sparse.csc_array(([1.0, 2.0, 3.0], [0, 0, 1], [0, 3]), shape=(300, 1))
-    with pytest.raises(InputError, match="twice"):
-        BoostedRulesClassifier(5).fit(twice, LABELS)
-
-
 def test_infinite_numbers_are_refused():
     wrong = X.copy()
     wrong[3, 2] = np.inf

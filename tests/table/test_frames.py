@@ -138,6 +138,16 @@ pandas_columns = {
         pd.Categorical(["lo", "hi", None], ["lo", "mid", "hi"], ordered=True)
     ),
     "category of ints": pd.Series(pd.Categorical([5, 1, 5])),
+    "ordered category of ints": pd.Series(pd.Categorical([5, 1, None], [1, 5, 7], ordered=True)),
+    "ints in an order of their own": pd.Series(pd.Categorical([5, 1], [5, 3, 1], ordered=True)),
+    "category of bools": pd.Series(pd.Categorical([True, None, False])),
+    "category of dates": pd.Series(pd.Categorical(pd.to_datetime(["2021-01-01", "2020-01-01"]))),
+    "category of intervals": pd.Series(pd.cut([1.5, 7.5, 3.0], 3)),
+    "category of several types": pd.Series(pd.Categorical(["a", 1, None], ["a", 1])),
+    "category of nothing": pd.Series(pd.Categorical([None, None])),
+    "Sparse[int]": pd.Series(pd.arrays.SparseArray([0, 3, 0, 1])),
+    "Sparse[float]": pd.Series(pd.arrays.SparseArray([np.nan, 3.0, np.nan])),
+    "Sparse[bool]": pd.Series(pd.arrays.SparseArray([True, False, False])),
     "int64": pd.Series([3, 1, 3]),
     "int8": pd.Series([3, 1, 3], dtype="int8"),
     "uint64": pd.Series([2**64 - 1, 1], dtype="uint64"),
@@ -184,6 +194,15 @@ arrow_columns = {
     "string": pa.array(["b", None, "a"]),
     "large_string": pa.array(["b", None, "a"], pa.large_string()),
     "dictionary": pa.array(["b", None, "a"]).dictionary_encode(),
+    "ordered dictionary": pa.DictionaryArray.from_arrays(
+        pa.array([0, None, 2], pa.int8()), ["lo", "mid", "hi"], ordered=True
+    ),
+    "ordered dictionary of ints": pa.DictionaryArray.from_arrays(
+        [1, None, 2], [1, 2, 4], ordered=True
+    ),
+    "ints in an order of their own": pa.DictionaryArray.from_arrays(
+        [1, None, 2], [4, 1, 2], ordered=True
+    ),
     "int8": pa.array([1, None, -1], pa.int8()),
     "uint64": pa.array([2**64 - 1, None, 1], pa.uint64()),
     "double": pa.array([1.0, None, 2.0]),
@@ -232,6 +251,17 @@ def test_parts_of_a_pandas_table_come_back_as_pandas():
     pd.testing.assert_frame_equal(Table.concat([table, table]).to_frame(), both)
 
 
+@pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_frames_with_columns_that_are_cut_come_back_with_bins(make):
+    table = Table(make({"x": [1.5, 7.5, None], "n": [1, 2, 2]}), discretise={"x": [5.0]})
+    back = table.to_frame()
+    assert type(back) is type(make({"x": [1]}))
+    assert pl.DataFrame(back).to_dict(as_series=False) == {
+        "x": ["< 5", ">= 5", None],
+        "n": [1, 2, 2],
+    }
+
+
 @pytest.mark.parametrize("make", [pl.DataFrame, pd.DataFrame, pa.table, dict])
 def test_missing_values_are_a_state_the_default_or_an_error(make):
     data = make({"s": ["a", "b", None, "b", None, None], "n": [1, 2, 1, 1, 1, 1]})
@@ -275,7 +305,7 @@ refused = {
     "objects": ({"x": [object()]}, "column 'x' has the type Object, which is not discrete"),
     "mixed": ({"x": [1, "a"]}, "the mapping does not make a frame"),
     "lengths": ({"x": [1, 2], "y": [1, 2, 3]}, "the mapping does not make a frame"),
-    "names": ({1: [1, 2]}, "the mapping does not make a frame"),
+    "names": ({1.5: [1, 2]}, "column names must be strings or whole numbers, got 1.5"),
     "pandas lists": (pd.DataFrame({"x": [[1], [2]]}), r"column 'x' has the type List\(Int64\)"),
     "pandas mixed": (
         pd.DataFrame({"good": [1, 2], "x": pd.Series([1, "a"], dtype=object)}),
@@ -285,7 +315,10 @@ refused = {
         pd.DataFrame({"good": [1, 2], "x": pd.Series(["a", 1], dtype=object)}),
         "column .x. cannot be read",
     ),
-    "pandas names": (pd.DataFrame([[1, 2]]), "data: column names must be strings, got 0"),
+    "pandas names": (
+        pd.DataFrame([[1, 2]], columns=["a", None]),
+        "data: column names must be strings or whole numbers, got",
+    ),
     "pandas names twice": (pd.DataFrame([[1, 2]], columns=["x", "x"]), "'x'"),
     "arrow names twice": (pa.Table.from_arrays([pa.array([1])] * 2, ["x", "x"]), "'x'"),
     "arrow struct": (pa.table({"x": [{"a": 1}]}), "column 'x' has the type Struct"),

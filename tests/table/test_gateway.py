@@ -1,5 +1,7 @@
 """Bad input is refused, with an error that names the argument and the place."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -160,19 +162,25 @@ def test_empty_tables_are_refused(make, message):
         make()
 
 
-other_data = {
-    "list": [[1, 2], [3, 4]],
-    "string": "abc",
-    "number": 5,
-    "none": None,
-    "lazy": pl.LazyFrame({"a": [1]}),
-    "series": pl.Series([1, 2]),
-}
+other_data = {"number": 5, "none": None, "series": pl.Series([1, 2]), "class": pl.DataFrame}
 
 
 @pytest.mark.parametrize("data", other_data.values(), ids=other_data)
 def test_data_of_other_kinds_are_refused(data):
     with pytest.raises(InputError, match="data must be a frame .* got " + type(data).__name__):
+        Table(data)
+
+
+elsewhere = {
+    "list": ([[1, 2], [3, 4]], r"data is a list; Table.from_baskets\(data\) makes a Table"),
+    "string": ("abc.csv", r"data is the path of a file; tacit.read\(path\) makes a Table of it"),
+    "path": (Path("abc.csv"), r"data is the path of a file; tacit.read\(path\)"),
+}
+
+
+@pytest.mark.parametrize(("data", "message"), elsewhere.values(), ids=elsewhere)
+def test_data_for_which_there_is_another_way_say_which(data, message):
+    with pytest.raises(InputError, match=message):
         Table(data)
 
 

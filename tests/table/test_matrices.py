@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
+from support.containers import SPARSE
 from support.strategies import assert_identical
 from tacit import InputError, Table
+from tacit.table.matrices import sorted_columns, sparse_numbers
 
 CODES = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [3, 2, 0, 1], [0, 2, 0, 0], [3, 0, 7, 0]])
-FORMATS = ("csr", "csc", "coo", "lil", "dok", "dia", "bsr")
 
 small_codes = hnp.arrays(
     np.int64,
@@ -54,34 +55,7 @@ def assert_unchanged(matrix, before):
 
 def sparse_containers(codes):
     """Return awkward but valid sparse containers of the same numbers."""
-    made = {}
-    for form in FORMATS:
-        made[f"{form} array"] = sparse.csr_array(codes).asformat(form)
-        made[f"{form} matrix"] = sparse.csr_matrix(codes).asformat(form)
-    for form in ("csr", "csc"):
-        plain = sparse.csr_array(codes).asformat(form)
-        wide = plain.copy()
-        wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
-        made[f"{form} of int64"] = wide
-        backwards = plain.copy()
-        for begin, end in zip(backwards.indptr, backwards.indptr[1:], strict=False):
-            backwards.indices[begin:end] = backwards.indices[begin:end][::-1].copy()
-            backwards.data[begin:end] = backwards.data[begin:end][::-1].copy()
-        backwards.has_sorted_indices = False
-        made[f"{form} unsorted"] = backwards
-        frozen = plain.copy()
-        for array in (frozen.data, frozen.indices, frozen.indptr):
-            array.flags.writeable = False
-        made[f"{form} read-only"] = frozen
-    full = sparse.csr_array(np.ones_like(codes))
-    full.data[:] = codes.reshape(-1)
-    made["csr with zeros written out"] = full
-    made["csc with zeros written out"] = full.tocsc()
-    made["coo with zeros written out"] = full.tocoo()
-    order = np.random.default_rng(0).permutation(codes.size)
-    row, col = np.unravel_index(order, codes.shape)
-    made["coo in any order"] = sparse.coo_array((codes[row, col], (row, col)), shape=codes.shape)
-    return made
+    return {name: make(codes, None) for name, make in SPARSE.items() if "bools" not in name}
 
 
 def dense_containers(codes):
@@ -244,9 +218,14 @@ bad_structures = {
     "column beyond": (lambda: spoiled(indices=put(0, 4)), r"row 0 .* index 4, .* not in \[0, 4\)"),
     "column negative": (lambda: spoiled(indices=put(2, -1)), "row 2 has the column index -1"),
     "row beyond in csc": (lambda: spoiled("csc", indices=put(0, 5)), "row (index )?5"),
-    "duplicate": (lambda: twice("csr"), "row 1 has the column index 2 twice"),
-    "duplicate in csc": (lambda: twice("csc"), "row 1 has the column index 2 twice"),
-    "duplicate in coo": (lambda: coo([1, 1], [2, 2]), "row 1 has the column index 2 twice"),
+    "column beyond a duplicate": (
+        lambda: spoiled(indices=lambda a: np.r_[a[0], a[0], a[2:-1], 9]),
+        r"row 4 has the column index 9, which is not in \[0, 4\)",
+    ),
+    "row beyond a duplicate in csc": (
+        lambda: spoiled("csc", indices=lambda a: np.r_[a[0], a[0], a[2:-1], 9]),
+        r"column 3 has the row index 9, which is not in \[0, 5\)",
+    ),
     "row beyond in coo": (lambda: coo([0, 5], [0, 0]), r"row index 5 is not in \[0, 5\)"),
     "column beyond in coo": (lambda: coo([0, 1], [0, 4]), r"column index 4 is not in \[0, 4\)"),
     "column negative in coo": (lambda: coo([0, 1], [0, -1]), "column index -1 is not in"),
@@ -296,9 +275,13 @@ bad_arrays = {
     "one dimension": (np.arange(3), {}, "data must have two dimensions, got 1"),
     "three dimensions": (np.zeros((2, 2, 2), int), {}, "data must have two dimensions, got 3"),
     "sparse of one dimension": (sparse.coo_array([1, 0, 1]), {}, "two dimensions, got 1"),
-    "strings": (np.array([["a", "b"]]), {}, "data must hold whole numbers, got <U1"),
-    "objects": (np.array([[1, None]]), {}, "data must hold whole numbers, got object"),
-    "dates": (np.array([["2020-01-01"]], "M8[D]"), {}, "data must hold whole numbers"),
+    "bytes": (np.array([[b"a", b"b"]]), {}, "data must hold whole numbers, got |S1"),
+    "mixed objects": (np.array([[1, "b"], [2, 1]], object), {}, "column '1' cannot be read"),
+    "objects of no type": (
+        np.array([[object()]]),
+        {},
+        "has the type Object, which is not discrete",
+    ),
     "complex": (np.eye(2, dtype=complex), {}, "data must hold whole numbers, got complex128"),
     "sparse complex": (sparse.csr_array(np.eye(2, dtype=complex)), {}, "must hold whole numbers"),
     "too few names": (CODES, {"columns": ["a"]}, "columns must be 4 names, one for each column"),
@@ -323,6 +306,18 @@ def test_arrays_that_make_no_table_are_refused(data, options, message):
         Table(data, **options)
 
 
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.int64, np.float64])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_duplicates_are_added_up_as_scipy_does(form, dtype):
+    matrix = coo([1, 1], [2, 2]) if form == "coo" else twice(form)
+    matrix.data = matrix.data.astype(dtype)
+    before = arrays_of(matrix)
+    dense = matrix.toarray()
+    assert dense[1, 2] == (True if dtype is bool else 2)
+    assert_same_table(Table(matrix), Table(dense))
+    assert_unchanged(matrix, before)
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.int64])
 def test_stale_flags_of_a_sparse_array_are_not_believed(dtype):
     matrix = sparse.csr_array(CODES)
@@ -331,3 +326,17 @@ def test_stale_flags_of_a_sparse_array_are_not_believed(dtype):
     matrix.indices[:2] = matrix.indices[:2][::-1].copy()
     matrix.data[:2] = matrix.data[:2][::-1].copy()
     assert_same_table(Table(matrix), Table(CODES))
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_indices_come_back_in_32_bits_where_they_fit(form):
+    wide = sparse.csr_array(CODES)
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    wide = wide.asformat(form)
+    before = arrays_of(wide)
+    columns = sorted_columns(wide)
+    assert columns.indices.dtype == np.int32
+    np.testing.assert_array_equal(columns.toarray(), CODES)
+    _, indices, _ = sparse_numbers(wide)
+    assert indices.dtype == np.int32
+    assert_unchanged(wide, before)

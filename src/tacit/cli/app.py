@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import re
 import sys
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -18,7 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import tacit
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -63,9 +62,7 @@ class Commands(_Flags, TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command that is meant; where there is none, say which name is close."""
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            close = get_close_matches(args[0], COMMANDS, 1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            ctx.fail(f"No such command {args[0]!r}.{hint}")
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS) or '.'}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:

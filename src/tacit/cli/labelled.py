@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tacit
 from tacit.cli.output import working
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ class Labelled:
         frame = numbers.frame
         for name in targets:
             if name not in frame.columns:
-                hint = _separator_hint(frame)
+                hint = _separator_hint(frame) or did_you_mean(name, frame.columns)
                 raise InputError(f"--target: {source.path} has no column {name!r}{hint}")
         y = frame.get_column(targets[0]) if len(targets) == 1 else frame.select(targets)
         rest = frame.drop(targets)
@@ -104,7 +104,8 @@ class Labelled:
             return self
         missing = [name for name in other.X.columns if name not in self.X.columns]
         if missing:
-            raise InputError(f"--test: {path} has no column {missing[0]!r}")
+            hint = did_you_mean(missing[0], self.X.columns)
+            raise InputError(f"--test: {path} has no column {missing[0]!r}{hint}")
         return replace(self, X=self.X.select(other.X.columns))
 
 

@@ -13,7 +13,7 @@ import typer
 import tacit
 from tacit.cli.output import working
 from tacit.cli.scanning import Scans, is_scan
-from tacit.errors import FileError, InputError
+from tacit.errors import FileError, InputError, no_column
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ class Source:
         if frame is None or name is None:
             return None if frame is None else Numbers(frame, None)
         if name not in frame.columns:
-            raise InputError(f"--weights: there is no column {name!r}")
+            raise no_column("--weights", name, frame.columns)
         return Numbers(frame.drop(name), frame.get_column(name).to_numpy())
 
     @property

@@ -15,7 +15,7 @@ from tacit.cli.output import json_label, make_console, print_json, print_written
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid, score_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean, no_column
 
 if TYPE_CHECKING:
     from tacit.tree.drawing.text import LeafRule
@@ -131,7 +131,8 @@ class _Records:
             table.schema.position(target, "--target")
             return cls(table, target, None)
         if target not in numbers.frame.columns:
-            raise InputError(f"--target: {source.path} has no column {target!r}")
+            hint = did_you_mean(target, numbers.frame.columns)
+            raise InputError(f"--target: {source.path} has no column {target!r}{hint}")
         return cls(numbers.frame, target, numbers.weights)
 
     @property
@@ -163,7 +164,7 @@ def _scores(model: Any, records: _Records) -> dict[str, Any]:
         return evaluate(model, X, y, baseline=common)
     missing = [name for name in model.feature_names_in_ if name not in X.columns]
     if missing:
-        raise InputError(f"--test: there is no column {missing[0]!r}")
+        raise no_column("--test", missing[0], X.columns)
     features = X.select(list(model.feature_names_in_))
     return evaluate(model, features, X.get_column(y), records.weights, baseline=common)
 

@@ -13,7 +13,7 @@ from tacit.scale.dask_executor import Dask
 from tacit.scale.local import Local
 from tacit.scale.partitioned_table import PartitionedTable, PassRunner
 from tacit.scale.partitions import PartitionSource
-from tacit.table.frames import to_polars
+from tacit.table.containers import as_frame
 from tacit.table.kinds import check_kinds
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class DaskPartition(PartitionSource, RowRange):
     def read(self, columns: list[str], options: ReadOptions) -> pl.DataFrame:
         """Return some columns of the frame."""
         frame = self.delayed.compute() if hasattr(self.delayed, "compute") else self.delayed
-        return to_polars(frame)[0].select(columns)
+        return as_frame(frame)[0].select(columns)
 
 
 def scan_dask(
@@ -70,7 +70,7 @@ def scan_dask(
 
     Passes run where its client computes, if it has one.
     """
-    types = dict(to_polars(frame._meta)[0].schema)
+    types = dict(as_frame(frame._meta)[0].schema)
     chosen = tuple(choose_columns(types, columns, weights, defaults))
     origin = f"a dask.dataframe of {frame.npartitions:,} partitions"
     wanted_kinds = check_kinds(kinds, chosen)

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tacit import store
-from tacit.errors import FileError, InputError
+from tacit.errors import FileError, InputError, did_you_mean
 from tacit.io.arff import read_arff
 from tacit.io.baskets import read_baskets
 from tacit.io.csv import csv_frame, read_csv
@@ -123,7 +123,8 @@ def read_frame(
     reader = _FRAMES[kind]
     for option in options:
         if option not in _options_of(reader):
-            raise InputError(f"{option} is no option of {kind} files")
+            hint = did_you_mean(option, sorted(_options_of(reader)))
+            raise InputError(f"{option} is no option of {kind} files{hint}")
     return reader(path, **{**FORMAT_OPTIONS.get(kind, {}), **options})
 
 
@@ -138,7 +139,8 @@ def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> A
     for option in given:
         if option not in allowed:
             known = ", ".join(sorted(allowed)) or "none"
-            raise InputError(f"{option} is no option of {kind} files; there are: {known}")
+            hint = did_you_mean(option, sorted(allowed))
+            raise InputError(f"{option} is no option of {kind} files; there are: {known}{hint}")
     return reader(path, **given)
 
 
@@ -147,13 +149,16 @@ def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
     if format is not None:
         kind = _SUFFIXES.get(format, format)
         if kind not in _READERS:
-            raise InputError(f"format must be one of {', '.join(_READERS)}; got {format!r}")
+            hint = did_you_mean(format, (*_READERS, *_SUFFIXES))
+            raise InputError(f"format must be one of {', '.join(_READERS)}; got {format!r}{hint}")
         return kind
     suffix = PurePath(uncompressed_name(path)).suffix.lower().removeprefix(".")
     kind = _SUFFIXES.get(suffix, suffix)
     if kind not in _READERS or kind == "msweb":
         known = ", ".join(f".{name}" for name in (*_READERS, *_SUFFIXES) if name != "msweb")
         raise FileError(
-            path, f"its name does not say what it is; known are {known}. Say it with format=…"
+            path,
+            f"its name does not say what it is; known are {known}. Say it with format=…"
+            + did_you_mean(f".{suffix}", known.split(", ")),
         )
     return kind

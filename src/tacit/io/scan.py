@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 from tacit.io.columnar import ColumnarFiles
 from tacit.io.csv import CsvFiles, CsvScan, check_dialect
 from tacit.io.dask_frames import is_dask_frame, scan_dask
@@ -203,7 +203,9 @@ def _text_options(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return all options of text."""
     for name in options:
         if name not in _TEXT:
-            raise InputError(f"{name} is no option of {kind} files; there are: {', '.join(_TEXT)}")
+            known = ", ".join(_TEXT)
+            hint = did_you_mean(name, _TEXT)
+            raise InputError(f"{name} is no option of {kind} files; there are: {known}{hint}")
     full = {**_TEXT, **FORMAT_OPTIONS.get(kind, {}), **options}
     check_dialect(full["separator"], full["quote"])
     return full

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
-from tacit.errors import FileError, InputError
+from tacit.errors import FileError, InputError, no_column
 from tacit.io.chunks import Chunks
 from tacit.io.opening import POLARS_ERRORS
 from tacit.machine import count_jobs
@@ -16,7 +16,6 @@ from tacit.table import Table
 from tacit.table.cuts import class_codes, column_cuts, numbers_to_cut, specs_of
 from tacit.table.discretise import MDL, Edges
 from tacit.table.gateway import check_missing
-from tacit.table.kinds import check_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -88,7 +87,7 @@ class TabularFile(ABC):
             raise InputError(f"chunk_records must be a positive integer, got {chunk_records!r}")
         chosen = choose_columns(self.schema, columns, weights, defaults)
         if target is not None and target not in chosen:
-            raise InputError(f"target: there is no column {target!r}")
+            raise no_column("target", target, chosen)
         wanted_kinds = check_kinds(kinds, chosen)
         weight_column = weights if isinstance(weights, str) else None
         wanted = chosen if weight_column is None else [*chosen, weight_column]
@@ -134,16 +133,16 @@ def choose_columns(
             raise InputError("columns must be distinct")
         for name in chosen:
             if name not in known:
-                raise InputError(f"columns: there is no column {name!r}")
+                raise no_column("columns", name, known)
     if isinstance(weights, str):
         chosen = [name for name in chosen if name != weights]
     if not chosen:
         raise InputError("there is no column left to read")
     if isinstance(weights, str) and weights not in known:
-        raise InputError(f"weights: there is no column {weights!r}")
+        raise no_column("weights", weights, known)
     for name in defaults if isinstance(defaults, Mapping) else ():
         if isinstance(name, str) and name not in chosen:
-            raise InputError(f"defaults: there is no column {name!r}")
+            raise no_column("defaults", name, chosen)
     return chosen
 
 

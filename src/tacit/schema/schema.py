@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean, no_column
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -71,6 +71,7 @@ class Column:
         more = f", … ({self.arity} in all)" if self.arity > 8 else ""
         raise InputError(
             f"column {self.name!r} has no label {label!r}; its labels are {shown}{more}"
+            + did_you_mean(label, self.labels)
         ) from None
 
 
@@ -100,6 +101,12 @@ class Schema(Sequence[Column]):
     ) -> None:
         self.names = tuple(names)
         self.labels = tuple(labels)
+        self._set_defaults(defaults)
+        if len(self._positions) < len(self.names):
+            twice = next(n for i, n in enumerate(self.names) if self._positions[n] != i)
+            raise InputError(f"column names must be distinct, but {twice!r} occurs twice")
+
+    def _set_defaults(self, defaults: Sequence[int] | NDArray[Any]) -> None:
         self.defaults = np.ascontiguousarray(defaults, dtype=np.int64)
         if not len(self.names) == len(self.labels) == len(self.defaults):
             raise InputError("names, labels and defaults must be equally many")
@@ -107,13 +114,10 @@ class Schema(Sequence[Column]):
         if wrong.any():
             c = int(np.argmax(wrong))
             raise InputError(f"defaults: column {self.names[c]!r} has no code {self.defaults[c]}")
-        if len(self._positions) < len(self.names):
-            twice = next(n for i, n in enumerate(self.names) if self._positions[n] != i)
-            raise InputError(f"column names must be distinct, but {twice!r} occurs twice")
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        return {name: position for position, name in enumerate(self.names)}
+        return dict(zip(self.names, range(len(self.names)), strict=True))
 
     @cached_property
     def name_array(self) -> NDArray[Any]:
@@ -128,7 +132,13 @@ class Schema(Sequence[Column]):
     @cached_property
     def arities(self) -> NDArray[np.int64]:
         """Number of labels of each column."""
-        return np.fromiter((len(labels) for labels in self.labels), np.int64, len(self.labels))
+        # Columns mostly share their labels, so that few of them are asked how many they are.
+        if len(set(map(id, self.labels))) == 1:
+            return np.full(len(self.labels), len(self.labels[0]), np.int64)
+        distinct = dict(zip(map(id, self.labels), self.labels, strict=True))
+        arity_of = {key: len(labels) for key, labels in distinct.items()}
+        arities = map(arity_of.__getitem__, map(id, self.labels))
+        return np.fromiter(arities, np.int64, len(self.labels))
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:
@@ -193,14 +203,19 @@ class Schema(Sequence[Column]):
         if isinstance(column, str):
             if column in self._positions:
                 return self._positions[column]
-            near = get_close_matches(column, self.names[:100_000], n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"{argument}: there is no column {column!r}{hint}")
+            raise no_column(argument, column, self.names)
         if isinstance(column, (int, np.integer)) and not isinstance(column, bool):
             if -len(self) <= column < len(self):
                 return int(column) % len(self)
             raise InputError(f"{argument}: column {column} is not among the {len(self)} columns")
         raise InputError(f"{argument} must be a column's name or position, got {column!r}")
+
+    def with_defaults(self, defaults: NDArray[Any]) -> Schema:
+        """Return the same columns with other defaults; what does not depend on them is shared."""
+        schema = copy(self)
+        schema.__dict__.pop("value_codes", None)
+        schema._set_defaults(defaults)
+        return schema
 
     def select(self, columns: Sequence[int]) -> Schema:
         """Return the schema of some of the columns, given by their positions."""

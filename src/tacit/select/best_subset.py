@@ -25,7 +25,7 @@ from tacit.select.problem import make_problem
 from tacit.select.ranking import Ranking
 from tacit.select.search import Search
 from tacit.table import Table
-from tacit.table.frames import is_frame
+from tacit.table.containers import collect, is_frame
 from tacit.table.inputs import Inputs
 from tacit.table.targets import require_target
 
@@ -264,7 +264,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
 
     def _frame_transform(self, X: Any) -> Any:
         """Return the chosen columns of a frame, also where values are missing."""
-        frame = nw.from_native(X, eager_only=True)
+        frame = nw.from_native(collect(X, "X"), eager_only=True)
         if self.target_ in frame.columns and self.target_ not in self._names:
             frame = frame.drop(self.target_)
         if not frame.implementation.is_pandas():  # scikit-learn knows no others

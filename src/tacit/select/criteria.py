@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,4 +92,5 @@ def choose_criterion(name: Any) -> Criterion:
     if isinstance(name, str) and name in CRITERIA:
         return CRITERIA[name]
     known = ", ".join(repr(known) for known in CRITERIA)
-    raise InputError(f"criterion must be one of {known}; got {name!r}")
+    hint = did_you_mean(name, CRITERIA)
+    raise InputError(f"criterion must be one of {known}; got {name!r}{hint}")

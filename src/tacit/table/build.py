@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from tacit import _core
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 from tacit.schema import Schema
 from tacit.table.gateway import value_type
 
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
     from tacit.schema import Labels
 
-__all__ = ["Coded", "Native", "Parts", "choose_defaults", "lay_out", "store_codes", "value_type"]
+__all__ = [
+    "Coded",
+    "Native",
+    "Parts",
+    "choose_defaults",
+    "default_codes",
+    "lay_out",
+    "store_codes",
+    "value_type",
+]
 
 Native: TypeAlias = tuple[str, dict[str, Any]]  # the kind of frame, and the types of its columns
 
@@ -55,26 +64,37 @@ def choose_defaults(
     defaults: Any,
 ) -> NDArray[np.int64]:
     """Return each column's default: the label asked for, or the most common (then the first)."""
-    chosen = np.fromiter((int(np.argmax(n)) for n in counts), np.int64, len(names))
+    if not len(names):
+        return np.zeros(0, np.int64)
+    columns = Schema(names, labels, np.zeros(len(names), np.int64))
+    return default_codes(columns, np.concatenate(counts), defaults)
+
+
+def default_codes(columns: Schema, counts: NDArray[Any], defaults: Any) -> NDArray[np.int64]:
+    """Return the defaults to choose where `counts` are those of all labels, column after column."""
+    starts = columns.cells[:-1]
+    highest = np.repeat(np.maximum.reduceat(counts, starts), columns.arities)
+    most_common = np.flatnonzero(counts == highest)
+    chosen: NDArray[np.int64] = most_common[np.searchsorted(most_common, starts)] - starts
     if defaults is None:
         return chosen
-    probe = Schema(names, labels, chosen)
     if isinstance(defaults, Mapping):
         for column, label in defaults.items():
-            position = probe.position(column, "defaults")
-            chosen[position] = probe.column(position).code(label)
+            position = columns.position(column, "defaults")
+            chosen[position] = columns.column(position).code(label)
         return chosen
-    known: dict[int, int] = {}  # columns mostly share their labels
-    for position, column_labels in enumerate(labels):
-        if id(column_labels) not in known:
+    codes: dict[int, int] = {}  # columns mostly share their labels
+    for position, labels in enumerate(columns.labels):
+        if id(labels) not in codes:
             try:
-                known[id(column_labels)] = column_labels.code(defaults)
+                codes[id(labels)] = labels.code(defaults)
             except (KeyError, TypeError):
                 raise InputError(
-                    f"defaults: column {names[position]!r} has no label {defaults!r}"
+                    f"defaults: column {columns.names[position]!r} has no label {defaults!r}"
+                    + did_you_mean(defaults, labels)
                 ) from None
-        chosen[position] = known[id(column_labels)]
-    return chosen
+    asked = map(codes.__getitem__, map(id, columns.labels))
+    return np.fromiter(asked, np.int64, len(columns))
 
 
 def store_codes(columns: Sequence[Coded], defaults: Any, n_jobs: int) -> Parts:

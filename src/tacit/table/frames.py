@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 import polars as pl
 
 from tacit import _core
-from tacit.errors import InputError
+from tacit.errors import InputError, no_column
 from tacit.machine import check_fits
 from tacit.schema import Labels
 from tacit.schema.types import label_items, label_series, sort_labels
 from tacit.table.build import Coded, Native, Parts, store_codes
+from tacit.table.containers import array_columns, as_frame, is_sparse, sparse_frame
 from tacit.table.cuts import find_cuts, numbers_to_cut, refuse_infinite
 from tacit.table.discretise import apply_cuts, bins_of
 from tacit.table.gateway import check_missing, check_size
 from tacit.table.kinds import as_kinds, check_kinds, mark_identifier, of_kind
+from tacit.table.matrices import column_names, encode_matrix, holds_codes
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from tacit.table.discretise import Edges
     from tacit.table.table import Table
 
 __all__ = [
     "as_numbers",
     "decode_frame",
+    "encode_array",
     "encode_columns",
     "encode_frame",
-    "is_frame",
-    "to_polars",
 ]
 
 _KEYS = (pl.Boolean, pl.Date, pl.Datetime, pl.Duration, pl.Time)
@@ -50,79 +51,49 @@ def encode_frame(
 ) -> Parts:
     """Turn a frame into the parts of a Table; see :class:`tacit.Table` for the arguments."""
     check_missing(missing)
-    frame, native = to_polars(data)
+    native: Native | None
     record_weights = None
-    if isinstance(weights, str):
-        record_weights = as_numbers(_column(frame, weights, "weights"), "weights")
-        frame = frame.drop(weights)
-    check_size(frame.height, frame.width)
-    wanted = check_kinds(kinds, frame.columns)
-    frame = as_kinds(frame, wanted)
-    cuts = find_cuts(frame, discretise, target, wanted)
-    coded = encode_columns(frame, missing, cuts, n_jobs)
-    for column in coded:
-        labels = of_kind(column.labels, wanted.get(column.name), column.name)
-        column.labels = mark_identifier(labels, frame.height)
-    parts = store_codes(coded, defaults, n_jobs)
+    as_it_is = discretise is None and target is None and not kinds and not isinstance(weights, str)
+    sparse = sparse_frame(data) if as_it_is else None
+    if sparse is not None:
+        matrix, names, native = sparse
+        parts = encode_matrix(matrix, names, defaults)
+    else:
+        frame, native = as_frame(data)
+        if isinstance(weights, str):
+            record_weights = as_numbers(_column(frame, weights, "weights"), "weights")
+            frame = frame.drop(weights)
+        check_size(frame.height, frame.width)
+        wanted = check_kinds(kinds, frame.columns)
+        frame = as_kinds(frame, wanted)
+        cuts = find_cuts(frame, discretise, target, wanted)
+        coded = encode_columns(frame, missing, cuts, n_jobs)
+        for column in coded:
+            labels = of_kind(column.labels, wanted.get(column.name), column.name)
+            column.labels = mark_identifier(labels, frame.height)
+        parts = store_codes(coded, defaults, n_jobs)
+        if native is not None:  # a column that is cut holds bins, no numbers any more
+            native = native[0], {name: t for name, t in native[1].items() if name not in cuts}
     parts.weights, parts.native = record_weights, native
     return parts
 
 
-def to_polars(data: Any) -> tuple[pl.DataFrame, Native | None]:
-    """Return any eager frame as Polars, with what it takes to go back."""
-    if isinstance(data, pl.DataFrame):
-        return data, None
-    if isinstance(data, Mapping):
-        try:
-            return pl.DataFrame(dict(data), strict=True), None
-        except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
-            raise InputError(f"data: the mapping does not make a frame: {error}") from None
-    try:
-        frame = nw.from_native(data, eager_only=True)
-        backend = str(frame.implementation.name).lower()
-        types = _native_types(data, backend)
-    except TypeError:
-        raise InputError(
-            "data must be a frame (pandas, Polars, Arrow), a mapping of columns, a NumPy array of "
-            f"whole numbers or a SciPy sparse array, got {type(data).__name__}"
-        ) from None
-    except nw.exceptions.NarwhalsError as error:
-        raise InputError(f"data: {error}") from None
-    return pl.DataFrame([_series_of(column) for column in frame.iter_columns()]), (backend, types)
+def encode_array(
+    data: Any, columns: Sequence[str] | None, defaults: Any, missing: str, n_jobs: int
+) -> Parts:
+    """Turn an array, dense or sparse, into the parts of a Table.
 
-
-def is_frame(X: Any) -> bool:
-    """Return whether this is a frame whose columns have names; pandas' may have numbers instead."""
-    if not nw.dependencies.is_into_dataframe(X):
-        return False
-    return all(isinstance(name, str) for name in nw.from_native(X, eager_only=True).columns)
-
-
-def _native_types(data: Any, backend: str) -> dict[str, Any]:
-    """Return the types of a frame's columns as its library knows them."""
-    if backend == "pandas":
-        for name in data.columns:
-            if not isinstance(name, str):
-                raise InputError(f"data: column names must be strings, got {name!r}")
-        return {name: data.dtypes.iloc[k] for k, name in enumerate(data.columns)}
-    if backend == "pyarrow":
-        return {field.name: field.type for field in data.schema}
-    return {}
-
-
-def _series_of(column: Any) -> pl.Series:
-    """Turn a column of any frame into a Polars series."""
-    try:
-        return column.to_polars().alias(column.name)  # type: ignore[no-any-return]
-    except ModuleNotFoundError:
-        return pl.Series(column.name, column.to_list())
-    except Exception as error:  # whatever Arrow or Polars think of mixed Python objects
-        raise InputError(f"data: column {column.name!r} cannot be read: {error}") from None
+    Whole numbers from 0 on are codes; other numbers, and objects, are labels as they are.
+    """
+    if is_sparse(data) or (data.dtype.kind in "biuf" and holds_codes(data)):
+        return encode_matrix(data, columns, defaults)
+    frame = array_columns(data, column_names(data, columns))
+    return encode_frame(frame, defaults, None, missing, None, None, None, n_jobs)
 
 
 def _column(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
     if name not in frame.columns:
-        raise InputError(f"{argument}: there is no column {name!r}")
+        raise no_column(argument, name, frame.columns)
     return frame.get_column(name)
 
 
@@ -338,11 +309,19 @@ def _to_pandas(frame: pl.DataFrame, types: dict[str, Any]) -> Any:
     result = frame.to_pandas(use_pyarrow_extension_array=True)
     for name, dtype in types.items():
         if name in result.columns and result[name].dtype != dtype:
-            column = result[name].astype(dtype)
-            if dtype.kind == "O" and dtype.name == "object":
-                column = column.where(column.notna(), None)
-            result[name] = column
+            is_text = frame.schema[name] in (pl.Enum, pl.Categorical)
+            result[name] = _as_pandas_type(result[name], dtype, is_text)
     return result
+
+
+def _as_pandas_type(column: Any, dtype: Any, is_text: bool) -> Any:
+    if is_text and hasattr(dtype, "categories"):
+        texts = type(dtype)([str(item) for item in dtype.categories], dtype.ordered)
+        return column.astype(texts).cat.rename_categories(dtype.categories)
+    column = column.astype(dtype)
+    if dtype.kind == "O" and dtype.name == "object":
+        column = column.where(column.notna(), None)
+    return column
 
 
 def _to_arrow(frame: pl.DataFrame, types: dict[str, Any]) -> Any:
@@ -354,6 +333,24 @@ def _to_arrow(frame: pl.DataFrame, types: dict[str, Any]) -> Any:
             continue
         column = result.column(k)
         if hasattr(dtype, "value_type") and hasattr(dtype, "index_type"):  # a dictionary
-            column = column.cast(dtype.value_type).dictionary_encode()
+            column = _as_dictionary(column, dtype)
         result = result.set_column(k, name, column.cast(dtype))
     return result
+
+
+def _as_dictionary(column: Any, dtype: Any) -> Any:
+    """Return an Arrow column as a dictionary; an ordered one has its categories in their order."""
+    if not dtype.ordered:
+        return column.cast(dtype.value_type).dictionary_encode()
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = column.combine_chunks()
+    if hasattr(array, "indices"):
+        indices, items = array.indices, array.dictionary
+    else:  # categories in their own order, such as numbers
+        items = array.unique().drop_null()
+        items = items.take(pc.sort_indices(items))
+        indices = pc.index_in(array, value_set=items)
+    indices, items = indices.cast(dtype.index_type), items.cast(dtype.value_type)
+    return pa.DictionaryArray.from_arrays(indices, items, ordered=True)

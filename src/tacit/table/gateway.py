@@ -58,6 +58,7 @@ def value_type(n_values: int) -> type[np.uint16] | type[np.uint32]:
     return np.uint16 if n_values < 2**16 else np.uint32
 
 
+_OUT_OF_RANGE, _DUPLICATE, _UNSORTED = 4, 5, 6
 _FAULTS = {
     1: "indptr must start with 0, got {index}",
     2: "indptr must not decrease or pass the end of indices, but does after row {row}",
@@ -82,11 +83,13 @@ def check_sparse(
     argument: str = "X",
     sorted_only: bool = False,
     by_column: bool = False,
+    duplicates: bool = False,
 ) -> bool:
     """Check a compressed sparse structure in O(stored); True if all rows are sorted.
 
     Indices must be in [0, n), and those of a row ascend if `sorted_only`. The caller calls it
-    `argument`. Compressed `by_column`, its indices are those of rows.
+    `argument`. Compressed `by_column`, its indices are those of rows. Rows with `duplicates`
+    are refused, unless the caller adds them up, and are not sorted then.
     """
     for name, array in (("indptr", indptr), ("indices", indices)):
         if array.ndim != 1:
@@ -100,7 +103,15 @@ def check_sparse(
         _as_type(indices, "int32", "int64", "uint16", "uint32"),
         n,
     )
-    if fault == 0 or (fault == 6 and not sorted_only):
+    if fault == _DUPLICATE and duplicates:
+        # What comes after the first of them has not been looked at.
+        wrong = (indices < 0) | (indices >= n)
+        if not wrong.any():
+            return False
+        k = int(np.argmax(wrong))
+        row = int(np.searchsorted(indptr, k, side="right")) - 1
+        fault, index = _OUT_OF_RANGE, int(indices[k])
+    if fault == 0 or (fault == _UNSORTED and not sorted_only):
         return fault == 0
     if by_column:
         row, index = index, row

@@ -30,18 +30,17 @@ from sklearn.utils.validation import validate_data
 from tacit.errors import InputError, InputWarning, did_you_mean, no_column, refuse_partitions
 from tacit.machine import check_fits
 from tacit.schema import Labels, Schema
+from tacit.table.containers import array_columns, as_frame, is_frame, is_sparse
 from tacit.table.cuts import find_cuts
 from tacit.table.discretise import Edges
-from tacit.table.frames import is_frame, to_polars
 from tacit.table.gateway import check_weights
 from tacit.table.input_spec import InputSpec, Numbers, Origin, array_names, note_names
 from tacit.table.kinds import as_kinds, check_kinds
-from tacit.table.matrices import is_sparse
 from tacit.table.number_columns import (
     NumberColumns,
-    array_columns,
     frame_columns,
     frame_domain,
+    matrix_columns,
     table_columns,
     table_domain,
 )
@@ -244,7 +243,7 @@ class Inputs:
                 domains = _array_domains(self.names, self.kinds)
                 self.spec = InputSpec.of_domains(self.origin, self.names, domains)
             _refuse_labels(self.spec)
-            return array_columns(data)
+            return matrix_columns(data)
         if self.spec is None:
             found = [frame_domain(s, self.kinds.get(s.name)) for s in data.iter_columns()]
             self.spec = InputSpec.of_domains(self.origin, self.names, found)
@@ -338,7 +337,7 @@ def _take(
     With `reset`, the estimator notes the columns, as in fit; else they must be those that it knows.
     """
     if _is_mapping(X) or is_frame(X):
-        frame, _ = to_polars(X)
+        frame, _ = as_frame(X, "X")
         # Polars is a kind of frame that every version of scikit-learn knows; only names matter.
         validate_data(estimator, frame.clear(), reset=reset, skip_check_array=True)
         return "frame", frame
@@ -401,7 +400,7 @@ def _new_baskets(X: Any, spec: InputSpec) -> Table:
 
 def _by_name(X: Any, spec: InputSpec, *, fill: bool) -> pl.DataFrame:
     """Return a frame with the columns of a model, in order; absent ones may have their defaults."""
-    frame, _ = to_polars(X)
+    frame, _ = as_frame(X, "X")
     held, columns = set(frame.columns), []
     for k, name in enumerate(spec.names):
         if name in held:
@@ -436,7 +435,7 @@ def split_target(X: Any, name: str) -> tuple[Any, Any]:
         return columns, columns.pop(name)
     if not is_frame(X):
         raise InputError(f"y: an array has no column {name!r}; give a frame, or y as an array")
-    frame, _ = to_polars(X)
+    frame, _ = as_frame(X, "X")
     if name not in frame.columns:
         raise no_column("y", name, frame.columns)
     return frame.drop(name), frame.get_column(name)
@@ -449,7 +448,7 @@ def _without(X: Any, name: str | None) -> Any:
     if _is_mapping(X):
         return {key: column for key, column in X.items() if key != name}
     if is_frame(X):
-        frame, _ = to_polars(X)
+        frame, _ = as_frame(X, "X")
         return frame.drop(name) if name in frame.columns else X
     return X
 
@@ -464,7 +463,7 @@ def one_record(X: Any) -> Any:
     elif isinstance(X, Table):
         n_records = X.n_records
     elif is_frame(X):
-        n_records = to_polars(X)[0].height
+        n_records = as_frame(X, "X")[0].height
     else:
         X = X if is_sparse(X) else np.asarray(X)
         X = X.reshape(1, -1) if X.ndim == 1 else X
@@ -488,7 +487,7 @@ def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:
     if _is_mapping(X):
         return {name: _safe_indexing(column, np.flatnonzero(kept)) for name, column in X.items()}
     if is_frame(X):
-        return to_polars(X)[0].filter(kept)
+        return as_frame(X, "X")[0].filter(kept)
     return _safe_indexing(X.tocsr() if is_sparse(X) else X, np.flatnonzero(kept))
 
 
@@ -514,36 +513,16 @@ def array_frame(X: Any, names: Sequence[str], *, missing: bool = False) -> pl.Da
         if wrong.any():
             row, column = np.unravel_index(int(np.argmax(wrong)), X.shape)
             raise InputError(f"X contains NaN or inf: {X[row, column]} at {row}, {column}")
-    try:
-        return pl.DataFrame([_array_series(name, X[:, k]) for k, name in enumerate(names)])
-    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"X cannot be read: {error}") from None
-
-
-def _array_series(name: str, values: NDArray[Any]) -> pl.Series:
-    return pl.Series(name, values.tolist() if values.dtype.kind in "OSU" else values, strict=True)
+    if X.dtype.kind not in "biuf":
+        return array_columns(X, names, "X")
+    return pl.DataFrame([pl.Series(name, X[:, k]) for k, name in enumerate(names)])
 
 
 def _numbers_or_frame(given: Any, names: Sequence[str]) -> Any:
     """Return an array of numbers as it is; one of other objects as a frame."""
     if is_sparse(given) or given.dtype.kind in "biuf":
         return given
-    return pl.DataFrame([_object_series(name, given[:, k]) for k, name in enumerate(names)])
-
-
-def _object_series(name: str, values: NDArray[Any]) -> pl.Series:
-    """Return a column of an array of objects: strings or numbers."""
-    items = values.tolist()
-    try:
-        if not any(isinstance(item, str) for item in items):
-            return pl.Series(name, values.astype(np.float64))
-        # NaN among strings is missing, as in pandas.
-        items = [None if item is None or item != item else item for item in items]
-        return pl.Series(name, items, dtype=pl.String, strict=True)
-    except TypeError as error:
-        if any(isinstance(item, str) for item in items):
-            raise InputError(f"X: column {name!r} holds strings and others") from error
-        raise  # what NumPy says of objects that are no numbers, which scikit-learn expects
+    return array_columns(given, names, "X")
 
 
 def _array_domains(names: Sequence[str], kinds: Any) -> list[Numbers]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.counts.one_way import sum_by_column
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
-from tacit.table.build import Parts, choose_defaults, value_type
+from tacit.table.build import Parts, default_codes, value_type
+from tacit.table.containers import is_sparse
 from tacit.table.gateway import check_codes, check_size, check_sparse
 from tacit.table.recode import restore
 
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "column_names",
     "encode_baskets",
     "encode_matrix",
-    "is_matrix",
+    "holds_codes",
     "is_sparse",
     "presence_parts",
     "sorted_columns",
@@ -34,19 +36,61 @@ _BINARY = Labels([0, 1], "Int64")
 _PRESENCE = Labels([False, True], "Boolean")
 
 
-def is_matrix(data: Any) -> bool:
-    """Return whether this module is the one to encode `data`."""
-    return isinstance(data, np.ndarray) or is_sparse(data)
-
-
-def is_sparse(X: Any) -> bool:
-    """Return whether this is one of SciPy's sparse arrays or matrices; does not import SciPy."""
-    scipy_sparse = sys.modules.get("scipy.sparse")
-    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
-
-
 def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Parts:
-    """Turn a two-dimensional array of codes, dense or sparse, into the parts of a Table."""
+    """Turn a two-dimensional array of numbers, dense or sparse, into the parts of a Table.
+
+    Whole numbers from 0 on are codes. A sparse array may hold others, which are labels then.
+    """
+    names = column_names(data, columns)
+    boolean = data.dtype.kind == "b"
+    if not is_sparse(data):
+        return _store(names, data.shape[0], *_dense_codes(data), defaults, boolean)
+    indptr, indices, numbers = sparse_numbers(data)
+    if holds_codes(numbers):
+        codes = numbers.astype(np.int64)
+        return _store(names, data.shape[0], indptr, indices, codes, defaults, boolean)
+    return _store_numbers(names, data.shape[0], indptr, indices, numbers, defaults)
+
+
+def holds_codes(numbers: NDArray[Any]) -> bool:
+    """Return whether an array holds nothing but whole numbers from 0 on."""
+    kind = numbers.dtype.kind
+    if kind in "bu" or numbers.size == 0:
+        return True
+    if kind == "i":
+        return bool(numbers.min() >= 0)
+    return kind == "f" and bool(
+        ((numbers >= 0) & (numbers < 2.0**63) & (numbers == np.floor(numbers))).all()
+    )
+
+
+def _store_numbers(
+    names: list[str],
+    m: int,
+    indptr: NDArray[np.int64],
+    indices: NDArray[Any],
+    numbers: NDArray[np.float64],
+    defaults: Any,
+) -> Parts:
+    """Number the (column, number) pairs that occur and store them with zero as the default."""
+    distinct, ranks = np.unique(numbers, return_inverse=True)
+    top = len(distinct)
+    keys, ids, stored_counts = np.unique(
+        indices.astype(np.int64) * top + ranks, return_inverse=True, return_counts=True
+    )
+    held = distinct[keys % top]
+    bounds = np.searchsorted(keys, np.arange(len(names) + 1) * top)
+    labels, start = [], []
+    for lo, hi in pairwise(bounds.tolist()):
+        zero = int(np.searchsorted(held[lo:hi], 0.0))
+        labels.append(Labels.of_numbers(np.insert(held[lo:hi], zero, 0.0), "Float64"))
+        start.append(zero)
+    zeros = np.array(start, np.int64)
+    return _with_defaults(names, labels, m, indptr, ids, stored_counts, defaults, zeros)
+
+
+def column_names(data: Any, columns: Sequence[str] | None) -> list[str]:
+    """Return the names of an array's columns: those given, or their positions."""
     if isinstance(data, np.ma.MaskedArray):
         raise InputError("data is a masked array; fill what is masked, or give a frame")
     if data.ndim != 2:
@@ -54,13 +98,12 @@ def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Pa
     m, n = data.shape
     check_size(m, n)
     if columns is None:
-        columns = [str(c) for c in range(n)]
-    elif isinstance(columns, str) or len(columns) != n:
+        return list(map(str, range(n)))
+    if isinstance(columns, str) or len(columns) != n:
         raise InputError(f"columns must be {n} names, one for each column of data")
-    elif not all(isinstance(name, str) for name in columns):
+    if not all(isinstance(name, str) for name in columns):
         raise InputError("columns must be names, that is strings")
-    indptr, indices, codes = _sparse_codes(data) if is_sparse(data) else _dense_codes(data)
-    return _store(list(columns), m, indptr, indices, codes, defaults)
+    return list(columns)
 
 
 def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
@@ -68,7 +111,9 @@ def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[
     rows = _sorted_rows(data)
     if rows.data.dtype.kind not in "biuf":
         raise InputError(f"data must hold numbers, got {rows.data.dtype}")
-    indptr, numbers = rows.indptr.astype(np.int64), rows.data.astype(np.float64)
+    indptr, numbers = rows.indptr.astype(np.int64), rows.data
+    if numbers.dtype.kind != "i" or not holds_codes(numbers):  # whole numbers beyond 2**53 stay
+        numbers = numbers.astype(np.float64)
     wrong = ~np.isfinite(numbers)
     if wrong.any():
         k = int(np.argmax(wrong))
@@ -77,45 +122,45 @@ def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[
     return _without_zeros(indptr, rows.indices, numbers)
 
 
-def _sparse_codes(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
-    """Return sorted CSR arrays without zeros; `data` itself is left as it is."""
-    rows = _sorted_rows(data)
-    indptr = rows.indptr.astype(np.int64)
-
-    def locate(position: int) -> str:
-        row = int(np.searchsorted(indptr, position, side="right")) - 1
-        return f"row {row}, column {rows.indices[position]}"
-
-    return _without_zeros(indptr, rows.indices, check_codes(rows.data, "data", locate))
-
-
 def sorted_columns(data: Any) -> Any:
     """Return a sparse array as CSC with sorted columns; `data` itself stays as it is."""
     _check_structure(data)
-    columns = data.tocsc()
-    if not check_sparse(
-        columns.indptr, columns.indices, columns.shape[0], argument="data", by_column=True
-    ):
-        columns = columns.copy()
-        columns.sort_indices()
-    return columns
+    return _canonical(data, data.tocsc())
+
+
+def _sorted_rows(data: Any) -> Any:
+    """Return a sparse array as CSR with sorted rows; `data` itself stays as it is."""
+    _check_structure(data)
+    return _canonical(data, data.tocsr())
 
 
 def _check_structure(data: Any) -> None:
+    """Check a sparse array as it stands: conversion would follow a bad index anywhere."""
     if data.format == "coo":
         _check_coo(data)
     elif data.format in ("csr", "csc", "bsr"):
         _check_compressed(data)
 
 
-def _sorted_rows(data: Any) -> Any:
-    """Return a sparse array as CSR with sorted rows, once its structure is known to be sound."""
-    _check_structure(data)
-    rows = data.tocsr()
-    if not check_sparse(rows.indptr, rows.indices, rows.shape[1], argument="data"):
-        rows = rows.copy()
-        rows.sort_indices()
-    return rows
+def _canonical(data: Any, compressed: Any) -> Any:
+    """Return CSR or CSC with sorted indices and no duplicates, which are added up as SciPy does.
+
+    Indices are 32 bits wide where they fit.
+    """
+    by_column = compressed.format == "csc"
+    length = compressed.shape[0 if by_column else 1]
+    indptr, indices = compressed.indptr, compressed.indices
+    if not check_sparse(
+        indptr, indices, length, argument="data", by_column=by_column, duplicates=True
+    ):
+        compressed = compressed.copy() if compressed is data else compressed
+        compressed.has_canonical_format = False  # whatever SciPy remembers of it
+        compressed.has_sorted_indices = False
+        compressed.sum_duplicates()
+    if compressed.indices.dtype != np.int32 and max(length, len(compressed.data)) < 2**31:
+        indices, indptr = (a.astype(np.int32) for a in (compressed.indices, compressed.indptr))
+        compressed = type(compressed)((compressed.data, indices, indptr), shape=compressed.shape)
+    return compressed
 
 
 def _without_zeros(
@@ -128,33 +173,27 @@ def _without_zeros(
 
 
 def _check_compressed(data: Any) -> None:
-    """Check CSR, CSC or BSR as it stands: conversion would follow a bad index anywhere."""
     height, width = data.blocksize if data.format == "bsr" else (1, 1)
     major, minor = data.shape[0] // height, data.shape[1] // width
     if data.format == "csc":
         major, minor = minor, major
     if len(data.indptr) != major + 1:
         raise InputError(f"data: indptr has {len(data.indptr)} entries for shape {data.shape}")
-    check_sparse(data.indptr, data.indices, minor, argument="data", by_column=data.format == "csc")
+    by_column = data.format == "csc"
+    check_sparse(
+        data.indptr, data.indices, minor, argument="data", by_column=by_column, duplicates=True
+    )
     if len(data.data) != len(data.indices):
         only = "only " if len(data.data) < len(data.indices) else ""
         raise InputError(f"data: {len(data.indices)} indices but {only}{len(data.data)} values")
 
 
 def _check_coo(data: Any) -> None:
-    """Refuse what conversion to CSR would silently add up or crash on."""
     row, col = (np.asarray(a) for a in data.coords)
     for name, index, size in (("row", row, data.shape[0]), ("column", col, data.shape[1])):
         wrong = (index < 0) | (index >= size)
         if wrong.any():
             raise InputError(f"data: the {name} index {index[wrong][0]} is not in [0, {size})")
-    order = np.lexsort((col, row))
-    same = (np.diff(row[order]) == 0) & (np.diff(col[order]) == 0)
-    if same.any():
-        k = order[int(np.argmax(same))]
-        raise InputError(
-            f"data: row {row[k]} has the column index {col[k]} twice; sum or drop duplicates first"
-        )
 
 
 def _dense_codes(data: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.int64]]:
@@ -175,32 +214,33 @@ def _store(
     indices: NDArray[Any],
     codes: NDArray[np.int64],
     defaults: Any,
+    boolean: bool,
 ) -> Parts:
     """Number the (column, code) pairs that occur and store them with zero as the default.
 
-    All columns are 0/1 if nothing above 1 occurs; else each has the codes it holds, and 0.
+    All columns are 0/1 if nothing above 1 occurs, False/True if they are `boolean`; else each has
+    the codes it holds, and 0.
     """
     n = len(names)
     if len(codes) == 0 or codes.max() <= 1:
-        labels = [_BINARY] * n
-        ids = indices
+        labels = [_PRESENCE if boolean else _BINARY] * n
         stored_counts = np.bincount(indices, minlength=n)
-    else:
-        top = int(codes.max()) + 1
-        if n > (2**63 - 1) // top:
-            raise InputError(f"data: the code {top - 1} is too large for {n} columns")
-        keys, ids, stored_counts = np.unique(
-            indices.astype(np.int64) * top + codes, return_inverse=True, return_counts=True
-        )
-        bounds = np.searchsorted(keys, np.arange(n + 1) * top)
-        codes_seen = (keys % top).tolist()
-        shared: dict[tuple[int, ...], Labels] = {}
-        labels = []
-        for lo, hi in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
-            items = (0, *codes_seen[lo:hi])
-            if items not in shared:
-                shared[items] = Labels(items, "Int64")
-            labels.append(shared[items])
+        return _with_defaults(names, labels, m, indptr, indices, stored_counts, defaults)
+    top = int(codes.max()) + 1
+    if n > (2**63 - 1) // top:
+        raise InputError(f"data: the code {top - 1} is too large for {n} columns")
+    keys, ids, stored_counts = np.unique(
+        indices.astype(np.int64) * top + codes, return_inverse=True, return_counts=True
+    )
+    bounds = np.searchsorted(keys, np.arange(n + 1) * top).tolist()
+    codes_seen = (keys % top).tolist()
+    shared: dict[tuple[int, ...], Labels] = {}
+    labels = []
+    for lo, hi in pairwise(bounds):
+        items = (0, *codes_seen[lo:hi])
+        if items not in shared:
+            shared[items] = Labels(items, "Int64")
+        labels.append(shared[items])
     return _with_defaults(names, labels, m, indptr, ids, stored_counts, defaults)
 
 
@@ -212,19 +252,19 @@ def _with_defaults(
     ids: NDArray[Any],
     stored_counts: NDArray[Any],
     defaults: Any,
+    zeros: NDArray[np.int64] | None = None,
 ) -> Parts:
-    """Store value ids whose default is code 0 under the defaults that were asked for."""
-    schema = Schema(names, labels, np.zeros(len(names), np.int64))
-    values = ids.astype(value_type(schema.n_values))
-    parts = Parts(schema, indptr, values)
-    counts = []
-    for c in range(len(names)):
-        column_counts = stored_counts[schema.offsets[c] : schema.offsets[c + 1]]
-        counts.append(np.concatenate(([m - column_counts.sum()], column_counts)))
-    chosen = choose_defaults(names, labels, counts, defaults)
-    if chosen.any():
-        return restore(parts, Schema(names, labels, chosen))
-    return parts
+    """Store value ids whose default is zero under the defaults that were asked for.
+
+    `zeros` are the codes of zero; 0 in all columns unless given.
+    """
+    zeros = np.zeros(len(names), np.int64) if zeros is None else zeros
+    schema = Schema(names, labels, zeros)
+    parts = Parts(schema, indptr, ids.astype(value_type(schema.n_values)))
+    rest = m - sum_by_column(schema, stored_counts)
+    counts = np.insert(stored_counts, schema.offsets[:-1] + zeros, rest)
+    chosen = default_codes(schema, counts, defaults)
+    return parts if np.array_equal(chosen, zeros) else restore(parts, schema.with_defaults(chosen))
 
 
 def encode_baskets(baskets: Iterable[Iterable[Any]], defaults: Any) -> Parts:

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
+from tacit.table.containers import is_sparse
 from tacit.table.cuts import find_cuts
 from tacit.table.discretise import Auto
 from tacit.table.input_spec import InputSpec, Numbers
 from tacit.table.inputs import Inputs, array_frame
-from tacit.table.matrices import is_sparse
 from tacit.table.table import Table
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from scipy import sparse
 from tacit.errors import InputError
 from tacit.schema import Labels
 from tacit.schema.types import is_temporal, label_series, parse_type
+from tacit.table.containers import is_sparse
 from tacit.table.gateway import check_size
 from tacit.table.input_spec import Numbers
-from tacit.table.matrices import is_sparse, sorted_columns
+from tacit.table.matrices import sorted_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from tacit.table.input_spec import Domain, InputSpec
     from tacit.table.table import Table
 
-__all__ = ["NumberColumns", "array_columns", "frame_columns", "frame_domain", "table_columns"]
+__all__ = ["NumberColumns", "matrix_columns", "frame_columns", "frame_domain", "table_columns"]
 __all__ += ["series_numbers", "table_domain"]
 
 UNSEEN = -2.0  # equal to no label's number
@@ -71,7 +72,7 @@ def _all_listed(values: NDArray[np.float64]) -> NumberColumns:
 # Arrays
 
 
-def array_columns(given: Any) -> NumberColumns:
+def matrix_columns(given: Any) -> NumberColumns:
     """Return the columns of an array of numbers, dense or sparse."""
     check_size(*given.shape)
     if is_sparse(given):

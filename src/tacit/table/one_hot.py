@@ -20,9 +20,10 @@ from sklearn.base import BaseEstimator
 from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.schema import Labels
+from tacit.table.containers import is_sparse
 from tacit.table.input_spec import InputSpec, Numbers
 from tacit.table.inputs import Inputs
-from tacit.table.matrices import is_sparse, sparse_numbers
+from tacit.table.matrices import sparse_numbers
 from tacit.table.schema_json import write_json
 from tacit.table.table import Table
 

@@ -15,7 +15,7 @@ from tacit import _core, counts
 from tacit.errors import InputError, did_you_mean
 from tacit.schema import Schema
 from tacit.schema.types import is_temporal, merge_labels
-from tacit.table.build import Native, Parts, choose_defaults, value_type
+from tacit.table.build import Native, Parts, choose_defaults, default_codes, value_type
 from tacit.table.gateway import check_size
 
 if TYPE_CHECKING:
@@ -134,17 +134,20 @@ def _rewrite(part: Any, new: Schema, plan: _Plan, chosen: Subset = None) -> Part
 
 
 def restore(part: Any, new: Schema) -> Parts:
-    """Store the same data under a schema that differs in its defaults only."""
-    return _rewrite(part, new, _plan(part.schema, new, range(len(new))))
+    """Store the same data under a schema with the same columns: other defaults, or fewer labels."""
+    old, every = part.schema, np.arange(len(new))
+    if old.labels != new.labels:
+        return _rewrite(part, new, _plan(old, new, every))
+    codes = np.arange(int(old.cells[-1])) - np.repeat(old.cells[:-1], old.arities)
+    return _rewrite(part, new, _plan(old, new, every, [codes]))
 
 
 def change_defaults(table: Table, defaults: Any) -> Parts:
     """Return the parts of a table with other defaults."""
     schema = table.schema
     singles = table.with_weights(None).one_way()
-    totals = [singles.array(c) for c in range(len(schema))]
-    chosen = choose_defaults(schema.names, schema.labels, totals, defaults)
-    parts = restore(table, Schema(schema.names, schema.labels, chosen))
+    chosen = default_codes(schema, singles.counts, defaults)
+    parts = restore(table, schema.with_defaults(chosen))
     parts.weights, parts.native = table.weights, table._native
     return parts
 

@@ -13,6 +13,7 @@ from tacit.machine import check_fits, count_jobs
 from tacit.schema import Schema, check_query
 from tacit.statistic import Partition, Statistic
 from tacit.table import build, frames, matrices, recode
+from tacit.table.containers import container_kind
 from tacit.table.cuts import cut_schema
 from tacit.table.gateway import (
     check_records,
@@ -38,6 +39,14 @@ __all__ = ["Table"]
 
 R = TypeVar("R")
 
+# What is no data for a Table, but for something near it.
+_ELSEWHERE = {
+    "table": "a Table already",
+    "file": "the path of a file; tacit.read(path) makes a Table of it",
+    "baskets": "a list; Table.from_baskets(data) makes a Table of collections of items, and "
+    "np.array(data) an array of rows",
+}
+
 
 class Table(Records, store.Saved):
     """Discrete records with tacit defaults.
@@ -48,9 +57,17 @@ class Table(Records, store.Saved):
     Parameters
     ----------
     data : frame, mapping, ndarray or sparse array
-        A pandas, Polars or Arrow frame (anything narwhals knows), a mapping of column names to
-        values, a two-dimensional NumPy array of whole numbers, or any SciPy sparse array or
-        matrix of whole numbers.
+        A frame of pandas, Polars or Arrow (or any other that narwhals knows), a query that makes
+        one (a LazyFrame, a DuckDB relation), a stream of Arrow batches, whatever has the Arrow
+        PyCapsule interface, or a mapping of column names to values. Names that are whole numbers
+        become text. Ordered categories keep their order, and all labels that they declare.
+
+        A two-dimensional NumPy array: whole numbers from 0 on, truth values, or strings and other
+        objects, of which ``None`` and NaN are missing. A record array is a frame.
+
+        Any SciPy sparse array or matrix of whole numbers from 0 on, or of truth values. What it
+        stores twice is added up, as SciPy does, and zeros that it stores are zeros. A pandas frame
+        of sparse columns is taken for one, if what they leave out is zero.
     columns : sequence of str, optional
         Column names, for data that brings none. Columns of arrays are called "0", "1", …
     defaults : mapping or label, optional
@@ -99,11 +116,13 @@ class Table(Records, store.Saved):
         kinds: Mapping[Any, str] | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        if isinstance(data, Table):
-            raise InputError("data is a Table already")
         refuse_partitions(data, "a Table", "data")
-        if matrices.is_matrix(data):
-            parts = matrices.encode_matrix(data, columns, defaults)
+        kind = container_kind(data)
+        if kind in _ELSEWHERE:
+            raise InputError(f"data is {_ELSEWHERE[kind]}")
+        jobs = count_jobs(n_jobs)
+        if kind in ("array", "sparse"):
+            parts = frames.encode_array(data, columns, defaults, missing, jobs)
             if kinds is not None:
                 parts.schema = schema_of_kinds(parts.schema, kinds)
             if discretise is not None:
@@ -114,7 +133,6 @@ class Table(Records, store.Saved):
         else:
             if columns is not None:
                 raise InputError("columns names the columns of an array; a frame has names already")
-            jobs = count_jobs(n_jobs)
             parts = frames.encode_frame(
                 data, defaults, weights, missing, discretise, target, kinds, jobs
             )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import InputError
+from tacit.errors import InputError, no_column
 from tacit.schema import Labels, Schema
 from tacit.table.discretise import MDL, apply_cuts, as_spec, bin_labels, cut_points
 
@@ -50,7 +50,7 @@ def code_entries(
     names = [attribute.name for attribute in entries.attributes]
     positions = {name: c for c, name in enumerate(names)}
     if target is not None and target not in positions:
-        raise InputError(f"target: there is no column {target!r}")
+        raise no_column("target", target, names)
     specs = _specs(entries, positions, discretise, target)
     is_missing = np.isnan(entries.data)
     if missing == "error" and is_missing.any():
@@ -104,7 +104,7 @@ def _specs(
     named = dict(discretise) if isinstance(discretise, Mapping) else {}
     for name in named:
         if name not in positions:
-            raise InputError(f"discretise: there is no column {name!r}")
+            raise no_column("discretise", name, positions)
         if entries.attributes[positions[name]].kind not in ("numeric", "integer"):
             raise InputError(f"discretise: column {name!r} does not hold numbers")
     specs = {positions[name]: as_spec(spec) for name, spec in named.items()}

@@ -10,7 +10,7 @@ import polars as pl
 
 from tacit.errors import FileError, InputError
 from tacit.io.opening import naming
-from tacit.table.frames import to_polars
+from tacit.table.containers import as_frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def _frame_bytes(frame: pl.DataFrame) -> int:
 
 def raw_partition(data: Any) -> RawPartition:
     """Return a partition as frames; any one eager frame (pandas, Polars, Arrow) is one, too."""
-    return data if isinstance(data, RawPartition) else RawPartition([RawFrame(to_polars(data)[0])])
+    return data if isinstance(data, RawPartition) else RawPartition([RawFrame(as_frame(data)[0])])
 
 
 @contextmanager

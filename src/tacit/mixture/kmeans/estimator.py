@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from tacit.errors import InputError
+from tacit.errors import InputError, no_column
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.mixture.cluster_model import ClusterModel
 from tacit.mixture.kmeans import seeding
@@ -490,7 +490,7 @@ class KMeans(
         if isinstance(column, str):
             matches = np.flatnonzero([] if names is None else names == column)
             if len(matches) == 0:
-                raise InputError(f"column: there is no column {column!r}")
+                raise no_column("column", column, [] if names is None else names)
             return int(matches[0])
         position = check_int(column, "column", 0)
         if position >= self.n_features_in_:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean, no_column
 from tacit.network.bayes_net.graph import check_acyclic
 from tacit.network.inference.sampling import likely_codes
 from tacit.schema import Labels, Schema
@@ -69,13 +69,14 @@ def check_parents(names: Sequence[str], parents: Any) -> tuple[tuple[int, ...], 
     positions: list[tuple[int, ...]] = [()] * len(names)
     for child, above in parents.items():
         if child not in index:
-            raise InputError(f"parents: there is no column {child!r}")
+            raise no_column("parents", child, names)
         if isinstance(above, str):
             raise InputError(f"parents: those of {child!r} must be a list, got {above!r}")
         for parent in above:
             if parent not in index:
                 raise InputError(
                     f"parents: {child!r} has the parent {parent!r}, which is no column"
+                    + did_you_mean(parent, names)
                 )
             if parent == child:
                 raise InputError(f"parents: {child!r} is its own parent")
@@ -94,7 +95,7 @@ def check_tables(
         raise InputError("tables must map columns to arrays of probabilities")
     for name in tables:
         if name not in names:
-            raise InputError(f"tables: there is no column {name!r}")
+            raise no_column("tables", name, names)
     checked = []
     for position, name in enumerate(names):
         if name not in tables:

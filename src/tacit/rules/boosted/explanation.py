@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 from tacit.machine import check_int
 from tacit.rules.boosted.rule_set import BoostedRule, score_text
 
@@ -65,7 +65,8 @@ class Explanation:
             return max(self.decision, key=lambda label: self.decision[label])
         if output not in self.decision:
             listed = ", ".join(repr(label) for label in list(self.decision)[:6])
-            raise InputError(f"output: there is no {output!r}; there are {listed}")
+            hint = did_you_mean(output, self.decision)
+            raise InputError(f"output: there is no {output!r}; there are {listed}{hint}")
         return output
 
     def to_text(self, top: int = 10, output: Any = None) -> str:

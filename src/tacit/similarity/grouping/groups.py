@@ -17,7 +17,7 @@ from tacit import _core
 from tacit.machine import count_jobs
 from tacit.parameters import check_number
 from tacit.similarity.projection.centred import is_binary
-from tacit.table.matrices import is_sparse
+from tacit.table.containers import is_sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

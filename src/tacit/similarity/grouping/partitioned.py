@@ -19,7 +19,7 @@ from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.grouping.groups import Groups, find_cells
 from tacit.similarity.projection.linear import coordinates
 from tacit.statistic import Statistic
-from tacit.table.matrices import is_sparse
+from tacit.table.containers import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,7 +12,7 @@ from tacit.machine import check_int
 from tacit.parameters import check_choice, store_parameters
 from tacit.similarity.base import SimilarityClassifier
 from tacit.similarity.neighbors.search import NeighborIndex, check_reach
-from tacit.table.matrices import is_sparse
+from tacit.table.containers import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_number
 from tacit.similarity.csr import csr_arrays
 from tacit.similarity.projection.linear import project
-from tacit.table.matrices import is_sparse
+from tacit.table.containers import is_sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

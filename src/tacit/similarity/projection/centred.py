@@ -16,7 +16,7 @@ from scipy import sparse
 from tacit import _core
 from tacit.errors import InputError
 from tacit.similarity.csr import csr_arrays
-from tacit.table.matrices import is_sparse
+from tacit.table.containers import is_sparse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,7 +16,7 @@ from tacit.errors import InputError
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import check_choice, make_generator
 from tacit.similarity.projection.centred import Centred, RowSampling, column_moments, pick
-from tacit.table.matrices import is_sparse
+from tacit.table.containers import is_sparse
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

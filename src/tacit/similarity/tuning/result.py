@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 from tacit.plot.drawing import new_axes
 
 if TYPE_CHECKING:
@@ -107,6 +107,7 @@ class Tuning:
         if name not in self.best_params:
             raise InputError(
                 f"parameter must be one of {', '.join(self.best_params)}; got {name!r}"
+                + did_you_mean(name, self.best_params)
             )
         ax = new_axes(ax, 7.0, 4.0)
         for label, points in self.curves(name).items():

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from scipy import sparse
 
-from tacit.errors import InputError
+from tacit.errors import InputError, did_you_mean
 from tacit.table import Table
-from tacit.table.frames import is_frame
+from tacit.table.containers import is_frame
 from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:
@@ -101,9 +100,7 @@ def _find_item(schema: Schema, text: str) -> tuple[int, int]:
     items = {item_name(schema, value): value for value in range(schema.n_values)}
     if text in items:
         return int(schema.value_columns[items[text]]), items[text]
-    near = get_close_matches(text, list(items)[:100_000], n=3)
-    hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    raise InputError(f"basket: there is no item {text!r}{hint}")
+    raise InputError(f"basket: there is no item {text!r}{did_you_mean(text, items)}")
 
 
 def rank_items(
