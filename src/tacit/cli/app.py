@@ -137,7 +137,7 @@ def _tacit(
 
 
 def main() -> None:
-    """Run the command line; the entry point of ``tacit`` and ``python -m tacit``."""
+    """Run the command line; for ``tacit.__main__``."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a × must not end the program
