@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -244,11 +245,23 @@ def _read_rules(source: Source, model: Any, absent: str) -> Any:
     if model._features.kind == "array":
         return _read_numbers(source, model)
     names = model.feature_names_in_
-    if model._features.kind == "table":
-        table = source.read()
+    numbers = None if _knows_number_texts(model) else source.read_arff()
+    if numbers is None and model._features.kind == "frame":
+        numbers = source.read_numbers()
+        if numbers is None:
+            raise FileError(source.path, "must be a file of columns, as the model was fitted on")
+    if numbers is None or isinstance(numbers, tacit.Table):
+        table = numbers or source.read()
         return _fitted_columns(source, table, names, table.schema.names, absent)
-    frame = _read_columns(source, arff=True)
-    return _fitted_columns(source, frame, names, frame.columns, absent)
+    return _fitted_columns(source, numbers.frame, names, numbers.frame.columns, absent)
+
+
+def _knows_number_texts(model: Any) -> bool:
+    """Whether a column of labels has nothing but numbers, as those of `read_arff` may have."""
+    return any(
+        all(re.fullmatch(r"[+-]?[\d.]+(?:[eE][+-]?\d+)?", label) for label in labels)
+        for labels in model._features.labels.values()
+    )
 
 
 def _read_objects(source: Source, model: Any) -> Any:
@@ -260,8 +273,8 @@ def _read_objects(source: Source, model: Any) -> Any:
     return frame if named else frame.to_numpy()
 
 
-def _read_columns(source: Source, *, arff: bool = False) -> pl.DataFrame:
-    numbers = source.read_numbers(arff=arff)
+def _read_columns(source: Source) -> pl.DataFrame:
+    numbers = source.read_numbers()
     if numbers is None:
         raise FileError(source.path, "must be a file of columns, as the model was fitted on")
     return numbers.frame
