@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tacit
+from support.commands import one_error
 
 
 @pytest.fixture(scope="module")
@@ -227,7 +228,10 @@ def test_a_target_of_an_arff_file(run, word_files, form, tmp_path):
     predicted = [run("predict", saved, p).stdout for p in (path, other)]
     assert predicted[0] == predicted[1]
     weighted = run("rules", path, *options, "--weights", "tf of, b").stdout
-    assert weighted != ""
+    assert "tf of, b" not in weighted
+    assert "w " in weighted
+    message = one_error(run("rules", path, *options, "--weights", "nope"))
+    assert message == "--weights: there is no column 'nope'"
 
 
 def test_rules_of_a_sparse_array_have_the_same_thresholds(word_files):
