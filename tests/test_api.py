@@ -75,6 +75,13 @@ class TestEstimators:
         for word, owners in ONE_MEANING.items():
             assert word not in names or name in owners
 
+    def test_no_parameter_hides_a_method(self, name):
+        """Constructors store parameters under their names: a `score` would hide the method."""
+        cls = getattr(tacit, name)
+        hidden = [p.name for p in parameters(cls) if callable(getattr(cls, p.name, None))]
+        assert not hidden
+        assert not {"fit", "predict", "score", "transform"} & {p.name for p in parameters(cls)}
+
     def test_fit_takes_x_and_y(self, name):
         first, second, *rest = parameters(getattr(tacit, name).fit)
         assert (first.name, second.name) == ("X", "y")
@@ -154,6 +161,12 @@ def fitted():
             yield cls().fit(frame)
         else:
             yield cls().fit(frame.drop("b"), b)
+
+
+@pytest.mark.parametrize("model", list(fitted()), ids=lambda model: type(model).__name__)
+def test_nothing_learnt_hides_a_method(model):
+    hidden = [n for n in vars(model) if callable(inspect.getattr_static(type(model), n, None))]
+    assert not hidden
 
 
 @pytest.mark.parametrize("model", list(fitted()), ids=lambda model: type(model).__name__)

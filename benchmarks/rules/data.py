@@ -59,11 +59,9 @@ def multilabel(name: str) -> Task:
         tacit.read_multilabel(folder / f"{name}-{part}.arff.xz", folder / f"{name}.xml.xz")
         for part in ("train", "test")
     ]
-    X, T = (
-        np.asfortranarray(data.X.to_numpy()) if isinstance(data.X, pl.DataFrame) else data.X
-        for data in read
-    )
-    return Task(X, read[0].Y, T, read[1].Y)
+    (X, Y), (T, U) = (data.to_arrays() for data in read)
+    X, T = (x if sparse.issparse(x) else np.asfortranarray(x) for x in (X, T))
+    return Task(X, Y, T, U)
 
 
 @dataclass(frozen=True)

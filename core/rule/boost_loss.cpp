@@ -42,10 +42,12 @@ BoostLoss::BoostLoss(LossKind kind, BoostTargets targets, std::int64_t n_outputs
       stats_(static_cast<std::size_t>(n_outputs * n_records)),
       totals_(static_cast<std::size_t>(n_outputs)),
       grids_(static_cast<std::size_t>(n_outputs)) {
+  double heaviest = 0;
   for (std::int64_t i = 0; i < m_; ++i) {
     n_units_ += units ? static_cast<double>(units[i]) : 1;
-    if (weights) heaviest_ = i == 0 ? weights[0] : std::max(heaviest_, weights[i]);
+    if (weights && counts(i)) heaviest = std::max(heaviest, weights[i]);
   }
+  if (weights) heaviest_ = heaviest;
   if (joint) rows_.assign(static_cast<std::size_t>(joint_stats().width() * m_), 0.0f);
   if (!decomposable()) {
     shift_.resize(static_cast<std::size_t>(m_));
@@ -135,8 +137,8 @@ void BoostLoss::set_grid(std::int64_t output, double largest_g, double largest_h
 
 double BoostLoss::largest_gradient(std::int64_t output) const {
   double largest = 0;
-  for_pairs(output, nullptr, m_, [&](std::int32_t, const GradientPair& pair) {
-    largest = std::max(largest, std::abs(pair.g));
+  for_pairs(output, nullptr, m_, [&](std::int32_t record, const GradientPair& pair) {
+    if (counts(record)) largest = std::max(largest, std::abs(pair.g));
   });
   return largest;
 }
@@ -174,7 +176,7 @@ bool BoostLoss::renew(std::int64_t output, const std::vector<std::int32_t>& reco
   std::size_t i = 0;
   const auto n = static_cast<std::int64_t>(records.size());
   for_pairs(output, records.data(), n, [&](std::int32_t record, const GradientPair& pair) {
-    fits = fits && std::abs(pair.g) <= grid.largest_g;
+    fits = fits && (std::abs(pair.g) <= grid.largest_g || !counts(record));
     const double g = to_grid(pair.g, grid.step_g), h = to_grid(pair.h, grid.step_h);
     const double dg = g - static_cast<double>(stats[record].first);
     const double dh = h - static_cast<double>(stats[record].second);
@@ -244,15 +246,27 @@ void BoostLoss::start_example_logistic() {
   joint_ = joint;
 }
 
-void BoostLoss::start(bool optimal) {
-  double all = 0;
-  const double half = 0.5 * weight_unit_;
-  std::vector<double> hits(static_cast<std::size_t>(n_outputs_), 0.0);
+// The sum of a number of each record, none beyond `largest`; it does not depend on their order.
+template <class Number>
+double BoostLoss::weighted_sum(double largest, const Number& number) const {
+  ExactSum sum(largest * heaviest_, n_units_);
   for (std::int64_t r = 0; r < m_; ++r) {
+    if (!counts(r)) continue;
     const double w = (weights_ ? weights_[r] : 1) * (units_ ? static_cast<double>(units_[r]) : 1);
-    all += w;
-    for (std::int64_t o = 0; o < n_outputs_; ++o)
-      hits[static_cast<std::size_t>(o)] += w * targets_.at(o * m_ + r);
+    sum.add(w * number(r));
+  }
+  return sum.value();
+}
+
+void BoostLoss::start(bool optimal) {
+  const double half = 0.5 * weight_unit_;
+  std::vector<double> hits;
+  const double all = weighted_sum(1, [](std::int64_t) { return 1.0; });
+  for (std::int64_t o = 0; o < n_outputs_; ++o) {
+    double largest = 0;
+    for (std::int64_t r = 0; r < m_; ++r)
+      if (counts(r)) largest = std::max(largest, std::abs(targets_.at(o * m_ + r)));
+    hits.push_back(weighted_sum(largest, [&](std::int64_t r) { return targets_.at(o * m_ + r); }));
   }
   if (optimal && kind_ == LossKind::example_logistic) {
     start_example_logistic();

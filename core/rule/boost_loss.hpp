@@ -96,7 +96,10 @@ class BoostLoss {
   bool renew(std::int64_t output, const std::vector<std::int32_t>& records, StatPair* changes);
   void renew_all(std::int64_t output);
   void find_denominators(const std::vector<std::int32_t>& records);
-  double largest_gradient(std::int64_t output) const;
+  double largest_gradient(std::int64_t output) const;  // of records that count
+  bool counts(std::int64_t record) const { return !units_ || units_[record] > 0; }
+  template <class Number>
+  double weighted_sum(double largest, const Number& number) const;
   void start_example_logistic();
 
   LossKind kind_;

@@ -380,3 +380,7 @@ def test_completion(words, completed):
         env=os.environ | given, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.split() == completed
+
+
+def test_a_folder_of_other_files_is_refused_by_the_name_of_the_argument(run, tmp_path):
+    assert one_error(run("summary", tmp_path)).startswith(f"FILE: {tmp_path} is a folder")

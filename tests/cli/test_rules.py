@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import tacit
+from support.commands import one_error
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +159,106 @@ def test_multi_label_files(run, tmp_path, sparse):
     assert "if a " in printed
     applied = pl.read_csv(run("predict", saved, data).stdout.encode())
     assert applied["y"].to_list() == rows[:, 2].tolist()
+
+
+WORDS = """@relation r
+@attribute w {0,1}
+@attribute 'tf of, b' numeric
+@attribute size {small,large,huge}
+@attribute y {0,1}
+@attribute z {0,1}
+@data
+"""
+
+
+@pytest.fixture(scope="module")
+def word_files(tmp_path_factory):
+    """The same records as a dense and as a sparse ARFF file, and their labels."""
+    rng = np.random.default_rng(3)
+    folder = tmp_path_factory.mktemp("words")
+    w, y, z = rng.integers(0, 2, (3, 80))
+    tf = np.where(rng.random(80) < 0.4, rng.integers(1, 9, 80) / 8, 0.0)
+    size = rng.choice(["small", "large", "huge"], 80)
+    y, z = w | (rng.random(80) < 0.1), (tf > 0.3) | (size == "huge")
+    rows = list(zip(w, tf, size, y.astype(int), z.astype(int), strict=True))
+    omitted = (0, 0, "small", 0, 0)
+    sparse = [
+        "{" + ",".join(f"{c} {x}" for c, x in enumerate(row) if x != omitted[c]) + "}"
+        for row in rows
+    ]
+    dense = [",".join(map(str, row)) for row in rows]
+    for name, lines in (("dense", dense), ("sparse", sparse)):
+        (folder / f"{name}.arff").write_text(WORDS + "\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "labels.xml").write_text(LABELS, encoding="utf-8")
+    return folder
+
+
+def shown_rules(text):
+    return [line for line in text.splitlines() if line.startswith(("if ", "always "))]
+
+
+@pytest.mark.parametrize("form", ["sparse", "dense"])
+def test_rules_of_arff_files_read_the_same_everywhere(run, word_files, form):
+    path, labels = word_files / f"{form}.arff", word_files / "labels.xml"
+    data = tacit.read_multilabel(path, labels)
+    model = tacit.BoostedRulesClassifier(12, random_state=0).fit(data.X, data.Y)
+    expected = shown_rules(model.to_text())
+    assert {"w > 0.5", "w ≤ 0.5"} & {c.text for rule in model.rules_ for c in rule.conditions}
+    assert any("tf of, b" in line for line in expected)
+    assert all(" y " in line or " z " in line for line in expected)
+    printed = run("rules", path, "--labels", labels, "-n", 12, "--top", 50).stdout
+    assert shown_rules(printed) == expected
+    # Other containers of the same numbers.
+    frame = data.X if form == "dense" else data.X.to_frame("polars")
+    for X in (frame, tacit.Table(frame.drop("tf of, b"))):
+        again = tacit.BoostedRulesClassifier(12, random_state=0).fit(X, data.Y)
+        assert all("≤ 0 " not in line for line in shown_rules(again.to_text()))
+    again = tacit.BoostedRulesClassifier(12, random_state=0).fit(frame, data.Y)
+    assert shown_rules(again.to_text()) == expected
+
+
+@pytest.mark.parametrize("form", ["sparse", "dense"])
+def test_a_target_of_an_arff_file(run, word_files, form, tmp_path):
+    path, saved = word_files / f"{form}.arff", tmp_path / "rules.tacit"
+    options = ["--target", "y", "-n", 5, "--top", 50]
+    lines = shown_rules(run("rules", path, *options, "-o", saved).stdout)
+    other = word_files / f"{'dense' if form == 'sparse' else 'sparse'}.arff"
+    assert lines == shown_rules(run("rules", other, *options).stdout)
+    assert any("w ≤ 0.5" in line or "w > 0.5" in line for line in lines)
+    predicted = [run("predict", saved, p).stdout for p in (path, other)]
+    assert predicted[0] == predicted[1]
+    weighted = run("rules", path, *options, "--weights", "tf of, b").stdout
+    assert "tf of, b" not in weighted
+    assert "w " in weighted
+    message = one_error(run("rules", path, *options, "--weights", "nope"))
+    assert message == "--weights: there is no column 'nope'"
+
+
+def test_rules_of_a_sparse_array_have_the_same_thresholds(word_files):
+    columns = ["w", "tf of, b"]
+    data = tacit.read_multilabel(word_files / "sparse.arff", word_files / "labels.xml")
+    table = data.X.select(columns)
+    X, Y = tacit.io.MultiLabelData(table, data.Y).to_arrays()
+    texts = [
+        shown_rules(tacit.BoostedRulesClassifier(12).fit(numbers, data.Y).to_text())
+        for numbers in (table, X, table.to_frame("polars"))
+    ]
+    named = [line.replace("x0", "w").replace("x1", "tf of, b") for line in texts[1]]
+    assert texts[0] == texts[2] == named
+    assert Y.shape == (80, 2)
+
+
+def test_rules_of_labels_that_are_texts_still_predict_arff_files(run, word_files, tmp_path):
+    """Those of `read_arff`, which keeps what nominal attributes declare."""
+    table = tacit.read_arff(word_files / "sparse.arff", discretise={"tf of, b": 2})
+    model = tacit.CoveringRulesClassifier(prune=False).fit(table.select(["w", "size", "y"]), "y")
+    model.save(tmp_path / "rules.tacit")
+    predicted = pl.read_csv(
+        run("predict", tmp_path / "rules.tacit", word_files / "sparse.arff",
+            "--discretise", "tf of, b=2").stdout.encode(),
+        infer_schema=False,
+    )  # fmt: skip
+    assert predicted["prediction"].to_list() == model.predict(table).tolist()
 
 
 def test_a_table_and_weights(run, people, tmp_path):

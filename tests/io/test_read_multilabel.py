@@ -48,21 +48,39 @@ def test_a_dense_file_gives_a_frame(tmp_path, labels):
     data = read_multilabel(written(tmp_path, DENSE), labels)
     assert data.labels == ["very sad", "calm"]
     assert data.columns == ["loud", "key", "beats"] == data.X.columns
-    assert data.Y.dtype == np.uint8
-    assert data.Y.tolist() == [[0, 1], [0, 0], [1, 0]]
+    assert data.Y.schema == {"very sad": pl.UInt8, "calm": pl.UInt8}
+    assert data.Y.rows() == [(0, 1), (0, 0), (1, 0)]
     assert data.X["loud"].to_list() == [0.5, -2.0, None]
     assert data.X["key"].to_list() == ["minor", "major", "major"]
     assert data.X["beats"].to_list() == [4.0, 3.0, 6.0]
 
 
-def test_a_sparse_file_gives_a_sparse_array(tmp_path, labels):
+def test_a_sparse_file_gives_a_table_of_the_same(tmp_path, labels):
     data = read_multilabel(written(tmp_path, SPARSE), labels)
-    assert isinstance(data.X, sparse.csc_array)
-    assert data.Y.tolist() == [[0, 1], [0, 0], [1, 0]]
+    dense = read_multilabel(written(tmp_path, DENSE), labels)
+    assert isinstance(data.X, tacit.Table)
+    assert data.columns == ["loud", "key", "beats"] == dense.columns
+    assert data.Y.equals(dense.Y)
     # What is left out is zero, and the first of the labels that an attribute declares.
-    expected = np.array([[0.5, 0, 4], [-2, 1, 3], [np.nan, 1, 6]])
-    np.testing.assert_array_equal(data.X.toarray(), expected)
-    assert data.X.has_sorted_indices
+    found = data.X.to_frame("polars")
+    assert found.cast(dense.X.schema).equals(dense.X)
+
+
+def test_without_names(tmp_path, labels):
+    numbers = SPARSE.replace("{minor, major}", "{-1, 0, 2}").replace("major", "2")
+    X, Y = read_multilabel(written(tmp_path, numbers), labels).to_arrays()
+    expected = np.array([[0.5, -1, 4], [-2, 2, 3], [np.nan, 2, 6]])
+    np.testing.assert_array_equal(X.toarray(), expected)
+    assert isinstance(X, sparse.csc_array)
+    assert X.has_sorted_indices
+    assert Y.tolist() == [[0, 1], [0, 0], [1, 0]]
+    dense = DENSE.replace("{minor, major}", "{-1, 0, 2}").replace("major", "2")
+    X, Y = read_multilabel(written(tmp_path, dense.replace("minor", "-1")), labels).to_arrays()
+    np.testing.assert_array_equal(X, expected)
+    assert Y.dtype == np.uint8
+    for text in (SPARSE, DENSE):
+        with pytest.raises(InputError, match="X: column 'key' is text"):
+            read_multilabel(written(tmp_path, text), labels).to_arrays()
 
 
 def test_labels_may_be_named_at_once_and_files_compressed(tmp_path):
@@ -72,7 +90,7 @@ def test_labels_may_be_named_at_once_and_files_compressed(tmp_path):
     path.write_bytes(gzip.compress(DENSE.encode()))
     data = read_multilabel(path, ["calm", "very sad"])
     assert data.labels == ["calm", "very sad"]
-    assert data.Y.tolist() == [[1, 0], [0, 0], [0, 1]]
+    assert data.Y.rows() == [(1, 0), (0, 0), (0, 1)]
 
 
 @pytest.mark.parametrize(
@@ -98,16 +116,21 @@ def test_names_that_cannot_be(tmp_path, names):
 
 def test_a_label_that_is_left_out_is_the_first_declared(tmp_path):
     text = "@relation r\n@attribute a numeric\n@attribute b {1,0}\n@data\n{0 1}\n{1 0}\n"
-    assert read_multilabel(written(tmp_path, text), ["b"]).Y.tolist() == [[1], [0]]
+    assert read_multilabel(written(tmp_path, text), ["b"]).Y.rows() == [(1,), (0,)]
 
 
-def test_what_sparse_numbers_cannot_hold(tmp_path):
-    text = "@relation r\n@attribute a {x,y,z}\n@attribute b {0,1}\n@data\n{0 y}\n"
-    with pytest.raises(FileError, match="'a' has 3 labels that are not numbers"):
-        read_multilabel(written(tmp_path, text), ["b"])
-    text = text.replace("{x,y,z}", "string")
-    with pytest.raises(FileError, match="'a' is text"):
-        read_multilabel(written(tmp_path, text), ["b"])
+@pytest.mark.parametrize("kind", ["{x,y,z}", "string"])
+def test_texts_of_sparse_files(tmp_path, kind):
+    text = f"@relation r\n@attribute a {kind}\n@attribute b {{0,1}}\n@data\n{{0 z}}\n{{0 y,1 1}}\n"
+    X = read_multilabel(written(tmp_path, text), ["b"]).X
+    assert X.to_frame("polars")["a"].cast(pl.String).to_list() == ["z", "y"]
+
+
+@pytest.mark.parametrize("given", ["{0 ?}", "{0 2}"])
+def test_labels_of_sparse_files_that_cannot_be(tmp_path, given):
+    text = f"@relation r\n@attribute a numeric\n@attribute b numeric\n@data\n{{1 3}}\n{given}\n"
+    with pytest.raises(FileError, match=r"label 'a' is (nan|2) at record 1, not 0 or 1"):
+        read_multilabel(written(tmp_path, text), ["a"])
 
 
 def test_bad_xml(tmp_path):
@@ -125,7 +148,8 @@ def test_names_that_arff_escapes(tmp_path):
     text = "@relation r\n@attribute x numeric\n@attribute se\\~na {0,1}\n@data\n1.5,1\n2.5,0\n"
     path = written(tmp_path, text)
     data = read_multilabel(path, ["se\\~na"])
-    assert data.Y.tolist() == [[1], [0]]
+    assert data.Y.rows() == [(1,), (0,)]
+    assert data.labels == ["se\\~na"]
     with pytest.raises(FileError, match="no attribute"):
         read_multilabel(path, ["sena"])
 
@@ -139,9 +163,10 @@ def test_real_sets(shared_data, name, shape, n_labels, n_held):
     data = read_multilabel(folder / f"{name}-train.arff.xz", folder / f"{name}.xml.xz")
     assert data.X.shape == shape
     assert data.Y.shape == (shape[0], n_labels)
-    assert data.Y.sum() == n_held
+    X, Y = data.to_arrays()
+    assert Y.sum() == n_held
     if isinstance(data.X, pl.DataFrame):
         assert all(kind.is_numeric() for kind in data.X.dtypes)
     else:
         table = tacit.read_arff(folder / f"{name}-train.arff.xz").select(data.columns)
-        assert np.array_equal(data.X.toarray(), table.to_numpy())  # codes of 0 and 1
+        assert np.array_equal(X.toarray(), table.to_numpy())  # codes of 0 and 1

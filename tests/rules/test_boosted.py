@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
+from tacit.rules.targets import read_classes
 
 from support.rule_records import LABELS, TARGETS, X, make_records
 from support.scripts import run
@@ -21,7 +22,6 @@ from tacit.rules.boosted.growth import Growth
 from tacit.rules.boosted.settings import choose_loss
 from tacit.rules.boosted.validation import folds, hold_out
 from tacit.rules.columns.features import RuleFeatures
-from tacit.rules.targets import read_classes
 
 LOSSES = ["logistic", "squared", "squared_hinge", "example_logistic", "softmax"]
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tacit.rules.targets import read_classes, read_numbers
 
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError
 from tacit.rules.boosted.settings import (
@@ -11,7 +12,6 @@ from tacit.rules.boosted.settings import (
     kernel_settings,
 )
 from tacit.rules.boosted.validation import folds, hold_out
-from tacit.rules.targets import read_classes, read_numbers
 
 LABELS = read_classes(np.array([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]), 2)
 

@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
+from tacit.rules.targets import read_classes, read_numbers
 
 from tacit import InputError
-from tacit.rules.targets import read_classes, read_numbers
 
 LABELS = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]])
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from tacit.similarity.projection.encoding import Encoder
 
 from tacit import (
     InputError,
@@ -11,7 +12,6 @@ from tacit import (
     SparseKNeighborsClassifier,
     SparseSVC,
 )
-from tacit.similarity.projection.encoding import Encoder
 
 KINDS = [SparseKNeighborsClassifier, NormalizedCutClassifier, SparseSVC]
 

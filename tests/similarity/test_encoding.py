@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator
+from tacit.similarity.projection.encoding import Encoder
 
 from support import strategies as strategies
 from tacit import InputError, Table
-from tacit.similarity.projection.encoding import Encoder
 
 PEOPLE = {
     "age": [31.5, 58.0, 44.0, 20.0],

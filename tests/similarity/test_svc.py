@@ -14,9 +14,7 @@ from tacit import InputError, SparseSVC
 from tacit.similarity.graph import near_graph
 
 UNWEIGHTED = "weights are factors of C; the projection, and with it the grid, knows none"
-PLATT = (
-    "probabilities are fitted apart from the border, so that the two need not agree: as LIBSVM's"
-)
+PLATT = "predictions follow Platt's probabilities, which are fitted apart from the decisions"
 
 
 def expected(estimator):

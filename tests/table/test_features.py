@@ -16,12 +16,6 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import estimator_checks
 from sklearn.utils.validation import check_is_fitted
-
-from support.strategies import data
-from tacit import InputError, Table, machine
-from tacit.schema import Labels, Schema
-from tacit.table import features as module
-from tacit.table.discretise import Edges, apply_cuts, bin_labels
 from tacit.table.features import (
     Features,
     features_from_json,
@@ -30,6 +24,12 @@ from tacit.table.features import (
     note_features,
     read_features,
 )
+
+from support.strategies import data
+from tacit import InputError, Table, machine
+from tacit.schema import Labels, Schema
+from tacit.table import features as module
+from tacit.table.discretise import Edges, apply_cuts, bin_labels
 
 examples = settings(max_examples=50)
 

@@ -28,7 +28,9 @@ COMMANDS = (
 )  # fmt: skip
 
 # What estimators call things that are not options of the same name.
-_ARGUMENTS = {"X": "FILE", "y": "--target", "sample_weight": "--weights", "data": "FILE"}
+_ARGUMENTS = {
+    "X": "FILE", "y": "--target", "sample_weight": "--weights", "data": "FILE", "paths": "FILE"
+}  # fmt: skip
 
 
 class _Flags:
@@ -134,7 +136,7 @@ def _tacit(
 
 
 def main() -> None:
-    """Run the command line; the entry point of ``tacit`` and ``python -m tacit``."""
+    """Run the command line; for ``tacit.__main__``."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a × must not end the program

@@ -34,9 +34,11 @@ class Labelled:
         """Read a file: columns with numbers as they are, a Table, or a multi-label ARFF file."""
         if labels is not None:
             return cls._made(*_read_labels(source, labels), None)
-        numbers = source.read_numbers(arff=True)
+        numbers = source.read_arff() or source.read_numbers()
         if numbers is None:
-            return cls._of_table(source, targets)
+            return cls._of_table(source, _read_table(source, targets), targets)
+        if isinstance(numbers, tacit.Table):
+            return cls._of_table(source, numbers, targets)
         frame = numbers.frame
         for name in targets:
             if name not in frame.columns:
@@ -49,11 +51,7 @@ class Labelled:
         return cls._made(rest, y, numbers.weights)
 
     @classmethod
-    def _of_table(cls, source: Source, targets: list[str]) -> Labelled:
-        options = {name: x for name, x in source.options.items() if name != "target"}
-        if len(targets) == 1 and "discretise" in options:
-            options["target"] = targets[0]
-        table = replace(source, options=options).read()
+    def _of_table(cls, source: Source, table: tacit.Table, targets: list[str]) -> Labelled:
         columns = [table.schema.position(name, "--target") for name in targets]
         rest = [k for k in range(table.n_columns) if k not in columns]
         if not rest:
@@ -111,18 +109,16 @@ class Labelled:
 
 def _read_labels(source: Source, labels: Path) -> tuple[Any, Any]:
     """Read an ARFF file with several labels for each record, and their names."""
-    import numpy as np
-    import polars as pl
-
     with working(f"reading {source.path}"):
         data = tacit.read_multilabel(source.path, labels)
-        y = pl.DataFrame(dict(zip(data.labels, data.Y.T, strict=True)))
-        if isinstance(data.X, pl.DataFrame):
-            return data.X, y
-        # Rules are read by people, who want names: a Table has them, and is sparse as well.
-        if np.array_equal(data.X.data, np.floor(data.X.data)):
-            return tacit.read_arff(source.path).select(data.columns), y
-        return pl.DataFrame(data.X.toarray(), schema=data.columns), y
+    return data.X, data.Y
+
+
+def _read_table(source: Source, targets: list[str]) -> tacit.Table:
+    options = {name: x for name, x in source.options.items() if name != "target"}
+    if len(targets) == 1 and "discretise" in options:
+        options["target"] = targets[0]
+    return replace(source, options=options).read()
 
 
 def _separator_hint(frame: Any) -> str:

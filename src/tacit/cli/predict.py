@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import typer
 import tacit
 from tacit.cli.options import output_option
 from tacit.cli.output import make_console, working
-from tacit.cli.reading import Source, reads_file
+from tacit.cli.reading import Numbers, Source, reads_file
 from tacit.cli.writing import FRAMES, check_target, write_frames
 from tacit.errors import FileError, InputError
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from tacit.statistic import Partition
 
 __all__ = ["COMMAND", "predict", "prediction_frame"]
+
+_NUMBER = r"[+-]?[\d.]+(?:[eE][+-]?\d+)?"
 
 
 def predict(
@@ -92,7 +95,7 @@ def predict(
     if source.partitioned:
         n = write_frames(ask.over(source), output)
     else:
-        records = source.read()
+        records = _read(source, fitted)
         with working(f"predicting {records.shape[0]:,} records"):
             frame = ask.frame(records)
         n = write_frames([frame], output)
@@ -166,6 +169,26 @@ def _predict_columns(tree: Any, records: Any, column: str | None, proba: bool) -
     labels = tree.schema_[column].labels
     return frame.with_columns(
         pl.Series(f"P({label})", probabilities[:, k]) for k, label in enumerate(labels)
+    )
+
+
+def _read(source: Source, model: Any) -> Any:
+    """Read a table; numbers of ARFF files as numbers, unless the model knows them as labels."""
+    numbers = None if _knows_number_texts(model) else source.read_arff()
+    if isinstance(numbers, Numbers):
+        return numbers.frame
+    return source.read() if numbers is None else numbers
+
+
+def _knows_number_texts(model: Any) -> bool:
+    """Whether a column of labels has nothing but texts that are numbers, as ARFF may declare."""
+    schema = getattr(model, "schema_", None)
+    if hasattr(model, "rules_"):
+        schema = model._features.spec.schema
+    return any(
+        labels.edges is None and all(re.fullmatch(_NUMBER, str(x)) for x in labels)
+        for labels in (() if schema is None else schema.labels)
+        if labels.dtype == "String"
     )
 
 

@@ -54,8 +54,8 @@ class Source:
         kept = {name: value for name, value in self.options.items() if name != "target"}
         return replace(self, options=kept)
 
-    def read_numbers(self, *, arff: bool = False) -> Numbers | None:
-        """Read a file of columns with its numbers as they are, dense ARFF files if asked to.
+    def read_numbers(self) -> Numbers | None:
+        """Read a file of columns with its numbers as they are.
 
         ``None`` for files of other kinds, and where the user says how to cut numbers or what is to
         become of missing values: those make a Table.
@@ -65,7 +65,31 @@ class Source:
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
         with working(f"reading {self.path}"):
-            frame = tacit.io.read_frame(self.path, arff=arff, **options)
+            frame = tacit.io.read_frame(self.path, **options)
+        return self._weighted(frame)
+
+    def read_arff(self) -> Numbers | Table | None:
+        """Read an ARFF file with its numbers as they are: a sparse one is a Table.
+
+        ``None`` where :meth:`read_numbers` would be.
+        """
+        kind = tacit.io.file_kind(self.path, self.options.get("format"))
+        if kind != "arff" or {"discretise", "missing"} & set(self.options):
+            return None
+        with working(f"reading {self.path}"):
+            numbers = tacit.io.arff_numbers(self.path)
+        if not isinstance(numbers, tacit.Table):
+            return self._weighted(numbers)
+        if (name := self.options.get("weights")) is None:
+            return numbers
+        if name not in numbers.schema.names:
+            raise InputError(f"--weights: there is no column {name!r}")
+        column = numbers.select([name]).to_frame("polars").get_column(name)
+        rest = [other for other in numbers.schema.names if other != name]
+        return numbers.select(rest).with_weights(column.to_numpy())
+
+    def _weighted(self, frame: pl.DataFrame | None) -> Numbers | None:
+        """Return a frame and the weights of its records, if it has a column of them."""
         name = self.options.get("weights")
         if frame is None or name is None:
             return None if frame is None else Numbers(frame, None)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from tacit import _core
+from tacit.counts.exact import Exact, ExactCounts, combine, count_digits, rounded, total_weight
 from tacit.counts.formatting import label_text
-from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive, total_weight
+from tacit.counts.records import Counts, StoredRecords, Subset, derive
 
 if TYPE_CHECKING:
     from tacit.schema import Label, Schema
@@ -20,7 +22,7 @@ __all__ = ["OneWay", "one_way"]
 def one_way(records: StoredRecords, chosen: Subset, n_jobs: int) -> OneWay:
     """Count every value of every column in one pass over the stored values."""
     schema = records.schema
-    stored = _core.one_way(as_records(records, chosen), n_jobs)
+    stored = count_digits(records, chosen, lambda given: _core.one_way(given, n_jobs))
     return OneWay(schema, stored, total_weight(records, chosen))
 
 
@@ -31,6 +33,14 @@ def sum_by_column(schema: Schema, stored: Counts) -> Counts:
     if len(busy):
         sums[..., busy] = np.add.reduceat(stored, schema.offsets[busy], axis=-1)
     return sums
+
+
+def _all_counts(schema: Schema, stored: Counts, total: int | float) -> Counts:
+    """Return the counts of all values, column after column in code order."""
+    counts = np.empty(int(schema.cells[-1]), stored.dtype)
+    counts[schema.value_cells] = stored
+    counts[schema.default_cells] = derive(total, sum_by_column(schema, stored))
+    return counts
 
 
 class OneWay:
@@ -55,13 +65,13 @@ class OneWay:
     {0: 1, 1: 5, 2: 1}
     """
 
-    def __init__(self, schema: Schema, stored: Counts, total: float | int) -> None:
+    def __init__(self, schema: Schema, stored: ExactCounts, total: Exact | float | int) -> None:
         self.schema = schema
-        self.stored = stored
-        self.total = total
-        self.counts = np.empty(int(schema.cells[-1]), stored.dtype)
-        self.counts[schema.value_cells] = stored
-        self.counts[schema.default_cells] = derive(total, sum_by_column(schema, stored))
+        self.sums = stored, total  # before rounding
+        self.stored: Counts = rounded(stored)
+        self.total: int | float = total.rounded().item() if isinstance(total, Exact) else total
+        self.exact_counts = combine(partial(_all_counts, schema), stored, total)
+        self.counts: Counts = rounded(self.exact_counts)
         for array in (self.counts, self.stored):
             array.flags.writeable = False  # tables keep them, for all who ask
 
@@ -69,6 +79,12 @@ class OneWay:
         """Return the counts of one column, in code order."""
         c = self.schema.position(column)
         return self.counts[self.schema.cells[c] : self.schema.cells[c + 1]]
+
+    def exact_array(self, column: int) -> ExactCounts:
+        """Return the counts of one column before rounding."""
+        cells = slice(*self.schema.cells[column : column + 2].tolist())
+        counts: ExactCounts = combine(lambda counts: counts[cells], self.exact_counts)
+        return counts
 
     def __getitem__(self, column: str | int) -> dict[Label, Any]:
         c = self.schema.position(column)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -9,13 +10,14 @@ import polars as pl
 
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
+from tacit.counts.exact import ExactCounts, combine, count_digits, rounded
 from tacit.counts.formatting import label_text
-from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive
+from tacit.counts.records import Counts, StoredRecords, Subset, derive
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
     from scipy import sparse
@@ -68,7 +70,8 @@ def plan(
         layout = "dense" if suits_square(n, joint) or method == "bitmap" else "sparse"
     if layout == "dense":
         check_fits(
-            10 * n * n,  # a triangle of smaller counts is held beside it
+            # A triangle of smaller counts is held beside it, or digits of weights.
+            (10 if records.weights is None else 42) * n * n,
             f"a dense square of {n:,} stored values",
             "use layout='sparse' or select fewer columns",
         )
@@ -92,21 +95,43 @@ def pairs(
 ) -> Pairs:
     """Count all pairs of stored values; `singles` are the one-way counts of the same records."""
     form, kernel = plan(records, chosen, layout, method)
-    n, given = records.schema.n_values, as_records(records, chosen)
-    stored: Counts | sparse.csr_array
+    count: Callable[[_core.Records], Any]
     if form == "sparse":
-        from scipy import sparse
-
-        indptr, indices, counts = _core.pair_counts_sparse(given, n_jobs)
-        if len(indices) < 2**31:  # SciPy wants both index arrays of one type, and would copy
-            indptr = indptr.astype(np.int32)
-        stored = sparse.csr_array((counts, indices, indptr), shape=(n, n))
-        stored.has_canonical_format = True
+        count = partial(_count_sparse, records.schema.n_values, n_jobs)
     elif kernel == "bitmap":
-        stored = _core.pair_counts_bitmap(given, n_jobs)
+        count = partial(_core.pair_counts_bitmap, n_jobs=n_jobs)
     else:
-        stored = _core.pair_counts_outer(given, n_jobs)
-    return Pairs(records.schema, stored, singles)
+        count = partial(_core.pair_counts_outer, n_jobs=n_jobs)
+    return Pairs(records.schema, count_digits(records, chosen, count), singles)
+
+
+def _count_sparse(n: int, n_jobs: int, given: _core.Records) -> sparse.csr_array:
+    from scipy import sparse
+
+    indptr, indices, counts = _core.pair_counts_sparse(given, n_jobs)
+    if len(indices) < 2**31:  # SciPy wants both index arrays of one type, and would copy
+        indptr = indptr.astype(np.int32)
+    stored = sparse.csr_array((counts, indices, indptr), shape=(n, n))
+    stored.has_canonical_format = True
+    return stored
+
+
+def _all_counts(schema: Schema, a: int, b: int, stored: Any, of_a: Counts, of_b: Counts) -> Counts:
+    """Return the counts of two columns' values, defaults too."""
+    ids_a, ids_b = schema.values_of(a), schema.values_of(b)
+    block = stored[ids_a.start : ids_a.stop, ids_b.start : ids_b.stop]
+    block = block if isinstance(block, np.ndarray) else block.toarray()
+    counts = np.empty((schema.arities[a], schema.arities[b]), block.dtype)
+    codes_a, codes_b = schema.codes_of(a), schema.codes_of(b)
+    da, db = int(schema.defaults[a]), int(schema.defaults[b])
+    counts[np.ix_(codes_a, codes_b)] = block
+    if a == b:
+        counts[da, codes_b] = counts[codes_a, db] = 0
+    else:
+        counts[da, codes_b] = derive(of_b[codes_b], block.sum(axis=0))
+        counts[codes_a, db] = derive(of_a[codes_a], block.sum(axis=1))
+    counts[da, db] = derive(of_a[da], counts[da, codes_b].sum())
+    return counts
 
 
 class Pairs:
@@ -136,9 +161,12 @@ class Pairs:
     True             2     1
     """
 
-    def __init__(self, schema: Schema, stored: Counts | sparse.csr_array, singles: OneWay) -> None:
+    def __init__(
+        self, schema: Schema, stored: ExactCounts | sparse.csr_array, singles: OneWay
+    ) -> None:
         self.schema = schema
-        self.stored = stored
+        self.sums = stored  # before rounding
+        self.stored: Counts | sparse.csr_array = rounded(stored)
         self.singles = singles
 
     @property
@@ -151,20 +179,13 @@ class Pairs:
             raise InputError("pairs takes two columns, as in pairs['home', 'sports']")
         schema, singles = self.schema, self.singles
         a, b = (schema.position(k) for k in key)
-        ids_a, ids_b = schema.values_of(a), schema.values_of(b)
-        block = self.stored[ids_a.start : ids_a.stop, ids_b.start : ids_b.stop]
-        block = block if isinstance(block, np.ndarray) else block.toarray()
-        counts = np.empty((schema.arities[a], schema.arities[b]), block.dtype)
-        codes_a, codes_b = schema.codes_of(a), schema.codes_of(b)
-        da, db = int(schema.defaults[a]), int(schema.defaults[b])
-        counts[np.ix_(codes_a, codes_b)] = block
-        if a == b:
-            counts[da, codes_b] = counts[codes_a, db] = 0
-        else:
-            counts[da, codes_b] = derive(singles.array(b)[codes_b], block.sum(axis=0))
-            counts[codes_a, db] = derive(singles.array(a)[codes_a], block.sum(axis=1))
-        counts[da, db] = derive(singles.array(a)[da], counts[da, codes_b].sum())
-        return ContingencyTable((schema.column(a), schema.column(b)), counts)
+        counts = combine(
+            partial(_all_counts, schema, a, b),
+            self.sums,
+            singles.exact_array(a),
+            singles.exact_array(b),
+        )
+        return ContingencyTable((schema.column(a), schema.column(b)), rounded(counts))
 
     def strongest(
         self,

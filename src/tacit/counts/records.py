@@ -20,7 +20,6 @@ __all__ = [
     "as_records",
     "derive",
     "gather_values",
-    "total_weight",
 ]
 
 Subset: TypeAlias = NDArray[np.int64] | None  # ascending record numbers, or all records
@@ -67,13 +66,6 @@ def as_records(records: StoredRecords, chosen: Subset = None) -> _core.Records:
     return _core.Records(
         records.indptr, records.values, records.schema.n_values, chosen, records.weights
     )
-
-
-def total_weight(records: StoredRecords, chosen: Subset) -> float | int:
-    """Return the (weighted) number of the chosen records."""
-    if records.weights is None:
-        return records.n_records if chosen is None else len(chosen)
-    return float(records.weights.sum() if chosen is None else records.weights[chosen].sum())
 
 
 def gather_values(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,9 +10,10 @@ import polars as pl
 
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
+from tacit.counts.exact import ExactCounts, combine, count_digits, rounded
 from tacit.counts.formatting import free_name, label_text
 from tacit.counts.one_way import OneWay, sum_by_column
-from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive
+from tacit.counts.records import Counts, StoredRecords, Subset, derive
 from tacit.machine import check_fits
 
 if TYPE_CHECKING:
@@ -31,8 +33,27 @@ def two_way(
     ids = schema.values_of(target)
     cells = int(schema.arities[target]) * int(schema.cells[-1])
     check_fits(16 * cells, f"two-way counts of {cells:,} cells", "select fewer columns")
-    stored = _core.two_way(as_records(records, chosen), ids.start, len(ids), n_jobs)
+    stored = count_digits(
+        records, chosen, lambda given: _core.two_way(given, ids.start, len(ids), n_jobs)
+    )
     return TwoWay(schema, target, stored, singles)
+
+
+def _all_counts(
+    schema: Schema, target: int, stored: Counts, singles: Counts, of_target: Counts
+) -> Counts:
+    """Return the counts of all values of all columns, by code of the target."""
+    default = int(schema.defaults[target])
+    codes = schema.codes_of(target)
+    cells = schema.value_cells
+    counts = np.empty((int(schema.arities[target]), int(schema.cells[-1])), stored.dtype)
+    counts[np.ix_(codes, cells)] = stored
+    # Equation 2: a stored value's records that are not with another state of the target.
+    counts[default, cells] = derive(singles, stored.sum(axis=0))
+    # Equations 3 and 4: the target's records that hold none of a column's stored values.
+    by_column = sum_by_column(schema, counts[:, cells])
+    counts[:, schema.default_cells] = derive(of_target[:, None], by_column)
+    return counts
 
 
 class TwoWay:
@@ -59,21 +80,13 @@ class TwoWay:
     2      1  0  0
     """
 
-    def __init__(self, schema: Schema, target: int, stored: Counts, singles: OneWay) -> None:
+    def __init__(self, schema: Schema, target: int, stored: ExactCounts, singles: OneWay) -> None:
         self.schema = schema
         self.target = target
         self.singles = singles
-        default = int(schema.defaults[target])
-        codes = schema.codes_of(target)
-        cells = schema.value_cells
-        counts = np.empty((int(schema.arities[target]), int(schema.cells[-1])), stored.dtype)
-        counts[np.ix_(codes, cells)] = stored
-        # Equation 2: a stored value's records that are not with another state of the target.
-        counts[default, cells] = derive(singles.stored, stored.sum(axis=0))
-        # Equations 3 and 4: the target's records that hold none of a column's stored values.
-        by_column = sum_by_column(schema, counts[:, cells])
-        counts[:, schema.default_cells] = derive(singles.array(target)[:, None], by_column)
-        self.counts = counts
+        self.sums = stored  # before rounding
+        counted = stored, singles.sums[0], singles.exact_array(target)
+        self.counts: Counts = rounded(combine(partial(_all_counts, schema, target), *counted))
 
     def __getitem__(self, column: str | int) -> ContingencyTable:
         c = self.schema.position(column)

@@ -13,7 +13,10 @@ import polars as pl
 from tacit.errors import FileError, InputError
 from tacit.io.arff.read import DenseRows, read_rows
 from tacit.io.arff.sparse import SparseRows
+from tacit.io.entries import store_entries
 from tacit.io.opening import naming, opened
+from tacit.schema import Labels, Schema
+from tacit.table.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +28,7 @@ if TYPE_CHECKING:
     from tacit.io.arff.header import Attribute
     from tacit.io.opening import PathLike
 
-__all__ = ["MultiLabelData", "arff_frame", "read_multilabel"]
+__all__ = ["MultiLabelData", "arff_numbers", "read_multilabel"]
 
 
 @dataclass(frozen=True)
@@ -34,26 +37,53 @@ class MultiLabelData:
 
     Attributes
     ----------
-    X : polars.DataFrame or scipy.sparse.csc_array
-        A frame of a dense file, a sparse array of a sparse one.
-    Y : uint8 array of shape (n_records, n_labels)
-    columns : list of str
-        Names of the columns of `X`.
-    labels : list of str
-        Names of the columns of `Y`.
+    X : polars.DataFrame or Table
+        A frame of a dense file, a Table of a sparse one. Both know the names of their columns.
+    Y : polars.DataFrame
+        A column of 0 and 1 for each label.
     """
 
-    X: Any
-    Y: NDArray[np.uint8]
-    columns: list[str]
-    labels: list[str]
+    X: pl.DataFrame | Table
+    Y: pl.DataFrame
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns of `X`."""
+        return list(self.X.columns if isinstance(self.X, pl.DataFrame) else self.X.schema.names)
+
+    @property
+    def labels(self) -> list[str]:
+        """The names of the columns of `Y`."""
+        return self.Y.columns
+
+    def to_arrays(self) -> tuple[Any, NDArray[np.uint8]]:
+        """Return X and Y as arrays of numbers without names, for others to learn from.
+
+        Returns
+        -------
+        X : float64 array, or scipy.sparse.csc_array of a sparse file
+            Missing values are NaN.
+        Y : uint8 array of shape (n_records, n_labels)
+
+        Raises
+        ------
+        InputError
+            If a column of `X` is text.
+        """
+        if isinstance(self.X, Table):
+            return _sparse_numbers(self.X), self.Y.to_numpy()
+        for column in self.X:
+            if column.dtype == pl.String:
+                raise InputError(f"X: column {column.name!r} is text, which is no number")
+        return self.X.to_numpy().astype(np.float64), self.Y.to_numpy()
 
 
 def read_multilabel(path: PathLike, labels: PathLike | Iterable[str]) -> MultiLabelData:
     """Read a multi-label set as Mulan, MEKA and MLRL-Boomer keep them: ARFF, with labels in XML.
 
-    Numbers stay numbers, and so do nominal attributes that declare nothing but numbers. What a
-    sparse file leaves out is zero, or the first label of a nominal attribute.
+    Numbers stay numbers, and so do nominal attributes that declare nothing but numbers; others are
+    text. What a sparse file leaves out is zero, or the first label of a nominal attribute. All
+    names are kept, so that models speak of columns and labels as the files do.
 
     Parameters
     ----------
@@ -65,9 +95,8 @@ def read_multilabel(path: PathLike, labels: PathLike | Iterable[str]) -> MultiLa
     Returns
     -------
     MultiLabelData
-        Of a dense file, `X` is a frame, in which other nominal attributes are text. Of a sparse
-        file, `X` is a sparse array, in which a nominal attribute of two labels is 0 and 1, the
-        first declared being 0; more labels than two are an error there.
+        Columns `X`, a frame of a dense file and a Table of a sparse one, and labels `Y`, a frame of
+        0 and 1.
 
     Raises
     ------
@@ -84,12 +113,40 @@ def read_multilabel(path: PathLike, labels: PathLike | Iterable[str]) -> MultiLa
         inputs = [c for c in range(len(attributes)) if c not in taken]
         if not inputs:
             raise FileError(path, "holds nothing but labels")
-        X: Any
+        X: pl.DataFrame | Table
         if isinstance(rows, SparseRows):
             X, Y = _of_entries(path, attributes, rows, inputs, outputs)
         else:
             X, Y = _of_frame(path, attributes, rows, inputs, outputs)
-    return MultiLabelData(X, Y, [attributes[c].name for c in inputs], names)
+    return MultiLabelData(X, Y.rename(dict(zip(Y.columns, names, strict=True))))
+
+
+def _sparse_numbers(table: Table) -> sparse.csc_array:
+    """Return a Table of numbers as a sparse array; what is not stored in it are zeros."""
+    from scipy import sparse
+
+    schema = table.schema
+    data, records, indptr = [], [], [0]
+    for c, labels in enumerate(schema.labels):
+        if labels.dtype == "String":
+            raise InputError(f"X: column {schema.names[c]!r} is text, which is no number")
+        numbers = np.array([np.nan if x is None else x for x in labels], np.float64)
+        if numbers[schema.defaults[c]] == 0:
+            ids = schema.values_of(c)
+            starts, holders = table.postings
+            held = slice(int(starts[ids.start]), int(starts[ids.stop]))
+            each = np.repeat(numbers[schema.codes_of(c)], np.diff(starts[ids.start : ids.stop + 1]))
+            order = np.argsort(holders[held], kind="stable")
+            values, given = each[order], holders[held][order]
+        else:
+            values = numbers[table.codes(c)]
+            given = np.flatnonzero(values).astype(np.int32)
+            values = values[given]
+        data.append(values)
+        records.append(given)
+        indptr.append(indptr[-1] + len(values))
+    parts = (np.concatenate(data), np.concatenate(records), np.array(indptr))
+    return sparse.csc_array(parts, shape=table.shape)
 
 
 def _position(path: PathLike, positions: dict[str, int], name: str) -> int:
@@ -128,26 +185,19 @@ def plain_columns(attributes: list[Attribute], rows: DenseRows) -> list[pl.Serie
     for c, attribute in enumerate(attributes):
         if attribute.kind == "nominal":
             columns[c] = columns[c].cast(pl.String)
-            if _numbers(attribute) is not None:
-                columns[c] = columns[c].cast(pl.Float64)
+            if attribute.numbers:
+                whole = all(number.is_integer() for number in attribute.numbers)
+                columns[c] = columns[c].cast(pl.Float64).cast(pl.Int64 if whole else pl.Float64)
     return columns
 
 
-def arff_frame(path: PathLike) -> pl.DataFrame | None:
-    """Read a dense ARFF file as a frame; return ``None`` for a sparse one."""
+def arff_numbers(path: PathLike) -> pl.DataFrame | Table:
+    """Read a dense ARFF file as a frame, a sparse one as a Table; numbers stay numbers in both."""
     with naming(path):
         attributes, rows = read_rows(path)
         if isinstance(rows, SparseRows):
-            return None
+            return _number_table(attributes, *rows.entries())
         return pl.DataFrame(plain_columns(attributes, rows))
-
-
-def _numbers(attribute: Attribute) -> NDArray[np.float64] | None:
-    """Return what a nominal attribute's labels are as numbers; ``None`` if they are not."""
-    try:
-        return np.array([float(label) for label in attribute.labels])
-    except ValueError:
-        return None
 
 
 def _of_frame(
@@ -156,14 +206,12 @@ def _of_frame(
     rows: DenseRows,
     inputs: list[int],
     outputs: list[int],
-) -> tuple[pl.DataFrame, NDArray[np.uint8]]:
-    columns = plain_columns(attributes, rows)
-    Y = np.empty((len(columns[0]), len(outputs)), np.uint8)
-    for j, c in enumerate(outputs):
-        column = columns[c]
-        values = column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
-        Y[:, j] = _checked(path, attributes[c], values, np.arange(len(values)))
-    return pl.DataFrame([columns[c] for c in inputs]), Y
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    columns, labels = plain_columns(attributes, rows), {}
+    for c in outputs:
+        values = columns[c].cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        labels[attributes[c].name] = _checked(path, attributes[c], values)
+    return pl.DataFrame([columns[c] for c in inputs]), pl.DataFrame(labels)
 
 
 def _of_entries(
@@ -172,64 +220,71 @@ def _of_entries(
     rows: SparseRows,
     inputs: list[int],
     outputs: list[int],
-) -> tuple[sparse.csc_array, NDArray[np.uint8]]:
-    from scipy import sparse
-
-    entries, _ = rows.entries()
-    Y = np.zeros((entries.n_records, len(outputs)), np.uint8)
-    for j, c in enumerate(outputs):
-        values, omitted = _values(path, attributes[c], entries, c)
-        Y[:, j] = _checked(path, attributes[c], np.array([omitted]), np.array([0]))
+) -> tuple[Table, pl.DataFrame]:
+    entries, columns = rows.entries()
+    labels = {}
+    for c in outputs:
+        numbers, codes, omitted = _coded_numbers(attributes[c], entries, c)
         given = entries.rows[entries.of_column(c)]
-        Y[given, j] = _checked(path, attributes[c], values, given)
-    data, records, indptr = [], [], [0]
-    for c in inputs:
-        values, omitted = _values(path, attributes[c], entries, c)
-        given = entries.rows[entries.of_column(c)]
-        if omitted != 0:  # what is left out is not zero: the column has to be written out
-            full = np.full(entries.n_records, omitted)
-            full[given] = values
-            values, given = full, np.arange(entries.n_records)
-        stored = values != 0
-        data.append(values[stored])
-        records.append(given[stored])
-        indptr.append(indptr[-1] + len(data[-1]))
-    parts = (np.concatenate(data), np.concatenate(records).astype(np.int32), np.array(indptr))
-    return sparse.csc_array(parts, shape=(entries.n_records, len(inputs))), Y
+        full = np.full(entries.n_records, numbers[omitted])
+        full[given] = numbers[codes]
+        labels[c] = _checked(path, attributes[c], full)
+    table = _number_table(attributes, entries, columns)
+    return table.select(inputs), pl.DataFrame({attributes[c].name: labels[c] for c in outputs})
 
 
-def _values(
-    path: PathLike, attribute: Attribute, entries: Entries, c: int
-) -> tuple[NDArray[np.float64], float]:
-    """Return the numbers of a column's entries, and what is left out."""
-    data = entries.data[entries.of_column(c)]
-    if attribute.kind == "text":
-        raise FileError(path, f"attribute {attribute.name!r} is text, in a sparse file of numbers")
-    if attribute.kind != "nominal":
-        return data, 0.0
-    numbers = _numbers(attribute)
-    if numbers is None:
-        if len(attribute.labels) > 2:
-            raise FileError(
-                path,
-                f"attribute {attribute.name!r} has {len(attribute.labels)} labels that are not "
-                "numbers, in a sparse file",
-            )
-        return data, 0.0  # the code of a label
-    codes = np.where(np.isnan(data), 0, data).astype(np.int64)
-    return np.where(np.isnan(data), np.nan, numbers[codes]), float(numbers[0])
+def _number_table(
+    attributes: list[Attribute], entries: Entries, columns: NDArray[np.int64]
+) -> Table:
+    """Return a sparse file as a Table of which the labels are numbers, or else text."""
+    codes = np.empty(len(columns), np.int64)
+    omitted = np.zeros(len(attributes), np.int64)
+    labels: list[Labels] = []
+    shared: dict[Any, Labels] = {}
+    for c, attribute in enumerate(attributes):
+        column = entries.of_column(c)
+        if attribute.kind == "text" or (attribute.kind == "nominal" and not attribute.numbers):
+            items: tuple[Any, ...] = attribute.labels or tuple(entries.texts.get(c, ()))
+            dtype, given = "String", entries.data[column]
+            missing = np.isnan(given)
+            codes[column] = np.where(missing, len(items), given)
+            items = (*items, None) if missing.any() else items
+        else:
+            numbers, codes[column], omitted[c] = _coded_numbers(attribute, entries, c)
+            missing = np.isnan(numbers)
+            whole = bool((numbers[~missing] == np.floor(numbers[~missing])).all())
+            kind, dtype = (int, "Int64") if whole else (float, "Float64")
+            items = tuple(None if x != x else kind(x) for x in numbers.tolist())
+        labels.append(shared.setdefault((dtype, items), Labels(items, dtype)))
+    schema = Schema([attribute.name for attribute in attributes], labels, omitted)
+    return Table._of(store_entries(schema, entries.n_records, entries.rows, columns, codes, None))
+
+
+def _coded_numbers(
+    attribute: Attribute, entries: Entries, c: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
+    """Return the numbers of a column, NaN last, their codes by entry, and that of what is left out.
+
+    The labels of a nominal attribute that are not numbers are NaN.
+    """
+    values, left_out = entries.data[entries.of_column(c)], 0.0
+    if attribute.kind == "nominal":
+        declared = np.array(attribute.numbers or [np.nan] * len(attribute.labels))
+        known = ~np.isnan(values)
+        values = np.where(known, declared[np.where(known, values, 0).astype(np.int64)], np.nan)
+        left_out = float(declared[0])
+    numbers, codes = np.unique(np.append(values, left_out) + 0.0, return_inverse=True)  # no -0.0
+    return numbers, codes[:-1], int(codes[-1])
 
 
 def _checked(
     path: PathLike,
     attribute: Attribute,
     values: NDArray[np.float64],
-    records: NDArray[np.int64],
 ) -> NDArray[np.uint8]:
     wrong = (values != 0) & (values != 1)
     if wrong.any():
         k = int(np.argmax(wrong))
-        raise FileError(
-            path, f"label {attribute.name!r} is {values[k]:g} at record {records[k]}, not 0 or 1"
-        )
+        what = f"label {attribute.name!r} is {values[k]:g} at record {k}"
+        raise FileError(path, f"{what}, not 0 or 1")
     return values.astype(np.uint8)

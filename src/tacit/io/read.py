@@ -13,7 +13,6 @@ from tacit.io.baskets import read_baskets
 from tacit.io.csv import csv_frame, read_csv
 from tacit.io.ipc import ipc_frame, read_ipc
 from tacit.io.msweb import read_msweb
-from tacit.io.multilabel import arff_frame
 from tacit.io.opening import uncompressed_name
 from tacit.io.parquet import parquet_frame, read_parquet
 from tacit.io.svmlight import read_svmlight
@@ -107,17 +106,13 @@ def read_frame(
     path: PathLike,
     *,
     format: str | None = None,  # noqa: A002
-    arff: bool = False,
     **options: Any,
 ) -> pl.DataFrame | None:
     """Read a file of columns as a frame, numbers as they are; ``None`` for other files.
 
-    Dense ARFF files count as such if `arff` says so. Options of text are separator, header and
-    null_values, as for :func:`read_csv`.
+    Options of text are separator, header and null_values, as for :func:`read_csv`.
     """
     kind = file_kind(path, format)
-    if arff and kind == "arff":
-        return arff_frame(path)
     if kind not in _FRAMES:
         return None
     reader = _FRAMES[kind]

@@ -16,6 +16,7 @@ from tacit.table import Table
 from tacit.table.cuts import class_codes, column_cuts, numbers_to_cut, specs_of
 from tacit.table.discretise import MDL, Edges
 from tacit.table.gateway import check_missing
+from tacit.table.kinds import check_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

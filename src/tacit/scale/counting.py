@@ -33,6 +33,11 @@ class _Sums(Statistic["list[Any]"]):
         return merged
 
 
+def _writable(counts: Any) -> Any:
+    """Return counts that may be added to: tables keep those that they have counted."""
+    return counts.copy() if isinstance(counts, np.ndarray) else counts
+
+
 @dataclass(frozen=True)
 class OneWayCounts(_Sums):
     """Counts of stored values, and the (weighted) number of records."""
@@ -42,7 +47,7 @@ class OneWayCounts(_Sums):
     def partial(self, partition: Partition) -> list[Any]:
         """Count the values of a partition."""
         singles = partition.records.one_way(given=self.given, n_jobs=partition.n_jobs)
-        return [singles.stored.copy(), singles.total]
+        return [_writable(x) for x in singles.sums]
 
 
 @dataclass(frozen=True)
@@ -54,10 +59,9 @@ class TwoWayCounts(_Sums):
 
     def partial(self, partition: Partition) -> list[Any]:
         """Count the values of a partition."""
-        table, schema = partition.records, partition.records.schema
+        table = partition.records
         pairs = table.two_way(self.target, given=self.given, n_jobs=partition.n_jobs)
-        stored = pairs.counts[np.ix_(schema.codes_of(self.target), schema.value_cells)]
-        return [stored, pairs.singles.stored.copy(), pairs.singles.total]
+        return [pairs.sums, *(_writable(x) for x in pairs.singles.sums)]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit import _core, counts
+from tacit.counts.exact import combine
 from tacit.counts.pairs import plan
 from tacit.counts.records import as_records
 from tacit.statistic import Statistic
@@ -31,9 +32,9 @@ _MOST = 2**32 - 1  # records that cells of 32 bits can count
 class PairTotal:
     """Counts of pairs, of which those in a triangle and those in a matrix add up."""
 
-    total: int | float = 0  # the (weighted) number of records
+    total: Any = 0  # the (weighted) number of records
     triangle: NDArray[np.uint32] | None = None  # of the pairs i <= j of value ids, row after row
-    matrix: Any = None  # of all pairs
+    matrix: Any = None  # of all pairs; exact sums of weights
 
     def __add__(self, other: PairTotal) -> PairTotal:
         """Add up, in the arrays of the first where that can be."""
@@ -41,7 +42,7 @@ class PairTotal:
         if hasattr(matrix, "toarray") and isinstance(other.matrix, np.ndarray):
             matrix = matrix.toarray()  # the sum of a sparse and a dense matrix is dense
         return PairTotal(
-            self.total + other.total,
+            other.total if self.matrix is None and not self.total else self.total + other.total,
             _sum(self.triangle, other.triangle),
             _sum(matrix, other.matrix),
         )
@@ -52,7 +53,7 @@ class PairTotal:
         if self.triangle is not None:
             square = _core.triangle_to_square(self.triangle, schema.n_values, n_jobs)
             stored = square if stored is None else _sum(square, stored)
-        singles = stored.diagonal().astype(stored.dtype)
+        singles = combine(lambda counts: counts.diagonal().astype(counts.dtype), stored)
         return counts.Pairs(schema, stored, counts.OneWay(schema, singles, self.total))
 
 
@@ -61,7 +62,7 @@ def _sum(one: Any, other: Any) -> Any:
     if other is None:
         return one
     if one is None:
-        return other.copy()
+        return other.copy() if hasattr(other, "copy") else other
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray) and one.flags.writeable:
         one += other
         return one
@@ -81,8 +82,8 @@ class PairCounts(Statistic["PairTotal"]):
 
     @property
     def exact(self) -> bool:
-        """Whether sums are of whole numbers, so that records can be added in any order."""
-        return not self.weighted
+        """Records can be added in any order: sums of weights are not rounded on the way."""
+        return True
 
     @property
     def n_bytes(self) -> int:
@@ -104,7 +105,7 @@ class PairCounts(Statistic["PairTotal"]):
         layout, method = plan(table, chosen, self.layout, "auto")
         if self.weighted or (layout, method) != ("dense", "outer") or self.n_records > _MOST:
             pairs = table.pairs(records=chosen, layout=layout, n_jobs=partition.n_jobs)
-            return total + PairTotal(pairs.singles.total, None, pairs.stored)
+            return total + PairTotal(pairs.singles.sums[1], None, pairs.sums)
         triangle, n = total.triangle, self.n_values
         if triangle is None:
             triangle = np.zeros(n * (n + 1) // 2, np.uint32)

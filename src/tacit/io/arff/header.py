@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tacit.errors import FileError
@@ -31,6 +33,15 @@ class Attribute:
     name: str
     kind: str
     labels: tuple[str, ...] = ()  # of a nominal attribute, as declared
+
+    @cached_property
+    def numbers(self) -> tuple[float, ...]:
+        """The labels of a nominal attribute as numbers; empty if one is not a finite number."""
+        try:
+            numbers = tuple(float(label) for label in self.labels)
+        except ValueError:
+            return ()
+        return numbers if all(map(math.isfinite, numbers)) else ()
 
 
 def unquote(text: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from tacit.errors import InputError
-from tacit.estimator import LogProbabilities
+from tacit.estimator import LogProbabilities, favour
 from tacit.machine import count_jobs
 from tacit.parameters import store_parameters
 from tacit.rules.boosted.base import BoostedRules
@@ -240,9 +240,13 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
             each = plain_probabilities(decisions, self._loss)
         else:
             each = self._curves.apply(decisions)
+        if self._target_type == "multilabel":
+            return each
         if self._target_type == "binary":
-            return np.column_stack((1.0 - each[:, 0], each[:, 0]))
-        return each / each.sum(axis=1, keepdims=True) if self._target_type == "multiclass" else each
+            each = np.column_stack((1.0 - each[:, 0], each[:, 0]))
+        else:
+            each = each / each.sum(axis=1, keepdims=True)
+        return each if self._curves else favour(each, _best_codes(decisions))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class, or the labels, of each record.
@@ -261,14 +265,12 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         if self._target_type == "multilabel":
             if self._sets is not None:
                 return best_sets(self._probabilities(decisions), self._sets).astype(np.int64)
-            chosen = self._curves.apply(decisions) > 0.5 if self._curves else decisions > 0
-            return chosen.astype(np.int64)
-        if self._target_type == "binary":
-            above = self._curves.apply(decisions) > 0.5 if self._curves else decisions > 0
-            return self.classes_[above[:, 0].astype(np.int64)]
-        ranked = self._probabilities(decisions) if self._curves else decisions
-        best: NDArray[Any] = self.classes_[ranked.argmax(axis=1)]
-        return best
+            return (self._probabilities(decisions) > 0.5).astype(np.int64)
+        if self._curves:
+            best = self._probabilities(decisions).argmax(axis=1)
+        else:
+            best = _best_codes(decisions)
+        return np.asarray(self.classes_[best])
 
     def _predicted(self, decisions: NDArray[np.float64]) -> list[Any]:
         decided = self._decided(decisions)
@@ -297,6 +299,12 @@ class BoostedRulesClassifier(ClassifierMixin, LogProbabilities, BoostedRules):  
         n_outputs = len(self._labels())
         self._curves = Isotonic.checked(state, n_outputs)
         self._sets = check_sets(state, n_outputs)
+
+
+def _best_codes(decisions: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the classes that scores stand for: one column of two classes, else one for each."""
+    best = decisions.argmax(axis=1) if decisions.shape[1] > 1 else decisions[:, 0] > 0
+    return best.astype(np.int64)
 
 
 class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]

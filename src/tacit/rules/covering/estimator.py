@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit import _core
 from tacit.errors import InputError
+from tacit.estimator import favour
 from tacit.machine import check_int, count_jobs
 from tacit.parameters import (
     check_choice,
@@ -210,8 +211,10 @@ class CoveringRulesClassifier(ClassifierMixin, RuleModel):  # type: ignore[misc]
         X : like the one that was fitted, or a PartitionedTable
         """
         first = self._first_rules(X)
-        weights = self.rules_.arrays.weights + 1
-        return np.asarray((weights / weights.sum(axis=1, keepdims=True))[first])
+        rules = self.rules_.arrays
+        weights = rules.weights + 1
+        fractions = weights / weights.sum(axis=1, keepdims=True)
+        return favour(fractions, rules.classes)[first]
 
     def explain(self, X: Any) -> pl.DataFrame:
         """Return the rule that decides about each record.

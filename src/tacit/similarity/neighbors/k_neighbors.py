@@ -160,7 +160,8 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class that most of the neighbours have.
 
-        Of classes with as many neighbours, the one of the nearest among them.
+        Of classes with as many neighbours, the first of `classes_`: the most probable class by
+        :meth:`predict_proba`, always.
 
         Parameters
         ----------
@@ -179,8 +180,7 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         X : like the one that was fitted, or a PartitionedTable
         """
         objects = self._new_objects(X)
-        _, votes = self._vote(self._search(objects, self._default_k()))
-        return objects.expand(votes / votes.sum(axis=1, keepdims=True))
+        return objects.expand(self._fractions(self._search(objects, self._default_k())))
 
     def _default_k(self) -> int:
         return min(check_int(self.n_neighbors, "n_neighbors", 1), len(self._training))
@@ -197,23 +197,20 @@ class SparseKNeighborsClassifier(SimilarityClassifier):
         self._last_prediction["n_fallback"] = objects.count(nearest.isolated) if on_grid else 0
         return nearest
 
-    def _vote(self, nearest: Nearest) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """Return the classes of neighbours, and the sum of their votes by class."""
+    def _fractions(self, nearest: Nearest) -> NDArray[np.float64]:
+        """Return what fraction of the neighbours' votes each class has."""
         codes = self._training.codes[nearest.objects]
         each = self._votes(nearest)
         votes = np.zeros((len(codes), len(self.classes_)))
         rows = np.arange(len(codes))
         for rank in range(codes.shape[1]):
             votes[rows, codes[:, rank]] += each[:, rank]
-        return codes, votes
+        fractions: NDArray[np.float64] = votes / votes.sum(axis=1, keepdims=True)
+        return fractions
 
     def _majority(self, nearest: Nearest) -> NDArray[np.int32]:
-        """Return the class that most neighbours have; of several, that of the nearest."""
-        codes, votes = self._vote(nearest)
-        most = votes.max(axis=1, keepdims=True)
-        leads = np.take_along_axis(votes, codes, axis=1) >= most * (1 - 1e-12)
-        first = leads.argmax(axis=1)[:, None]  # neighbours are in the order of their distances
-        return np.take_along_axis(codes, first, axis=1)[:, 0]
+        """Return the class that most neighbours have; of several, the first."""
+        return np.asarray(self._fractions(nearest).argmax(axis=1), np.int32)
 
     def _votes(self, nearest: Nearest) -> NDArray[np.float64]:
         """Return how much each neighbour counts."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["SparseSVC"]
+__all__ = ["SparseSVC", "decided_codes"]
 
 _INDEFINITE = ("shift", "warn", "ignore")
 _FOLDS = 5  # that probabilities are made from
@@ -173,20 +173,22 @@ class SparseSVC(SimilarityClassifier):
         return decisions[:, 0] if len(self.classes_) == 2 else decisions
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each object.
+        """Return the class of each object: the most probable one if there are probabilities.
+
+        Platt's method fits them apart from the decision boundary, so that `probability` can move
+        objects near the boundary to another class.
 
         Parameters
         ----------
         X : like the one that was fitted, or a PartitionedTable
         """
+        check_is_fitted(self)
         codes = self._codes(self.decision_function(X))
         return np.asarray(self.classes_[codes])
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class for each object, by Platt's method.
-
-        The class with the greatest one need not be the class that `predict` returns.
 
         Parameters
         ----------
@@ -195,13 +197,13 @@ class SparseSVC(SimilarityClassifier):
         check_is_fitted(self)
         if self._sigmoids is None:
             raise InputError("probability was not True when the model was fitted")
-        decisions = self.decision_function(X)
-        if decisions.ndim == 1:
-            above = sigmoid(decisions, *self._sigmoids[0])
-            return np.column_stack((1 - above, above))
-        each = np.column_stack(
-            [sigmoid(decisions[:, k], *line) for k, line in enumerate(self._sigmoids)]
-        )
+        return self._probabilities(self.decision_function(X), self._sigmoids)
+
+    def _probabilities(self, decisions: Floats, sigmoids: Floats) -> Floats:
+        columns = decisions.reshape(len(decisions), -1)
+        each = np.column_stack([sigmoid(columns[:, k], *line) for k, line in enumerate(sigmoids)])
+        if each.shape[1] == 1:
+            return np.column_stack((1 - each, each))
         total = each.sum(axis=1, keepdims=True)
         even = 1 / len(self.classes_)
         return np.where(total > 0, each / np.where(total > 0, total, 1.0), even)
@@ -324,10 +326,10 @@ class SparseSVC(SimilarityClassifier):
         return decisions
 
     def _codes(self, decisions: Floats) -> NDArray[np.int32]:
-        """Return the classes that decisions stand for."""
-        columns = decisions.reshape(len(decisions), -1)
-        codes = columns.argmax(axis=1) if columns.shape[1] > 1 else columns[:, 0] > 0
-        return codes.astype(np.int32)
+        """Return the classes that decisions stand for, by way of probabilities if there are any."""
+        if self._sigmoids is None:
+            return decided_codes(decisions)
+        return np.asarray(self._probabilities(decisions, self._sigmoids).argmax(axis=1), np.int32)
 
     # Showing and saving
 
@@ -389,6 +391,13 @@ class SparseSVC(SimilarityClassifier):
         self.shift_ = float(facts["shift"])
         smallest = facts["smallest"]
         self.smallest_eigenvalue_ = None if smallest is None else float(smallest)
+
+
+def decided_codes(decisions: Floats) -> NDArray[np.int32]:
+    """Return the classes that decisions stand for: one column of two classes, else one for each."""
+    columns = decisions.reshape(len(decisions), -1)
+    codes = columns.argmax(axis=1) if columns.shape[1] > 1 else columns[:, 0] > 0
+    return codes.astype(np.int32)
 
 
 def _check_weights(given: Any, n: int, groups: NDArray[np.int32] | None) -> Floats:

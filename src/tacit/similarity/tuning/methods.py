@@ -22,7 +22,7 @@ from tacit.similarity.graph import near_graph
 from tacit.similarity.grid.blocks import Blocks
 from tacit.similarity.neighbors.k_neighbors import SparseKNeighborsClassifier
 from tacit.similarity.svm.dual import KernelMatrix, signs_of
-from tacit.similarity.svm.svc import SparseSVC
+from tacit.similarity.svm.svc import SparseSVC, decided_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -111,7 +111,7 @@ def _support_vectors(model: SparseSVC, train: Objects, new: Objects, grid: Grid)
             decisions = similar @ dual.coefficients.T + dual.intercepts
             isolated = np.flatnonzero(~_stores_any(links, support))
             decisions[isolated] = dual.decisions.T[nearest[isolated]]
-            yield {"scale": scale, "C": C}, new.expand(model._codes(decisions))
+            yield {"scale": scale, "C": C}, new.expand(decided_codes(decisions))
 
 
 def _stores_any(links: Any, wanted: NDArray[np.bool_]) -> NDArray[np.bool_]:
