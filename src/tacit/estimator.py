@@ -7,6 +7,7 @@ record, such as ``predict``, take partitioned tables without further ado.
 
 from __future__ import annotations
 
+import os
 from functools import wraps
 from inspect import signature
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,7 +21,6 @@ from tacit.errors import InputError, refuse_partitions
 from tacit.scale import PartitionedTable, as_partitioned, predict_parts
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable
 
     from numpy.typing import NDArray
@@ -50,6 +50,7 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
         "transform",
     )
 
+    _opens_files: ClassVar[bool] = False  # whether fit has a way of its own to read files
     _input_tags: ClassVar[tuple[str, ...]] = ()
     _target_tags: ClassVar[tuple[str, ...]] = ()
 
@@ -145,6 +146,7 @@ def _answers_partitions(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+        X = _opened(X)
         partitions = as_partitioned(X)
         if partitions is None:
             return method(self, X, *args, **kwargs)
@@ -161,6 +163,7 @@ def _fits_partitions(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fit_either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
+            X = X if self._opens_files else _opened(X)
             if type(self)._fit_partitions is Estimator._fit_partitions:
                 refuse_partitions(X, type(self).__name__)  # before a frame of Dask is read
             partitions = as_partitioned(X)
@@ -176,6 +179,15 @@ def _fits_partitions(fit: Callable[..., Any]) -> Callable[..., Any]:
             raise
 
     return fit_either
+
+
+def _opened(X: Any) -> Any:
+    """Return the Table of a file, if X is its path."""
+    if not isinstance(X, str | os.PathLike):
+        return X
+    from tacit import io
+
+    return io.read(X)
 
 
 def _options(method: Callable[..., Any], *args: Any, **kwargs: Any) -> dict[str, Any]:

@@ -133,7 +133,7 @@ def presence_schema(noun: str, n: int) -> Schema:
     """Return n columns "noun 0", "noun 1", … of False and True, by default False."""
     if not isinstance(noun, str):
         raise InputError(f"noun must be a word, got {noun!r}")
-    labels = Labels([False, True], "Boolean")
+    labels = Labels([False, True], "Boolean", kind="boolean")
     return Schema([f"{noun} {c}" for c in range(n)], [labels] * n, np.zeros(n, np.int64))
 
 

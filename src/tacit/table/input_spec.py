@@ -78,18 +78,14 @@ class InputSpec:
 
     @cached_property
     def presence(self) -> bool:
-        """Whether all columns are True or False, and False by default: baskets, or a log."""
+        """Whether all columns are items that are there or not, as those of baskets and logs."""
         shared = {id(domain): domain for domain in self.domains}.values()
         return not any(self.defaults) and all(
             isinstance(domain, Labels)
             and domain.items == (False, True)
-            and domain.kind == "boolean"
+            and domain.chosen_kind == "boolean"  # which columns of frames do not say
             for domain in shared
         )
-
-    def domain(self, column: int) -> Domain:
-        """Return what the values of a column are."""
-        return self.domains[column]
 
     def position(self, column: Any, argument: str = "column") -> int:
         """Return the index of a column given by name or index."""

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 _BINARY = Labels([0, 1], "Int64")
-_PRESENCE = Labels([False, True], "Boolean")
+_PRESENCE = Labels([False, True], "Boolean", kind="boolean")  # an item is there, or not
 
 
 def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Parts:

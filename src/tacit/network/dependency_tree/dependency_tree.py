@@ -163,6 +163,7 @@ class DependencyTree(DensityEstimator):
     '43.7%'
     """
 
+    _opens_files = True
     _kind = "dependency_tree"
 
     def __init__(

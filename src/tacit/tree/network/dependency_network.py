@@ -358,8 +358,9 @@ class DependencyNetwork(Estimator):
         ----------
         basket : sequence of items, mapping, Table, frame, array or sparse array
             One basket: columns by name or position, items as they are written in the result, or
-            pairs of a column and a label; or a mapping ``{column: label}``. Many baskets: data with
-            all columns.
+            pairs of a column and a label; or a mapping ``{column: label}``. Many baskets: a list of
+            lists of items, of which those that were not there in `fit` are passed over with a
+            warning, or data with all columns.
         n : int, default 10
             How many items to return, at most.
 

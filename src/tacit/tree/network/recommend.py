@@ -48,6 +48,8 @@ def is_one_basket(basket: Any) -> bool:
         return not any(
             isinstance(x, list | tuple | np.ndarray | pl.Series) for x in basket.values()
         )
+    if isinstance(basket, list | tuple) and len(basket):  # pairs of one basket are tuples
+        return not all(isinstance(items, list | set | frozenset) for items in basket)
     return not isinstance(basket, np.ndarray) or basket.ndim < 2
 
 
