@@ -259,8 +259,8 @@ class Inputs:
     ) -> tuple[NDArray[Any] | None, Table | None]:
         """Return columns of numbers, as a matrix, and discrete records of all other columns.
 
-        In fit, columns are numbers if they hold real ones, or whole ones of which there are too
-        many for labels, and are not to be cut. NaN in an array of labels is refused unless what is
+        In fit, columns are numbers if they hold real ones and are not to be cut, or if `kinds` say
+        so. Whole numbers are labels, in bins where they are too many. NaN in an array of labels is refused unless what is
         `missing` has a meaning.
         """
         from tacit.table.mixed import fit_mixed, read_mixed

@@ -11,7 +11,6 @@ import polars as pl
 from tacit.errors import InputError
 from tacit.table.containers import is_sparse
 from tacit.table.cuts import find_cuts
-from tacit.table.discretise import Auto
 from tacit.table.input_spec import InputSpec, Numbers
 from tacit.table.inputs import Inputs, array_frame
 from tacit.table.table import Table
@@ -19,7 +18,6 @@ from tacit.table.table import Table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.schema import Labels
 
 __all__ = ["fit_mixed", "read_mixed"]
 
@@ -36,6 +34,9 @@ def fit_mixed(
             inputs.spec = _all_numbers(inputs)
             return np.asarray(data), None
         data = array_frame(data, inputs.names, missing=True)
+    if discretise is None:
+        whole = [s.name for s in data.iter_columns() if s.dtype.is_integer()]
+        discretise = {name: "auto" for name in whole if name not in kinds}
     cuts = find_cuts(data, discretise, kinds=kinds)
     flags = np.array(
         [_is_number(s, kinds.get(s.name), discretise, cuts) for s in data.iter_columns()]
@@ -54,23 +55,29 @@ def fit_mixed(
 
 
 def _fit_table(inputs: Inputs, discretise: Any) -> tuple[NDArray[Any] | None, Table | None]:
-    table = inputs.ranked(discretise)
-    flags = np.array(
-        [
-            discretise is None and _is_number_labels(labels, table.n_records)
-            for labels in table.schema.labels
+    table = inputs.ranked()
+    schema = table.schema
+    numeric = [labels.is_numeric and labels.kind == "numeric" for labels in schema.labels]
+    if discretise is None:
+        real = [
+            labels.dtype.startswith("Float") or labels.chosen_kind == "numeric"
+            for labels in schema.labels
         ]
-    )
-    if is_sparse(inputs.data):
-        flags[:] = False
-        table = table.cut("auto") if discretise is None else table
+        flags = np.array(numeric) & np.array(real) & (not is_sparse(inputs.data))
+        rest = np.flatnonzero(np.array(numeric) & ~flags).tolist()
+        table = table.cut({schema.names[k]: "auto" for k in rest}) if rest else table
+    else:
+        table, flags = table.cut(discretise), np.zeros(len(schema), np.bool_)
+        if isinstance(discretise, Mapping):
+            real = [labels.dtype.startswith("Float") for labels in table.schema.labels]
+            flags = np.array(numeric) & np.array(real)
     numbers = _label_matrix(table, np.flatnonzero(flags)) if flags.any() else None
     if flags.all():
         inputs.spec = _all_numbers(inputs)
         return numbers, None
-    rest = table if numbers is None else table.select(np.flatnonzero(~flags).tolist())
-    inputs.spec = _spec(inputs, flags, rest)
-    return numbers, rest if inputs.weights is None else rest.with_weights(inputs.weights)
+    others = table if numbers is None else table.select(np.flatnonzero(~flags).tolist())
+    inputs.spec = _spec(inputs, flags, others)
+    return numbers, others if inputs.weights is None else others.with_weights(inputs.weights)
 
 
 def read_mixed(
@@ -111,23 +118,12 @@ def read_mixed(
 
 
 def _is_number(series: pl.Series, kind: Any, discretise: Any, cuts: Any) -> bool:
-    """Return whether a column stays numbers: real ones do, and whole ones that are many."""
+    """Return whether a column stays numbers: real ones do, others if they are said to."""
     if series.name in cuts or not series.dtype.is_numeric() or kind not in (None, "numeric"):
         return False
     if discretise is not None and not isinstance(discretise, Mapping):
         return False
-    if kind == "numeric" or series.dtype.is_float():
-        return True
-    known = series.drop_nulls()
-    return Auto().cuts(known.unique().to_numpy().astype(np.float64), len(known))
-
-
-def _is_number_labels(labels: Labels, n_records: int) -> bool:
-    if not labels.is_numeric or labels.kind != "numeric":
-        return False
-    if labels.dtype.startswith("Float") or labels.chosen_kind == "numeric":
-        return True
-    return Auto().cuts(labels.numbers[: labels.missing], n_records)
+    return kind == "numeric" or series.dtype.is_float()
 
 
 def _all_numbers(inputs: Inputs) -> InputSpec:

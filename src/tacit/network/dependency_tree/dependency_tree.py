@@ -100,8 +100,8 @@ class DependencyTree(DensityEstimator):
         label and a number, over the labels, with the distribution of all numbers.
     discretise : spec or mapping, optional
         How numeric columns are cut into bins, as for :class:`tacit.Table`. Without it, real
-        numbers, and whole ones of which there are too many for labels (see
-        :class:`tacit.table.Auto`), have normal distributions.
+        numbers, and what `kinds` call numeric, have normal distributions; whole numbers are cut as
+        by "auto".
     kinds : mapping, optional
         ``{column: kind}`` for columns that are not what they look like, as for
         :class:`tacit.Table`.
