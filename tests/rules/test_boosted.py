@@ -12,16 +12,15 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
-from tacit.rules.targets import read_classes
 
-from support.rule_records import LABELS, TARGETS, X, make_records
+from support.rule_records import LABELS, TARGETS, X, fit_columns, make_records
 from support.scripts import run
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError, Table
 from tacit.parameters import make_generator
 from tacit.rules.boosted.growth import Growth
 from tacit.rules.boosted.settings import choose_loss
 from tacit.rules.boosted.validation import folds, hold_out
-from tacit.rules.columns.features import RuleFeatures
+from tacit.table.targets import read_labels
 
 LOSSES = ["logistic", "squared", "squared_hinge", "example_logistic", "softmax"]
 
@@ -242,7 +241,7 @@ def test_early_stopping_keeps_the_best():
     losses = model.validation_losses_
     assert 0 < model.n_rules_ == len(losses) < 400
     assert losses[-1] == losses.min()
-    held = hold_out(0.3, len(X), read_classes(noisy, len(X)).strata(), make_generator(0))
+    held = hold_out(0.3, len(X), read_labels(noisy, len(X)).strata(), make_generator(0))
     assert losses[-1] == pytest.approx(
         log_loss(noisy[held], model.predict_proba(X[held])), rel=0.02
     )
@@ -282,11 +281,11 @@ def test_calibrated_probabilities_are_better_than_those_of_too_many_rules():
 def test_cross_validated_scores_are_those_of_models_without_the_records(kind, loss):
     y, weights = TARGETS[kind], np.random.default_rng(0).integers(1, 4, len(X))
     model = BoostedRulesClassifier(20, loss=loss)
-    targets = read_classes(y, len(X))
+    targets = read_labels(y, len(X))
     if kind == "multilabel":
         targets.values[1] = 1  # a label that all records have
     fitted = clone(model)
-    features, coded = RuleFeatures.fit(X, fitted)
+    features, coded = fit_columns(X, fitted)
     loss = choose_loss(loss, targets)
     growth = Growth(model, coded, targets, weights * 1.0, loss, np.random.default_rng(3))
     decisions = growth.cross_decisions(features.transform(X, fitted))

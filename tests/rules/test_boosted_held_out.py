@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 
+from support.rule_records import fit_columns
 from tacit import _core
-from tacit.rules.columns.features import RuleFeatures
 
 
 @pytest.mark.parametrize("defaults", ["auto", "none"])
@@ -16,9 +15,7 @@ def test_held_out_values_between_two_neighbours(seed, defaults):
     X = np.round(rng.normal(size=(300, 4)), 2)
     y = (X[:, 0] + rng.normal(size=300) > 0).astype(np.uint8)
     units = (rng.random(300) < 0.6).astype(np.float32)
-    _, coded = RuleFeatures.fit(
-        X, BaseEstimator(), defaults=defaults, bins=None, nominal=None, n_jobs=1
-    )
+    _, coded = fit_columns(X, defaults=defaults)
     booster = _core.RuleBooster(
         _core.RuleColumns(*coded.arguments), y[None], "logistic", "single", 1, 0.3, 0.0, 1.0, 4, 1,
         True, units, None, "none", 1.0, None, 0, False, "exact", 0,

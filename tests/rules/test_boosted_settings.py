@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tacit.rules.targets import read_classes, read_numbers
 
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError
 from tacit.rules.boosted.settings import (
@@ -12,8 +11,9 @@ from tacit.rules.boosted.settings import (
     kernel_settings,
 )
 from tacit.rules.boosted.validation import folds, hold_out
+from tacit.table.targets import read_labels, read_outputs
 
-LABELS = read_classes(np.array([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]), 2)
+LABELS = read_labels(np.array([[1, 1, 1, 0, 1], [0, 1, 1, 1, 0]]), 2)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_wrong_parameters_of_classifiers_are_named(wrong, problem):
 
 
 def test_the_loss_follows_from_the_target():
-    two, three = read_classes([0, 1], 2), read_classes([0, 1, 2], 3)
+    two, three = read_labels([0, 1], 2), read_labels([0, 1, 2], 3)
     assert choose_loss("auto", two) == "logistic"
     assert choose_loss("softmax", two) == "logistic"
     assert choose_loss("auto", three) == "softmax"
     assert choose_loss("logistic", three) == "logistic"
     assert choose_loss("auto", LABELS) == "logistic"
     assert choose_loss("squared_hinge", LABELS) == "squared_hinge"
-    assert choose_loss("auto", read_numbers([1.0], 1)) == "squared"
+    assert choose_loss("auto", read_outputs([1.0], 1)) == "squared"
     with pytest.raises(InputError, match="softmax"):
         choose_loss("softmax", LABELS)
 

@@ -15,6 +15,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from oracles import rule_columns as oracle
+from support.rule_records import fit_columns as fit
+from support.rule_records import read_columns as read
 from tacit import Table, _core
 from tacit.errors import InputError
 from tacit.rules.columns.features import RuleFeatures
@@ -30,10 +32,6 @@ X = np.array(
     ]
 )
 NUMBERS = X[:, :3]
-
-
-def fit(given, **options):
-    return RuleFeatures.fit(given, BaseEstimator(), **options)
 
 
 def dense(new):
@@ -115,15 +113,15 @@ def test_every_array_is_the_same(container):
     np.testing.assert_array_equal(decoded(coded), X)
     for name in ("run_codes", "run_start", "records", "lower", "defaults"):
         np.testing.assert_array_equal(getattr(coded, name), getattr(expected[1], name))
-    np.testing.assert_array_equal(dense(features.transform(given, BaseEstimator())), X)
+    np.testing.assert_array_equal(dense(read(features, given)), X)
 
 
 def test_sparse_arrays_of_nothing_but_zeros():
     estimator = BaseEstimator()
-    features, coded = RuleFeatures.fit(sparse.csr_array((3, 2)), estimator)
+    features, coded = fit(sparse.csr_array((3, 2)), estimator)
     assert len(coded.records) == 0
     np.testing.assert_array_equal(decoded(coded), np.zeros((3, 2)))
-    new = features.transform(sparse.csc_array((3, 2)), estimator)
+    new = read(features, sparse.csc_array((3, 2)), estimator)
     condition = np.array([0, 1]), np.array([1], np.int32), np.zeros(1, np.uint8), np.zeros(1)
     indptr, rules = _core.rule_cover(*new.arguments, *condition, 1)
     assert (indptr.tolist(), rules.tolist()) == ([0, 1, 2, 3], [0, 0, 0])
@@ -190,27 +188,29 @@ def test_every_frame_is_the_same():
     for frame in (polars_frame(), pandas_frame(), arrow_table(), Table(polars_frame())):
         features, coded = fit(frame)
         assert features.kinds.tolist() == [0, 0, 1, 1, 0]
-        assert features.labels == {1: tuple(SIZES), 2: ("Bern", "Ulm")}
+        assert features.labels(1).items == tuple(SIZES)
+        assert features.labels(2).items == ("Bern", "Ulm")
+        assert features.labels(0) is features.labels(4) is None
         estimator = BaseEstimator()
-        features.note(estimator)
-        np.testing.assert_array_equal(dense(features.transform(frame, estimator)), expected)
+        features.spec.note(estimator)
+        np.testing.assert_array_equal(dense(read(features, frame, estimator)), expected)
         np.testing.assert_array_equal(decoded(coded), expected)
         assert RuleFeatures.from_json(features.to_json()) == features
 
 
 def test_a_frame_of_a_mapping_and_names_are_noted():
     estimator = BaseEstimator()
-    features, _ = RuleFeatures.fit({"a": [1, 2], "b": ["x", "y"]}, estimator)
-    assert features.kind == "frame"
+    features, _ = fit({"a": [1, 2], "b": ["x", "y"]}, estimator)
+    assert features.spec.origin == "frame"
     assert estimator.n_features_in_ == 2
     assert estimator.feature_names_in_.tolist() == ["a", "b"]
-    RuleFeatures.fit(X, estimator)
+    fit(X, estimator)
     assert estimator.n_features_in_ == 4
     assert not hasattr(estimator, "feature_names_in_")
     loaded = BaseEstimator()
-    features.note(loaded)
+    features.spec.note(loaded)
     assert loaded.feature_names_in_.tolist() == ["a", "b"]
-    fit(X)[0].note(loaded)
+    fit(X)[0].spec.note(loaded)
     assert loaded.n_features_in_ == 4
     assert not hasattr(loaded, "feature_names_in_")
 
@@ -218,9 +218,9 @@ def test_a_frame_of_a_mapping_and_names_are_noted():
 def test_arrays_of_strings_have_labels():
     given = np.array([["a", 1.0], ["b", NAN], [None, 2.0]], dtype=object)
     features, coded = fit(given)
-    assert (features.kind, features.kinds.tolist()) == ("array", [1, 0])
+    assert (features.spec.origin, features.kinds.tolist()) == ("array", [1, 0])
     np.testing.assert_array_equal(decoded(coded), [[0, 1], [1, NAN], [NAN, 2]])
-    new = features.transform(np.array([["b", 3.0], ["c", 0.0]], dtype=object), BaseEstimator())
+    new = read(features, np.array([["b", 3.0], ["c", 0.0]], dtype=object))
     np.testing.assert_array_equal(dense(new), [[1, 3], [-2, 0]])
 
 
@@ -245,11 +245,9 @@ def test_bins_of_a_table_are_ordinal():
 def test_columns_of_tables_are_found_by_name():
     features, _ = fit(Table({"a": [1, 2, 2], "b": ["x", "y", "y"]}))
     other = Table({"c": [1, 0], "b": ["z", "y"], "a": [7, 1]})
-    np.testing.assert_array_equal(
-        dense(features.transform(other, BaseEstimator())), [[7, -2], [1, 1]]
-    )
+    np.testing.assert_array_equal(dense(read(features, other)), [[7, -2], [1, 1]])
     with pytest.raises(InputError, match="X: there is no column 'b'"):
-        features.transform(Table({"a": [1]}), BaseEstimator())
+        read(features, Table({"a": [1]}))
 
 
 # Predominant values
@@ -311,15 +309,38 @@ def test_default_values_that_cannot_be(defaults, message):
 
 
 def test_nominal_columns_of_numbers():
-    features, coded = fit(X, nominal=[0, -1])
+    features, coded = fit(X, kinds={0: "categorical", -1: "identifier"})
     assert features.kinds.tolist() == [1, 0, 0, 1]
     assert coded.thresholds([0], [2], [2], [2]).tolist() == [4.5]
     assert features.text(0, 3, 4.5) == "x0 ≠ 4.5"
-    assert fit(polars_frame(), nominal=["age"])[0].kinds.tolist() == [1, 0, 1, 1, 0]
-    assert fit(X, nominal=["x1"])[0].kinds.tolist() == [0, 1, 0, 0]
-    for wrong in (["x9"], [4], [True], "x1", 3, [1.0]):
-        with pytest.raises(InputError, match="nominal"):
-            fit(X, nominal=wrong)
+    for given in (polars_frame(), Table(polars_frame())):
+        assert fit(given, kinds={"age": "categorical"})[0].kinds.tolist() == [1, 0, 1, 1, 0]
+    assert fit(X, kinds={"x1": "categorical"})[0].kinds.tolist() == [0, 1, 0, 0]
+    for wrong in ({"x9": "categorical"}, {4: "numeric"}, {True: "numeric"}, ["x1"], "x1", 3):
+        with pytest.raises(InputError, match="kinds"):
+            fit(X, kinds=wrong)
+    with pytest.raises(InputError, match="column 'x1' must be one of numeric, .*; got 'nominal'"):
+        fit(X, kinds={"x1": "nominal"})
+
+
+def test_labels_that_kinds_call_ordered():
+    frame = pl.DataFrame({"size": ["a", "c", "b", None]})
+    for given in (frame, Table(frame)):
+        features, coded = fit(given, kinds={"size": "ordered"})
+        assert features.kinds.tolist() == [0]
+        assert features.text(0, 1, float(coded.thresholds(0, 1, 0, 1))) == "size > a"
+        new = read(features, {"size": ["b", "z", None]})
+        np.testing.assert_array_equal(dense(new), [[1], [NAN], [NAN]])  # unseen: in no order
+        assert RuleFeatures.from_json(features.to_json()) == features
+
+
+def test_text_that_kinds_call_numeric():
+    given = {"n": ["10", "9", None, "2.5"]}
+    features, coded = fit(given, kinds={"n": "numeric"})
+    assert features.kinds.tolist() == [0]
+    np.testing.assert_array_equal(decoded(coded), [[10], [9], [NAN], [2.5]])
+    with pytest.raises(InputError, match="kinds: column 'n' is no number at record 1: 'x'"):
+        fit({"n": ["1", "x"]}, kinds={"n": "numeric"})
 
 
 def test_only_ordinal_numbers_are_binned():
@@ -328,7 +349,7 @@ def test_only_ordinal_numbers_are_binned():
         {"n": rng.normal(size=300), "k": rng.integers(0, 40, 300), "s": rng.integers(0, 40, 300)}
     ).with_columns(pl.col("s").cast(pl.String))
     for how in ("width", "frequency"):
-        _, coded = fit(frame, bins=(how, 8), nominal=["k"])
+        _, coded = fit(frame, bins=(how, 8), kinds={"k": "categorical"})
         sizes = np.diff(coded.code_start)
         assert sizes[0] <= 10
         assert sizes[1:].tolist() == [40, 40]
@@ -393,8 +414,8 @@ def test_conditions_as_text():
 def test_labels_never_seen_satisfy_only_is_not():
     estimator = BaseEstimator()
     given = {"town": ["Ulm", "Bern"], "size": pl.Series(["S", "M"], dtype=pl.Enum(["S", "M"]))}
-    features, _ = RuleFeatures.fit(given, estimator)
-    new = features.transform({"town": ["Rome", None, "Ulm"], "size": ["XXL", "M", None]}, estimator)
+    features, _ = fit(given, estimator)
+    new = read(features, {"town": ["Rome", None, "Ulm"], "size": ["XXL", "M", None]}, estimator)
     np.testing.assert_array_equal(dense(new), [[-2, NAN], [NAN, 1], [1, NAN]])
     rules = [[(0, 2, 0.0)], [(0, 3, 0.0)], [(1, 0, 0.5)], [(1, 1, 0.5)]]
     expected = [[q for q, rule in enumerate(rules) if oracle.covers(x, rule)] for x in dense(new)]
@@ -411,16 +432,16 @@ def test_labels_never_seen_satisfy_only_is_not():
 
 def test_other_columns_than_in_fit():
     estimator = BaseEstimator()
-    features, _ = RuleFeatures.fit(pl.DataFrame({"a": [1.0], "b": [2.0]}), estimator)
+    features, _ = fit(pl.DataFrame({"a": [1.0], "b": [2.0]}), estimator)
     with pytest.raises(ValueError, match=r"(?s)unseen at fit time.*c.*yet now missing.*b"):
-        features.transform(pl.DataFrame({"a": [1.0], "c": [2.0]}), estimator)
+        read(features, pl.DataFrame({"a": [1.0], "c": [2.0]}), estimator)
     with pytest.raises(ValueError, match="same order"):
-        features.transform(pl.DataFrame({"b": [1.0], "a": [2.0]}), estimator)
-    features, _ = RuleFeatures.fit(X, estimator)
+        read(features, pl.DataFrame({"b": [1.0], "a": [2.0]}), estimator)
+    features, _ = fit(X, estimator)
     with pytest.raises(ValueError, match=r"X has 3 features, but .* 4 features"):
-        features.transform(NUMBERS, estimator)
+        read(features, NUMBERS, estimator)
     with pytest.raises(ValueError, match=r"X has 3 features, but .* 4 features"):
-        features.transform(sparse.csr_array(NUMBERS), estimator)
+        read(features, sparse.csr_array(NUMBERS), estimator)
 
 
 @pytest.mark.parametrize(
@@ -434,31 +455,31 @@ def test_other_columns_than_in_fit():
 )
 def test_columns_of_another_type(column, other, message):
     estimator = BaseEstimator()
-    features, _ = RuleFeatures.fit(polars_frame(), estimator)
+    features, _ = fit(polars_frame(), estimator)
     new = {name: pl.Series(values[:1]) for name, values in MIXED.items()} | {column: other}
     with pytest.raises(InputError, match=message):
-        features.transform(new, estimator)
+        read(features, new, estimator)
     with pytest.raises(InputError, match=message):
-        features.transform(Table(new), estimator)
+        read(features, Table(new), estimator)
 
 
 def test_numbers_where_labels_are_expected():
     estimator = BaseEstimator()
-    features, _ = RuleFeatures.fit(np.array([["a"], ["b"]], dtype=object), estimator)
+    features, _ = fit(np.array([["a"], ["b"]], dtype=object), estimator)
     with pytest.raises(InputError, match="X holds numbers, but in fit column 'x0' held labels"):
-        features.transform(np.ones((2, 1)), estimator)
+        read(features, np.ones((2, 1)), estimator)
 
 
 def test_columns_of_nothing():
     estimator = BaseEstimator()
-    features, coded = RuleFeatures.fit({"a": [None, None], "b": [1, 1]}, estimator)
+    features, coded = fit({"a": [None, None], "b": [1, 1]}, estimator)
     assert coded.defaults.tolist() == [-1, 0]
     assert len(coded.records) == 0
-    new = features.transform({"a": [3.0], "b": [None]}, estimator)
+    new = read(features, {"a": [3.0], "b": [None]}, estimator)
     np.testing.assert_array_equal(dense(new), [[3, NAN]])
     empty = pl.Series([None], dtype=pl.String)
-    features, _ = RuleFeatures.fit({"a": empty}, estimator)
-    np.testing.assert_array_equal(dense(features.transform({"a": ["x"]}, estimator)), [[-2]])
+    features, _ = fit({"a": empty}, estimator)
+    np.testing.assert_array_equal(dense(read(features, {"a": ["x"]}, estimator)), [[-2]])
 
 
 # Bad input

@@ -70,7 +70,7 @@ def test_frames_and_arrays():
     assert RuleFinder("rain", "no", min_support=1).fit(pl.DataFrame(DAYS)).rules_ == rules
     codes = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0]])
     [best] = RuleFinder(2, 1, n_conditions=2, min_support=1, n_rules=1).fit(codes).rules_
-    assert (best.conditions, best.support, best.hits) == ({"0": 1, "1": 1}, 1, 1)
+    assert (best.conditions, best.support, best.hits) == ({"x0": 1, "x1": 1}, 1, 1)
 
 
 def test_without_defaults_no_rule_asks_for_one():

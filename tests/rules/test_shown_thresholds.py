@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 
 import tacit
+from support.rule_records import fit_columns
 from tacit import BoostedRulesClassifier, CoveringRulesClassifier, InputError
 from tacit.rules.columns.features import RuleFeatures
 
@@ -42,7 +42,7 @@ def test_six_digits_where_they_are_enough():
 
 def test_nominal_numbers_are_shown_in_full():
     x = np.array([1234567890123456.0, 1234567890123457.0] * 5)
-    model = BoostedRulesClassifier(1, nominal=[0]).fit(x[:, None], [0, 1] * 5)
+    model = BoostedRulesClassifier(1, kinds={0: "categorical"}).fit(x[:, None], [0, 1] * 5)
     assert float(model.rules_[0].condition.split()[-1]) in x
 
 
@@ -50,14 +50,14 @@ def test_nominal_numbers_are_shown_in_full():
     "digits", [{"9": [[0.5, 7]]}, {"0": [[0.5, 99]]}, {"0": [["a", 7]]}, {"0": 3}, [1]]
 )
 def test_damaged_digits_are_refused(digits):
-    features, _ = RuleFeatures.fit({"a": [1.0, 2.0]}, BaseEstimator())
+    features, _ = fit_columns({"a": [1.0, 2.0]})
     told = json.loads(features.to_json()) | {"digits": digits}
     with pytest.raises(InputError, match="its columns cannot be read"):
         RuleFeatures.from_json(json.dumps(told).encode())
 
 
 def test_files_from_before_digits_were_kept():
-    features, _ = RuleFeatures.fit({"a": [1.0, 2.0]}, BaseEstimator())
+    features, _ = fit_columns({"a": [1.0, 2.0]})
     told = json.loads(features.to_json())
     del told["digits"]
     assert RuleFeatures.from_json(json.dumps(told).encode()) == features

@@ -6,22 +6,22 @@ import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
-from tacit.rules.targets import read_classes, read_numbers
 
 from tacit import InputError
+from tacit.table.targets import read_labels, read_outputs
 
 LABELS = np.array([[1, 0, 0], [0, 0, 1], [1, 0, 1]])
 
 
 def test_two_classes_are_one_output():
-    target = read_classes(["b", "a", "b"], 3)
+    target = read_labels(["b", "a", "b"], 3)
     assert (target.type, target.labels.tolist()) == ("binary", ["a", "b"])
     assert target.values.tolist() == [[1, 0, 1]]
     assert target.values.dtype == np.uint8
 
 
 def test_more_classes_are_one_output_each():
-    target = read_classes(pl.Series([30, 10, 20]), 3)
+    target = read_labels(pl.Series([30, 10, 20]), 3)
     assert (target.type, target.labels.tolist()) == ("multiclass", [10, 20, 30])
     assert target.values.tolist() == [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
     assert target.codes.tolist() == [2, 0, 1]
@@ -39,7 +39,7 @@ def test_more_classes_are_one_output_each():
     ],
 )
 def test_classes_of_any_type(y):
-    target = read_classes(y, 2)
+    target = read_labels(y, 2)
     assert target.type == "binary"
     assert sorted(target.codes.tolist()) == [0, 1]
 
@@ -61,7 +61,7 @@ def test_classes_of_any_type(y):
     ],
 )
 def test_labels_in_any_form(form):
-    target = read_classes(form(LABELS), 3)
+    target = read_labels(form(LABELS), 3)
     assert target.type == "multilabel"
     assert target.values.tolist() == LABELS.T.tolist()
     assert target.values.flags.c_contiguous
@@ -69,26 +69,26 @@ def test_labels_in_any_form(form):
 
 
 def test_labels_keep_their_names():
-    assert read_classes(pl.DataFrame(LABELS, schema=["a", "b", "c"]), 3).labels.tolist() == [
+    assert read_labels(pl.DataFrame(LABELS, schema=["a", "b", "c"]), 3).labels.tolist() == [
         "a", "b", "c",
     ]  # fmt: skip
-    assert read_classes(LABELS, 3).labels.tolist() == [0, 1, 2]
-    assert read_classes(pd.DataFrame(LABELS), 3).labels.tolist() == [0, 1, 2]
+    assert read_labels(LABELS, 3).labels.tolist() == [0, 1, 2]
+    assert read_labels(pd.DataFrame(LABELS), 3).labels.tolist() == [0, 1, 2]
 
 
 def test_explicit_zeros_and_parts_of_sparse_labels():
     parts = sparse.coo_array(([1, 0, 1], ([0, 1, 0], [0, 1, 1])), shape=(2, 2))
-    assert read_classes(parts, 2).values.tolist() == [[1, 0], [1, 0]]
+    assert read_labels(parts, 2).values.tolist() == [[1, 0], [1, 0]]
     twice = sparse.coo_array(([1, 1], ([0, 0], [1, 1])), shape=(2, 2))
     with pytest.raises(InputError, match="record 0, label 1 holds 2"):
-        read_classes(twice, 2)
+        read_labels(twice, 2)
 
 
 def test_a_column_is_taken_for_one_class_a_record():
     with pytest.warns(DataConversionWarning):
-        target = read_classes(np.array([[0], [1]]), 2)
+        target = read_labels(np.array([[0], [1]]), 2)
     assert target.type == "binary"
-    assert read_classes(sparse.csr_array([[0], [1]]), 2).type == "multilabel"
+    assert read_labels(sparse.csr_array([[0], [1]]), 2).type == "multilabel"
 
 
 @pytest.mark.parametrize(
@@ -116,16 +116,16 @@ def test_a_column_is_taken_for_one_class_a_record():
 )
 def test_bad_targets_of_classes(y, problem):
     with pytest.raises(InputError, match=problem):
-        read_classes(y, 2)
+        read_labels(y, 2)
 
 
 def test_numbers():
-    one = read_numbers([1, 2], 2)
+    one = read_outputs([1, 2], 2)
     assert (one.type, one.labels.tolist(), one.values.tolist()) == ("number", ["y"], [[1.0, 2.0]])
-    two = read_numbers(pd.DataFrame({"p": [1, 2], "q": [3.5, 4]}), 2)
+    two = read_outputs(pd.DataFrame({"p": [1, 2], "q": [3.5, 4]}), 2)
     assert (two.type, two.labels.tolist()) == ("numbers", ["p", "q"])
     assert two.values.tolist() == [[1.0, 2.0], [3.5, 4.0]]
-    assert read_numbers(np.array([[1.0], [2.0]]), 2).type == "numbers"
+    assert read_outputs(np.array([[1.0], [2.0]]), 2).type == "numbers"
 
 
 @pytest.mark.parametrize(
@@ -143,21 +143,21 @@ def test_numbers():
 )
 def test_bad_targets_of_numbers(y, problem):
     with pytest.raises(InputError, match=problem):
-        read_numbers(y, 2)
+        read_outputs(y, 2)
 
 
 def test_some_records_have_fewer_classes():
-    target = read_classes(["a", "b", "c"], 3).take(np.array([True, False, True]))
+    target = read_labels(["a", "b", "c"], 3).take(np.array([True, False, True]))
     assert (target.type, target.labels.tolist()) == ("binary", ["a", "c"])
     with pytest.raises(InputError, match="one class only"):
         target.take(np.array([True, False]))
-    assert read_classes(LABELS, 3).take(np.array([True, False, True])).values.shape == (3, 2)
+    assert read_labels(LABELS, 3).take(np.array([True, False, True])).values.shape == (3, 2)
 
 
 def test_strata_are_classes_or_sets_of_labels():
-    assert read_classes(["b", "a", "b"], 3).strata().tolist() == [1, 0, 1]
+    assert read_labels(["b", "a", "b"], 3).strata().tolist() == [1, 0, 1]
     many = np.random.default_rng(0).integers(0, 2, (40, 19))
-    strata = read_classes(many, 40).strata()
+    strata = read_labels(many, 40).strata()
     same = strata[:, None] == strata
     assert (same == (many[:, None] == many).all(axis=2)).all()
-    assert read_numbers([1.0, 2.0], 2).strata() is None
+    assert read_outputs([1.0, 2.0], 2).strata() is None

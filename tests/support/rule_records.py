@@ -1,6 +1,11 @@
-"""Records whose classes, labels and numbers follow from a few conditions."""
+"""Records whose classes, labels and numbers follow from a few conditions, and their columns."""
 
 import numpy as np
+from sklearn.base import BaseEstimator
+
+from tacit.rules.columns.coding import code_columns
+from tacit.rules.columns.features import RuleFeatures
+from tacit.table.inputs import Inputs
 
 
 def make_records(n=300, n_columns=6, seed=0):
@@ -18,3 +23,19 @@ def make_records(n=300, n_columns=6, seed=0):
 X, LABELS = make_records()
 CLASSES = np.array(["low", "middle", "high"])[LABELS[:, 0] + LABELS[:, 1]]
 TARGETS = {"binary": LABELS[:, 0], "multiclass": CLASSES, "multilabel": LABELS}
+
+
+def fit_columns(given, estimator=None, *, kinds=None, defaults="auto", bins=None, n_jobs=1):
+    """Return what a model of rules remembers of the X of fit, and the columns it searches."""
+    inputs = Inputs.fit(estimator or BaseEstimator(), given, kinds=kinds)
+    numbers = inputs.numbers()
+    features = RuleFeatures(inputs.spec)
+    return features, code_columns(features, numbers, defaults, bins, n_jobs)
+
+
+def read_columns(features, given, estimator=None):
+    """Return the columns of other records."""
+    if estimator is None:
+        estimator = BaseEstimator()
+        features.spec.note(estimator)
+    return Inputs.read(estimator, given, features.spec).numbers()

@@ -9,7 +9,7 @@ from rich import box
 from rich.table import Table as Grid
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import polars as pl
 
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     from tacit.network import Distribution
     from tacit.network.bayes_net.net_estimator import NetEstimator
     from tacit.rules import Rule
-    from tacit.scale import PartitionedTable
     from tacit.schema import Label
     from tacit.select.best_subset import Subset
-    from tacit.table import Table
+    from tacit.table.summary import ColumnSummary
 
 __all__ = [
     "arcs_grid",
     "column_grid",
-    "column_rows",
     "confusion_grid",
     "contingency_grid",
     "contingency_title",
@@ -77,13 +75,15 @@ def _percent(part: float, whole: float) -> str:
     return f"{part / whole:.1%}" if whole else "–"
 
 
-def _grid(texts: Sequence[str], numbers: Sequence[str]) -> Grid:
-    """Return an empty grid with columns of text and, to their right, columns of numbers."""
+def _grid(texts: Sequence[str], numbers: Sequence[str], last: Sequence[str] = ()) -> Grid:
+    """Return an empty grid: columns of text, to their right columns of numbers, and some last."""
     grid = Grid(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, show_edge=False)
     for name in texts:
         grid.add_column(name, overflow="fold")
     for name in numbers:
         grid.add_column(name, justify="right", overflow="fold")
+    for name in last:
+        grid.add_column(name, overflow="fold")
     return grid
 
 
@@ -134,23 +134,15 @@ def confusion_grid(labels: Sequence[Any], counts: Any) -> Grid:
     return grid
 
 
-def column_grid(table: Table | PartitionedTable) -> Grid:
-    """List the columns with their number of labels, their default and its share."""
-    grid = _grid(["column"], ["labels", "default", "share"])
-    for name, arity, default, share in column_rows(table):
-        grid.add_row(name, f"{arity:,}", _show(default), f"{share:.1%}")
+def column_grid(details: Iterable[ColumnSummary]) -> Grid:
+    """List columns with their kinds, numbers of labels, defaults and what was decided why."""
+    grid = _grid(["column", "kind"], ["labels", "default", "fraction", "missing"], ["why"])
+    for each in details:
+        missing = f"{each.missing_fraction:.1%}" if each.missing_fraction else "–"
+        fraction = f"{each.default_fraction:.1%}"
+        labels = f"{each.labels:,}"
+        grid.add_row(each.name, each.kind, labels, each.default, fraction, missing, each.reason)
     return grid
-
-
-def column_rows(table: Table | PartitionedTable) -> list[tuple[str, int, Label, float]]:
-    """Return name, arity, default label and the share of the default of each column."""
-    schema = table.schema
-    one_way = table.one_way()
-    shares = one_way.counts[schema.default_cells] / (one_way.total or 1)
-    return [
-        (column.name, column.arity, column.default_label, share)
-        for column, share in zip(schema, shares.tolist(), strict=True)
-    ]
 
 
 def contingency_title(counts: ContingencyTable) -> str:

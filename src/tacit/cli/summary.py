@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from tacit.cli.options import Json
-from tacit.cli.output import json_label, make_console, print_json, put
+from tacit.cli.output import make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.render import column_grid, column_rows, facts_grid
+from tacit.cli.render import column_grid, facts_grid
 
 __all__ = ["COMMAND", "summary"]
 
@@ -22,32 +22,21 @@ def summary(
     """Report size, sparsity and memory of a table.
 
     JSON: an object with records, columns, stored, factor (null if nothing is stored), values,
-    largest_arity, missing_columns, weighted, n_bytes and dense_bytes; with --columns also
-    column_details, a list of objects with name, arity, default and default_fraction.
+    largest_arity, missing_columns, weighted, n_bytes and dense_bytes; with --columns also details,
+    a list of objects with name, kind, labels, default, default_fraction, missing_fraction and
+    reason (why it is of that kind).
 
     Example: `tacit summary visits.csv --columns`
     """
-    table = source.read_table()
-    facts = table.summary()
+    facts = source.read_table().summary(columns=columns)
     if json:
-        data = facts.as_dict()
-        if columns:
-            data["column_details"] = [
-                {
-                    "name": name,
-                    "arity": arity,
-                    "default": json_label(default),
-                    "default_fraction": fraction,
-                }
-                for name, arity, default, fraction in column_rows(table)
-            ]
-        print_json(data)
+        print_json(facts.as_dict())
         return
     console = make_console()
     put(console, facts_grid(facts.rows()))
     if columns:
         console.print()
-        put(console, column_grid(table))
+        put(console, column_grid(facts.details))
 
 
 COMMAND = reads_file(summary, partitions=True)

@@ -19,6 +19,7 @@ __all__ = ["KINDS", "Kind", "Label", "Labels"]
 
 Label: TypeAlias = str | int | float | bool | dt.date | dt.datetime | dt.time | dt.timedelta | None
 Kind: TypeAlias = Literal["numeric", "ordered", "categorical", "boolean", "identifier"]
+_EXACT = 2**53  # up to which all whole numbers are floats
 KINDS: tuple[Kind, ...] = ("numeric", "ordered", "categorical", "boolean", "identifier")
 
 
@@ -183,9 +184,13 @@ class Labels(Sequence[Label]):
             return int(np.searchsorted(np.asarray(self.edges), float(label), "right"))
         if not isinstance(label, (Real, np.bool_)):
             return -1
-        number: Any = label
+        number: Any = label.item() if isinstance(label, np.generic) else label
+        if self._array.dtype.kind != "f":
+            if number % 1:  # infinity leaves NaN
+                return -1
+            number = int(number)  # which no rounding makes equal to another
         code = int(np.searchsorted(self._array, number))
-        return code if code < len(self._array) and self._array[code] == label else -1
+        return code if code < len(self._array) and self._array[code].item() == number else -1
 
     def find_all(self, others: Labels) -> NDArray[np.int64]:
         """Return the code of each of other labels, or -1; numbers fall into bins.
@@ -195,17 +200,15 @@ class Labels(Sequence[Label]):
         """
         if others is self or others == self:
             return np.arange(len(self))
-        cut = self.edges is not None and others.is_numeric
-        if not cut and (self._array is None or others._array is None):
-            return np.fromiter((self.find(label) for label in others), np.int64, len(others))
-        numbers = others.numbers[: others.missing]
-        if cut:
+        if self.edges is not None and others.is_numeric:
+            numbers = others.numbers[: others.missing]
             codes = np.searchsorted(np.asarray(self.edges), numbers, "right")
+        elif (comparable := _comparable(self._array, others._array)) is not None:
+            mine, theirs = comparable
+            codes = np.minimum(np.searchsorted(mine, theirs), len(mine) - 1)
+            codes = np.where(mine[codes] == theirs, codes, -1) if len(mine) else codes * 0 - 1
         else:
-            assert self._array is not None
-            mine = self.numbers[: self.missing]
-            codes = np.minimum(np.searchsorted(mine, numbers), len(mine) - 1)
-            codes = np.where(mine[codes] == numbers, codes, -1) if len(mine) else codes * 0 - 1
+            return np.fromiter((self.find(label) for label in others), np.int64, len(others))
         if others._missing:
             codes = np.append(codes, len(self) - 1 if self._missing else -1)
         return codes.astype(np.int64)
@@ -261,6 +264,21 @@ class Labels(Sequence[Label]):
         if len(self) > 6:
             shown.append(f"… {len(self)} in all")
         return f"Labels({', '.join(shown)})"
+
+
+def _comparable(
+    one: NDArray[Any] | None, other: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return arrays whose numbers NumPy compares exactly, if they are or can be made such."""
+    if one is None or other is None:
+        return None
+    if one.dtype.kind == other.dtype.kind:
+        return one, other
+    for numbers in (one, other):
+        if numbers.dtype.kind != "f" and len(numbers):  # they ascend
+            if not -_EXACT <= numbers[0] <= numbers[-1] <= _EXACT:
+                return None
+    return one.astype(np.float64), other.astype(np.float64)
 
 
 def _is_number(label: Any) -> bool:

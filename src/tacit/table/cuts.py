@@ -139,38 +139,39 @@ def class_codes(series: pl.Series) -> NDArray[np.int64]:
 # Of tables, by their counts
 
 
-def cut_table(table: R, discretise: Any, target: str | int | None = None) -> R:
+def cut_table(table: R, discretise: Any, target: str | int | None = None, classes: Any = None) -> R:
     """Return a table whose columns of numbers are cut into bins; the same if there are none."""
-    schema = cut_schema(table, discretise, target)
+    schema = cut_schema(table, discretise, target, classes)
     return table if schema is table.schema else table.conform(schema)  # type: ignore[attr-defined]
 
 
-def cut_schema(table: Any, discretise: Any, target: str | int | None = None) -> Schema:
+def cut_schema(
+    table: Any, discretise: Any, target: str | int | None = None, classes: Any = None
+) -> Schema:
     """Return the schema of a table with its columns of numbers in bins: a pass over the counts.
 
     One spec is for all columns whose labels are numbers and whose kind is numeric; a mapping, for
-    those that it names.
+    those that it names. Cuts that tell a target apart take its column, or codes of its `classes`.
     """
     schema: Schema = table.schema
     position = None if target is None else check_target(schema, target)
     specs = _specs(schema, discretise, position)
     if not specs:
         return schema
+    if hasattr(table, "with_weights"):
+        table = table.with_weights(None)  # as for frames, whose records are cut one by one
     singles = table.one_way()
-    by_target = None
+    by_class: Any = None
     if any(isinstance(spec, MDL) for spec in specs.values()):
-        if position is None:
+        if position is None and classes is None:
             raise InputError("discretise='mdl' needs target, the column to tell apart")
-        by_target = table.two_way(position)
+        by_class = table.two_way(position).counts.T if classes is None else _counts(table, classes)
     labels, defaults = list(schema.labels), schema.defaults.copy()
     for column, spec in specs.items():
         old, counts = schema.labels[column], singles.array(column)
         known: Any = counts[: old.missing]
         if isinstance(spec, MDL):
-            assert by_target is not None
-            known = by_target.counts[:, schema.cells[column] : schema.cells[column + 1]].T[
-                : old.missing
-            ]
+            known = by_class[schema.cells[column] : schema.cells[column + 1]][: old.missing]
         elif not isinstance(spec, Auto) and not isinstance(discretise, Mapping) and len(known) < 3:
             continue
         points = count_points(old.numbers[: old.missing], known, spec)
@@ -182,6 +183,18 @@ def cut_schema(table: Any, discretise: Any, target: str | int | None = None) -> 
     if all(new is old for new, old in zip(labels, schema.labels, strict=True)):
         return schema
     return Schema(schema.names, labels, defaults)
+
+
+def _counts(table: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the classes of a target that is no column, with each label of each column."""
+    schema, n = table.schema, int(classes.max()) + 1
+    stored = np.repeat(classes, np.diff(table.indptr)) + table.values.astype(np.int64) * n
+    counts = np.empty((int(schema.cells[-1]), n), np.int64)
+    by_value = np.bincount(stored, minlength=schema.n_values * n).reshape(-1, n)
+    counts[schema.value_cells] = by_value
+    held = np.concatenate((np.zeros((1, n), np.int64), by_value.cumsum(axis=0)))[schema.offsets]
+    counts[schema.default_cells] = np.bincount(classes, minlength=n) - np.diff(held, axis=0)
+    return counts
 
 
 def _specs(schema: Schema, discretise: Any, target: int | None) -> dict[int, Any]:

@@ -31,7 +31,7 @@ from tacit.errors import InputError, InputWarning, did_you_mean, no_column, refu
 from tacit.machine import check_fits
 from tacit.schema import Labels, Schema
 from tacit.table.containers import array_columns, as_frame, is_frame, is_sparse
-from tacit.table.cuts import find_cuts
+from tacit.table.cuts import cut_table, find_cuts
 from tacit.table.discretise import Edges
 from tacit.table.gateway import check_weights
 from tacit.table.input_spec import InputSpec, Numbers, Origin, array_names, note_names
@@ -260,8 +260,8 @@ class Inputs:
         """Return columns of numbers, as a matrix, and discrete records of all other columns.
 
         In fit, columns are numbers if they hold real ones and are not to be cut, or if `kinds` say
-        so. Whole numbers are labels, in bins where they are too many. NaN in an array of labels is refused unless what is
-        `missing` has a meaning.
+        so. Whole numbers are labels, in bins where they are too many. NaN in an array of labels is
+        refused unless what is `missing` has a meaning.
         """
         from tacit.table.mixed import fit_mixed, read_mixed
 
@@ -280,11 +280,10 @@ class Inputs:
     def _fit_table(self, discretise: Any, classes: Any, n_jobs: int | None) -> Table:
         if isinstance(self.data, Table):
             table = self.data if self.kinds is None else _of_kinds(self.data, self.kinds)
-            return table if discretise is None else table.cut(discretise, target=self.target)
+            return cut_table(table, discretise, self.target, classes)
         if is_sparse(self.data):
             table = sparse_table(self.data, self.names)
-            table = _of_kinds(table, self.kinds)
-            return table if discretise is None else table.cut(discretise)
+            return cut_table(_of_kinds(table, self.kinds), discretise, classes=classes)
         frame = self._frame()
         cuts = find_cuts(frame, discretise, kinds=self.kinds, classes=classes)
         return Table(frame, discretise=cuts or None, kinds=self.kinds, n_jobs=n_jobs)
@@ -512,7 +511,8 @@ def array_frame(X: Any, names: Sequence[str], *, missing: bool = False) -> pl.Da
         wrong = np.isinf(X) if missing else ~np.isfinite(X)
         if wrong.any():
             row, column = np.unravel_index(int(np.argmax(wrong)), X.shape)
-            raise InputError(f"X contains NaN or inf: {X[row, column]} at {row}, {column}")
+            value = X[row, column]
+            raise InputError(f"X contains NaN or inf: {value} at row {row}, column {column}")
     if X.dtype.kind not in "biuf":
         return array_columns(X, names, "X")
     return pl.DataFrame([pl.Series(name, X[:, k]) for k, name in enumerate(names)])

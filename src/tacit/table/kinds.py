@@ -13,13 +13,21 @@ import polars as pl
 
 from tacit.errors import InputError, no_column
 from tacit.schema import KINDS, Schema
+from tacit.table.discretise import Auto
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tacit.schema import Kind, Labels
 
-__all__ = ["as_kinds", "check_kinds", "mark_identifier", "of_kind", "schema_of_kinds"]
+__all__ = [
+    "as_kinds",
+    "check_kinds",
+    "kind_reason",
+    "mark_identifier",
+    "of_kind",
+    "schema_of_kinds",
+]
 
 _IDENTIFIERS = 50  # labels that a column has at least before they are called identifiers
 
@@ -59,6 +67,29 @@ def mark_identifier(labels: Labels, n_records: int) -> Labels:
     if numbers is not None and n == n_records and int(numbers[-1]) - int(numbers[0]) == n - 1:
         return labels.with_kind("identifier")
     return labels
+
+
+def kind_reason(labels: Labels, n_records: int) -> str:
+    """Return in words why a column is of its kind, and where it is cut."""
+    if labels.edges is not None:
+        shown = ", ".join(f"{edge:g}" for edge in labels.edges[:4])
+        more = ", …" if len(labels.edges) > 4 else ""
+        return f"numbers, cut at {shown}{more}" if labels.edges else "numbers, in one bin"
+    n = len(labels) - (labels.missing is not None)
+    if labels.chosen_kind == "identifier":
+        return f"{n:,} labels in {n_records:,} records: nearly all records have one of their own"
+    if labels.chosen_kind == "boolean" and labels.dtype == "Boolean":
+        return "items, which are there or not"
+    if labels.chosen_kind is not None:
+        return f"as was asked for; the data are {labels.dtype}"
+    if labels.is_numeric:
+        real = not (np.floor(labels.numbers[:n]) == labels.numbers[:n]).all()
+        cut = Auto().cuts(labels.numbers[:n], n_records)
+        what = f"{'real' if real else 'whole'} numbers; {n:,} are"
+        return f"{what} too many for labels" if cut else f"{what} few enough to be labels"
+    return {"boolean": "truth values", "ordered": f"{labels.dtype}, which has an order"}.get(
+        labels.kind, f"{'text' if labels.dtype == 'String' else labels.dtype} without an order"
+    )
 
 
 def check_kinds(kinds: Any, names: Sequence[str]) -> dict[str, Kind]:

@@ -1,4 +1,4 @@
-"""Arrays in: NumPy integers, SciPy sparse arrays and matrices, and lists of items."""
+"""Arrays in: NumPy numbers, SciPy sparse arrays and matrices, and lists of items."""
 
 from __future__ import annotations
 
@@ -55,13 +55,14 @@ def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Pa
 def holds_codes(numbers: NDArray[Any]) -> bool:
     """Return whether an array holds nothing but whole numbers from 0 on."""
     kind = numbers.dtype.kind
-    if kind in "bu" or numbers.size == 0:
+    if kind == "b" or numbers.size == 0:
         return True
-    if kind == "i":
-        return bool(numbers.min() >= 0)
-    return kind == "f" and bool(
-        ((numbers >= 0) & (numbers < 2.0**63) & (numbers == np.floor(numbers))).all()
-    )
+    if kind in "iu":
+        return bool(numbers.min() >= 0 and numbers.max() < 2**63)
+    if kind != "f":
+        return False
+    numbers = numbers.astype(np.float64, copy=False)  # small floats cannot hold the bound below
+    return bool(((numbers >= 0) & (numbers < 2.0**63) & (numbers == np.floor(numbers))).all())
 
 
 def _store_numbers(
@@ -69,10 +70,11 @@ def _store_numbers(
     m: int,
     indptr: NDArray[np.int64],
     indices: NDArray[Any],
-    numbers: NDArray[np.float64],
+    numbers: NDArray[Any],
     defaults: Any,
 ) -> Parts:
     """Number the (column, number) pairs that occur and store them with zero as the default."""
+    dtype = {"i": "Int64", "u": "UInt64", "f": "Float64"}[numbers.dtype.kind]
     distinct, ranks = np.unique(numbers, return_inverse=True)
     top = len(distinct)
     keys, ids, stored_counts = np.unique(
@@ -82,8 +84,8 @@ def _store_numbers(
     bounds = np.searchsorted(keys, np.arange(len(names) + 1) * top)
     labels, start = [], []
     for lo, hi in pairwise(bounds.tolist()):
-        zero = int(np.searchsorted(held[lo:hi], 0.0))
-        labels.append(Labels.of_numbers(np.insert(held[lo:hi], zero, 0.0), "Float64"))
+        zero = int(np.searchsorted(held[lo:hi], 0))
+        labels.append(Labels.of_numbers(np.insert(held[lo:hi], zero, 0), dtype))
         start.append(zero)
     zeros = np.array(start, np.int64)
     return _with_defaults(names, labels, m, indptr, ids, stored_counts, defaults, zeros)
@@ -106,19 +108,23 @@ def column_names(data: Any, columns: Sequence[str] | None) -> list[str]:
     return list(columns)
 
 
-def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64]]:
-    """Return sorted CSR arrays of finite numbers without zeros; `data` itself stays as it is."""
+def sparse_numbers(data: Any) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    """Return sorted CSR arrays of finite numbers without zeros; `data` itself stays as it is.
+
+    They are of 64 bits: whole ones stay whole.
+    """
     rows = _sorted_rows(data)
     if rows.data.dtype.kind not in "biuf":
         raise InputError(f"data must hold numbers, got {rows.data.dtype}")
-    indptr, numbers = rows.indptr.astype(np.int64), rows.data
-    if numbers.dtype.kind != "i" or not holds_codes(numbers):  # whole numbers beyond 2**53 stay
-        numbers = numbers.astype(np.float64)
+    wide = {"b": np.int64, "i": np.int64, "u": np.uint64, "f": np.float64}
+    indptr, numbers = rows.indptr.astype(np.int64), rows.data.astype(wide[rows.data.dtype.kind])
     wrong = ~np.isfinite(numbers)
     if wrong.any():
         k = int(np.argmax(wrong))
         row = int(np.searchsorted(indptr, k, side="right")) - 1
-        raise InputError(f"data contains NaN or inf: {numbers[k]} at {row}, {rows.indices[k]}")
+        raise InputError(
+            f"data contains NaN or inf: {numbers[k]} at row {row}, column {rows.indices[k]}"
+        )
     return _without_zeros(indptr, rows.indices, numbers)
 
 

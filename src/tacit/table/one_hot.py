@@ -7,7 +7,6 @@ Arrays are numbers already. In frames and Tables, columns that do not hold numbe
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -361,8 +360,7 @@ def _array(given: Any) -> Any:
             return numbers
         indptr, indices, stored = sparse_numbers(given)
     except InputError as error:
-        text = re.sub(r" at (\d+), (\d+)$", r" at row \1, column \2", str(error))
-        raise InputError(f"X{text.removeprefix('data').removeprefix('X')}") from None
+        raise InputError(f"X{str(error).removeprefix('data').removeprefix('X')}") from None
     return sparse.csr_array((stored.astype(kept, copy=False), indices, indptr), given.shape)
 
 

@@ -44,9 +44,22 @@ class Records:
     def __len__(self) -> int:
         return self.n_records
 
-    def summary(self) -> Summary:
-        """Report size, sparsity and memory: m, n, l and the factor m·n/l."""
-        return Summary.of(self)
+    def summary(self, *, columns: bool = False) -> Summary:
+        """Report size, sparsity and memory: m, n, l and the factor m·n/l.
+
+        Parameters
+        ----------
+        columns : bool, default False
+            Report all columns as well: what kind each is of and why, its default and cuts.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> table = tacit.Table({"age": [31, 58, 44], "town": ["Ulm", "Bern", "Ulm"]})
+        >>> table.summary(columns=True).details[0].reason
+        'whole numbers; 3 are few enough to be labels'
+        """
+        return Summary.of(self, columns=columns)
 
     def cut(self, discretise: Any = "auto", *, target: str | int | None = None) -> Self:
         """Return the same records with numbers cut into bins, which the schema remembers.

@@ -67,8 +67,9 @@ def _unpack_labels(packed: Any) -> Labels:
     labels = Labels(items, dtype, edges=edges, kind=kind)
     labels.code(labels[0])  # which refuses labels that are there twice
     if labels.is_numeric:
-        numbers = np.array(items[: labels.missing])
-        if numbers.dtype.kind in "iuf" and (np.diff(numbers) > 0).all():
+        kind_of = {"I": np.int64, "U": np.uint64, "F": np.float64}
+        numbers = np.array(items[: labels.missing], kind_of[dtype[0]])
+        if numbers.tolist() == items[: labels.missing] and (numbers[1:] > numbers[:-1]).all():
             return Labels.of_numbers(numbers, dtype, missing=items[-1] is None, kind=kind)
     return labels
 

@@ -4,14 +4,44 @@ from __future__ import annotations
 
 import html
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tacit.counts.formatting import show_label
 from tacit.machine import human_bytes
+from tacit.table.kinds import kind_reason
 
 if TYPE_CHECKING:
+    import polars as pl
+
+    from tacit.schema import Kind
     from tacit.table.records import Records
 
-__all__ = ["Summary"]
+__all__ = ["ColumnSummary", "Summary"]
+
+
+class ColumnSummary(NamedTuple):
+    """What a column is, and why it was taken for that.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"numeric", "ordered", "categorical", "boolean", "identifier"}
+    labels : int
+        How many there are, a missing value not among them.
+    default : str
+    default_fraction, missing_fraction : float
+        Of the records, or of their weights.
+    reason : str
+        Why it is of this kind, and where its numbers are cut.
+    """
+
+    name: str
+    kind: Kind
+    labels: int
+    default: str
+    default_fraction: float
+    missing_fraction: float
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -46,10 +76,11 @@ class Summary:
     weighted: bool
     n_bytes: int
     dense_bytes: int
+    details: tuple[ColumnSummary, ...] = ()
 
     @classmethod
-    def of(cls, table: Records) -> Summary:
-        """Summarise a table."""
+    def of(cls, table: Records, *, columns: bool = False) -> Summary:
+        """Summarise a table, and its columns if that is asked for."""
         m, n = table.shape
         arity = int(table.schema.arities.max())
         width = 1 if arity <= 2**8 else 2 if arity <= 2**16 else 4
@@ -64,6 +95,7 @@ class Summary:
             weighted=table.weighted,
             n_bytes=table.nbytes,
             dense_bytes=m * n * width,
+            details=_details(table) if columns else (),
         )
 
     def line(self) -> str:
@@ -79,7 +111,14 @@ class Summary:
         numbers = asdict(self)
         if self.stored == 0:
             numbers["factor"] = None
-        return numbers
+        details = numbers.pop("details")
+        return numbers | ({"details": [each._asdict() for each in details]} if details else {})
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a row for each column, if columns were asked for, as a Polars frame."""
+        import polars as pl
+
+        return pl.DataFrame(self.details, schema=list(ColumnSummary._fields), orient="row")
 
     def rows(self) -> list[tuple[str, str]]:
         """Return what there is to say, as (name, text) pairs."""
@@ -104,9 +143,18 @@ class Summary:
         return rows
 
     def __str__(self) -> str:
-        rows = self.rows()
-        width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{width}}  {text}" for name, text in rows)
+        return "\n\n".join(_aligned(rows) for rows in ([*self.rows()], self._column_rows()) if rows)
+
+    def _column_rows(self) -> list[tuple[str, ...]]:
+        """Return a head and a row for each column, if columns were asked for."""
+        if not self.details:
+            return []
+        rows: list[tuple[str, ...]] = [("column", "kind", "labels", "default", "missing", "why")]
+        for each in self.details:
+            default = f"{each.default} ({each.default_fraction:.0%})"
+            missing = f"{each.missing_fraction:.1%}" if each.missing_fraction else "–"
+            rows.append((each.name, each.kind, f"{each.labels:,}", default, missing, each.reason))
+        return rows
 
     def __repr__(self) -> str:
         return str(self)
@@ -117,7 +165,38 @@ class Summary:
             f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
             for name, text in self.rows()
         )
-        return f"<table><caption>tacit Table</caption>{cells}</table>"
+        head, *rows = self._column_rows() or [()]
+        details = "".join(
+            f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in rows
+        )
+        titles = "".join(f"<th>{html.escape(text)}</th>" for text in head)
+        columns = f"<table><tr>{titles}</tr>{details}</table>" if rows else ""
+        return f"<table><caption>tacit Table</caption>{cells}</table>{columns}"
+
+
+def _details(table: Any) -> tuple[ColumnSummary, ...]:
+    singles, details = table.one_way(), []
+    total = float(singles.array(0).sum()) or 1.0
+    for c, column in enumerate(table.schema):
+        counts, missing = singles.array(c), column.labels.missing
+        details.append(
+            ColumnSummary(
+                column.name,
+                column.kind,
+                column.arity - (missing is not None),
+                show_label(column.default_label),
+                float(counts[column.default]) / total,
+                0.0 if missing is None else float(counts[missing]) / total,
+                kind_reason(column.labels, table.n_records),
+            )
+        )
+    return tuple(details)
+
+
+def _aligned(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    padded = ("  ".join(f"{x:<{w}}" for x, w in zip(row, widths, strict=True)) for row in rows)
+    return "\n".join(line.rstrip() for line in padded)
 
 
 def _number(x: float) -> str:
