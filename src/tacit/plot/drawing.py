@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.plot.theme import INK
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -22,7 +24,6 @@ __all__ = [
     "write_cells",
 ]
 
-INK = "#1a1a1a"
 _LONGEST = 24  # characters of a label
 
 

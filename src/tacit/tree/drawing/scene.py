@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.plot import Box, Curve, Scene, Words, fit, text_width
-from tacit.tree.drawing.captions import FAINT, INK, LINE, Captions, captions_of, short_count
+from tacit.plot.theme import EDGE, FAINT, INK, LINE, PAPER
+from tacit.tree.drawing.captions import Captions, captions_of, short_count
 from tacit.tree.drawing.conditions import Conditions
 from tacit.tree.drawing.edge_counts import edge_counts
 from tacit.tree.drawing.layout import Layout, arrange
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["tree_scene"]
 
-_EDGE = "#cfd6de"
 _MARGIN, _HEIGHT, _ROW = 18.0, 37.0, 45.0
 _TITLE, _NOTE = 12.0, 10.0  # sizes of type
 _PAD, _LEAST_BAR = 8.0, 56.0
@@ -187,7 +187,7 @@ class _Composer:
         room = width - 2 * _PAD - (text_width(note, _NOTE) + 8 if note else 0)
         n = self.captions.count(node)
         details = f"{title}: {n} records; {self.captions.details(node)}"
-        frame = Box(x, y, width, _HEIGHT, "#ffffff", border, 1.6 if leaf else 1.0, 5, cut, details)
+        frame = Box(x, y, width, _HEIGHT, PAPER, border, 1.6 if leaf else 1.0, 5, cut, details)
         right = x + width - _PAD
         return [
             frame,
@@ -235,7 +235,7 @@ class _Composer:
         label = fit(text, _LABEL_ROOM, _NOTE)
         top = y - stroke.width / 2 - 3
         words = Words(x + 3, top, label, _NOTE, INK, halo=self.graph, title=title)
-        return Curve(tuple(points), stroke.width, _EDGE, title), words
+        return Curve(tuple(points), stroke.width, EDGE, title), words
 
     def _way(self, edge: tuple[int, int], stroke: _Stroke) -> list[tuple[float, float]]:
         """Return the points that an edge goes through, level at each of them."""
