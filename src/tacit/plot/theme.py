@@ -88,4 +88,5 @@ def picture_style(colours: Iterable[str], selector: str) -> str:
     )
     values = ";".join(f"{names[colour]}:{DARK[colour]}" for colour in used)
     # Programs without variables do not know @supports either, and keep the colours as written.
-    return f"@supports (--a:0){{\n{rules}}}\n{dark_rules(selector, values)}"
+    own = f"{selector}:root{{color-scheme:light dark}}\n"  # a file that is opened by itself
+    return f"{own}@supports (--a:0){{\n{rules}}}\n{dark_rules(selector, values)}"

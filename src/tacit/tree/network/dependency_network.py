@@ -181,7 +181,7 @@ class DependencyNetwork(Estimator):
         """Note what was learnt, and what follows from it."""
         self._features = features
         self.forest_ = forest
-        arities = features.schema.arities
+        schema = features.schema
         # Parameters may be set anew without anything being learnt.
         self._learnt_by: dict[str, Any] = {
             "criterion": self.criterion,
@@ -190,7 +190,9 @@ class DependencyNetwork(Estimator):
             "kappa": float(self.kappa),
         }
         weight = self._learnt_by["prior_weight"]
-        self._derived = DerivedFromForest(forest, arities, self.prior, weight)
+        self._derived = DerivedFromForest(
+            forest, schema.arities, schema.defaults, self.prior, weight
+        )
         self.n_leaves_ = forest.n_leaves
         note_features(self, features)
         return self
@@ -219,17 +221,21 @@ class DependencyNetwork(Estimator):
         Returns
         -------
         polars.DataFrame
-            predictor, target, gain and rank. The gain is what all splits on the predictor add to
-            the score of the target's tree: nats, but for "gini" a number of records. Of equal
-            gains, earlier columns come first.
+            predictor, target, gain, influence, change and rank. The gain is what all splits on the
+            predictor add to the score of the target's tree: nats, but for "gini" a number of
+            records. Of equal gains, earlier columns come first. The influence is "raises" if it is
+            more probable that the target is not its default where the predictor is not its default,
+            "lowers" if it is less probable, and "varies" if splits differ in that. The change is
+            the difference of the two probabilities, on average over the splits on the predictor by
+            their records.
         """
         check_is_fitted(self, "forest_")
-        return arcs_frame(self.schema_.names, self.arcs_, check_int(top, "top", 1))
+        return arcs_frame(self, check_int(top, "top", 1))
 
     def to_frame(self) -> pl.DataFrame:
         """Return all arcs; see :meth:`strongest`."""
         check_is_fitted(self, "forest_")
-        return arcs_frame(self.schema_.names, self.arcs_)
+        return arcs_frame(self)
 
     def tree(self, column: str | int) -> DecisionTreeClassifier:
         """Return the tree of one column, to be shown or asked alone.
@@ -416,16 +422,20 @@ class DependencyNetwork(Estimator):
     def plot(self, ax: Axes | None = None, *, top: int = 30) -> Axes:
         """Draw the strongest arcs, as arrows from predictor to target; needs matplotlib.
 
+        Arrows that raise the probability of other values than the default end in a triangle, those
+        that lower it are dashed and end in a bar, and those whose splits differ end in a diamond.
+
         Parameters
         ----------
         ax : matplotlib Axes, optional
         top : int, default 30
             How many arcs.
         """
-        from tacit.tree.network.plot import plot_network
+        from tacit.plot.scene import draw_scene
+        from tacit.tree.network.plot import network_scene
 
         check_is_fitted(self, "forest_")
-        return plot_network(self.schema_.names, self.arcs_, check_int(top, "top", 1), ax)
+        return draw_scene(network_scene(self, check_int(top, "top", 1)), ax)
 
     def to_svg(self, *, top: int = 30) -> str:
         """Return the picture that :meth:`plot` draws, as the text of an SVG file.
@@ -435,15 +445,11 @@ class DependencyNetwork(Estimator):
         top : int, default 30
             How many arcs.
         """
-        from io import StringIO
+        from tacit.plot.scene import scene_svg
+        from tacit.tree.network.plot import network_scene
 
-        from matplotlib import pyplot as plt
-
-        figure, text = self.plot(top=top).get_figure(root=True), StringIO()
-        assert figure is not None
-        figure.savefig(text, format="svg", bbox_inches="tight")
-        plt.close(figure)
-        return text.getvalue()
+        check_is_fitted(self, "forest_")
+        return scene_svg(network_scene(self, check_int(top, "top", 1)))
 
     def to_dot(self, *, top: int = 30) -> str:
         """Return the strongest arcs in Graphviz' language.
