@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from tacit import _core
-from tacit.counts.formatting import label_text
+from tacit.counts.formatting import label_text, show_number
 from tacit.counts.records import Counts, StoredRecords, Subset, as_records, derive, total_weight
+from tacit.plot.html import Result, frame_html
 
 if TYPE_CHECKING:
     from tacit.schema import Label, Schema
@@ -33,7 +34,7 @@ def sum_by_column(schema: Schema, stored: Counts) -> Counts:
     return sums
 
 
-class OneWay:
+class OneWay(Result):
     """Counts of every value of every column.
 
     Attributes
@@ -85,6 +86,10 @@ class OneWay:
                 "fraction": self.counts / self.total if self.total else np.zeros(len(self.counts)),
             }
         )
+
+    def _html(self) -> str:
+        title = f"Counts of {len(self.schema):,} columns, {show_number(self.total)} records"
+        return frame_html(self.to_frame(), title=title)
 
     def __repr__(self) -> str:
         return f"OneWay of {len(self.schema)} columns, {self.total:,} records\n{self.to_frame()}"

@@ -11,11 +11,22 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import polars as pl
 
-__all__ = ["STYLE", "Markup", "frame_html", "histogram", "html_frame", "pairs_html", "table_html"]
+__all__ = [
+    "STYLE",
+    "Markup",
+    "Result",
+    "frame_html",
+    "histogram",
+    "html_frame",
+    "pairs_html",
+    "picture_html",
+    "table_html",
+    "text_html",
+]
 
 STYLE = """
 .tacit-result { color: inherit; font-variant-numeric: tabular-nums; max-width: 100%; }
@@ -40,6 +51,17 @@ STYLE = """
 _NUMBER = re.compile(r"[<>≤≥≈±+\-−]?\s?[\d,.]+(e[+-]?\d+)?\s?(%|[kMG]?i?B|s)?|-?inf|nan")
 
 
+class Result:
+    """What notebooks show as HTML: its text, unless a subclass says it in another way."""
+
+    def _html(self) -> str:
+        """Return what is to be shown, without the style sheet."""
+        return text_html(str(self))
+
+    def _repr_html_(self) -> str:
+        return html_frame(self._html())
+
+
 class Markup(str):
     """HTML that is to be shown as it is; whoever makes it has escaped what is in it."""
 
@@ -49,6 +71,16 @@ class Markup(str):
 def html_frame(*parts: str) -> str:
     """Return parts of HTML as one result, with the style sheet."""
     return f'<div class="tacit-result"><style>{STYLE}</style>{"".join(parts)}</div>'
+
+
+def text_html(text: str) -> str:
+    """Return a text of several lines as it is."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def picture_html(svg: str) -> str:
+    """Return a picture that is as wide as its place, or can be scrolled where it is wider."""
+    return f'<div class="scroll">{svg}</div>'
 
 
 def table_html(
@@ -71,9 +103,9 @@ def table_html(
     return f'{above}<div class="scroll">{table}</div>{below}'
 
 
-def pairs_html(rows: Sequence[tuple[str, str]], *, title: str = "") -> str:
+def pairs_html(rows: Iterable[tuple[str, str]], *, title: str = "") -> str:
     """Return names and what there is to say of them, as a table of two columns."""
-    return table_html(["", ""], rows, title=title)
+    return table_html(["", ""], list(rows), title=title)
 
 
 def frame_html(frame: pl.DataFrame, *, title: str = "", top: int = 20, note: str = "") -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.machine import human_bytes
+from tacit.plot.html import Result, pairs_html
 
 if TYPE_CHECKING:
     from tacit.table.records import Records
@@ -15,7 +15,7 @@ __all__ = ["Summary"]
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Result):
     """Size, sparsity and memory of a table.
 
     Attributes
@@ -111,13 +111,8 @@ class Summary:
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self.rows()
-        )
-        return f"<table><caption>tacit Table</caption>{cells}</table>"
+    def _html(self) -> str:
+        return pairs_html(self.rows(), title="Table")
 
 
 def _number(x: float) -> str:

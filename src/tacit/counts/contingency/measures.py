@@ -15,6 +15,7 @@ import numpy as np
 from tacit.counts.contingency.cells import codes_of, group_totals, renumber, resolve, resolve_each
 from tacit.errors import InputError
 from tacit.machine import check_fits
+from tacit.plot.html import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +43,7 @@ _TINY = float(np.finfo(np.float64).tiny)  # instead of a quotient that underflow
 
 
 @dataclass(frozen=True)
-class IndependenceTest:
+class IndependenceTest(Result):
     """A test of whether two columns are independent.
 
     Attributes

@@ -100,7 +100,8 @@ def _overview(clusters: Sequence[ClusterTraits]) -> str:
         )
     return (
         '<table><thead><tr><th>cluster</th><th class="number">records</th>'
-        '<th class="number">fraction</th><th class="wide"></th><th>most characteristic</th></tr></thead>'
+        '<th class="number">fraction</th><th class="wide"></th><th>most characteristic</th>'
+        "</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from tacit.errors import InputError
 from tacit.plot.drawing import new_axes
+from tacit.plot.html import Result, frame_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ MEASURES = ("accuracy", "f1")
 
 
 @dataclass(frozen=True)
-class Tuning:
+class Tuning(Result):
     """The result of :func:`tacit.tune`.
 
     Attributes
@@ -144,8 +145,9 @@ class Tuning:
             points.setdefault(label, []).append((row[parameter], row["score"]))
         return points
 
-    def _repr_html_(self) -> str:
-        return self.to_frame(5)._repr_html_()
+    def _html(self) -> str:
+        headline = self.to_text(0).partition("\n")
+        return frame_html(self.to_frame(), title=headline[0], top=10, note=headline[2])
 
     def __repr__(self) -> str:
         return f"<Tuning of {self.to_text(0)}>"

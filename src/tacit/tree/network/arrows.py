@@ -62,6 +62,7 @@ def draw_arrow(curve: NDArray[np.float64], width: float, length: float, sign: in
     length = min(length, 0.6 * float(np.hypot(*(tip - start))))
     half = (0.6 if sign < 0 else 0.45) * length + 0.3 * width
     back = tip - length * ahead
+    head: tuple[NDArray[np.float64], ...]
     if sign > 0:
         head, end = (tip, back + half * side, back - half * side), back
     elif sign < 0:

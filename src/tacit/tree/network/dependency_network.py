@@ -14,6 +14,7 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.parameters import make_generator, store_parameters
+from tacit.plot.html import picture_html, text_html
 from tacit.progress import show_progress
 from tacit.scale import as_partitioned
 from tacit.table.features import Features, fit_features, note_features, note_names, read_features
@@ -450,6 +451,9 @@ class DependencyNetwork(Estimator):
 
         check_is_fitted(self, "forest_")
         return scene_svg(network_scene(self, check_int(top, "top", 1)))
+
+    def _html_of_fit(self) -> str:
+        return text_html(self.to_text(0)) + picture_html(self.to_svg())
 
     def to_dot(self, *, top: int = 30) -> str:
         """Return the strongest arcs in Graphviz' language.

@@ -34,8 +34,9 @@ _MEANING = {
 _DEPTH, _LINES = 5, 40  # how much of a tree is shown
 _HELP = (
     "Choose a column to see what predicts it, what it predicts, and its tree. Move the slider to "
-    "show more arcs or fewer. Arrows go from predictor to predicted; the wider, the stronger. With the keyboard: Tab and arrow keys go from box to box, Enter "
-    "chooses, Escape lets go, / searches, + and - zoom."
+    "show more arcs or fewer. Arrows go from predictor to predicted; the wider, the stronger. With "
+    "the keyboard: Tab and arrow keys go from box to box, Enter chooses, Escape lets go, / "
+    "searches, + and - zoom."
 )
 
 
@@ -109,7 +110,8 @@ def _data(network: DependencyNetwork, shown: int) -> dict[str, Any]:
     widths = np.array([text_width(name[:_LONGEST], _TYPE) + 18 for name in names])
     centres = _centres(ends, widths)
     strengths = np.maximum(gain, 0) / max(float(gain.max(initial=0)), 1e-300)
-    sign, before, after = (array[:shown] for array in network._derived.influences)
+    found = network._derived.influences
+    sign, before, after = found.sign[:shown], found.before[:shown], found.after[:shown]
     sizes = np.column_stack([widths, np.full(len(widths), _HIGH)]).reshape(-1, 2)
     arrows = draw_arrows(centres, sizes, ends, strengths, sign)
     paths = [_paths(arrow) for arrow in arrows]
