@@ -70,6 +70,6 @@ class Listed:
             listing.measure,
             percent=listing.percent,
             texts=[text for _, _, text in listing.bars],
-            longest=60,
+            wrap=56,
             ax=ax,
         )

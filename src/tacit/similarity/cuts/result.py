@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
-from tacit.plot.drawing import new_axes
+from tacit.plot.drawing import new_axes, scale_skewed
 from tacit.plot.html import Result, frame_html, pairs_html
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class _NodeSet(Result):
             x, y = points[chosen, :2].T
             ax.scatter(x, y, s=9, color=colour, linewidths=0, label=label)
         ax.legend(frameon=False)
+        ax.set(xlabel="first dimension", ylabel="second dimension")
         ax.set_title(self.to_text(), fontsize="medium")
         return ax
 
@@ -174,7 +175,8 @@ class CutPath(Result):
         """
         ax = new_axes(ax, 6.0, 4.0)
         ax.step(*self.to_frame().to_numpy().T, where="post")
-        ax.set(xlabel="balance", ylabel="members")
+        ax.set(xlabel="balance", ylabel="members (nodes)")
+        scale_skewed(ax, self.breakpoints.tolist())
         return ax
 
     def _html(self) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tacit.errors import InputError
-from tacit.plot.drawing import new_axes
+from tacit.plot.drawing import new_axes, scale_skewed
 from tacit.plot.html import Result, frame_html
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ class Tuning(Result):
         for label, points in self.curves(name).items():
             values, scores = zip(*points, strict=True)
             ax.plot(values, scores, marker="o", markersize=3, label=f"columns {label}")
-            if not isinstance(values[0], str) and 0 < 50 * values[0] < values[-1]:
-                ax.set_xscale("log")
+            if not isinstance(values[0], str):
+                scale_skewed(ax, values)
         ax.set(xlabel=name, ylabel=self.scoring)
         ax.legend(frameon=False)
         return ax

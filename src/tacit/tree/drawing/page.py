@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tacit.plot import scene_svg
+from tacit.plot import Box, scene_svg
 from tacit.plot.page import PAGE_STYLE, document, facts_list
 from tacit.tree.drawing.captions import captions_of
 from tacit.tree.drawing.scene import tree_scene
@@ -21,10 +21,10 @@ _STYLE = """
 .picture svg { display: block; }
 @media print { .picture { max-height: none; overflow: visible; border: 0; } }
 """
-# The root of a large tree is in the middle of its height: that is where to begin.
+# A large tree is shown from its root on, which is somewhere on the left.
 _SCRIPT = (
     "for (const box of document.querySelectorAll('.picture'))"
-    " box.scrollTop = (box.scrollHeight - box.clientHeight) / 2;"
+    " box.scrollTop = box.scrollHeight * box.dataset.root - box.clientHeight / 2;"
 )
 
 
@@ -36,8 +36,11 @@ def tree_page(model: TreeEstimator, title: str, max_depth: int | None) -> str:
         ("leaves", f"{nodes.n_leaves:,}"),
         ("depth", f"{nodes.depth:,}"),
     ]
+    scene = tree_scene(model, max_depth)
+    root = min((x for x in scene.items if isinstance(x, Box) and x.title), key=lambda box: box.x)
+    at = (root.y + root.height / 2) / scene.height
     body = (
-        f'{facts_list(facts)}\n<div class="picture">{scene_svg(tree_scene(model, max_depth))}</div>'
+        f'{facts_list(facts)}\n<div class="picture" data-root="{at:.4f}">{scene_svg(scene)}</div>'
         f"\n<script>{_SCRIPT}</script>\n"
     )
     return document(title, PAGE_STYLE + _STYLE, body)
