@@ -50,7 +50,7 @@ def wrap_text(text: str, longest: int) -> str:
     >>> wrap_text("a label that goes on and on and on", 16).splitlines()
     ['a label that', 'goes on and on', 'and on']
     """
-    return "\n".join(wrap(text, longest) or [""]).replace("$", r"\$")
+    return "\n".join(wrap(text, longest, break_on_hyphens=False) or [""]).replace("$", r"\$")
 
 
 def new_axes(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["COLOURS", "PAGE_STYLE", "Chart", "document", "facts_list", "logarithmic", "svg"]
 
 # They can be told apart on white and on black, and the first two by the colour-blind.
-COLOURS = ("#2f7fc1", "#d97a2b", "#3a9a6b", "#c2477f", "#8a6fd1", "#9a8a2b", "#4aa7a7", "#b0574a")
+COLOURS = ("#2f7fc1", "#d97a2b", "#3a9a6b", "#c2477f", "#8a6fd1", "#9a8a2b", "#3b9797", "#b0574a")
 PAGE_STYLE = """
 :root { color-scheme: light dark; }
 body { margin: 0; font: 15px/1.45 system-ui, -apple-system, "Segoe UI", sans-serif; }

@@ -121,8 +121,8 @@ def _note(level: float) -> str:
         "is their ratio, 1 being no difference, with the interval in which it is with a "
         f'probability of {_percent(level)}. <span class="wide">The first bar is the fraction, with '
         "a mark at that of all records; the second is the lift on a logarithmic scale from 1, and "
-        "the thin line its interval. </span>"
-        f'<span style="color:{MORE}">■</span> more often than overall, '
+        "the thin line its interval.</span></p>"
+        f'<p><span style="color:{MORE}">■</span> more often than overall, '
         f'<span style="color:{LESS}">■</span> less often.</p>'
     )
 
