@@ -13,7 +13,8 @@ OPTIONS = [
 PHONE, DESK = 390, 1280
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while Playwright is open, nobody else can run an event loop.
+@pytest.fixture(scope="package")
 def chromium():
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is absent")
     path = next(filter(None, map(shutil.which, NAMES)), None)
@@ -44,7 +45,7 @@ class Seen:
         return self.run(CONTRASTS, selector)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def windows(chromium):
     """Windows by width and colour scheme, opened when they are first asked for."""
     opened = {}

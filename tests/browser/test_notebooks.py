@@ -42,7 +42,8 @@ def outputs():
         boosted.explain(table.take([0])), covering, covering.rules_,
         tacit.RuleFinder(EVIL, EVIL, min_support=5).fit(table),
         tacit.BestSubset(2).fit(table, EVIL),
-        tacit.SparseKNeighborsClassifier().fit(numbers, signs), tacit.SparseComputation(random_state=0).fit(numbers),
+        tacit.SparseKNeighborsClassifier().fit(numbers, signs),
+        tacit.SparseComputation(random_state=0).fit(numbers),
         tacit.tune(tacit.SparseKNeighborsClassifier(), numbers, signs, random_state=0),
         tacit.DecisionTreeClassifier(),
     ]  # fmt: skip

@@ -521,7 +521,7 @@ class Table(Records, store.Saved):
         n : int, default 5
             How many, at most.
         """
-        first = np.arange(min(check_int(n, "n", 0), self.n_records))
+        first = np.arange(min(check_int(n, "n", 1), self.n_records))
         return frames.decode_frame(self.take(first), None, self._native)
 
     def __getitem__(self, columns: Any) -> Any:
