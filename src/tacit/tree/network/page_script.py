@@ -60,7 +60,8 @@ aside pre { font-size: 12px; line-height: 1.35; overflow-x: auto; margin: .2rem 
 .dim { opacity: .13; }
 [hidden] { display: none; }
 @media (max-width: 50rem) { .stage { grid-template-columns: minmax(0, 1fr); }
-  aside { max-height: none; } .tacit-network { padding: .8rem .9rem; } }
+  aside { max-height: none; } aside pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .tacit-network { padding: .8rem .9rem; } }
 @media print { .bar, aside { display: none; } .stage { display: block; } }
 """
 
