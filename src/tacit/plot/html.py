@@ -43,10 +43,10 @@ STYLE = """
   border-bottom: 1px solid rgba(128, 128, 128, .45); }
 .tacit-result table.tacit tbody td { border-bottom: 1px solid rgba(128, 128, 128, .18); }
 .tacit-result table.tacit .number { text-align: right; white-space: nowrap; }
-.tacit-result pre { margin: .2em 0 .5em; overflow-x: auto; background: none; color: inherit;
+.tacit-result > pre { margin: .2em 0 .5em; overflow-x: auto; background: none; color: inherit;
   line-height: 1.35; }
-.tacit-result details { margin: .5em 0; }
-.tacit-result summary { cursor: pointer; opacity: .75; }
+.tacit-result > details { margin: .5em 0; }
+.tacit-result > details > summary { cursor: pointer; opacity: .75; }
 """
 _NUMBER = re.compile(r"[<>≤≥≈±+\-−]?\s?[\d,.]+(e[+-]?\d+)?\s?(%|[kMG]?i?B|s)?|-?inf|nan")
 

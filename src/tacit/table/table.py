@@ -520,6 +520,13 @@ class Table(Records, store.Saved):
         ----------
         n : int, default 5
             How many, at most.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> table = tacit.Table({"sky": ["blue", "grey", "grey"], "rain": [False, True, False]})
+        >>> table.head(1).rows(), table["sky"].to_list()
+        ([('blue', False)], ['blue', 'grey', 'grey'])
         """
         first = np.arange(min(check_int(n, "n", 1), self.n_records))
         return frames.decode_frame(self.take(first), None, self._native)
