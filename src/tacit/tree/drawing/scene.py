@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,7 @@ class _Composer:
             width[levels[k]] = max(width[levels[k]], need, size + _LEAST_BAR + 2 * _PAD)
         for k, node in enumerate(self.shown.nodes):
             for text in self.labels.get(node, ()):
-                need = min(text_width(text, _NOTE), _LABEL_ROOM) + _BEND + 12
+                need = min(text_width(_short(text), _NOTE), _LABEL_ROOM) + _BEND + 12
                 gap[levels[k]] = max(gap[levels[k]], need + (_JOIN if self.graph else 0))
         begin = np.concatenate(([0.0], np.cumsum(width + gap)[:-1])) + _MARGIN
         self.width, self.gap, self.count, self.begin = width, gap, count, begin
@@ -232,7 +233,7 @@ class _Composer:
         column = self.schema.names[int(self.nodes.column[node])]
         title = f"{column} {text}"
         title += "" if records is None else f": {short_count(records)} records"
-        label = fit(text, _LABEL_ROOM, _NOTE)
+        label = fit(_short(text), _LABEL_ROOM, _NOTE)
         top = y - stroke.width / 2 - 3
         words = Words(x + 3, top, label, _NOTE, INK, halo=self.graph, title=title)
         return Curve(tuple(points), stroke.width, EDGE, title), words
@@ -255,6 +256,15 @@ class _Composer:
                 passing = lanes[2 * (level - first) + 1]
                 points += [(float(x[level + 1]), passing) for x in (begin, end)]
         return [*points, (float(begin[last]), goal)]
+
+
+def _short(text: str) -> str:
+    """Return a condition with numbers of many digits rounded; its title has them in full.
+
+    >>> _short("< -3.1443074355631424")
+    '< -3.14431'
+    """
+    return re.sub(r"-?\d+\.\d{6,}", lambda number: f"{float(number[0]):.6g}", text)
 
 
 def _stacked(
