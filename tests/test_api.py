@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.base import clone
 from typer.testing import CliRunner
 
 import tacit
@@ -47,6 +48,16 @@ NOT_SAVED = {
     "BestSubset": "a list of sets of columns: to_frame writes it",
     "RuleFinder": "a list of rules: to_frame writes it",
 }
+NO_HTML = {
+    "Arcs": "a tuple of arrays",
+    "ClusterTraits": "a tuple; Profile shows it",
+    "Condition": "a tuple; rules show it",
+    "Edges": "a spec", "EqualFrequency": "a spec", "EqualWidth": "a spec", "MDL": "a spec",
+    "ExpectedCounts": "arrays", "Forest": "arrays", "Groups": "arrays", "Nodes": "arrays",
+    "Learning": "an account of the search; the net shows itself",
+    "StoredRecords": "a protocol",
+    "Trait": "a tuple; Profile shows it",
+}  # fmt: skip
 DENSITIES = ("BayesNet", "Branching", "DependencyTree")
 ASKED_OF_DENSITIES = (
     "score_samples", "score", "sample", "marginals", "predict_proba",
@@ -123,6 +134,9 @@ class TestWhatPeopleLookAt:
             assert (first.name, first.default) == ("ax", None)
             assert all(p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD) for p in rest)
 
+    def test_notebooks_show_html(self, cls):
+        assert hasattr(cls, "_repr_html_") != (cls.__qualname__ in NO_HTML)
+
     def test_how_many_is_called_top(self, cls):
         shows = ("to_text", "to_frame", "to_html", "to_svg", "to_dot", "plot", "strongest")
         for method in methods(cls, *shows):
@@ -174,6 +188,19 @@ def test_what_is_learnt_ends_in_an_underscore(model):
     known = set(model.get_params())
     wrong = [n for n in vars(model) if n not in known and not n.startswith("_")]
     assert not [n for n in wrong if not n.endswith("_")]
+
+
+@pytest.mark.parametrize("model", list(fitted()), ids=lambda model: type(model).__name__)
+def test_notebooks_show_what_was_learnt_and_then_the_parameters(model):
+    shown, name = model._repr_html_(), type(model).__name__
+    learnt, _, box = shown.partition(f"<details><summary>{name}: parameters</summary>")
+    assert model._html_of_fit() in learnt
+    assert "sk-container" in box
+    assert "sk-container" not in learnt
+    assert model._repr_mimebundle_()["text/plain"] == repr(model)
+    fresh = clone(model)._repr_html_()
+    assert "sk-container" in fresh
+    assert "tacit-result" not in fresh
 
 
 def command_help(name):

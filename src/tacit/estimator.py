@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from tacit import store
 from tacit.errors import InputError, refuse_partitions
+from tacit.plot.html import html_frame, text_html
 from tacit.scale import PartitionedTable, as_partitioned, predict_parts
 
 if TYPE_CHECKING:
@@ -51,6 +54,8 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
     )
 
     _opens_files: ClassVar[bool] = False  # whether fit has a way of its own to read files
+    to_text: Callable[[], str]  # each model has one
+
     _input_tags: ClassVar[tuple[str, ...]] = ()
     _target_tags: ClassVar[tuple[str, ...]] = ()
 
@@ -89,10 +94,24 @@ class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
                 "them; give weights= to tacit.scan"
             )
 
+    def _html_of_fit(self) -> str:
+        """Return what notebooks show of a fitted model: its text, if it has no better picture."""
+        return text_html(self.to_text())
+
+    def _repr_html_(self) -> str:
+        """Show what was learnt, with the parameters one click away; unfitted, only those."""
+        box: str = estimator_html_repr(self)
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return box
+        details = f"<details><summary>{type(self).__name__}: parameters</summary>{box}</details>"
+        return html_frame(self._html_of_fit(), details)
+
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        """Show in notebooks what `_repr_html_` says, which may be a picture of what was learnt."""
+        """Show in notebooks what `_repr_html_` says, unless scikit-learn is to show text."""
         shown: dict[str, str] = super()._repr_mimebundle_(**options)
-        if "text/html" in shown:  # unless scikit-learn is configured to show text
+        if "text/html" in shown:
             shown["text/html"] = self._repr_html_()
         return shown
 

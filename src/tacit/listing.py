@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tacit.machine import check_int
+from tacit.plot.html import html_frame, table_html
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +43,7 @@ class Listed:
             How many rows, the best first; None for all.
         """
         listing = self._listing(None if top is None else check_int(top, "top", 0))
-        lines = [_line("th", listing.head), *(_line("td", row) for row in listing.rows)]
-        return f"<div>{html.escape(listing.title)}</div><table>{''.join(lines)}</table>"
+        return html_frame(table_html(listing.head, listing.rows, title=listing.title))
 
     def plot(self, ax: Any = None, *, top: int | None = 20) -> Any:
         """Draw a bar for each, with Matplotlib.
@@ -71,15 +70,6 @@ class Listed:
             listing.measure,
             percent=listing.percent,
             texts=[text for _, _, text in listing.bars],
-            longest=60,
+            wrap=56,
             ax=ax,
         )
-
-
-def _line(tag: str, cells: Sequence[str]) -> str:
-    """Return a line of a table.
-
-    >>> _line("td", ["n < 3", "yes"])
-    '<tr><td>n &lt; 3</td><td>yes</td></tr>'
-    """
-    return "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"

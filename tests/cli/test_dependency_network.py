@@ -24,7 +24,9 @@ def test_strongest_arcs(run, network, visits_file):
     assert [line.split()[:2] for line in lines[-3:]] == [
         [arc["predictor"], arc["target"]] for arc in arcs.to_dicts()
     ]
-    assert lines[-3].split()[2] == f"{arcs['gain'][0]:,.1f}"
+    assert lines[-3].split()[2:] == [
+        "raises", f"{arcs['change'][0]:+.1%}", f"{arcs['gain'][0]:,.1f}"
+    ]  # fmt: skip
 
 
 def test_json(run, visits, network, visits_file, tmp_path):

@@ -61,6 +61,15 @@ def test_rules_of_classes(run, people, one_target, tmp_path):
     np.testing.assert_allclose(applied["P(yes)"], model.predict_proba(X)[:, 1])
 
 
+def test_a_page_of_rules_is_a_whole_page(run, one_target, tmp_path):
+    path = tmp_path / "rich.html"
+    run("rules", one_target, "--target", "rich", "-n", 5, "-o", path)
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>")
+    assert "<h1>rich</h1>" in page
+    assert "RuleSet of" in page
+
+
 def test_labels_and_json(run, people, people_file, tmp_path):
     targets = ["--target", "flies", "--target", "cooks"]
     saved = tmp_path / "does.tacit"

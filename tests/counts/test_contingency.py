@@ -91,7 +91,7 @@ def test_the_line_above_says_what_is_below(weather):
     sparse = table.to_sparse()
     assert repr(sparse).splitlines()[0] == "sky × rain, 4 records, 4 of 6 cells occur"
     assert repr(sparse).splitlines()[1:] == repr(table).splitlines()[1:]
-    assert "<div>sky × rain, 4 records</div>" in table._repr_html_()
+    assert ">sky × rain, 4 records</div>" in table._repr_html_()
     assert repr(table.probabilities()).startswith("sky × rain, probabilities\n")
     assert repr(table.probabilities().marginal("sky")).startswith("sky, probabilities\n")
     assert repr(table.probabilities("sky")).startswith("sky × rain, probabilities given sky\n")

@@ -149,7 +149,8 @@ class TestEstimators:
 
     def test_it_shows_itself(self, model):
         assert "<svg" in model.to_html()
-        assert model.to_html() == model._repr_html_()
+        assert model.to_html("Rain & shine").count("<h1>Rain &amp; shine</h1>") == 1
+        assert model.to_svg() in model._repr_html_()
         assert len(model.to_text(top=1).splitlines()) < len(model.to_text().splitlines())
         assert model.to_frame().columns[:2] == ["from", "to"]
 

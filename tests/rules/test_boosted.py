@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 
-from support.rule_records import LABELS, TARGETS, X, fit_columns, make_records
+from support.rule_records import LABELS, TARGETS, X, fit_columns, make_records, read_columns
 from support.scripts import run
 from tacit import BoostedRulesClassifier, BoostedRulesRegressor, InputError, Table
 from tacit.parameters import make_generator
@@ -288,7 +288,7 @@ def test_cross_validated_scores_are_those_of_models_without_the_records(kind, lo
     features, coded = fit_columns(X, fitted)
     loss = choose_loss(loss, targets)
     growth = Growth(model, coded, targets, weights * 1.0, loss, np.random.default_rng(3))
-    decisions = growth.cross_decisions(features.transform(X, fitted))
+    decisions = growth.cross_decisions(read_columns(features, X, fitted))
     part = folds(5, len(X), targets.strata(), np.random.default_rng(3))
     for fold in range(5):
         learnt = clone(model).fit(

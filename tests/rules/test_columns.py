@@ -239,7 +239,13 @@ def test_bins_of_a_table_are_ordinal():
     table = Table({"n": [1.5, 2.5, 7.0]}, discretise=[2, 5])
     features, coded = fit(table)
     assert features.kinds.tolist() == [0]
-    assert features.text(0, 1, float(coded.thresholds(0, 1, 1, 2))) == "n > 2 – 5"
+    assert features.text(0, 1, float(coded.thresholds(0, 1, 1, 2))) == "n ≥ 5"
+    assert features.text(0, 0, 0.5) == "n < 2"
+    new = read(features, {"n": [7.5, 2.0, 1.0, None]})  # raw numbers fall into the bins
+    np.testing.assert_array_equal(dense(new), [[2], [1], [0], [NAN]])
+    binned = Table({"n": [7.5, 2.0, 1.0, None]}, discretise=[2, 5])
+    np.testing.assert_array_equal(dense(read(features, binned)), dense(new))
+    assert RuleFeatures.from_json(features.to_json()) == features
 
 
 def test_columns_of_tables_are_found_by_name():
@@ -294,7 +300,7 @@ def test_default_values_by_name_and_label():
         ([0.0], "defaults must have 5 values, one for each column; got 1"),
         ({"tow": 1}, "defaults: there is no column 'tow'"),
         ({9: 1}, "defaults: column 9 is not among the 5 columns"),
-        ({1.5: 1}, "defaults must be names or indices"),
+        ({1.5: 1}, "defaults must be a column's name or position, got 1.5"),
         ({"town": "Rome"}, "defaults: column 'town' has no label 'Rome'"),
         ({"age": "old"}, "defaults: column 'age' holds numbers, got 'old'"),
         ({"age": float("inf")}, "defaults: column 'age' holds numbers, got inf"),
@@ -313,20 +319,20 @@ def test_nominal_columns_of_numbers():
     assert features.kinds.tolist() == [1, 0, 0, 1]
     assert coded.thresholds([0], [2], [2], [2]).tolist() == [4.5]
     assert features.text(0, 3, 4.5) == "x0 ≠ 4.5"
-    for given in (polars_frame(), Table(polars_frame())):
-        assert fit(given, kinds={"age": "categorical"})[0].kinds.tolist() == [1, 0, 1, 1, 0]
+    for frame in (polars_frame(), Table(polars_frame())):
+        assert fit(frame, kinds={"age": "categorical"})[0].kinds.tolist() == [1, 0, 1, 1, 0]
     assert fit(X, kinds={"x1": "categorical"})[0].kinds.tolist() == [0, 1, 0, 0]
     for wrong in ({"x9": "categorical"}, {4: "numeric"}, {True: "numeric"}, ["x1"], "x1", 3):
         with pytest.raises(InputError, match="kinds"):
             fit(X, kinds=wrong)
-    with pytest.raises(InputError, match="column 'x1' must be one of numeric, .*; got 'nominal'"):
+    with pytest.raises(InputError, match=r"column 'x1' must be one of numeric, .*; got 'nominal'"):
         fit(X, kinds={"x1": "nominal"})
 
 
 def test_labels_that_kinds_call_ordered():
-    frame = pl.DataFrame({"size": ["a", "c", "b", None]})
-    for given in (frame, Table(frame)):
-        features, coded = fit(given, kinds={"size": "ordered"})
+    sizes = pl.DataFrame({"size": ["a", "c", "b", None]})
+    for frame in (sizes, Table(sizes)):
+        features, coded = fit(frame, kinds={"size": "ordered"})
         assert features.kinds.tolist() == [0]
         assert features.text(0, 1, float(coded.thresholds(0, 1, 0, 1))) == "size > a"
         new = read(features, {"size": ["b", "z", None]})
@@ -512,17 +518,16 @@ BAD = {
     "lists": ({"a": [[1], [2]]}, "column 'a' holds List"),
     "strings and numbers": (
         np.array([["a"], [1.5]], dtype=object),
-        "column 'x0' holds strings and others",
+        "column 'x0' cannot be read: it holds values of these types: float, str",
     ),
-    "no columns": (pl.DataFrame(), "no columns|0 feature"),
+    "objects": (
+        np.array([[{}], [1.5]], dtype=object),
+        "column 'x0' cannot be read: it holds values of these types: dict, float",
+    ),
+    "no columns": (pl.DataFrame(), "no columns"),
     "no records": (pl.DataFrame({"a": []}), "no records"),
     "empty array": (np.empty((0, 2)), "0 sample"),
 }
-
-
-def test_objects_that_are_no_numbers_are_a_type_error():
-    with pytest.raises(TypeError, match="argument must be a string or a real number"):
-        fit(np.array([[{}], [1.5]], dtype=object))
 
 
 @pytest.mark.parametrize("case", BAD)
@@ -535,12 +540,75 @@ def test_bad_input(case):
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("kind", "picture"),
+        ("origin", "picture"),
+        ("origin", "array"),
         ("names", ["a", "a", "b", "c", "d"]),
+        ("names", ["age", "size", "town", "pays"]),
         ("names", [1, 2, 3, 4, 5]),
         ("names", []),
         ("names", 5),
-        ("nominal", [5]),
+        ("numbers", {}),
+        ("numbers", []),
+        ("numbers", {"0": ["Float64", "numeric"], "4": ["Date", "round"]}),
+        ("numbers", {"0": ["Float64", "numeric"], "4": ["List", "numeric"]}),
+        ("numbers", {"0": ["Float64", "numeric"], "5": ["Date", "ordered"]}),
+        ("numbers", {"0": ["Float64", "numeric"], "-1": ["Date", "ordered"]}),
+        ("numbers", {"0": 3, "4": ["Date", "ordered"]}),
+        ("schema", None),
+        ("schema", {"names": ["size", "town", "pays"]}),
+    ],
+)
+def test_damaged_files_of_columns(key, value):
+    features, _ = fit(polars_frame())
+    content = json.loads(features.to_json())
+    assert RuleFeatures.from_json(json.dumps(content).encode()) == features
+    content[key] = value
+    with pytest.raises(InputError, match="its (columns|schema)|schema cannot be read"):
+        RuleFeatures.from_json(json.dumps(content).encode())
+    with pytest.raises(InputError, match="its columns cannot be read"):
+        RuleFeatures.from_json(features.to_json()[:-3])
+
+
+def test_damaged_files_of_arrays():
+    features, _ = fit(X)
+    content = json.loads(features.to_json())
+    assert RuleFeatures.from_json(json.dumps(content).encode()) == features
+    for names in (-1, 0, 2**31, 4.0, ["a", "b", "c", "d"]):
+        content["names"] = names
+        with pytest.raises(InputError, match="their number cannot be"):
+            RuleFeatures.from_json(json.dumps(content).encode())
+
+
+EARLIER = {  # what files of version 0.1 hold
+    "kind": "frame",
+    "names": ["age", "size", "town", "pays", "day", "code"],
+    "nominal": [2, 3, 5],
+    "labels": {"1": SIZES, "2": ["Bern", "Ulm"]},
+    "types": {"3": "Boolean", "4": "Date"},
+}
+
+
+def test_files_of_version_0_1():
+    features = RuleFeatures.from_json(json.dumps(EARLIER).encode())
+    assert features.kinds.tolist() == [0, 0, 1, 1, 0, 1]
+    new = {name: values[:1] for name, values in MIXED.items()} | {"code": [7]}
+    np.testing.assert_array_equal(dense(read(features, new)), [[31, 1, 1, 1, 18292, 7]])
+    assert RuleFeatures.from_json(features.to_json()) == features
+    array = {"kind": "array", "names": 2, "nominal": [1], "labels": {}, "types": {}}
+    features = RuleFeatures.from_json(json.dumps(array).encode())
+    assert (features.names, features.kinds.tolist()) == (("x0", "x1"), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("kind", "picture"),
+        ("names", ["a", "a", "b", "c", "d", "e"]),
+        ("names", [1, 2, 3, 4, 5, 6]),
+        ("names", []),
+        ("names", 5),
+        ("nominal", [6]),
+        ("nominal", [-1]),
         ("nominal", ["a"]),
         ("labels", {"1": []}),
         ("labels", {"1": ["a", "a"]}),
@@ -549,19 +617,11 @@ def test_bad_input(case):
         ("labels", {"-1": ["a"]}),
         ("types", {"0": "List"}),
         ("types", {"0": "Date()"}),
+        ("types", {"9": "Date"}),
         ("types", []),
     ],
 )
-def test_damaged_files_of_columns(key, value):
-    features, _ = fit(polars_frame())
-    content = json.loads(features.to_json())
-    content[key] = value
-    with pytest.raises(InputError, match="its columns cannot be read"):
-        RuleFeatures.from_json(json.dumps(content).encode())
-    with pytest.raises(InputError, match="its columns cannot be read"):
-        RuleFeatures.from_json(features.to_json()[:-3])
-    content = json.loads(fit(X)[0].to_json())
-    assert RuleFeatures.from_json(json.dumps(content).encode()) == fit(X)[0]
-    content["names"] = -1
-    with pytest.raises(InputError, match="their number cannot be"):
+def test_damaged_files_of_version_0_1(key, value):
+    content = EARLIER | {key: value}
+    with pytest.raises(InputError, match="its columns cannot be read|its features are of the kind"):
         RuleFeatures.from_json(json.dumps(content).encode())

@@ -57,15 +57,32 @@ def test_one_record_with_values_of_numpy():
 
 
 @pytest.mark.parametrize("estimator", [*CLASSIFIERS, BoostedRulesRegressor])
-def test_lazy_frames_are_refused_in_words(estimator):
-    model = estimator()
-    for fit in (lambda: model.fit(FRAME.lazy(), Y), lambda: model.fit(FRAME.lazy(), "a")):
-        with pytest.raises(InputError, match="X is a LazyFrame"):
-            fit()
-    model.fit(FRAME, Y)
-    for ask in (model.predict, model.explain):
-        with pytest.raises(InputError, match="X is a LazyFrame"):
-            ask(FRAME.lazy())
+def test_lazy_frames_are_collected(estimator):
+    """The frame of a query gives the rules and answers that the frame itself gives."""
+    for y in (Y, "a") if estimator is BoostedRulesRegressor else (Y, "t"):
+        model = estimator().fit(FRAME, y)
+        lazy = estimator().fit(FRAME.lazy(), y)
+        assert lazy.to_text() == model.to_text()
+        np.testing.assert_array_equal(lazy.predict(FRAME.lazy()), model.predict(FRAME))
+    assert str(lazy.explain(FRAME[:1].lazy())) == str(model.explain(FRAME[:1]))
+
+
+@pytest.mark.parametrize("estimator", [*CLASSIFIERS, BoostedRulesRegressor])
+def test_a_table_and_its_frame_give_the_same_rules(estimator, tmp_path):
+    """Numbers, timestamps and labels of a Table are what they are in the frame."""
+    rng = np.random.default_rng(0)
+    frame = FRAME.with_columns(
+        pl.Series("a", np.round(rng.normal(size=60), 2)), pl.Series("n", rng.integers(0, 40, 60))
+    )
+    y = (frame["a"].to_numpy() > 0.3) | (frame["n"].to_numpy() > 30)
+    model = estimator().fit(frame, y)
+    table = estimator().fit(tacit.Table(frame), y)
+    assert table.to_text() == model.to_text()
+    assert any(c.column in ("a", "n") for rule in table.rules_ for c in rule.conditions)
+    table.save(tmp_path / "model.tacit")
+    for asked in (table, tacit.load(tmp_path / "model.tacit")):
+        for X in (frame, tacit.Table(frame), frame[:, ::-1]):
+            np.testing.assert_array_equal(asked.predict(X), model.predict(frame))
 
 
 def test_whole_numbers_that_are_too_large_for_classes():

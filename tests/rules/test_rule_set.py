@@ -149,7 +149,7 @@ def test_explanations_add_up(rules):
         "  +0.92 gain > 7073.5 and town = Ulm",
         "  −0.5 1 more",
     ]
-    assert "<pre>" in explanation._repr_html_()
+    assert "<td>gain &gt; 7073.5 and town = Ulm</td>" in explanation._repr_html_()
     with pytest.raises(InputError, match="output: there is no 'x'; there are '>50K'"):
         explanation.contributions("x")
     svg = explanation.to_svg(top=1)

@@ -447,8 +447,8 @@ def test_as_spec_lists_what_it_takes(value):
     with pytest.raises(InputError) as error:
         as_spec(value)
     assert str(error.value) == (
-        'a discretisation must be "width", "frequency", "mdl", a number of bins, a sequence of cut '
-        f"points, or one of EqualWidth, EqualFrequency, Edges and MDL; got {value!r}"
+        'a discretisation must be "auto", "width", "frequency", "mdl", a number of bins, cut '
+        f"points, or one of Auto, EqualWidth, EqualFrequency, Edges and MDL; got {value!r}"
     )
 
 

@@ -94,7 +94,7 @@ def test_summaries_report_size_and_sparsity(weather):
     assert summary.missing_columns == 1
     assert summary.weighted
     assert repr(weather) == "Table of 4 records × 2 columns, 4 stored values (m·n/l = 2), weighted"
-    assert "tacit Table" in weather._repr_html_()
+    assert ">Table</div>" in summary._repr_html_()
     assert "a label of 1 column" in str(summary)
     assert summary.as_dict()["factor"] == 2
 

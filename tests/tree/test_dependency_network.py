@@ -163,13 +163,50 @@ def test_arcs_add_up_the_gains_of_splits(web):
             pair = web.schema_.names[nodes.column[node]], name
             gains[pair] = gains.get(pair, 0.0) + nodes.gain[node]
     frame = web.to_frame()
-    assert frame.columns == ["predictor", "target", "gain", "rank"]
-    shown = {(p, t): gain for p, t, gain, _ in frame.iter_rows()}
+    assert frame.columns == ["predictor", "target", "gain", "influence", "change", "rank"]
+    shown = {(p, t): gain for p, t, gain, *_ in frame.iter_rows()}
     assert shown == pytest.approx(gains)
     assert frame["gain"].to_list() == sorted(frame["gain"], reverse=True)
     assert frame["rank"].to_list() == list(range(1, len(frame) + 1))
     assert web.strongest(3).equals(frame[:3])
     assert len(web.strongest(1000)) == len(frame)
+
+
+def test_influences_compare_what_is_not_the_default_with_what_is(web):
+    """The same as walking each tree: splits on a predictor, weighted by their records."""
+    schema, names = web.schema_, web.schema_.names
+    sums = {}
+    for target, name in enumerate(names):
+        nodes = web.forest_.tree(target)
+        arity, default = int(schema.arities[target]), int(schema.defaults[target])
+        other = 1 - probabilities_of(nodes.counts, arity)[:, default]
+
+        def walk(node, closed, nodes=nodes, other=other, name=name):
+            below = nodes.children_of(node).tolist()
+            if not below:
+                return
+            column = int(nodes.column[node])
+            weight = nodes.counts.sum(axis=1)
+            if column not in closed:
+                inside = np.maximum(weight[below[:-1]], 1e-9)
+                after = np.average(other[below[:-1]], weights=inside)
+                row = weight[node], weight[node] * other[below[-1]], weight[node] * after
+                sums.setdefault((names[column], name), []).append(row)
+            for child in below[:-1]:
+                walk(child, closed | {column})
+            walk(below[-1], closed)
+
+        walk(0, frozenset())
+    for predictor, target, _, influence, change, _ in web.to_frame().iter_rows():
+        weight, before, after = np.array(sums[predictor, target]).T
+        moves = after - before
+        assert change == pytest.approx(moves.sum() / weight.sum())
+        clear = abs(moves.sum()) > 0.5 * np.abs(moves).sum()
+        assert influence == ("varies" if not clear else "raises" if change > 0 else "lowers")
+
+
+def probabilities_of(counts, arity):
+    return (counts + 1) / (counts.sum(axis=1, keepdims=True) + arity)
 
 
 def test_of_equal_gains_earlier_columns_come_first():
@@ -302,7 +339,7 @@ def test_columns_that_say_nothing_about_each_other():
     rng = np.random.default_rng(5)
     web = DependencyNetwork().fit(rng.integers(0, 2, (50, 4)))
     assert web.n_leaves_.tolist() == [1, 1, 1, 1]
-    assert web.strongest().shape == (0, 4)
+    assert web.strongest().shape == (0, 6)
     assert web.to_frame().schema == DependencyNetwork().fit(make_codes()).to_frame().schema
     assert web.to_text() == (
         "Dependency network of 4 columns, 0 arcs, 4 leaves; 4 columns depend on no other"

@@ -43,15 +43,54 @@ def close_figures():
 def test_picture(web):
     ax = web.plot(top=6)
     frame = web.strongest(top=6)
-    shown = {text.get_text() for text in ax.texts}
+    title, *legend = (text.get_text() for text in ax.texts[:4])
+    assert title == f"What predicts what: the 6 strongest of {len(web.to_frame())} arcs"
+    assert [text[0] for text in legend] == ["+", "−", "±"]
+    shown = {text.get_text() for text in ax.texts[4:]}
     assert "cost in \\$" in shown
     assert len(shown) == len(set(frame["predictor"]) | set(frame["target"]))
-    arrows = [p for p in ax.patches if type(p).__name__ == "FancyArrowPatch"]
+    arrows = [p for p in ax.patches if type(p).__name__ == "PathPatch"][3:]
     assert len(arrows) == 6
     widths = [arrow.get_linewidth() for arrow in arrows]
     assert widths == sorted(widths)  # the strongest are drawn last, over the others
-    assert f"6 strongest of {len(web.to_frame())} arcs" in ax.get_title()
     ax.figure.canvas.draw()
+
+
+def test_arrows_say_whether_a_probability_is_raised_or_lowered():
+    """By the shape of the head and by dashes, not by colours alone."""
+    rng = np.random.default_rng(1)
+    a = rng.random(3000) < 0.4
+    more = np.where(a, rng.random(3000) < 0.8, rng.random(3000) < 0.2)
+    less = np.where(a, rng.random(3000) < 0.05, rng.random(3000) < 0.45)
+    web = DependencyNetwork().fit(Table({"a": a, "more": more, "less": less}))
+    frame = web.to_frame()
+    told = {(p, t): (i, c) for p, t, _, i, c, _ in frame.iter_rows()}
+    assert told["a", "more"][0] == "raises"
+    assert told["a", "less"][0] == "lowers"
+    assert told["a", "more"][1] == pytest.approx(0.6, abs=0.1)
+    assert told["a", "less"][1] == pytest.approx(-0.4, abs=0.1)
+    assert "+ a → more" in web.to_text()
+    assert "− a → less" in web.to_text()
+    dot = web.to_dot().splitlines()
+    assert all(("arrowhead=tee" in line) == ('"less"' in line) for line in dot if "->" in line)
+    picture = web.to_svg()
+    n_lower = frame.filter(influence="lowers").height
+    assert picture.count('stroke-dasharray="6 4"') == n_lower + 1  # and in the legend
+    assert "raises P(more = True), on average from" in picture
+    _, data = read_page(web.to_html())
+    assert data["influence"] == frame["influence"].to_list()
+
+
+def test_an_influence_may_vary():
+    """What b does to c depends on a."""
+    rng = np.random.default_rng(2)
+    a, b = rng.random((2, 8000)) < 0.5
+    c = rng.random(8000) < np.where(a, np.where(b, 0.6, 0.9), np.where(b, 0.4, 0.1))
+    web = DependencyNetwork().fit(Table({"a": a, "b": b, "c": c}, defaults=False))
+    told = {(p, t): i for p, t, i in web.to_frame()["predictor", "target", "influence"].rows()}
+    assert told["a", "c"] == "raises"
+    assert told["b", "c"] == "varies"
+    assert "±" in web.to_text()
 
 
 def test_names_do_not_overlap(web):
@@ -59,11 +98,11 @@ def test_names_do_not_overlap(web):
     figure = ax.figure
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in ax.texts]
-    assert len(boxes) >= 6
+    assert len(boxes) >= 10
     for k, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:k])
         assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
-    assert "all" in ax.get_title()
+    assert "all" in ax.texts[0].get_text()
 
 
 def test_into_axes_that_are_there(web):
@@ -77,7 +116,7 @@ def test_into_axes_that_are_there(web):
 
 def test_nothing_to_draw():
     web = DependencyNetwork().fit(np.random.default_rng(5).integers(0, 2, (50, 4)))
-    assert "no column depends on another" in web.plot().get_title()
+    assert "no column depends on another" in web.plot().texts[0].get_text()
     assert "nothing to draw" in web.to_html()
 
 
@@ -93,7 +132,7 @@ def test_svg_and_dot(web):
     lines = web.to_dot(top=6).splitlines()
     assert (lines[0], len(lines), lines[-1]) == ("digraph network {", 8, "}")
     assert 'alert(\\"1\\")' in web.to_dot()
-    assert lines[1].endswith("[penwidth=4.50];")
+    assert "[penwidth=4.50, " in lines[1]
 
 
 # Pages

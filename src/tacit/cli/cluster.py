@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["COMMAND", "cluster", "traits_json"]
 
 _CRITERIA = {"cheeseman_stutz": "Cheeseman–Stutz", "bic": "BIC", "icl": "ICL"}
+_AXES = _CRITERIA | {"cheeseman_stutz": "Cheeseman–Stutz score (nats)"}
 _search_option = partial(typer.Option, rich_help_panel="The number of clusters")
 _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 
@@ -116,7 +117,7 @@ def cluster(
     ]
     page = partial(
         profile.to_html, f"Clusters of {source.path.name}", rows,
-        curve=_curve(selection, criterion), criterion=_CRITERIA[criterion],
+        curve=_curve(selection, criterion), criterion=_AXES[criterion],
     )  # fmt: skip
     for path in outputs:
         shown = profile if path.suffix.lower() in PICTURES else model

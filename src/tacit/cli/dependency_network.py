@@ -59,15 +59,18 @@ def dependency_network(
     """Grow a tree for every column given all others, and list what depends on what.
 
     An arc goes from a predictor to a target if the target's tree asks about the predictor. Its gain
-    is what these questions add to the score of the tree.
+    is what these questions add to the score of the tree in nats (for gini, in records). It raises
+    or lowers the probability that the target is not its default, or varies: where the predictor is
+    not its default, that probability differs by the change.
 
     Output: a page to explore (.html), the model (.tacit), a picture of the strongest arcs (.svg,
     .png, .pdf, .dot), or all arcs (.csv, .parquet, …).
 
     JSON: an object with records, columns, leaves (of all trees), arcs (a list of objects with
-    predictor, target, gain and rank, the strongest first), log_likelihood (an object: train and,
-    with --test, test; the mean over the records of the sum over the columns of log P(own value |
-    all others)) and, with --recommend, items: a list of objects with item and probability.
+    predictor, target, gain, influence, change and rank, the strongest first), log_likelihood (an
+    object: train and, with --test, test; the mean over the records of the sum over the columns of
+    log P(own value | all others)) and, with --recommend, items: a list of objects with item and
+    probability.
 
     Example: `tacit dependency-network baskets.dat --recommend milk,bread --top 5 -o network.html`
     """

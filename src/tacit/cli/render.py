@@ -253,9 +253,10 @@ def subsets_grid(subsets: Sequence[Subset]) -> Grid:
 
 def arcs_grid(arcs: pl.DataFrame) -> Grid:
     """Lay out what depends on what, the strongest first."""
-    grid = _grid(["predictor", "target"], ["gain"])
-    for predictor, target, gain in arcs.select("predictor", "target", "gain").iter_rows():
-        grid.add_row(predictor, target, f"{gain:,.1f}")
+    grid = _grid(["predictor", "target", "influence"], ["change", "gain"])
+    for row in arcs.select("predictor", "target", "influence", "change", "gain").iter_rows():
+        *texts, change, gain = row
+        grid.add_row(*texts, f"{change:+.1%}", f"{gain:,.1f}")
     return grid
 
 

@@ -81,7 +81,7 @@ def write_model(
             case ".tacit":
                 model.save(path)
             case ".html" | ".htm":
-                path.write_text(model.to_html() if page is None else page(), "utf-8")
+                path.write_text(_page(model.to_html() if page is None else page(), path), "utf-8")
             case ".svg" if hasattr(model, "to_svg"):
                 path.write_text(model.to_svg(**shown), "utf-8")
             case ".dot":
@@ -90,6 +90,15 @@ def write_model(
                 save_figure(model.plot(**shown), path)
             case _:
                 write_frame(model.to_frame() if frame is None else frame(), path)
+
+
+def _page(text: str, path: Path) -> str:
+    """Return a page as it is, and a table as a page of its own."""
+    if text.startswith("<!DOCTYPE"):
+        return text
+    from tacit.plot.page import PAGE_STYLE, document
+
+    return document(path.stem, PAGE_STYLE, text)
 
 
 def save_figure(ax: Any, path: Path) -> None:

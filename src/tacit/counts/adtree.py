@@ -14,6 +14,7 @@ from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.counter import Counter, Layout, Tables
 from tacit.errors import FileError, InputError
 from tacit.machine import available_memory, check_int, human_bytes
+from tacit.plot.html import Result, pairs_html
 
 if TYPE_CHECKING:
     import os
@@ -298,7 +299,7 @@ class ADTree(Counter, store.Saved):
 
 
 @dataclass(frozen=True)
-class TreeStats:
+class TreeStats(Result):
     """The size of an :class:`ADTree`, and bounds for it after the paper's appendix A.
 
     The paper has the bounds for columns of two values; here a column of k values counts k - 1 times
@@ -344,6 +345,9 @@ class TreeStats:
             ("worst case, any records", f"{_number(self.most_nodes)}"),
             ("worst case, no value left out", f"{_number(self.most_dense)}"),
         ]
+
+    def _html(self) -> str:
+        return pairs_html(self.rows(), title="ADTree")
 
     def __str__(self) -> str:
         rows = self.rows()

@@ -14,6 +14,7 @@ from tacit.counts.contingency.cells import MAX_CELLS
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits
+from tacit.plot.html import Result
 from tacit.schema import check_query
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ _MAX_CACHED = 50_000  # lists of names whose positions are cached
 _CELL_BYTES = 24  # while a dense table is worked out
 
 
-class Counter(ABC):
+class Counter(Result, ABC):
     """Answers how often combinations of values occur in a table.
 
     All counters give the same numbers, also for weighted records, bit for bit: they differ in what
@@ -256,7 +257,7 @@ class Counter(ABC):
         return f"{type(self).__name__} of {shape}"
 
 
-class Tables(Sequence[ContingencyTable]):
+class Tables(Result, Sequence[ContingencyTable]):
     """Dense contingency tables, one after another in one array.
 
     Attributes

@@ -10,8 +10,9 @@ import polars as pl
 
 from tacit import _core
 from tacit.counts.exact import Exact, ExactCounts, combine, count_digits, rounded, total_weight
-from tacit.counts.formatting import label_text
+from tacit.counts.formatting import label_text, show_number
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
+from tacit.plot.html import Result, frame_html
 
 if TYPE_CHECKING:
     from tacit.schema import Label, Schema
@@ -43,7 +44,7 @@ def _all_counts(schema: Schema, stored: Counts, total: int | float) -> Counts:
     return counts
 
 
-class OneWay:
+class OneWay(Result):
     """Counts of every value of every column.
 
     Attributes
@@ -101,6 +102,10 @@ class OneWay:
                 "fraction": self.counts / self.total if self.total else np.zeros(len(self.counts)),
             }
         )
+
+    def _html(self) -> str:
+        title = f"Counts of {len(self.schema):,} columns, {show_number(self.total)} records"
+        return frame_html(self.to_frame(), title=title)
 
     def __repr__(self) -> str:
         return f"OneWay of {len(self.schema)} columns, {self.total:,} records\n{self.to_frame()}"

@@ -11,10 +11,11 @@ import polars as pl
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.exact import ExactCounts, combine, count_digits, rounded
-from tacit.counts.formatting import label_text
+from tacit.counts.formatting import label_text, show_number
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int
+from tacit.plot.html import Result, frame_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,7 +135,7 @@ def _all_counts(schema: Schema, a: int, b: int, stored: Any, of_a: Counts, of_b:
     return counts
 
 
-class Pairs:
+class Pairs(Result):
     r"""Counts of all pairs of columns.
 
     Only co-occurrences of stored values are held; the rest of any two-way table follows from
@@ -250,6 +251,11 @@ class Pairs:
                     pl.Series(f"{side}_label", [label_text(x) for _, x in named], dtype=pl.String),
                 )
         return frame
+
+    def _html(self) -> str:
+        n, total = len(self.schema), show_number(self.total)
+        title = f"Strongest pairs of values of {n:,} columns, {total} records"
+        return frame_html(self.strongest(), title=title)
 
     def __repr__(self) -> str:
         n = len(self.schema)

@@ -19,6 +19,7 @@ from tacit.counts.counter import Counter, Layout, Tables
 from tacit.counts.engines import Bitmaps, Scan
 from tacit.errors import refuse_partitions
 from tacit.machine import available_memory, check_int
+from tacit.plot.html import Result, table_html
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +72,7 @@ def counter(table: StoredRecords, *, memory_limit: int | None = None, memo: int 
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Result):
     """Which engine would answer a question, and what each is expected to cost.
 
     Attributes
@@ -86,6 +87,15 @@ class Plan:
     scan: float
     bitmaps: float
     tree: float
+
+    def _html(self) -> str:
+        costs = [(name, getattr(self, name)) for name in ("scan", "bitmaps", "tree")]
+        rows = [
+            (f"{name}{' (chosen)' if name == self.engine else ''}", f"{cost:,.0f}")
+            for name, cost in costs
+        ]
+        note = "answered before: nothing to count" if self.engine == "memo" else ""
+        return table_html(["engine", "expected cost (ns)"], rows, title="Plan", note=note)
 
 
 class Planner(Counter):

@@ -11,10 +11,11 @@ import polars as pl
 from tacit import _core
 from tacit.counts.contingency.table import ContingencyTable
 from tacit.counts.exact import ExactCounts, combine, count_digits, rounded
-from tacit.counts.formatting import free_name, label_text
+from tacit.counts.formatting import free_name, label_text, show_number
 from tacit.counts.one_way import OneWay, sum_by_column
 from tacit.counts.records import Counts, StoredRecords, Subset, derive
 from tacit.machine import check_fits
+from tacit.plot.html import Result, frame_html
 
 if TYPE_CHECKING:
     from tacit.schema import Schema
@@ -56,7 +57,7 @@ def _all_counts(
     return counts
 
 
-class TwoWay:
+class TwoWay(Result):
     r"""Counts of a target against every other column.
 
     Attributes
@@ -114,6 +115,12 @@ class TwoWay:
                 free_name("count", [name]): self.counts[codes, cells],
             }
         )
+
+    def _html(self) -> str:
+        target, n = self.schema.names[self.target], len(self.schema)
+        total = show_number(self.singles.total)
+        title = f"{target} against {n - 1:,} columns, {total} records"
+        return frame_html(self.to_frame(), title=title)
 
     def __repr__(self) -> str:
         name = self.schema.names[self.target]

@@ -81,6 +81,9 @@ class ClusterModel(ClusterMixin, Estimator):  # type: ignore[misc]
         """Return the clusters as a frame; see :meth:`Profile.to_frame`."""
         return self.profile().to_frame()
 
+    def _html_of_fit(self) -> str:
+        return self.profile()._repr_html_()
+
     def to_html(self, title: str = "Clusters", *, top: int = 8) -> str:
         """Return a page about the clusters; see :meth:`Profile.to_html`.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.machine import check_fits, check_int
 from tacit.parameters import make_generator
+from tacit.plot.html import html_frame, picture_html, text_html
 from tacit.scale import as_partitioned
 from tacit.statistic import Statistic
 
@@ -287,18 +287,25 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
         check_is_fitted(self)
         return draw_scene(self._scene(), ax)
 
-    def to_html(self) -> str:
-        """Return a line about the model and its picture; of a very wide one, all of its text."""
+    def to_html(self, title: str | None = None) -> str:
+        """Return a page with the picture; of a very wide model, with its text.
+
+        Parameters
+        ----------
+        title : str, optional
+            By default what kind of model it is.
+        """
+        from tacit.plot.page import PAGE_STYLE, document
+
+        check_is_fitted(self)
+        body = f"{html_frame(self._html_of_fit())}\n"
+        return document(title or type(self).__name__, PAGE_STYLE, body)
+
+    def _html_of_fit(self) -> str:
         text = self.to_text()
         if len(self.column_names_) > _MOST_DRAWN:
-            return f"<pre>{escape(text)}</pre>"
-        return f"<pre>{escape(text.partition(chr(10))[0])}</pre>{self.to_svg()}"
-
-    def _repr_html_(self) -> str:
-        if hasattr(self, "n_features_in_"):
-            return self.to_html()
-        shown: str = super()._repr_html_()
-        return shown
+            return text_html(text)
+        return text_html(text.partition("\n")[0]) + picture_html(self.to_svg())
 
 
 def probabilities(logs: Floats, rows: NDArray[np.int64] | None = None, hint: str = "") -> Floats:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.plot.page import logarithmic
+from tacit.plot.theme import INK
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -18,11 +24,12 @@ __all__ = [
     "new_axes",
     "number_formatter",
     "room",
+    "scale_skewed",
     "shorten",
+    "wrap_text",
     "write_cells",
 ]
 
-INK = "#1a1a1a"
 _LONGEST = 24  # characters of a label
 
 
@@ -35,6 +42,15 @@ def shorten(text: str, longest: int = _LONGEST) -> str:
     line = " ".join(text.split())
     line = line if len(line) <= longest else line[: longest - 1] + "…"
     return line.replace("$", r"\$")
+
+
+def wrap_text(text: str, longest: int) -> str:
+    """Return the text in lines of at most so many characters; dollars are no formula.
+
+    >>> wrap_text("a label that goes on and on and on", 16).splitlines()
+    ['a label that', 'goes on and on', 'and on']
+    """
+    return "\n".join(wrap(text, longest, break_on_hyphens=False) or [""]).replace("$", r"\$")
 
 
 def new_axes(
@@ -66,6 +82,17 @@ def number_formatter(percent: bool) -> Any:
     from matplotlib import ticker
 
     return ticker.PercentFormatter(1) if percent else ticker.StrMethodFormatter("{x:,.10g}")
+
+
+def scale_skewed(ax: Axes, values: Sequence[float]) -> None:
+    """Make the axis of x logarithmic if its values ask for it; zero keeps a place."""
+    if logarithmic(values) is None:
+        return
+    least = min(x for x in values if x > 0)
+    if min(values) > 0:
+        ax.set_xscale("log")
+    else:
+        ax.set_xscale("symlog", linthresh=least)
 
 
 def room(ax: Axes) -> tuple[float, float]:

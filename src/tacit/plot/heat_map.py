@@ -13,6 +13,7 @@ from tacit.plot.drawing import (
     number_formatter,
     room,
     shorten,
+    wrap_text,
     write_cells,
 )
 
@@ -76,17 +77,18 @@ def bars(
     *,
     percent: bool = False,
     texts: Sequence[str] | None = None,
-    longest: int = 24,
+    wrap: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a horizontal bar for each label, the first on top.
 
     `measure` is what the values are; `percent`: they are fractions. `texts` are written at the
-    bars' ends, and of labels no more than the `longest` number of characters.
+    bars' ends. Labels are cut short, or shown in full in lines of `wrap` characters.
     """
-    names = [shorten(text, longest) for text in labels]
-    beyond = max([0, *(len(name) - 24 for name in names)])
-    ax = new_axes(ax, 6.4 + 0.075 * beyond, 1.2 + 0.3 * len(names))
+    names = [shorten(text) if wrap is None else wrap_text(text, wrap) for text in labels]
+    lines = [line for name in names for line in name.split("\n")]
+    beyond = max([0, *(len(line) - 24 for line in lines)])
+    ax = new_axes(ax, 6.4 + 0.075 * beyond, 1.2 + 0.12 * len(names) + 0.18 * len(lines))
     drawn = ax.barh(range(len(names)), values, color="#4c8fc4")
     if texts is not None:
         ax.bar_label(drawn, list(texts), padding=3, fontsize=font_size(len(names)), color=INK)

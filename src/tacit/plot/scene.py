@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from tacit.plot.drawing import new_axes, room
+from tacit.plot.theme import PAPER, picture_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "Bow",
     "Box",
     "Curve",
     "Polygon",
@@ -29,6 +31,8 @@ __all__ = [
 
 _PER_INCH = 84.0  # pixels of a scene in an inch of a new figure
 _MOST_INCHES = 48.0
+_SELECTOR = "svg.tacit-picture"
+_SMALLEST = 0.75  # as much smaller may a picture be shown to fit a page
 _FONTS = "'DejaVu Sans', Verdana, 'Segoe UI', Helvetica, Arial, sans-serif"
 
 
@@ -59,6 +63,19 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Bow:
+    """A line that bends once, towards a point between its ends."""
+
+    start: tuple[float, float]
+    bend: tuple[float, float]
+    end: tuple[float, float]
+    width: float
+    colour: str
+    dashed: bool = False
+    title: str = ""
+
+
+@dataclass(frozen=True)
 class Polygon:
     """A filled shape with straight sides, such as the head of an arrow."""
 
@@ -82,7 +99,7 @@ class Words:
     title: str = ""
 
 
-Item: TypeAlias = Box | Curve | Polygon | Words
+Item: TypeAlias = Bow | Box | Curve | Polygon | Words
 
 
 @dataclass
@@ -140,12 +157,23 @@ def scene_svg(scene: Scene) -> str:
     """
     size = f"{scene.width:.0f}", f"{scene.height:.0f}"
     drawn = "\n".join(map(_svg_item, scene.items))
+    style = picture_style([PAPER, *(x for item in scene.items for x in _colours(item))], _SELECTOR)
+    # As wide as the page at most, and scaled down only as far as texts can be read.
+    least = min(scene.width, max(scene.width * _SMALLEST, 300.0))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" '
-        f'width="{size[0]}" height="{size[1]}" role="img" font-family="{_FONTS}">\n'
-        f'<title>{_escape(scene.title)}</title>\n<rect width="100%" height="100%" fill="#fff"/>\n'
-        f"{drawn}\n</svg>\n"
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="tacit-picture" '
+        f'viewBox="0 0 {size[0]} {size[1]}" width="{size[0]}" height="{size[1]}" role="img" '
+        f'font-family="{_FONTS}" style="max-width:100%;min-width:{least:.0f}px;height:auto">\n'
+        f"<title>{_escape(scene.title)}</title>\n<style>\n{style}</style>\n"
+        f'<rect width="100%" height="100%" fill="{PAPER}"/>\n{drawn}\n</svg>\n'
     )
+
+
+def _colours(item: Item) -> tuple[str, ...]:
+    """Return the colours of an item that may be others where it is dark."""
+    if isinstance(item, Box):
+        return item.fill, item.stroke or ""
+    return (item.fill if isinstance(item, Polygon) else item.colour,)
 
 
 def _escape(text: str) -> str:
@@ -179,6 +207,13 @@ def _svg_item(item: Item) -> str:
             f'<path d="{path}" fill="none" stroke="{item.colour}" '
             f'stroke-width="{item.width:.2f}">{note}</path>'
         )
+    if isinstance(item, Bow):
+        (x, y), (bx, by), (nx, ny) = item.start, item.bend, item.end
+        dashes = ' stroke-dasharray="6 4"' if item.dashed else ""
+        return (
+            f'<path d="M{x:.1f} {y:.1f}Q{bx:.1f} {by:.1f} {nx:.1f} {ny:.1f}" fill="none" '
+            f'stroke="{item.colour}" stroke-width="{item.width:.2f}"{dashes}>{note}</path>'
+        )
     if isinstance(item, Polygon):
         corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in item.points)
         return f'<polygon points="{corners}" fill="{item.fill}">{note}</polygon>'
@@ -187,7 +222,7 @@ def _svg_item(item: Item) -> str:
     where += "" if item.anchor == "start" else f' text-anchor="{item.anchor}"'
     text = _escape(item.text)
     # Not all programs know paint-order, so that the halo is another text.
-    halo = f'<text {where} fill="#fff" stroke="#fff" stroke-width="3">{text}</text>'
+    halo = f'<text {where} fill="{PAPER}" stroke="{PAPER}" stroke-width="3">{text}</text>'
     words = f'<text {where} fill="{item.colour}">{note}{text}</text>'
     return halo + words if item.halo else words
 
@@ -239,6 +274,17 @@ def _draw_item(ax: Axes, item: Item, points: float) -> None:
                 facecolor="none",
                 edgecolor=item.colour,
                 linewidth=item.width * points,
+                capstyle="butt",
+            )
+        )
+    elif isinstance(item, Bow):
+        ax.add_patch(
+            PathPatch(
+                Path([item.start, item.bend, item.end], [Path.MOVETO, Path.CURVE3, Path.CURVE3]),
+                facecolor="none",
+                edgecolor=item.colour,
+                linewidth=item.width * points,
+                linestyle=(0, (4, 2.5)) if item.dashed else "-",
                 capstyle="butt",
             )
         )

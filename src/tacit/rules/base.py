@@ -124,6 +124,9 @@ class RuleModel(Listed, Estimator):
         listing: Listing = self.rules_._listing(top)
         return listing
 
+    def _html_of_fit(self) -> str:
+        return self.to_html(20)
+
     # Files
 
     @abstractmethod

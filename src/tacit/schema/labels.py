@@ -275,9 +275,9 @@ def _comparable(
     if one.dtype.kind == other.dtype.kind:
         return one, other
     for numbers in (one, other):
-        if numbers.dtype.kind != "f" and len(numbers):  # they ascend
-            if not -_EXACT <= numbers[0] <= numbers[-1] <= _EXACT:
-                return None
+        whole = numbers.dtype.kind != "f" and len(numbers) > 0
+        if whole and not -_EXACT <= numbers[0] <= numbers[-1] <= _EXACT:  # they ascend
+            return None
     return one.astype(np.float64), other.astype(np.float64)
 
 

@@ -231,6 +231,9 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         head = ("columns", "score (nats)", "gain (nats)", "combinations")
         return Listing(title, head, rows, bars, f"{title} (nats)")
 
+    def _html_of_fit(self) -> str:
+        return self.to_html(20)
+
     def transform(self, X: Any) -> Any:
         """Return the chosen columns.
 

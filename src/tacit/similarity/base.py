@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
 from tacit.estimator import Estimator
+from tacit.plot.html import pairs_html
 from tacit.scale import as_partitioned, gather
 from tacit.similarity import state as files
 from tacit.similarity.grid.blocks import near_blocks
@@ -182,6 +183,9 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         rows = self._summary()
         wide = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{wide}}  {text}" for name, text in rows)
+
+    def _html_of_fit(self) -> str:
+        return pairs_html(self._summary())
 
     def to_frame(self) -> pl.DataFrame:
         """Return the training objects, or their representatives: coordinates and class.

@@ -14,6 +14,7 @@ from tacit.errors import InputError, refuse_partitions
 from tacit.estimator import Estimator
 from tacit.machine import check_int, count_jobs, human_bytes
 from tacit.parameters import make_generator, store_parameters
+from tacit.plot.html import pairs_html
 from tacit.scale import gather
 from tacit.similarity import state as files
 from tacit.similarity.graph import Kind, Triangle, graph_bytes, near_indices, similarities
@@ -428,6 +429,19 @@ class SparseComputation(TransformerMixin, Estimator):  # type: ignore[misc]
         """
         self._check_graph()
         return plot_grid(self.coords_, self.grid_, y, ax, max_objects)
+
+    def _html_of_fit(self) -> str:
+        explained = float(np.sum(self.explained_variance_ratio_))
+        return pairs_html(
+            [
+                (
+                    "projection",
+                    f"{len(self.components_)} dimensions, {explained:.1%} of variance",
+                ),
+                ("grid", " × ".join(map(str, self.grid_.resolution))),
+                ("near pairs", f"{self.n_pairs_:,}, {self.density_:.3%} of all"),
+            ]
+        )
 
     def _check_objects(self) -> None:
         check_is_fitted(self, "grid_")

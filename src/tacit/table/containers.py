@@ -265,7 +265,9 @@ def _object_series(name: str, values: Any, argument: str) -> pl.Series:
     try:
         return pl.Series(name, items, strict=True)
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{argument}: column {name!r} cannot be read: {error}") from None
+        named = ", ".join(sorted(kind.__name__ for kind in kinds))
+        why = f"it holds values of these types: {named}" if len(kinds) > 1 else error
+        raise InputError(f"{argument}: column {name!r} cannot be read: {why}") from None
 
 
 def _is_missing(item: Any) -> bool:

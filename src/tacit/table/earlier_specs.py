@@ -62,6 +62,9 @@ def _of_rules(origin: Origin, content: dict[str, Any]) -> InputSpec:
     names = content["names"]
     names = array_names(names) if origin == "array" else _checked(names)
     nominal = set(content["nominal"])
+    told = {*nominal, *map(int, content["types"]), *map(int, content["labels"])}
+    if not told <= set(range(len(names))):
+        raise ValueError("a column is not among those that have names")
     domains: list[Any] = [
         Numbers("Float64", "categorical" if k in nominal else "numeric") for k in range(len(names))
     ]

@@ -119,7 +119,7 @@ class Inputs:
         if origin_frame := isinstance(inputs.data, pl.DataFrame):
             inputs.data = as_kinds(inputs.data, inputs.kinds)
         if inputs.n_records == 0 or (origin_frame and inputs.data.width == 0):
-            what = "records" if inputs.n_records == 0 else "columns"
+            what = "columns" if len(inputs.names) == 0 else "records"
             raise InputError(f"X: there are no {what}")
         if sample_weight is not None:
             inputs.weights = read_sample_weight(sample_weight, inputs.n_records)

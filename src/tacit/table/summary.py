@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.counts.formatting import show_label
 from tacit.machine import human_bytes
+from tacit.plot.html import Result, frame_html, pairs_html
 from tacit.table.kinds import kind_reason
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ColumnSummary(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Result):
     """Size, sparsity and memory of a table.
 
     Attributes
@@ -143,7 +143,8 @@ class Summary:
         return rows
 
     def __str__(self) -> str:
-        return "\n\n".join(_aligned(rows) for rows in ([*self.rows()], self._column_rows()) if rows)
+        blocks: list[list[tuple[str, ...]]] = [[*self.rows()], self._column_rows()]
+        return "\n\n".join(_aligned(rows) for rows in blocks if rows)
 
     def _column_rows(self) -> list[tuple[str, ...]]:
         """Return a head and a row for each column, if columns were asked for."""
@@ -159,19 +160,9 @@ class Summary:
     def __repr__(self) -> str:
         return str(self)
 
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-            f"<td style='text-align:left'>{html.escape(text)}</td></tr>"
-            for name, text in self.rows()
-        )
-        head, *rows = self._column_rows() or [()]
-        details = "".join(
-            f"<tr>{''.join(f'<td>{html.escape(text)}</td>' for text in row)}</tr>" for row in rows
-        )
-        titles = "".join(f"<th>{html.escape(text)}</th>" for text in head)
-        columns = f"<table><tr>{titles}</tr>{details}</table>" if rows else ""
-        return f"<table><caption>tacit Table</caption>{cells}</table>{columns}"
+    def _html(self) -> str:
+        facts = pairs_html(self.rows(), title="Table")
+        return facts + (frame_html(self.to_frame()) if self.details else "")
 
 
 def _details(table: Any) -> tuple[ColumnSummary, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit import _core, counts, store
 from tacit.errors import InputError, refuse_partitions
-from tacit.machine import check_fits, count_jobs
+from tacit.machine import check_fits, check_int, count_jobs
 from tacit.schema import Schema, check_query
 from tacit.statistic import Partition, Statistic
 from tacit.table import build, frames, matrices, recode
@@ -550,6 +550,38 @@ class Table(Records, store.Saved):
         """
         return frames.decode_frame(self, backend, self._native)
 
+    def head(self, n: int = 5) -> Any:
+        """Return the first records as a frame, as :meth:`to_frame` does.
+
+        Parameters
+        ----------
+        n : int, default 5
+            How many, at most.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> table = tacit.Table({"sky": ["blue", "grey", "grey"], "rain": [False, True, False]})
+        >>> table.head(1).rows(), table["sky"].to_list()
+        ([('blue', False)], ['blue', 'grey', 'grey'])
+        """
+        first = np.arange(min(check_int(n, "n", 1), self.n_records))
+        return frames.decode_frame(self.take(first), None, self._native)
+
+    def __getitem__(self, columns: Any) -> Any:
+        """Return a column's labels as a series, or of a list of columns the Table of them."""
+        if isinstance(columns, str):
+            return frames.decode_frame(self.select([columns]), None, self._native)[columns]
+        if isinstance(columns, list) and all(isinstance(name, str) for name in columns):
+            return self.select(columns)
+        raise InputError(
+            "table[…] takes the name of a column or a list of names; table.take(…) takes records, "
+            f"got {columns!r}"
+        )
+
+    def __contains__(self, column: object) -> bool:
+        return column in self._schema.names
+
     # As a single partition
 
     def reduce(
@@ -618,4 +650,6 @@ class Table(Records, store.Saved):
         return self.summary().line()
 
     def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        from tacit.table.preview import preview
+
+        return preview(self)

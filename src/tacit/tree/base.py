@@ -14,6 +14,7 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator, LogProbabilities
 from tacit.machine import count_jobs
 from tacit.parameters import store_parameters
+from tacit.plot.html import picture_html
 from tacit.table.inputs import Inputs
 from tacit.table.targets import (
     class_labels,
@@ -234,13 +235,9 @@ class TreeEstimator(Estimator):
         max_depth : int, optional
             How many questions deep to go.
         """
-        from html import escape
+        from tacit.tree.drawing.page import tree_page
 
-        return (
-            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            f"<title>{escape(title)}</title>\n</head>\n<body>\n<h1>{escape(title)}</h1>\n"
-            f"{self.to_svg(max_depth)}\n</body>\n</html>\n"
-        )
+        return tree_page(self, title, max_depth)
 
     def plot(self, ax: Axes | None = None, *, max_depth: int | None = None) -> Axes:
         """Draw the tree with Matplotlib.
@@ -264,11 +261,8 @@ class TreeEstimator(Estimator):
             max_depth = self.nodes_.readable_depth(_MOST_ENDS)
         return draw_scene(tree_scene(self, max_depth), ax)
 
-    def _repr_html_(self) -> str:
-        if hasattr(self, "_model"):
-            return self.to_svg(self.nodes_.readable_depth(_MOST_ENDS))
-        diagram: str = super()._repr_html_()
-        return diagram
+    def _html_of_fit(self) -> str:
+        return picture_html(self.to_svg(self.nodes_.readable_depth(_MOST_ENDS)))
 
     def to_state(self) -> store.State:
         """Return the arrays of a file, without parameters that JSON cannot hold."""

@@ -15,6 +15,7 @@ import numpy as np
 from tacit.counts.contingency.cells import codes_of, group_totals, renumber, resolve, resolve_each
 from tacit.errors import InputError
 from tacit.machine import check_fits
+from tacit.plot.html import Result, pairs_html
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +43,7 @@ _TINY = float(np.finfo(np.float64).tiny)  # instead of a quotient that underflow
 
 
 @dataclass(frozen=True)
-class IndependenceTest:
+class IndependenceTest(Result):
     """A test of whether two columns are independent.
 
     Attributes
@@ -80,6 +81,11 @@ class IndependenceTest:
         n_cells = len(rows) * len(columns)
         check_fits(8 * n_cells, f"an array of {n_cells:,} expected counts", "use row_totals")
         return rows[:, None] * (columns / (columns.sum() or 1.0))
+
+    def _html(self) -> str:
+        numbers = {"statistic": self.statistic, "degrees of freedom": self.dof}
+        rows = [(name, f"{x:,.6g}") for name, x in (numbers | {"p-value": self.p_value}).items()]
+        return pairs_html(rows, title="Test of independence")
 
     def __repr__(self) -> str:
         return (

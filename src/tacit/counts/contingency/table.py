@@ -15,6 +15,7 @@ from tacit.counts.contingency.plot import Normalize, plot
 from tacit.counts.contingency.text import html_text, plain_text, to_frame
 from tacit.errors import InputError
 from tacit.machine import check_fits
+from tacit.plot.html import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,7 +32,7 @@ __all__ = ["ContingencyTable", "SomeColumns"]
 SomeColumns: TypeAlias = "str | int | Sequence[str | int]"
 
 
-class ContingencyTable:
+class ContingencyTable(Result):
     r"""Counts for every combination of labels of some columns.
 
     It has one of two forms, with the same methods. The dense form is an array with an axis for each
@@ -480,5 +481,5 @@ class ContingencyTable:
     def __repr__(self) -> str:
         return plain_text(self)
 
-    def _repr_html_(self) -> str:
+    def _html(self) -> str:
         return html_text(self)

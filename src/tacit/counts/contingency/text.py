@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import polars as pl
 from tacit.counts.contingency.cells import codes_of
 from tacit.counts.formatting import free_name, label_column, show_label, show_number
 from tacit.machine import check_fits
+from tacit.plot.html import frame_html, table_html
 
 if TYPE_CHECKING:
     from tacit.counts.contingency.table import ContingencyTable
@@ -73,18 +73,10 @@ def plain_text(table: ContingencyTable) -> str:
 
 def html_text(table: ContingencyTable) -> str:
     """Return the counts as HTML."""
-    above = f"<div>{html.escape(title(table))}</div>"
     if not _fits(table, _WIDEST_HTML):
-        return above + table.to_frame()._repr_html_()
+        return frame_html(table.to_frame(), title=title(table))
     head, body = _grid(table)
-    lines = ["<table><tr>" + "".join(f"<th>{html.escape(t)}</th>" for t in head) + "</tr>"]
-    for label, *counts in body:
-        lines.append(
-            f"<tr><th>{html.escape(label)}</th>"
-            + "".join(f"<td>{count}</td>" for count in counts)
-            + "</tr>"
-        )
-    return "".join([above, *lines, "</table>"])
+    return table_html(head, body, title=title(table))
 
 
 def _fits(table: ContingencyTable, widest: int) -> bool:

@@ -33,6 +33,7 @@ from tacit.mixture.lockstep import MIN_GAIN
 from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
 from tacit.parameters import store_parameters
+from tacit.plot.html import text_html
 from tacit.scale import PartitionedTable, as_partitioned
 from tacit.table import Table
 from tacit.table.input_spec import InputSpec, Numbers, array_names
@@ -342,6 +343,9 @@ class KMeans(
             cells = self.schema_.cells
             return self.cluster_centers_[:, cells[c] : cells[c + 1]].copy()
         return self.cluster_centers_[:, self._position(column)].copy()
+
+    def _html_of_fit(self) -> str:
+        return text_html(self.to_text()) if self.schema_ is None else super()._html_of_fit()
 
     def to_text(self, top: int = 5) -> str:
         """Describe the clusters: their sizes, and what sets each apart from all records.

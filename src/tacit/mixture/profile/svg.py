@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from tacit.plot.page import COLOURS, Chart
+from tacit.plot.page import COLOURS, Chart, logarithmic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,7 @@ def size_bar(fraction: float, largest: float, width: int = 160) -> str:
 
 
 def lift_bar(
-    lift: float, lower: float, upper: float, colour: str, scale: Scale, width: int = 110
+    lift: float, lower: float, upper: float, colour: str, scale: Scale, width: int = 96
 ) -> str:
     """Draw a lift as a bar that begins at 1, and its interval as a thin line."""
     one, end = scale.position(1, width), scale.position(lift, width)
@@ -78,8 +78,10 @@ def lift_bar(
 def curve(points: Sequence[tuple[int, float]], criterion: str, chosen: int) -> str:
     """Draw scores by the number of clusters, with a ring around the one that was chosen."""
     drawn = [(k, score) for k, score in points if math.isfinite(score)]
-    numbers = [k for k, _ in points]
-    chart = Chart((460, 200), 84, numbers, [score for _, score in drawn])
+    numbers = sorted({k for k, _ in points})
+    chart = Chart(
+        (460, 220), 84, numbers, [score for _, score in drawn], logarithmic(numbers) or float
+    )
     chart.line(drawn, MORE)
     chart.elements += [
         f'<circle cx="{chart.x(k):.1f}" cy="{chart.y(score):.1f}" r="6" fill="none" '
@@ -87,19 +89,9 @@ def curve(points: Sequence[tuple[int, float]], criterion: str, chosen: int) -> s
         for k, score in drawn
         if k == chosen
     ]
-    chart.label(_ticks(min(numbers), max(numbers), chosen), chosen, "clusters", ",.6g")
+    among = chosen if chosen in numbers else None
+    chart.label(numbers, among, "number of clusters", criterion, ",.6g")
     return chart.to_svg(f"{criterion} by number of clusters; chosen: {chosen}")
-
-
-def _ticks(first: int, last: int, chosen: int) -> list[int]:
-    """Return some numbers along the axis: its ends, the chosen one, and what has room between."""
-    step = max(1, round((last - first) / 8))
-    shown = list(dict.fromkeys([first, last, min(max(chosen, first), last)]))
-    for k in range(first, last, step):
-        if all(abs(k - other) >= max(1, step * 0.8) for other in shown):
-            shown.append(k)
-    room = max(1, (last - first) / 24)
-    return [k for k in shown if k == chosen or abs(k - chosen) >= room]
 
 
 def _svg(width: int, *parts: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from tacit.network.bayes_net.layout import lay_out_layers
 from tacit.network.bayes_net.text import net_line
 from tacit.plot.scene import Box, Curve, Polygon, Scene, Words, fit, text_width
+from tacit.plot.theme import FILL, INK, STROKE, WARM
 
 if TYPE_CHECKING:
     from tacit.network.bayes_net.net_estimator import NetEstimator
@@ -19,7 +20,6 @@ _SIZE = 12.0  # of type
 _HEIGHT, _GAP = 26.0, 12.0  # of boxes, and between them
 _WIDEST = 170.0  # of a box
 _MARGIN, _BETWEEN = 16.0, 64.0  # around everything, and between layers
-_INK, _LINE, _FILL, _ROOT = "#1a1a1a", "#7a8794", "#eef3f8", "#fdf3e1"
 _HEAD = 7.0  # the length of an arrow's head
 
 
@@ -48,20 +48,20 @@ def net_scene(net: NetEstimator) -> Scene:
             points += [(float(left[k]), bend + _MARGIN), (float(left[k] + wide[k]), bend + _MARGIN)]
         tip = float(left[layers[child]]), float(y[child])
         title = f"{net.column_names_[parent]} → {net.column_names_[child]}"
-        scene.items.append(Curve((*points, (tip[0] - _HEAD + 1, tip[1])), 1.1, _LINE, title))
+        scene.items.append(Curve((*points, (tip[0] - _HEAD + 1, tip[1])), 1.1, STROKE, title))
         head = (tip, (tip[0] - _HEAD, tip[1] - _HEAD / 2), (tip[0] - _HEAD, tip[1] + _HEAD / 2))
-        scene.items.append(Polygon(head, _LINE))
+        scene.items.append(Polygon(head, STROKE))
     for k, column in enumerate(net.schema_):
         x, middle = float(left[layers[k]]), float(y[k])
-        fill = _FILL if net.parents_[k] else _ROOT
+        fill = FILL if net.parents_[k] else WARM
         title = f"{column.name}: {', '.join(map(str, column.labels[:12]))}"
         top, wide_box = middle - _HEIGHT / 2, float(widths[k])
         scene.items.append(
-            Box(x, top, wide_box, _HEIGHT, fill, _LINE, 1.0, radius=5.0, title=title)
+            Box(x, top, wide_box, _HEIGHT, fill, STROKE, 1.0, radius=5.0, title=title)
         )
         text = fit(column.name, wide_box - 12, _SIZE)
         centre = x + wide_box / 2
         scene.items.append(
-            Words(centre, middle + _SIZE * 0.36, text, _SIZE, _INK, "middle", title=title)
+            Words(centre, middle + _SIZE * 0.36, text, _SIZE, INK, "middle", title=title)
         )
     return scene

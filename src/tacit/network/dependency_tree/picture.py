@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tacit.network.dependency_tree.text import by_weight, middle_of, nats, strengths
 from tacit.plot import Box, Curve, Scene, Words, fit, text_width
+from tacit.plot.theme import FAINT, FILL, INK, SHADE, STROKE, WARM
 
 if TYPE_CHECKING:
     from tacit.network.dependency_tree.dependency_tree import DependencyTree
@@ -17,8 +18,6 @@ _HEIGHT, _ROW = 22.0, 30.0
 _WIDEST = 190.0  # pixels of a name
 _GAP, _FLAT = 96.0, 42.0  # between a box and the next one, and the part with a number on it
 _PAD, _MARGIN = 9.0, 16.0
-_INK, _FAINT = "#1a1a1a", "#5b6673"
-_LABELS, _NUMBERS, _BORDER, _EDGE = "#f3f6fa", "#fbf3e6", "#8294a8", "#2f6690"
 
 
 def tree_scene(tree: DependencyTree) -> Scene:
@@ -42,8 +41,8 @@ def tree_scene(tree: DependencyTree) -> Scene:
         top + max(rows, 1) * _ROW + _MARGIN,
         title,
     )
-    scene.items.append(Words(_MARGIN, _MARGIN + 14, title, _TITLE, _INK, bold=True))
-    scene.items.append(Words(_MARGIN, _MARGIN + 33, note, _SMALL, _FAINT))
+    scene.items.append(Words(_MARGIN, _MARGIN + 14, title, _TITLE, INK, bold=True))
+    scene.items.append(Words(_MARGIN, _MARGIN + 33, note, _SMALL, FAINT))
     strength = strengths(tree.weights_)
     middles = [top + row * _ROW + _ROW / 2 for row in height]
     for column in rooted.order[1:].tolist():
@@ -53,19 +52,19 @@ def tree_scene(tree: DependencyTree) -> Scene:
         turns = (right - _GAP, middles[parent]), (right - _FLAT, middles[column])
         points = (begin, *turns[begin[0] > turns[0][0] - 1 :], (right, middles[column]))
         title = f"{names[parent]} – {names[column]}: {_edge_title(tree, edge)}"
-        scene.items.append(Curve(points, 0.8 + 5.2 * strength[edge], _EDGE, title))
+        scene.items.append(Curve(points, 0.8 + 5.2 * strength[edge], SHADE, title))
     for column in rooted.order[1:].tolist():
         weight = nats(float(tree.weights_[int(rooted.edge[column])]))
         x, y = _MARGIN + lefts[depth[column]] - 6, middles[column] - 5
-        scene.items.append(Words(x, y, weight, _SMALL, _FAINT, anchor="end", halo=True))
+        scene.items.append(Words(x, y, weight, _SMALL, FAINT, anchor="end", halo=True))
     for column, text in enumerate(texts):
         x, y = _MARGIN + lefts[depth[column]], middles[column]
-        fill = _NUMBERS if tree._layout.numeric[column] else _LABELS
+        fill = WARM if tree._layout.numeric[column] else FILL
         scene.items.append(
-            Box(x, y - _HEIGHT / 2, widths[column], _HEIGHT, fill, _BORDER, 1.0, 6.0,
+            Box(x, y - _HEIGHT / 2, widths[column], _HEIGHT, fill, STROKE, 1.0, 6.0,
                 title=names[column])
         )  # fmt: skip
-        scene.items.append(Words(x + _PAD, y + 4, text, _TYPE, _INK, title=names[column]))
+        scene.items.append(Words(x + _PAD, y + 4, text, _TYPE, INK, title=names[column]))
     return scene
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
+from tacit.plot.html import Result, table_html
 from tacit.schema.types import label_series
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ _LONGEST = 24  # rows of the text
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Distribution:
+class Distribution(Result):
     """Probabilities of every combination of labels of some columns, given evidence.
 
     Attributes
@@ -119,6 +121,18 @@ class Distribution:
             ]
         )
         return frame.with_columns(pl.Series(name, self.probabilities.ravel()))
+
+    def _html(self) -> str:
+        rows = [
+            [*(_text(c.labels[k]) for c, k in zip(self.columns, cell, strict=True)),
+             _number(float(self.probabilities[cell]))]
+            for cell in islice(np.ndindex(*self.probabilities.shape), _LONGEST)
+        ]  # fmt: skip
+        given = ", ".join(f"{name} = {_text(label)}" for name, label in self.given.items())
+        title = f"P({', '.join(self.names)}{' | ' + given if given else ''})"
+        left = self.probabilities.size - len(rows)
+        note = f"… and {left:,} more: see to_frame()" if left > 0 else ""
+        return table_html([*self.names, "probability"], rows, title=title, note=note)
 
     def __repr__(self) -> str:
         shape = self.probabilities.shape

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from tacit.errors import InputError, did_you_mean
 from tacit.machine import check_int
+from tacit.plot.html import html_frame, table_html
 from tacit.rules.boosted.rule_set import BoostedRule, score_text
 
 if TYPE_CHECKING:
@@ -157,7 +157,9 @@ class Explanation:
         top, output
             As for :meth:`to_text`.
         """
-        return f"<pre>{html.escape(self.to_text(top, output))}</pre>"
+        headline, *lines = self.to_text(top, output).splitlines()
+        rows = [line.strip().partition(" ")[::2] for line in lines]
+        return html_frame(table_html(["adds", "if"], rows, title=headline))
 
     def __str__(self) -> str:
         return self.to_text()

@@ -11,6 +11,7 @@ import polars as pl
 from tacit.listing import Listing
 from tacit.machine import check_int
 from tacit.parameters import check_choice
+from tacit.plot.html import Result
 from tacit.rules.conditions import RuleSequence, join_conditions, show_count
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _MOST_OUTPUTS = 6  # that one line lists
 
 
 @dataclass(frozen=True)
-class BoostedRule:
+class BoostedRule(Result):
     """Conditions that must all hold, and what is added to the scores of some outputs if they do.
 
     Attributes

@@ -11,6 +11,7 @@ import polars as pl
 from tacit.errors import InputError
 from tacit.listing import Listing
 from tacit.machine import check_int
+from tacit.plot.html import Result
 from tacit.rules.conditions import (
     CONDITION_TYPES,
     ConditionArrays,
@@ -86,7 +87,7 @@ class ListArrays(ConditionArrays):
 
 
 @dataclass(frozen=True)
-class CoveringRule:
+class CoveringRule(Result):
     """Conditions that must all hold, and the class that is predicted if they do.
 
     Attributes

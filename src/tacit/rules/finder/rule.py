@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tacit.plot.html import Result
+
 if TYPE_CHECKING:
     from tacit.schema import Label
 
@@ -12,7 +14,7 @@ __all__ = ["Rule", "show_conditions"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Result):
     """Conditions under which a column tends to have a value.
 
     Attributes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 import time
 from numbers import Integral, Real
@@ -246,9 +245,7 @@ class RuleFinder(Listed, Estimator):
             percent=self.criterion in ("confidence", "wilson"),
         )
 
-    def _repr_html_(self) -> str:
-        if not hasattr(self, "rules_"):
-            return f"<pre>{html.escape(repr(self))}</pre>"
+    def _html_of_fit(self) -> str:
         return self.to_html()
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
-from tacit.plot.drawing import new_axes
+from tacit.plot.drawing import new_axes, scale_skewed
+from tacit.plot.html import Result, frame_html, pairs_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ __all__ = ["Cut", "CutPath", "MinimumCut"]
 
 
 @dataclass(frozen=True, repr=False)
-class _NodeSet:
+class _NodeSet(Result):
     """Members of a graph, against the rest."""
 
     members: NDArray[np.bool_]
@@ -56,11 +57,17 @@ class _NodeSet:
             x, y = points[chosen, :2].T
             ax.scatter(x, y, s=9, color=colour, linewidths=0, label=label)
         ax.legend(frameon=False)
+        ax.set(xlabel="first dimension", ylabel="second dimension")
         ax.set_title(self.to_text(), fontsize="medium")
         return ax
 
     def _numbers(self) -> dict[str, float]:
         raise NotImplementedError
+
+    def _html(self) -> str:
+        members = f"{int(self.members.sum()):,} of {len(self.members):,} nodes"
+        numbers = [(name, f"{value:.6g}") for name, value in self._numbers().items()]
+        return pairs_html([("members", members), *numbers], title=type(self).__name__)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.to_text()}>"
@@ -123,7 +130,7 @@ class Cut(_NodeSet):
 
 
 @dataclass(frozen=True, repr=False)
-class CutPath:
+class CutPath(Result):
     """The cuts of a graph for all balances.
 
     Attributes
@@ -168,8 +175,12 @@ class CutPath:
         """
         ax = new_axes(ax, 6.0, 4.0)
         ax.step(*self.to_frame().to_numpy().T, where="post")
-        ax.set(xlabel="balance", ylabel="members")
+        ax.set(xlabel="balance", ylabel="members (nodes)")
+        scale_skewed(ax, self.breakpoints.tolist())
         return ax
+
+    def _html(self) -> str:
+        return frame_html(self.to_frame(), title="CutPath", note=self.to_text())
 
     def __repr__(self) -> str:
         return f"<CutPath: {self.to_text()}>"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.machine import human_bytes
+from tacit.plot.html import Result
 
 __all__ = ["Forecast", "choose_n_dimensions", "choose_resolution"]
 
@@ -37,7 +38,7 @@ def choose_resolution(n_objects: int) -> int:
 
 
 @dataclass(frozen=True)
-class Forecast:
+class Forecast(Result):
     """What a graph of near pairs would be, known before it is made.
 
     Attributes

@@ -8,6 +8,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from tacit.plot.html import frame_html, html_frame
 from tacit.plot.page import COLOURS, PAGE_STYLE, document, facts_list
 from tacit.similarity.report.svg import grid_map, score_curves
 
@@ -27,12 +28,13 @@ _STYLE = """
 body { font-variant-numeric: tabular-nums; }
 h2 { font-size: 1.2rem; margin: 1.8em 0 .4em; }
 p.note { opacity: .75; max-width: 60em; }
-figure { margin: 0; overflow-x: auto; }
 table { border-collapse: collapse; }
 th, td { padding: .25em .7em; text-align: right; font-weight: normal; }
+.many th, .many td { padding: .2em .3em; font-size: .87em; }
+tbody th { overflow-wrap: anywhere; max-width: 14em; }
 thead th, tbody th { opacity: .75; }
-.key { margin-right: 1.2em; white-space: nowrap; }
-svg { max-width: 100%; height: auto; }
+.keys { display: flex; flex-wrap: wrap; gap: .1em 1.2em; }
+.key { overflow-wrap: anywhere; }
 """
 
 
@@ -65,7 +67,7 @@ def tuning_page(title: str, tuning: Tuning) -> str:
     facts.append((f"{tuning.scoring}, validated", f"{tuning.best_score:.4f}"))
     if tuning.test_score is not None:
         facts.append((f"{tuning.scoring}, tested", f"{tuning.test_score:.4f}"))
-    table = tuning.to_frame(20)._repr_html_()
+    table = html_frame(frame_html(tuning.to_frame(), title="Best combinations"))
     return document(
         title, PAGE_STYLE + _STYLE, f"{facts_list(facts)}\n{_tuning(tuning)}\n{table}\n"
     )
@@ -77,7 +79,7 @@ def _key(names: Sequence[str]) -> str:
         f"{escape(name)}</span>"
         for k, name in enumerate(names[:_MAX_CLASSES])
     )
-    return f"<p>{keys}</p>"
+    return f'<p class="keys">{keys}</p>'
 
 
 def _confusion(labels: Sequence[Any], matrix: NDArray[np.int64]) -> str:
@@ -86,6 +88,7 @@ def _confusion(labels: Sequence[Any], matrix: NDArray[np.int64]) -> str:
     if len(names) > _MAX_CLASSES:
         return f"<p>There are {len(names):,} classes, too many to show.</p>"
     head = "".join(f"<th>{name}</th>" for name in names)
+    many = ' class="many"' if len(names) > 12 else ""
     rows = []
     for k, name in enumerate(names):
         total = max(1, int(matrix[k].sum()))
@@ -96,7 +99,7 @@ def _confusion(labels: Sequence[Any], matrix: NDArray[np.int64]) -> str:
         )
         rows.append(f"<tr><th>{name}</th>{cells}</tr>")
     return (
-        f"<figure><table><thead><tr><th>true \\ predicted</th>{head}</tr></thead>"
+        f"<figure><table{many}><thead><tr><th>true \\ predicted</th>{head}</tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></figure>"
     )
 

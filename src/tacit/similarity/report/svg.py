@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.plot.page import COLOURS, Chart, svg
+from tacit.plot.page import COLOURS, Chart, logarithmic, svg
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["grid_map", "score_curves"]
 
 _MAX_CELLS = 60  # of a map, in each direction
+_AXIS = 20  # pixels beside and below a map
+_WORDS = 'font-size="12" text-anchor="middle" fill="currentColor"'
 
 
 def score_curves(
@@ -34,8 +36,7 @@ def score_curves(
     """
     values = sorted({x for points in curves.values() for x, _ in points})
     scores = [s for points in curves.values() for _, s in points]
-    logarithmic = values[0] > 0 and values[-1] / values[0] > 50
-    chart = Chart((520, 230), 64, values, scores, math.log if logarithmic else float)
+    chart = Chart((520, 240), 64, values, scores, logarithmic(values) or float)
     chosen = [] if best is None else [best]
     chart.elements += [
         f'<path d="M{chart.x(value):.1f} {chart.top}V{chart.base}" stroke="currentColor" '
@@ -44,7 +45,7 @@ def score_curves(
     ]
     for k, points in enumerate(curves.values()):
         chart.line(points, COLOURS[k % len(COLOURS)], ".4f")
-    chart.label(dict.fromkeys([values[0], values[-1], *chosen]), best, parameter, ".4g")
+    chart.label(values, best, parameter, score, ".4g")
     return chart.to_svg(f"{score} by {parameter}; chosen: {best}")
 
 
@@ -64,6 +65,7 @@ def grid_map(
     total = counts.sum(axis=2)
     size = 420 / max(int(sides.max()), 6)
     width, height = size * sides[0], size * sides[1]
+    labelled = len(names) > len(COLOURS) and size >= 10  # colours are not enough to tell them apart
     elements = [
         f'<rect width="{width:.1f}" height="{height:.1f}" fill="none" stroke="currentColor" '
         'stroke-opacity="0.25"/>'
@@ -79,4 +81,16 @@ def grid_map(
             f'height="{size:.1f}" fill="{COLOURS[code % len(COLOURS)]}" '
             f'fill-opacity="{shade:.2f}"><title>{escape(tooltip)}</title></rect>'
         )
-    return svg(width, height, elements, "blocks of the grid by class")
+        if labelled and len(names[code]) <= 2:
+            elements.append(
+                f'<text x="{(i + 0.5) * size:.1f}" y="{height - (j + 0.5) * size + 3.5:.1f}" '
+                'font-size="10" text-anchor="middle" fill="currentColor" pointer-events="none">'
+                f"{escape(names[code])}</text>"
+            )
+    axes = (
+        f'<text x="{_AXIS + width / 2:.1f}" y="{height + 16:.1f}" {_WORDS}>first dimension</text>'
+        f'<text transform="translate(12 {height / 2:.1f}) rotate(-90)" {_WORDS}>'
+        "second dimension</text>"
+    )
+    blocks = f'<g transform="translate({_AXIS} 0)">{"".join(elements)}</g>'
+    return svg(width + _AXIS + 1, height + _AXIS, [axes, blocks], "blocks of the grid by class")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from tacit.errors import InputError, did_you_mean
-from tacit.plot.drawing import new_axes
+from tacit.plot.drawing import new_axes, scale_skewed
+from tacit.plot.html import Result, frame_html
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +20,7 @@ MEASURES = ("accuracy", "f1")
 
 
 @dataclass(frozen=True)
-class Tuning:
+class Tuning(Result):
     """The result of :func:`tacit.tune`.
 
     Attributes
@@ -113,8 +114,8 @@ class Tuning:
         for label, points in self.curves(name).items():
             values, scores = zip(*points, strict=True)
             ax.plot(values, scores, marker="o", markersize=3, label=f"columns {label}")
-            if not isinstance(values[0], str) and 0 < 50 * values[0] < values[-1]:
-                ax.set_xscale("log")
+            if not isinstance(values[0], str):
+                scale_skewed(ax, values)
         ax.set(xlabel=name, ylabel=self.scoring)
         ax.legend(frameon=False)
         return ax
@@ -145,8 +146,9 @@ class Tuning:
             points.setdefault(label, []).append((row[parameter], row["score"]))
         return points
 
-    def _repr_html_(self) -> str:
-        return self.to_frame(5)._repr_html_()
+    def _html(self) -> str:
+        headline = self.to_text(0).partition("\n")
+        return frame_html(self.to_frame(), title=headline[0], top=10, note=headline[2])
 
     def __repr__(self) -> str:
         return f"<Tuning of {self.to_text(0)}>"

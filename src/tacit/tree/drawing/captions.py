@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.plot import Box
+from tacit.plot.theme import EMPTY, LINE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.tree.nodes import Nodes
 
-__all__ = ["BAR", "FAINT", "INK", "LINE", "Captions", "captions_of", "short_count"]
+__all__ = ["BAR", "Captions", "captions_of", "short_count"]
 
 # The first two are those of the page about clusters.
 _COLOURS = (
@@ -26,8 +27,7 @@ _PALER = (
     "#9cc8ee", "#f2bf94", "#a5d6ae", "#dca8d6", "#ead98a", "#b3b5e6", "#9fdada", "#e6a19e",
     "#cbb39f", "#f3c6dc",
 )  # fmt: skip
-INK, FAINT, LINE = "#1a1a1a", "#6b7178", "#c3c8cf"
-_OTHER, _EMPTY, _PALE = "#b4b9c0", "#eef0f3", "#9cc3e4"
+_OTHER, _PALE = "#b4b9c0", "#9cc3e4"
 BAR = 7.0  # height
 
 
@@ -130,7 +130,7 @@ class _Classes(Captions):
     def bar(self, node: int, x: float, y: float, width: float) -> list[Box]:
         """Return the fractions of the classes, side by side."""
         n = float(self.weights[node])
-        items: list[Box] = [Box(x, y, width, BAR, _EMPTY, title=self.details(node))]
+        items: list[Box] = [Box(x, y, width, BAR, EMPTY, title=self.details(node))]
         if n == 0:
             return items
         row = self.counts[node] / n
@@ -174,7 +174,7 @@ class _Numbers(Captions):
 
     def bar(self, node: int, x: float, y: float, width: float) -> list[Box]:
         """Return the mean, and a standard deviation to each side."""
-        items: list[Box] = [Box(x, y, width, BAR, _EMPTY, title=self.details(node))]
+        items: list[Box] = [Box(x, y, width, BAR, EMPTY, title=self.details(node))]
         if self.weights[node] == 0:
             return items
         mean, spread = float(self.mean[node]), float(self.deviation[node])

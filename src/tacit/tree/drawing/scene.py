@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.plot import Box, Curve, Scene, Words, fit, text_width
-from tacit.tree.drawing.captions import FAINT, INK, LINE, Captions, captions_of, short_count
+from tacit.plot.theme import EDGE, FAINT, INK, LINE, PAPER
+from tacit.tree.drawing.captions import Captions, captions_of, short_count
 from tacit.tree.drawing.conditions import Conditions
 from tacit.tree.drawing.edge_counts import edge_counts
 from tacit.tree.drawing.layout import Layout, arrange
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["tree_scene"]
 
-_EDGE = "#cfd6de"
 _MARGIN, _HEIGHT, _ROW = 18.0, 37.0, 45.0
 _TITLE, _NOTE = 12.0, 10.0  # sizes of type
 _PAD, _LEAST_BAR = 8.0, 56.0
@@ -130,7 +131,7 @@ class _Composer:
             width[levels[k]] = max(width[levels[k]], need, size + _LEAST_BAR + 2 * _PAD)
         for k, node in enumerate(self.shown.nodes):
             for text in self.labels.get(node, ()):
-                need = min(text_width(text, _NOTE), _LABEL_ROOM) + _BEND + 12
+                need = min(text_width(_short(text), _NOTE), _LABEL_ROOM) + _BEND + 12
                 gap[levels[k]] = max(gap[levels[k]], need + (_JOIN if self.graph else 0))
         begin = np.concatenate(([0.0], np.cumsum(width + gap)[:-1])) + _MARGIN
         self.width, self.gap, self.count, self.begin = width, gap, count, begin
@@ -187,7 +188,7 @@ class _Composer:
         room = width - 2 * _PAD - (text_width(note, _NOTE) + 8 if note else 0)
         n = self.captions.count(node)
         details = f"{title}: {n} records; {self.captions.details(node)}"
-        frame = Box(x, y, width, _HEIGHT, "#ffffff", border, 1.6 if leaf else 1.0, 5, cut, details)
+        frame = Box(x, y, width, _HEIGHT, PAPER, border, 1.6 if leaf else 1.0, 5, cut, details)
         right = x + width - _PAD
         return [
             frame,
@@ -232,10 +233,10 @@ class _Composer:
         column = self.schema.names[int(self.nodes.column[node])]
         title = f"{column} {text}"
         title += "" if records is None else f": {short_count(records)} records"
-        label = fit(text, _LABEL_ROOM, _NOTE)
+        label = fit(_short(text), _LABEL_ROOM, _NOTE)
         top = y - stroke.width / 2 - 3
         words = Words(x + 3, top, label, _NOTE, INK, halo=self.graph, title=title)
-        return Curve(tuple(points), stroke.width, _EDGE, title), words
+        return Curve(tuple(points), stroke.width, EDGE, title), words
 
     def _way(self, edge: tuple[int, int], stroke: _Stroke) -> list[tuple[float, float]]:
         """Return the points that an edge goes through, level at each of them."""
@@ -255,6 +256,15 @@ class _Composer:
                 passing = lanes[2 * (level - first) + 1]
                 points += [(float(x[level + 1]), passing) for x in (begin, end)]
         return [*points, (float(begin[last]), goal)]
+
+
+def _short(text: str) -> str:
+    """Return a condition with numbers of many digits rounded; its title has them in full.
+
+    >>> _short("< -3.1443074355631424")
+    '< -3.14431'
+    """
+    return re.sub(r"-?\d+\.\d{6,}", lambda number: f"{float(number[0]):.6g}", text)
 
 
 def _stacked(

@@ -11,6 +11,7 @@ import polars as pl
 
 from tacit.errors import InputError
 from tacit.machine import check_int
+from tacit.plot.html import Result
 from tacit.tree.drawing.conditions import Conditions
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ _MOST_CLASSES = 4  # that a headline lists
 
 
 @dataclass(frozen=True)
-class LeafRule:
+class LeafRule(Result):
     """What a leaf says of the records that end in it.
 
     Attributes

@@ -14,6 +14,7 @@ from tacit.errors import InputError
 from tacit.estimator import Estimator
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.parameters import make_generator, store_parameters
+from tacit.plot.html import picture_html, text_html
 from tacit.progress import show_progress
 from tacit.scale import as_partitioned
 from tacit.table.input_spec import InputSpec
@@ -187,7 +188,7 @@ class DependencyNetwork(Estimator):
         """Note what was learnt, and what follows from it."""
         self._input = spec
         self.forest_ = forest
-        arities = spec.schema.arities
+        schema = spec.schema
         # Parameters may be set anew without anything being learnt.
         self._learnt_by: dict[str, Any] = {
             "criterion": self.criterion,
@@ -196,7 +197,9 @@ class DependencyNetwork(Estimator):
             "kappa": float(self.kappa),
         }
         weight = self._learnt_by["prior_weight"]
-        self._derived = DerivedFromForest(forest, arities, self.prior, weight)
+        self._derived = DerivedFromForest(
+            forest, schema.arities, schema.defaults, self.prior, weight
+        )
         self.n_leaves_ = forest.n_leaves
         spec.note(self)
         return self
@@ -225,17 +228,21 @@ class DependencyNetwork(Estimator):
         Returns
         -------
         polars.DataFrame
-            predictor, target, gain and rank. The gain is what all splits on the predictor add to
-            the score of the target's tree: nats, but for "gini" a number of records. Of equal
-            gains, earlier columns come first.
+            predictor, target, gain, influence, change and rank. The gain is what all splits on the
+            predictor add to the score of the target's tree: nats, but for "gini" a number of
+            records. Of equal gains, earlier columns come first. The influence is "raises" if it is
+            more probable that the target is not its default where the predictor is not its default,
+            "lowers" if it is less probable, and "varies" if splits differ in that. The change is
+            the difference of the two probabilities, on average over the splits on the predictor by
+            their records.
         """
         check_is_fitted(self, "forest_")
-        return arcs_frame(self.schema_.names, self.arcs_, check_int(top, "top", 1))
+        return arcs_frame(self, check_int(top, "top", 1))
 
     def to_frame(self) -> pl.DataFrame:
         """Return all arcs; see :meth:`strongest`."""
         check_is_fitted(self, "forest_")
-        return arcs_frame(self.schema_.names, self.arcs_)
+        return arcs_frame(self)
 
     def tree(self, column: str | int) -> DecisionTreeClassifier:
         """Return the tree of one column, to be shown or asked alone.
@@ -422,16 +429,20 @@ class DependencyNetwork(Estimator):
     def plot(self, ax: Axes | None = None, *, top: int = 30) -> Axes:
         """Draw the strongest arcs, as arrows from predictor to target; needs matplotlib.
 
+        Arrows that raise the probability of other values than the default end in a triangle, those
+        that lower it are dashed and end in a bar, and those whose splits differ end in a diamond.
+
         Parameters
         ----------
         ax : matplotlib Axes, optional
         top : int, default 30
             How many arcs.
         """
-        from tacit.tree.network.plot import plot_network
+        from tacit.plot.scene import draw_scene
+        from tacit.tree.network.plot import network_scene
 
         check_is_fitted(self, "forest_")
-        return plot_network(self.schema_.names, self.arcs_, check_int(top, "top", 1), ax)
+        return draw_scene(network_scene(self, check_int(top, "top", 1)), ax)
 
     def to_svg(self, *, top: int = 30) -> str:
         """Return the picture that :meth:`plot` draws, as the text of an SVG file.
@@ -441,15 +452,14 @@ class DependencyNetwork(Estimator):
         top : int, default 30
             How many arcs.
         """
-        from io import StringIO
+        from tacit.plot.scene import scene_svg
+        from tacit.tree.network.plot import network_scene
 
-        from matplotlib import pyplot as plt
+        check_is_fitted(self, "forest_")
+        return scene_svg(network_scene(self, check_int(top, "top", 1)))
 
-        figure, text = self.plot(top=top).get_figure(root=True), StringIO()
-        assert figure is not None
-        figure.savefig(text, format="svg", bbox_inches="tight")
-        plt.close(figure)
-        return text.getvalue()
+    def _html_of_fit(self) -> str:
+        return text_html(self.to_text(0)) + picture_html(self.to_svg())
 
     def to_dot(self, *, top: int = 30) -> str:
         """Return the strongest arcs in Graphviz' language.

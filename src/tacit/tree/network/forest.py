@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit import _core
+from tacit.tree.network.influence import Influences, find_influences
 from tacit.tree.nodes import Nodes, SplitArrays
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ class DerivedFromForest:
 
     forest: Forest
     arities: NDArray[np.int64]
+    defaults: NDArray[np.int64]
     prior: str
     prior_weight: float
 
@@ -209,3 +211,10 @@ class DerivedFromForest:
     def arcs(self) -> Arcs:
         """Who asks about whom, the strongest first."""
         return find_arcs(self.forest)
+
+    @cached_property
+    def influences(self) -> Influences:
+        """What predictors do to their targets, in the order of the arcs."""
+        return find_influences(
+            self.forest, self.arcs, self.arities, self.defaults, self.probabilities
+        )

@@ -9,11 +9,11 @@ __all__ = ["SCRIPT", "STYLE"]
 
 STYLE = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1c2430; --faint: #5c6878;
-  --line: #c9d2dc; --box: #f3f6fa; --edge: #8294a8; --arc: #7d8fa3; --in: #b4530a;
-  --out: #0b6aa8; --mark: #ffe08a; --mark-ink: #1c2430; }
+  --line: #c9d2dc; --box: #f3f6fa; --edge: #8294a8; --raises: #0b6aa8; --lowers: #b4530a;
+  --varies: #66727f; --mark: #ffe08a; --mark-ink: #1c2430; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14181d; --ink: #e8edf3;
-  --faint: #9aa7b6; --line: #36404c; --box: #222a33; --edge: #6d7f93; --arc: #64758a;
-  --in: #f0a35e; --out: #63b7f0; --mark: #7a5c00; --mark-ink: #fff; } }
+  --faint: #9aa7b6; --line: #36404c; --box: #222a33; --edge: #6d7f93; --raises: #63b7f0;
+  --lowers: #f0a35e; --varies: #9aa7b6; --mark: #7a5c00; --mark-ink: #fff; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--paper); color: var(--ink);
   font: 15px/1.45 system-ui, -apple-system, "Segoe UI", sans-serif; }
@@ -22,20 +22,22 @@ body { margin: 0; background: var(--paper); color: var(--ink);
 h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.05rem; margin: 0 0 .4rem; overflow-wrap: anywhere; }
 h3 { font-size: .9rem; margin: .9rem 0 .2rem; }
-p { margin: .2rem 0 .6rem; }
+p { margin: .2rem 0 .6rem; overflow-wrap: anywhere; }
 .faint { color: var(--faint); }
 .bar { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
   margin: .3rem 0 .7rem; }
-.bar label { display: flex; align-items: center; gap: .6rem; }
-#strength { width: min(24rem, 50vw); }
-#count { min-width: 3ch; text-align: right; display: inline-block; font-weight: 600; }
-input[type=search] { font: inherit; padding: .2rem .5rem; width: 15rem; }
+.bar label { display: flex; flex-wrap: wrap; align-items: center; gap: .2rem .6rem; min-width: 0; }
+#strength { width: min(24rem, 70vw); }
+#count { font-weight: 600; }
+input[type=search] { font: inherit; padding: .2rem .5rem; width: min(15rem, 60vw); }
+.legend { display: flex; flex-wrap: wrap; gap: .1rem 1.2rem; margin: 0 0 .6rem; }
+.sample { vertical-align: -3px; }
 button { font: inherit; padding: .15rem .6rem; cursor: pointer; }
 .stage { display: grid; grid-template-columns: minmax(0, 1fr) minmax(16rem, 24rem); gap: 1rem;
   flex: 1; min-height: 30rem; }
 .view { border: 1px solid var(--line); border-radius: 8px; overflow: hidden; position: relative;
   min-height: 30rem; }
-svg { width: 100%; height: 100%; display: block; position: absolute; touch-action: none;
+#graph { width: 100%; height: 100%; display: block; position: absolute; touch-action: none;
   cursor: grab; }
 aside { border: 1px solid var(--line); border-radius: 8px; padding: .8rem 1rem; overflow: auto;
   max-height: calc(100vh - 9rem); }
@@ -44,21 +46,22 @@ aside li { display: flex; justify-content: space-between; gap: .8rem; }
 aside li button { border: 0; background: none; color: inherit; text-align: left; padding: .1rem 0;
   text-decoration: underline; text-decoration-color: var(--line); overflow-wrap: anywhere; }
 aside pre { font-size: 12px; line-height: 1.35; overflow-x: auto; margin: .2rem 0 0; }
-.in { color: var(--in); } .out { color: var(--out); }
 .node rect { fill: var(--box); stroke: var(--edge); }
 .node text { fill: var(--ink); font-size: 12px; text-anchor: middle; dominant-baseline: central; }
 .node { cursor: pointer; outline: none; }
 .node:focus-visible rect { stroke: var(--ink); stroke-width: 3; }
-.node.near-in rect { stroke: var(--in); stroke-width: 2; }
-.node.near-out rect { stroke: var(--out); stroke-width: 2; }
+.node.near-in rect, .node.near-out rect { stroke: var(--ink); stroke-width: 1.6; }
 .node.chosen rect { fill: var(--mark); stroke: var(--ink); stroke-width: 2; }
 .node.chosen text { fill: var(--mark-ink); font-weight: 600; }
-.arc { fill: none; stroke: var(--arc); }
-.arc.in { stroke: var(--in); } .arc.out { stroke: var(--out); }
-.tip { fill: var(--arc); } .tip.in { fill: var(--in); } .tip.out { fill: var(--out); }
+.arc { fill: none; }
+.arc.raises { stroke: var(--raises); } .tip.raises { fill: var(--raises); }
+.arc.lowers { stroke: var(--lowers); stroke-dasharray: 6 4; } .tip.lowers { fill: var(--lowers); }
+.arc.varies { stroke: var(--varies); } .tip.varies { fill: var(--varies); }
 .dim { opacity: .13; }
 [hidden] { display: none; }
-@media (max-width: 50rem) { .stage { grid-template-columns: 1fr; } aside { max-height: none; } }
+@media (max-width: 50rem) { .stage { grid-template-columns: minmax(0, 1fr); }
+  aside { max-height: none; } aside pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+  .tacit-network { padding: .8rem .9rem; } }
 @media print { .bar, aside { display: none; } .stage { display: block; } }
 """
 
@@ -70,9 +73,8 @@ const find = id => document.getElementById(id);
 const svg = find("graph"), slider = find("strength"), search = find("search");
 const nodes = data.names.map((name, k) => ({ name, x: data.x[k], y: data.y[k], w: data.w[k],
   h: data.h, arcs: [] }));
-const arcs = data.from.map((from, k) => ({ from, to: data.to[k], gain: data.gain[k], rank: k }));
-const most = arcs.length ? arcs[0].gain : 1;
-const pairs = new Set(arcs.map(a => a.from + ">" + a.to));
+const arcs = data.from.map((from, k) => ({ from, to: data.to[k], gain: data.gain[k], rank: k,
+  influence: data.influence[k] }));
 let chosen = -1;
 
 function make(kind, attributes, parent) {
@@ -89,29 +91,23 @@ function say(kind, text, parent, style) {
   return element;
 }
 
-// Arcs: curves from border to border, with a tip that has the width of its line.
-function border(node, x, y) {
-  const dx = x - node.x, dy = y - node.y;
-  const reach = Math.max(Math.abs(dx) / (node.w / 2), Math.abs(dy) / (node.h / 2), 1e-9);
-  return [node.x + dx / reach, node.y + dy / reach];
+// What an arc does to which probability.
+function change(arc) {
+  const k = arc.rank;
+  return `${data.influence[k]} P(${data.event[arc.to]}), on average from ${data.before[k]} to ` +
+    data.after[k];
 }
 const under = make("g", {}, svg), over = make("g", {}, svg);
 for (const arc of arcs) {
-  const a = nodes[arc.from], b = nodes[arc.to];
+  const a = nodes[arc.from], b = nodes[arc.to], k = arc.rank;
   a.arcs.push(arc); b.arcs.push(arc);
-  const bend = pairs.has(arc.to + ">" + arc.from) ? 0.18 : 0.05;
-  const cx = (a.x + b.x) / 2 - bend * (b.y - a.y), cy = (a.y + b.y) / 2 + bend * (b.x - a.x);
-  const strength = Math.sqrt(Math.max(arc.gain, 0) / most), width = 0.8 + 4 * strength * strength;
-  const [x1, y1] = border(a, cx, cy), [x2, y2] = border(b, cx, cy);
-  const long = 6 + 6 * strength, d = Math.hypot(x2 - cx, y2 - cy) || 1;
-  const ux = (x2 - cx) / d, uy = (y2 - cy) / d, half = long * 0.42;
-  const bx = x2 - long * ux, by = y2 - long * uy;
-  arc.line = make("path", { class: "arc", d: `M${x1} ${y1}Q${cx} ${cy} ${bx} ${by}`,
-    "stroke-width": width, opacity: 0.45 + 0.5 * strength }, under);
-  arc.tip = make("path", { class: "tip", d: `M${x2} ${y2}L${bx - half * uy} ${by + half * ux}` +
-    `L${bx + half * uy} ${by - half * ux}Z` }, under);
-  const hint = `${a.name} \\u2192 ${b.name}: gain ${arc.gain}, rank ${arc.rank + 1}`;
+  arc.line = make("path", { class: "arc", d: data.line[k], "stroke-width": data.width[k],
+    opacity: data.fade[k] }, under);
+  arc.tip = make("path", { class: "tip", d: data.tip[k] }, under);
+  const hint = `${a.name} \\u2192 ${b.name}: ${data.event[arc.from]} ${change(arc)}; ` +
+    `gain ${arc.gain.toLocaleString()} ${data.unit}, rank ${k + 1}`;
   make("title", {}, arc.line).textContent = hint;
+  make("title", {}, arc.tip).textContent = hint;
 }
 nodes.forEach((node, k) => {
   node.box = make("g", { class: "node", tabindex: 0, role: "button",
@@ -133,7 +129,7 @@ nodes.forEach((node, k) => {
 function show() {
   const k = Number(slider.value);
   find("count").textContent = k;
-  find("least").textContent = k ? data.gain[k - 1].toLocaleString() : "\\u2013";
+  find("least").textContent = k ? `${data.gain[k - 1].toLocaleString()} ${data.unit}` : "\\u2013";
   const seen = new Set(chosen >= 0 ? [chosen] : []), near = new Map();
   for (const arc of arcs) {
     const touching = arc.from === chosen || arc.to === chosen;
@@ -146,8 +142,8 @@ function show() {
   for (const arc of arcs) {
     const side = arc.to === chosen ? " in" : arc.from === chosen ? " out" : "";
     const dim = chosen >= 0 && !side ? " dim" : "";
-    arc.line.setAttribute("class", "arc" + side + dim);
-    arc.tip.setAttribute("class", "tip" + side + dim);
+    arc.line.setAttribute("class", `arc ${arc.influence}${side}${dim}`);
+    arc.tip.setAttribute("class", `tip ${arc.influence}${side}${dim}`);
     arc.line.toggleAttribute("hidden", !arc.shown);
     arc.tip.toggleAttribute("hidden", !arc.shown);
   }
@@ -161,18 +157,18 @@ function show() {
 }
 
 // The chosen node in words.
-function list(title, style, touching, other, parent) {
-  const head = say("h3", `${title} (${touching.length})`, parent, style);
+function list(title, touching, other, parent) {
+  say("h3", `${title} (${touching.length})`, parent);
   const items = say("ul", "", parent);
   for (const arc of touching) {
     const item = say("li", "", items);
-    const button = say("button", nodes[other(arc)].name, item);
+    const button = say("button", `${data.mark[arc.rank]} ${nodes[other(arc)].name}`, item);
+    button.title = change(arc);
     button.type = "button";
     button.addEventListener("click", () => choose(other(arc), true));
-    say("span", arc.gain.toLocaleString(), item, "faint");
+    say("span", `${arc.gain.toLocaleString()} ${data.unit}`, item, "faint");
   }
   if (!touching.length) say("p", "none among these arcs", parent, "faint");
-  return head;
 }
 function choose(k, follow) {
   chosen = k === chosen && !follow ? -1 : k;
@@ -183,8 +179,8 @@ function choose(k, follow) {
   } else {
     const node = nodes[chosen];
     say("h2", node.name, panel);
-    list("Predicted by", "in", node.arcs.filter(a => a.to === chosen), a => a.from, panel);
-    list("Predicts", "out", node.arcs.filter(a => a.from === chosen), a => a.to, panel);
+    list("Predicted by", node.arcs.filter(a => a.to === chosen), a => a.from, panel);
+    list("Predicts", node.arcs.filter(a => a.from === chosen), a => a.to, panel);
     say("h3", `Its tree (${data.leaves[chosen]} leaves)`, panel);
     say("pre", data.trees[chosen], panel);
     if (follow) { centre(node); }
@@ -209,6 +205,15 @@ function fit() {
   frame = { x, y, w: Math.max(high(n => n.x + n.w / 2) + 20 - x, 300),
     h: Math.max(high(n => n.y + n.h / 2) + 20 - y, 200) };
   look();
+}
+// At first no smaller than can be read: on a phone the strongest arc, and what is around it.
+function start() {
+  fit();
+  const s = scale();
+  if (s <= 1.6 || !arcs.length) return;
+  const a = nodes[arcs[0].from], b = nodes[arcs[0].to];
+  zoom(1.25 / s);
+  centre({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 });
 }
 function centre(node) {
   frame = { ...frame, x: node.x - frame.w / 2, y: node.y - frame.h / 2 };
@@ -284,6 +289,6 @@ find("wider").addEventListener("click", () => zoom(1.25));
 find("fit").addEventListener("click", fit);
 say("p", data.help, find("panel"), "faint");
 show();
-fit();
+start();
 })();
 """

@@ -2,118 +2,87 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tacit.plot.drawing import INK, new_axes, room, shorten
+from tacit.plot.scene import Bow, Box, Polygon, Scene, Words, fit, text_width
+from tacit.plot.theme import FAINT, FILL, INK, LOWERS, RAISES, STROKE, VARIES
+from tacit.tree.network.arrows import Arrow, draw_arrow, draw_arrows
+from tacit.tree.network.influence import MARKS, WORDS
 from tacit.tree.network.layout import lay_out
+from tacit.tree.network.text import arc_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from tacit.tree.network.dependency_network import DependencyNetwork
 
-    from matplotlib.axes import Axes
-    from numpy.typing import NDArray
+__all__ = ["network_scene"]
 
-    from tacit.tree.network.forest import Arcs
-
-__all__ = ["plot_network"]
-
-_TYPE = 9.0  # points
-_PAD = 4.5  # around a name
-_PAPER, _EDGE, _ARROW = "#f3f6fa", "#8294a8", "#2f6690"
+_TYPE, _SMALL, _TITLE = 12.0, 11.0, 14.0  # sizes of type
+_PAD, _HEIGHT, _MARGIN = 9.0, 24.0, 16.0
+_WIDEST = 250.0  # of a name
+_TOP = 62.0  # title and legend
+_COLOURS = {1: RAISES, -1: LOWERS, 0: VARIES}
 
 
-def plot_network(names: Sequence[str], arcs: Arcs, top: int, ax: Axes | None) -> Axes:
+def network_scene(network: DependencyNetwork, top: int) -> Scene:
     """Draw the strongest arcs: boxes with names, and arrows that are the wider the stronger."""
-    shown = min(top, len(arcs.gain))
+    arcs, total = network.arcs_, len(network.arcs_.gain)
+    shown = min(top, total)
+    many = f"the {shown} strongest of {total:,} arcs" if shown < total else f"all {shown} arcs"
+    title = f"What predicts what: {many if shown else 'no column depends on another'}"
     ends = np.column_stack([arcs.predictor[:shown], arcs.target[:shown]])
     columns, local = np.unique(ends, return_inverse=True)
     local = local.reshape(-1, 2)
-    texts = [shorten(names[c], 36) for c in columns.tolist()]
-    sizes = _sizes(texts)
+    names = [network.schema_.names[c] for c in columns.tolist()]
+    texts = [fit(name, _WIDEST, _TYPE) for name in names]
+    widths = [max(text_width(text, _TYPE), 10.0) + 2 * _PAD for text in texts]
+    sizes = np.column_stack([widths, np.full(len(widths), _HEIGHT)]).reshape(-1, 2)
     centres = lay_out(len(columns), local, sizes) if shown else np.zeros((0, 2))
-    extent = (centres + sizes / 2).max(axis=0) if shown else np.array([300.0, 100.0])
-    ax = new_axes(ax, extent[0] / 72 + 0.5, extent[1] / 72 + 0.9)
-    ax.set(xlim=(-8, extent[0] + 8), ylim=(-8, extent[1] + 8), aspect="equal")
-    ax.set_axis_off()
-    total = len(arcs.gain)
-    many = f"the {shown} strongest of {total:,} arcs" if shown < total else f"all {shown} arcs"
-    ax.set_title(f"What predicts what: {many if shown else 'no column depends on another'}")
-    if not shown:
-        return ax
-    scale = min(1.0, *(have / want for have, want in zip(room(ax), extent + 16, strict=True)))
-    _draw_arrows(ax, centres, sizes, local, arcs.gain[:shown], scale)
-    for text, (x, y), (width, height) in zip(texts, centres, sizes, strict=True):
-        _draw_box(ax, text, x, y, width, height, scale)
-    return ax
+    if shown:
+        low, high = centres - sizes / 2, (centres + sizes / 2).max(axis=0)
+        centres = np.column_stack([centres[:, 0] - low[:, 0].min(), high[1] - centres[:, 1]])
+        centres += _MARGIN, _TOP + _MARGIN
+    extent = (centres + sizes / 2).max(axis=0, initial=0) + _MARGIN
+    legend = _legend() if shown else []
+    right = max([text_width(title, _TITLE, bold=True) + _MARGIN, *_ends(legend), extent[0] - 8])
+    scene = Scene(float(right) + 8, max(float(extent[1]), 90.0), title)
+    scene.items.append(Words(_MARGIN, _MARGIN + 12, title, _TITLE, INK, bold=True))
+    scene.items += legend
+    if shown:
+        strengths = np.maximum(arcs.gain[:shown], 0) / max(float(arcs.gain[0]), 1e-300)
+        signs = network._derived.influences.sign[:shown]
+        drawn = draw_arrows(centres, sizes, local, strengths, signs)
+        for k in reversed(range(shown)):  # the strongest last, over the others
+            scene.items += _arrow(drawn[k], int(signs[k]), arc_text(network, k))
+    for name, text, (x, y), width in zip(names, texts, centres.tolist(), widths, strict=True):
+        left, above = x - width / 2, y - _HEIGHT / 2
+        scene.items.append(
+            Box(left, above, width, _HEIGHT, FILL, STROKE, radius=_HEIGHT / 3, title=name)
+        )
+        scene.items.append(Words(x, y + 0.35 * _TYPE, text, _TYPE, INK, "middle", title=name))
+    return scene
 
 
-def _sizes(texts: Sequence[str]) -> NDArray[np.float64]:
-    """Return width and height of the box of each name."""
-    from matplotlib.textpath import TextPath
-
-    widths = [TextPath((0, 0), text, size=_TYPE).get_extents().width for text in texts]
-    sizes = np.empty((len(texts), 2))
-    sizes[:, 0] = np.maximum(widths, 10) + 2 * _PAD
-    sizes[:, 1] = _TYPE * 1.2 + 2 * _PAD
-    return sizes
+def _arrow(arrow: Arrow, sign: int, title: str) -> list[Bow | Polygon]:
+    colour = _COLOURS[sign]
+    line = Bow(arrow.start, arrow.bend, arrow.end, arrow.width, colour, sign < 0, title)
+    return [line, Polygon(arrow.head, colour, title)]
 
 
-def _draw_box(
-    ax: Axes, text: str, x: float, y: float, width: float, height: float, scale: float
-) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
-    round_box: Any = f"round,pad=0,rounding_size={height / 3:.2f}"
-    box = FancyBboxPatch(
-        (x - width / 2, y - height / 2), width, height, boxstyle=round_box,
-        facecolor=_PAPER, edgecolor=_EDGE, linewidth=0.8 * scale, zorder=3,
-    )  # fmt: skip
-    ax.add_patch(box)
-    ax.text(
-        x, y, text, ha="center", va="center_baseline", fontsize=_TYPE * scale, color=INK, zorder=4
-    )
+def _legend() -> list[Bow | Polygon | Words]:
+    """Return what the three kinds of arrows mean, in a line below the title."""
+    items: list[Bow | Polygon | Words] = []
+    x, y = _MARGIN, _MARGIN + 34.0
+    for sign, word in WORDS.items():
+        curve = np.array([[x, y], [x + 15, y], [x + 30, y]])
+        items += _arrow(draw_arrow(curve, 1.6, 9.0, sign), sign, "")
+        text = f"{MARKS[sign]} {word}"
+        text += " the probability that the target is not its default" if sign > 0 else ""
+        items.append(Words(x + 36, y + 4, text, _SMALL, FAINT))
+        x += 36 + text_width(text, _SMALL) + 18
+    return items
 
 
-def _draw_arrows(
-    ax: Axes,
-    centres: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    ends: NDArray[np.int64],
-    gains: NDArray[np.float64],
-    scale: float,
-) -> None:
-    """Draw arrows from box to box; two that go both ways bend away from each other."""
-    from matplotlib.patches import FancyArrowPatch
-
-    strength = np.sqrt(np.maximum(gains, 0) / max(float(gains.max()), 1e-300))
-    both = {(int(a), int(b)) for a, b in ends}
-    for (a, b), s in reversed(list(zip(ends.tolist(), strength.tolist(), strict=True))):
-        bend = 0.18 if (b, a) in both else 0.06
-        start, end = centres[a], centres[b]
-        arrow = FancyArrowPatch(
-            _border(start, end, sizes[a], bend), _border(end, start, sizes[b], -bend),
-            connectionstyle=f"arc3,rad={bend}",
-            arrowstyle="-|>", mutation_scale=(7 + 7 * s) * scale, shrinkA=0, shrinkB=1.5 * scale,
-            linewidth=(0.6 + 3.9 * s * s) * scale, color=_ARROW, alpha=0.35 + 0.55 * s, zorder=2,
-            capstyle="butt", joinstyle="miter",
-        )  # fmt: skip
-        ax.add_patch(arrow)
-
-
-def _border(
-    centre: NDArray[np.float64],
-    other: NDArray[np.float64],
-    size: NDArray[np.float64],
-    bend: float,
-) -> tuple[float, float]:
-    """Return where a bent arc leaves the box on its way to another centre."""
-    # arc3 bends about a control point beside the middle: the arc sets out towards that point.
-    middle = (centre + other) / 2
-    dx, dy = other - centre
-    control = middle + bend * np.array([dy, -dx])
-    way = control - centre
-    reach = np.abs(way) / (size / 2)
-    out = centre + way / max(float(reach.max()), 1.0)
-    return float(out[0]), float(out[1])
+def _ends(items: list[Bow | Polygon | Words]) -> list[float]:
+    return [x.x + text_width(x.text, x.size) for x in items if isinstance(x, Words)]

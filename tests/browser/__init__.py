@@ -1,0 +1,1 @@
+"""Pages and notebook outputs in a real browser."""

@@ -1,0 +1,460 @@
+"""How estimators take their X, in fit and ever after: whatever it is, by one gateway."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from polars.testing import assert_frame_equal
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_checks
+from sklearn.utils.validation import check_is_fitted
+
+from support.strategies import data
+from tacit import InputError, InputWarning, Table
+from tacit.schema import Labels, Schema
+from tacit.table import inputs as module
+from tacit.table.discretise import apply_cuts, bin_labels, bins_of
+from tacit.table.input_spec import InputSpec, Numbers
+from tacit.table.inputs import Inputs
+
+examples = settings(max_examples=50)
+
+
+class Reader(BaseEstimator):
+    """The least estimator there is: it predicts how many values of a record are stored."""
+
+    def __init__(
+        self, discretise=None, kinds=None, unseen="error", absent=None, drop=False, n_jobs=None
+    ):
+        self.discretise = discretise
+        self.kinds = kinds
+        self.unseen = unseen
+        self.absent = absent
+        self.drop = drop
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Remember the columns of X."""
+        inputs = Inputs.fit(self, X, y, sample_weight, kinds=self.kinds, drop=self.drop)
+        self.table_ = inputs.table(self.discretise, n_jobs=self.n_jobs)
+        self._input, self.target_name_, self.target_ = inputs.spec, inputs.target_name, inputs.y
+        self.fitted_ = True
+        return self
+
+    def read(self, X):
+        """Return the Table that a model would see."""
+        check_is_fitted(self)
+        inputs = Inputs.read(
+            self, X, self._input, target_name=self.target_name_, absent=self.absent
+        )
+        return inputs.table(unseen=self.unseen, n_jobs=self.n_jobs)
+
+    def predict(self, X):
+        """Return the number of stored values of each record."""
+        return np.diff(self.read(X).indptr)
+
+
+def labels_of(table):
+    return table.to_frame("polars").to_dict(as_series=False)
+
+
+FRAME = pl.DataFrame({"sky": ["blue", "grey", "grey", "red"], "wet": [0, 1, 1, 0]})
+NUMBERS = np.array([[0.5, 3], [1.5, 1], [2.5, 2], [9.5, 1]])
+
+frames = pytest.mark.parametrize(
+    "as_kind",
+    [
+        lambda frame: frame,
+        lambda frame: frame.to_pandas(),
+        lambda frame: frame.to_arrow(),
+        lambda frame: frame.to_dict(as_series=False),
+        Table,
+    ],
+    ids=["polars", "pandas", "arrow", "mapping", "table"],
+)
+containers = [
+    sparse.csr_array,
+    sparse.csr_matrix,
+    sparse.csc_array,
+    sparse.coo_array,
+    sparse.bsr_array,
+    sparse.dok_array,
+    sparse.lil_array,
+    sparse.dia_array,
+]
+
+
+class TestFrames:
+    @frames
+    def test_have_names(self, as_kind):
+        given = as_kind(FRAME)
+        model = Reader().fit(given)
+        assert model._input.origin == ("table" if isinstance(given, Table) else "frame")
+        assert model.n_features_in_ == 2
+        assert model.feature_names_in_.tolist() == ["sky", "wet"]
+        assert model.feature_names_in_.dtype == object
+        assert_frame_equal(model.table_.to_frame("polars"), FRAME)
+        assert model._input.schema == model.table_.schema
+        assert model._input.cuts == {}
+
+    @frames
+    def test_are_read_under_the_schema_of_the_model(self, as_kind):
+        model = Reader().fit(FRAME)
+        other = FRAME[2:]
+        read = model.read(as_kind(other))
+        assert read.schema == model._input.schema
+        assert read.to_numpy().tolist() == [[1, 1], [2, 0]]
+        assert_frame_equal(read.to_frame("polars"), other)
+
+    def test_a_table_is_itself(self):
+        table = Table(FRAME)
+        model = Reader().fit(table)
+        assert model.table_ is table
+        assert model.read(table) is table
+
+    def test_missing_values_are_a_label(self):
+        frame = pd.DataFrame({"a": ["x", None, "y"], "b": [1.0, np.nan, 2.0]})
+        model = Reader().fit(frame)
+        assert labels_of(model.read(frame[1:])) == {"a": [None, "y"], "b": [None, 2.0]}
+
+    def test_columns_of_a_table_are_found_by_name(self):
+        model = Reader().fit(FRAME)
+        wider = FRAME.select("wet", pl.lit(7).alias("more"), "sky")
+        np.testing.assert_array_equal(model.read(Table(wider)).to_numpy(), model.table_.to_numpy())
+        with pytest.raises(InputError, match="X: there is no column 'sky'; the model was fitted"):
+            model.read(Table(FRAME.select("wet")))
+
+    @pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow"])
+    def test_columns_of_a_frame_are_compared_as_scikit_learn_does(self, kind):
+        model = Reader().fit(FRAME)
+
+        def native(frame):
+            return Table(frame).to_frame(kind)
+
+        with pytest.raises(ValueError, match="must be in the same order as they were in fit"):
+            model.read(native(FRAME.select("wet", "sky")))
+        with pytest.raises(ValueError, match="unseen at fit time:\n- more"):
+            model.read(native(FRAME.with_columns(more=1)))
+        with pytest.raises(ValueError, match="yet now missing:\n- wet"):
+            model.read(native(FRAME.select("sky")))
+
+    def test_with_numbers_for_names_are_arrays(self):
+        model = Reader().fit(pd.DataFrame(np.array([[1, 2], [3, 2]])))
+        assert model._input.origin == "array"
+        assert not hasattr(model, "feature_names_in_")
+        with pytest.raises(TypeError, match="only supported if all input features have string"):
+            Reader().fit(pd.DataFrame(np.ones((2, 2)), columns=["a", 1]))
+
+
+class TestArrays:
+    @pytest.mark.parametrize(
+        "X",
+        [
+            np.array([[-3, 1], [5, 1], [5, 0]]),
+            np.array([[1.0, 2.0], [3.0, 2.0]], np.float32),
+            np.array([["a", "b"], ["c", "b"]]),
+            np.array([["a", 1], ["c", 2]], object),
+            np.array([[True, False], [True, True]]),
+            np.asfortranarray([[1, 0], [2, 2]], np.uint8),
+        ],
+    )
+    def test_dense(self, X):
+        kept = X.copy()
+        model = Reader().fit(X)
+        assert model.n_features_in_ == 2
+        assert not hasattr(model, "feature_names_in_")
+        assert model._input.schema.names == ("x0", "x1")
+        assert labels_of(model.table_) == {f"x{c}": X[:, c].tolist() for c in range(2)}
+        assert labels_of(model.read(X[::-1])) == {f"x{c}": X[::-1, c].tolist() for c in range(2)}
+        np.testing.assert_array_equal(X, kept)
+
+    def test_read_only(self):
+        X = np.array([[1.0, 2.0], [3.0, 2.0]])
+        X.flags.writeable = False
+        assert Reader().fit(X).read(X).n_records == 2
+
+    @pytest.mark.parametrize("kind", containers)
+    @pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.float64])
+    def test_sparse(self, kind, dtype, monkeypatch):
+        dense = np.array([[0, 3, 0], [0, 0, 0], [5, 3, 0], [0, 0, 1]], dtype)
+        X = kind(dense)
+        monkeypatch.setattr(module, "array_frame", None)  # which would make it dense
+        model = Reader().fit(X)
+        assert model.n_features_in_ == 3
+        assert model._input.schema.names == ("x0", "x1", "x2")
+        assert labels_of(model.table_) == {f"x{c}": dense[:, c].tolist() for c in range(3)}
+        read = model.read(kind(dense[2:]))
+        assert read.schema == model._input.schema
+        assert labels_of(read) == {f"x{c}": dense[2:, c].tolist() for c in range(3)}
+        np.testing.assert_array_equal(X.toarray(), dense)
+
+    def test_sparse_and_dense_are_the_same_at_prediction(self):
+        dense = np.array([[0, 3, 0], [0, 0, 0], [5, 3, 0], [0, 0, 1]])
+        for fitted in (dense, sparse.csr_array(dense), dense.astype(float)):
+            model = Reader().fit(fitted)
+            codes = [model.read(X).to_numpy() for X in (dense, sparse.csc_array(dense))]
+            np.testing.assert_array_equal(codes[0], codes[1])
+
+    def test_names_are_remembered_or_forgotten_at_every_fit(self):
+        model = Reader().fit(FRAME).fit(np.array([[1], [2]]))
+        assert not hasattr(model, "feature_names_in_")
+        assert model.fit(Table(FRAME)).feature_names_in_.tolist() == ["sky", "wet"]
+
+    def test_other_kinds_at_prediction_are_taken_by_place_with_a_warning(self):
+        dense = np.array([[0, 3], [1, 0], [1, 3]])
+        model = Reader().fit(dense)
+        with pytest.warns(UserWarning, match="X has feature names, but Reader was fitted without"):
+            read = model.read(pl.DataFrame(dense, schema=["a", "b"]))
+        np.testing.assert_array_equal(read.to_numpy(), model.table_.to_numpy())
+        model = Reader().fit(pl.DataFrame(dense, schema=["a", "b"]))
+        for X in (dense, sparse.csr_array(dense), dense.tolist()):
+            with pytest.warns(UserWarning, match="X does not have valid feature names"):
+                read = model.read(X)
+            np.testing.assert_array_equal(read.to_numpy(), model.table_.to_numpy())
+
+    @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+    def test_of_another_width_are_refused(self, kind):
+        model = Reader().fit(kind([[0, 1], [1, 0]]))
+        with pytest.raises(ValueError, match="X has 3 features, but Reader is expecting 2"):
+            model.read(kind([[0, 1, 1], [1, 0, 0]]))
+
+
+class TestBins:
+    def test_are_those_of_fit(self):
+        model = Reader(discretise=3).fit(NUMBERS)
+        assert list(model._input.cuts) == ["x0", "x1"]
+        again = Table(pl.DataFrame(NUMBERS, schema=["x0", "x1"]), discretise=3)
+        assert model.table_.schema == again.schema
+        np.testing.assert_array_equal(model.table_.to_numpy(), again.to_numpy())
+        np.testing.assert_array_equal(model.read(NUMBERS).to_numpy(), again.to_numpy())
+
+    @pytest.mark.parametrize(
+        "spec", ["width", "frequency", 2, 4, [1.0, 2.0], {"x0": 2, "x1": [1, 2]}]
+    )
+    @given(new=hnp.arrays(np.float64, (5, 2), elements=st.floats(-1e300, 1e300)))
+    @settings(max_examples=20)
+    def test_take_any_number(self, spec, new):
+        model = Reader(discretise=spec).fit(NUMBERS)
+        read = model.read(new)
+        assert read.schema == model._input.schema
+        for c, name in enumerate(["x0", "x1"]):
+            edges = model._input.cuts[name].edges
+            assert tuple(read.schema[name].labels) == bin_labels(edges)
+            np.testing.assert_array_equal(read.codes(name), apply_cuts(new[:, c], edges))
+
+    def test_may_all_be_missed_but_one(self):
+        model = Reader(discretise=[1, 2, 3]).fit(NUMBERS)
+        assert model.read(np.full((3, 2), 99.0)).to_numpy().tolist() == [[3, 3]] * 3
+
+    def test_a_column_of_one_value_has_one_bin_for_all(self):
+        model = Reader(discretise="width").fit(np.full((3, 1), 0.5))
+        assert model._input.cuts == {"x0": Edges(())}
+        assert labels_of(model.read([[-7.25], [9.5]])) == {"x0": ["all", "all"]}
+
+    def test_of_frames_leave_other_columns_alone(self):
+        frame = FRAME.with_columns(heat=pl.Series([1.5, None, 3.5, 4.5]))
+        model = Reader(discretise={"heat": [2, 4]}).fit(frame)
+        assert model._input.cuts == {"heat": Edges((2.0, 4.0))}
+        assert labels_of(model.read(frame[2:])) == {
+            "sky": ["grey", "red"],
+            "wet": [1, 0],
+            "heat": ["2 – 4", ">= 4"],
+        }
+        whole = frame[:1].with_columns(heat=pl.Series([3]))  # numbers of any type
+        assert labels_of(model.read(whole))["heat"] == ["2 – 4"]
+        for nothing in (pl.Null, pl.Float32):
+            missing = frame[:1].with_columns(heat=pl.Series([None], dtype=nothing))
+            assert labels_of(model.read(missing))["heat"] == [None]
+        missing = frame[:1].with_columns(heat=pl.Series([None], dtype=pl.Float64))
+        without = Reader(discretise="width").fit(frame.drop_nulls())
+        with pytest.raises(InputError, match="X: column 'heat' has a missing value at record 0"):
+            without.read(missing)
+        text = frame.with_columns(heat=pl.lit("hot"))
+        with pytest.raises(InputError, match="X: column 'heat' holds String; the model was fitted"):
+            model.read(text)
+
+    @pytest.mark.parametrize("kind", containers)
+    def test_of_small_sparse_arrays(self, kind):
+        model = Reader(discretise=2).fit(kind(NUMBERS))
+        dense = Reader(discretise=2).fit(NUMBERS)
+        assert model._input == dense._input
+        np.testing.assert_array_equal(model.table_.to_numpy(), dense.table_.to_numpy())
+        np.testing.assert_array_equal(model.read(kind(NUMBERS)).to_numpy(), dense.table_.to_numpy())
+
+    def test_of_large_sparse_arrays_are_not_found_but_read(self, monkeypatch):
+        X = sparse.csr_array(NUMBERS)
+        model = Reader(discretise=2).fit(X)
+        expected = model.read(X)
+        monkeypatch.setattr(machine, "available_memory", lambda: 63)
+        with pytest.raises(InputError, match="the dense form of X would take 64 B"):
+            model.fit(X)
+        np.testing.assert_array_equal(model.read(X).values, expected.values)  # it stays sparse
+
+    @examples
+    @given(
+        hnp.arrays(np.float64, (6, 3), elements=st.sampled_from([-1.5, 0.0, 0.0, 0.5, 2.0])),
+        st.lists(st.sets(st.sampled_from([-1.0, 0.0, 0.25, 2.0, 9.0])), min_size=3, max_size=3),
+        st.data(),
+    )
+    def test_of_sparse_arrays_are_those_of_dense_ones(self, X, edges, data):
+        names = ["x0", "x1", "x2"]
+        cuts = {
+            name: Edges(tuple(sorted(points))) for name, points in zip(names, edges, strict=True)
+        }
+        labels = [Labels(bin_labels(cuts[name].edges), "String") for name in names]
+        defaults = [data.draw(st.integers(0, len(items) - 1)) for items in labels]
+        features = Features(Schema(names, labels, defaults), cuts, "array")
+        model = Reader()
+        note_features(model, features)
+        dense = read_features(model, X, features)
+        for kind in containers:
+            given = kind(X)
+            table = read_features(model, given, features)
+            assert_frame_equal(table.to_frame("polars"), dense.to_frame("polars"))
+            assert table.schema is features.schema
+            np.testing.assert_array_equal(given.toarray(), X)
+
+    def test_of_sparse_arrays_take_finite_numbers_only(self):
+        model = Reader(discretise=2).fit(NUMBERS)
+        X = sparse.csr_array(NUMBERS)
+        X.data[-1] = np.nan
+        with pytest.raises(InputError, match=r"X contains NaN or inf: nan at \d+, \d+"):
+            model.read(X)
+
+    def test_of_booleans_are_those_of_numbers(self):
+        model = Reader(discretise={"x0": [0.5]}).fit(np.array([[0.0], [1.0]]))
+        assert labels_of(model.read(np.array([[True], [False]]))) == {"x0": [">= 0.5", "< 0.5"]}
+
+    def test_of_whole_numbers_are_none_unless_named(self):
+        X = sparse.csr_array(np.array([[0, 3], [1, 0]]))
+        model = Reader(discretise=2).fit(X)
+        assert model._input.cuts == {}
+        assert model.read(X).to_numpy().tolist() == [[0, 1], [1, 0]]
+        named = Reader(discretise={"x1": [2]}).fit(X)
+        assert labels_of(named.read(X)) == {"x0": [0, 1], "x1": [">= 2", "< 2"]}
+
+
+class TestWeights:
+    @pytest.mark.parametrize("X", [FRAME, Table(FRAME), NUMBERS[:, 1:]])
+    def test_belong_to_the_table(self, X):
+        weights = [1, 0.5, 2, 0]
+        assert Reader().fit(X, sample_weight=weights).table_.weights.tolist() == weights
+        assert Reader().fit(X).table_.weights is None
+
+    def test_come_once(self):
+        weighted = Table(FRAME, weights=[1, 2, 3, 4])
+        assert Reader().fit(weighted).table_ is weighted
+        with pytest.raises(InputError, match="sample_weight: the Table has weights already"):
+            Reader().fit(weighted, sample_weight=[1, 1, 1, 1])
+
+    @pytest.mark.parametrize(
+        ("weights", "message"),
+        [
+            ([1, 2], r"sample_weight: weights must have shape \(4,\)"),
+            ([1, 2, 3, -4], "sample_weight: weights must be finite and not negative; record 3"),
+        ],
+    )
+    def test_are_checked(self, weights, message):
+        with pytest.raises(InputError, match=message):
+            Reader().fit(FRAME, sample_weight=weights)
+
+
+class TestUnseen:
+    def test_is_an_error_or_the_default(self):
+        other = FRAME.with_columns(sky=pl.Series(["blue", "green", None, "red"]))
+        for X in (other, Table(other)):
+            with pytest.raises(InputError, match="X: column 'sky' has 'green' at record 1, which"):
+                Reader().fit(FRAME).read(X)
+            read = Reader(unseen="default").fit(FRAME).read(X)
+            assert labels_of(read)["sky"] == ["blue", "grey", "grey", "red"]
+
+    def test_in_sparse_arrays(self):
+        model = Reader().fit(sparse.csr_array(np.array([[0, 1], [1, 0], [0, 0]])))
+        with pytest.raises(InputError, match="X: column 'x1' has 2 at record 1"):
+            model.read(sparse.csr_array(np.array([[0, 1], [1, 2]])))
+
+
+class TestRefusals:
+    def test_discretise_with_a_table(self):
+        with pytest.raises(InputError, match="discretise: X is a Table, and its columns are disc"):
+            Reader(discretise=3).fit(Table(FRAME))
+
+    def test_cuts_for_a_target(self):
+        with pytest.raises(InputError, match="discretise='mdl' needs target"):
+            Reader(discretise="mdl").fit(NUMBERS)
+
+    def test_cuts_of_what_is_not_there(self):
+        with pytest.raises(InputError, match="discretise: there is no column 'a'"):
+            Reader(discretise={"a": 3}).fit(NUMBERS)
+        with pytest.raises(InputError, match="discretise: column 'sky' holds String, not numbers"):
+            Reader(discretise={"sky": 3}).fit(FRAME)
+
+    def test_real_numbers(self):
+        with pytest.raises(InputError, match=r"column 'x0' holds real numbers .* discretise="):
+            Reader().fit(NUMBERS)
+        with pytest.raises(InputError, match=r"^X: the value 0.5 at row 0, .* with discretise$"):
+            Reader().fit(sparse.csr_array(NUMBERS))
+
+    @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+    @pytest.mark.parametrize("dtype", [float, object])
+    def test_what_is_no_number(self, wrong, dtype):
+        X = NUMBERS.astype(dtype)
+        X[2, 1] = wrong
+        model = Reader(discretise=2).fit(NUMBERS)
+        for call in (model.fit, model.read, Reader().fit):
+            with pytest.raises(InputError, match="X contains NaN or inf"):
+                call(X)
+
+    def test_what_is_no_table(self):
+        with pytest.raises(ValueError, match="Expected 2D array"):
+            Reader().fit([1, 2, 3])
+        with pytest.raises(InputError, match="X cannot be read"):
+            Reader().fit(np.array([["a", 1], [{}, 2]], object))
+        with pytest.raises(InputError, match="the table is empty: it has no records"):
+            Reader().fit(FRAME.clear())
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "complex_data",
+        "dataframe_column_names_consistency",
+        "estimator_sparse_array",
+        "estimators_nan_inf",
+        "estimators_pickle",
+        "fit2d_predict1d",
+        "n_features_in_after_fitting",
+    ],
+)
+def test_checks_of_scikit_learn(check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        getattr(estimator_checks, f"check_{check}")(
+            "Reader", Reader(discretise=[-1.0, 0.0, 0.5, 1.0, 10.0])
+        )
+
+
+@given(d=data(with_chosen=False))
+@examples
+def test_inputs_are_left_as_they_are_and_threads_do_not_matter(d):
+    frame = d.frame()
+    kept = frame.clone()
+    one, two = Reader(n_jobs=1).fit(frame), Reader(n_jobs=2).fit(frame)
+    assert one._input == two._input
+    np.testing.assert_array_equal(one.read(frame[::-1]).values, two.read(frame[::-1]).values)
+    np.testing.assert_array_equal(one.read(d.table()).to_numpy(), np.array(d.rows))
+    assert_frame_equal(frame, kept)
+
+
