@@ -18,6 +18,7 @@ from tacit.schema.types import label_items, label_series, sort_labels
 from tacit.table.build import Coded, Native, Parts, store_codes
 from tacit.table.discretise import MDL, Edges, apply_cuts, as_spec, bin_labels, cut_points
 from tacit.table.gateway import check_missing, check_size
+from tacit.table.index import index_of_frame, put_index
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,6 +62,7 @@ def encode_frame(
     coded = encode_columns(frame, missing, specs, target, n_jobs)
     parts = store_codes(coded, defaults, n_jobs)
     parts.weights, parts.native = record_weights, native
+    parts.index = index_of_frame(data)
     return parts
 
 
@@ -341,11 +343,13 @@ def decode_frame(table: Table, backend: str | None, native: Native | None) -> An
         if id(labels) not in shared:
             shared[id(labels)] = label_series(labels)
         columns.append(shared[id(labels)].gather(table.codes(c)).alias(name))
-    frame = pl.DataFrame(columns)
-    if kind == "polars":
-        return frame
+    frame: Any = pl.DataFrame(columns)
     types = native[1] if native and native[0] == kind else {}
-    return _to_pandas(frame, types) if kind == "pandas" else _to_arrow(frame, types)
+    if kind == "pandas":
+        frame = _to_pandas(frame, types)
+    elif kind == "pyarrow":
+        frame = _to_arrow(frame, types)
+    return put_index(frame, table.index, kind)
 
 
 def _to_pandas(frame: pl.DataFrame, types: dict[str, Any]) -> Any:
