@@ -27,7 +27,7 @@ class Labelled:
     X: Any
     y: Any
     weights: Any
-    rows: Any  # the numbers of the records in their file
+    rows: Any  # the ids of records, or their numbers in the file
 
     @classmethod
     def of(cls, source: Source, targets: list[str], labels: Path | None = None) -> Labelled:
@@ -58,16 +58,18 @@ class Labelled:
         rest = [k for k in range(table.n_columns) if k not in columns]
         if not rest:
             raise InputError(f"--target: {source.path} has no other column")
+        index, table = table.index, table.with_index(None)
         y = table.select(columns).to_frame("polars").drop("weight", strict=False)
         weights = table.weights
         X = table.select(rest) if weights is None else table.select(rest).with_weights(None)
-        return cls._made(X, y.get_column(targets[0]) if len(targets) == 1 else y, weights)
+        told = y.get_column(targets[0]) if len(targets) == 1 else y
+        return cls._made(X, told, weights, None if index is None else index.to_numpy())
 
     @classmethod
-    def _made(cls, X: Any, y: Any, weights: Any) -> Labelled:
+    def _made(cls, X: Any, y: Any, weights: Any, rows: Any = None) -> Labelled:
         import numpy as np
 
-        return cls(X, y, weights, np.arange(X.shape[0]))
+        return cls(X, y, weights, np.arange(X.shape[0]) if rows is None else rows)
 
     @property
     def n_records(self) -> int:

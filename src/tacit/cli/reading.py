@@ -28,7 +28,9 @@ __all__ = ["Numbers", "Source", "reads_file"]
 
 _reading_option = functools.partial(typer.Option, rich_help_panel="How the file is read")
 _scale_option = functools.partial(typer.Option, rich_help_panel="More than fits in memory")
+_long_option = functools.partial(typer.Option, rich_help_panel="A log of records and items")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "space": " "}
+_OTHERWISE = ("min_count",)  # options that some commands have, where they mean something else
 
 
 @dataclass(frozen=True)
@@ -56,18 +58,19 @@ class Source:
 
     def with_cuts(self, cuts: dict[str, Any]) -> Source:
         """Return the source with these columns cut into bins, unless the user says how."""
-        binned = tacit.io.can_discretise(self.path, self.options.get("format"))
-        if not cuts or not binned or "discretise" in self.options:
+        if not cuts or {"discretise", "long"} & set(self.options):
+            return self
+        if not tacit.io.can_discretise(self.path, self.options.get("format")):
             return self
         return replace(self, options={**self.options, "discretise": cuts})
 
     def read_numbers(self, *, arff: bool = False) -> Numbers | None:
         """Read a file of columns with its numbers as they are, dense ARFF files if asked to.
 
-        ``None`` for files of other kinds, and where the user says how to cut numbers or what is to
-        become of missing values: those make a Table.
+        ``None`` for files of other kinds, for logs, and where the user says how to cut numbers or
+        what is to become of missing values: those make a Table.
         """
-        if {"discretise", "missing"} & set(self.options):
+        if {"discretise", "missing", "long"} & set(self.options):
             return None
         known = ("format", "separator", "header", "null_values")
         options = {name: self.options[name] for name in known if name in self.options}
@@ -153,8 +156,11 @@ def _parameters(
         bool, _reading_option("--no-header", help="The first line holds values, not names.")
     ] = False,
     missing: Annotated[
-        Literal["state", "default", "error"] | None,
-        _reading_option(help="Missing values are a label of their own, the default, or refused."),
+        Literal["state", "default", "error", "drop"] | None,
+        _reading_option(
+            help="Missing values are a label of their own, the default, or refused; in a log they "
+            "are refused, or their rows dropped."
+        ),
     ] = None,
     null_value: Annotated[
         list[str] | None, _reading_option(help="A text that means missing; can be repeated.")
@@ -173,11 +179,43 @@ def _parameters(
     target: Annotated[
         str | None, _reading_option(help="The column that mdl cuts tell apart.")
     ] = None,
+    long: Annotated[
+        str | None,
+        _long_option(
+            metavar="RECORD,ITEM[,VALUE]",
+            help="The file is a log with a row for each record and item: the columns of both, such "
+            "as userId,movieId, and perhaps of values. Each item becomes a column.",
+        ),
+    ] = None,
+    min_count: Annotated[
+        int | None, _long_option(min=1, help="Leave items of fewer records out.")
+    ] = None,
+    min_items: Annotated[
+        int | None, _long_option(min=0, help="Then leave records with fewer items out.")
+    ] = None,
+    duplicates: Annotated[
+        Literal["sum", "first", "last", "error"] | None,
+        _long_option(
+            help="Several rows of one record and item are added up, all but one are passed over, "
+            "or they are refused."
+        ),
+    ] = None,
+    names: Annotated[
+        str | None,
+        _long_option(
+            metavar="FILE:ITEM,NAME",
+            help="A file that has the names of items, such as movies.csv:movieId,title.",
+        ),
+    ] = None,
     n_jobs: Annotated[
         int | None, typer.Option(help="Threads; -1 for all cores. No result depends on it.")
     ] = None,
 ) -> Source:
     """Make a Source of the file and of those options that were given."""
+    about_logs = {"min_count": min_count, "min_items": min_items, "duplicates": duplicates}
+    for name, value in {**about_logs, "names": names}.items():
+        if value is not None and long is None:
+            raise typer.BadParameter("is about a log: say --long, too", param_hint=_flag(name))
     options: dict[str, Any] = {
         "format": format,
         "separator": None if separator is None else _ESCAPES.get(separator, separator),
@@ -187,9 +225,33 @@ def _parameters(
         "weights": weights,
         "discretise": _specs(discretise or []),
         "target": target,
+        "long": None if long is None else _columns(long, "--long", (2, 3)),
+        **about_logs,
+        "names": None if names is None else _names(names),
         "n_jobs": n_jobs,
     }
     return Source(file, {name: value for name, value in options.items() if value is not None})
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _columns(text: str, option: str, numbers: tuple[int, ...]) -> tuple[str, ...]:
+    """Cut a list of columns at its commas."""
+    columns = tuple(name.strip() for name in text.split(","))
+    if len(columns) not in numbers or not all(columns):
+        wanted = " or ".join(map(str, numbers))
+        raise typer.BadParameter(f"{text!r} is not {wanted} columns", param_hint=option)
+    return columns
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Read FILE:ITEM,NAME."""
+    file, colon, columns = text.rpartition(":")
+    if not colon or not file:
+        raise typer.BadParameter(f"{text!r} is not FILE:ITEM,NAME", param_hint="--names")
+    return (file, *_columns(columns, "--names", (2,)))
 
 
 def _specs(given: list[str]) -> Any:
@@ -241,7 +303,8 @@ def reads_file(
     """Give a command a file to read: FILE before its own arguments, reading options after its own.
 
     The command's first parameter receives the :class:`Source`. An option that both have, such as
-    ``--target``, is the command's, and its value goes to both. A parameter that is a dataclass
+    ``--target``, is the command's, and its value goes to both, unless it means something else
+    there. A parameter that is a dataclass
     stands for an option for each of its fields. Arguments in `before` stand before FILE. With
     `partitions`, the command also takes tables that do not fit in memory.
     """
@@ -255,7 +318,9 @@ def reads_file(
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
-        source = _parameters(**{name: given[name] for name in common})
+        otherwise = shared.intersection(_OTHERWISE)
+        reading: dict[str, Any] = {n: None if n in otherwise else given[n] for n in common}
+        source = _parameters(**reading)
         kept = {k: x for k, x in given.items() if k not in ({**common, **scale}) or k in shared}
         for name, group in groups.items():
             kept[name] = group(**{option: kept.pop(option) for option in fields[name]})

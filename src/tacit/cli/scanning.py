@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["Scans", "is_scan"]
 
 # Options that a scan has, too.
-_KNOWN = ("separator", "header", "null_values", "missing", "weights", "discretise", "format")
+_KNOWN = (
+    "separator", "header", "null_values", "missing", "weights", "discretise", "format", "long",
+    "min_count", "min_items", "duplicates", "names",
+)  # fmt: skip
 
 
 def is_scan(path: Path) -> bool:

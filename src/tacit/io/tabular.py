@@ -55,11 +55,19 @@ class TabularFile(ABC):
         """Read some columns, or expressions, of all records."""
         return self.lazy().select(columns).collect(engine="streaming")
 
-    def frame(self) -> pl.DataFrame:
-        """Read the file as a frame, its numbers as they are."""
+    def frame(
+        self, columns: Sequence[str] | None = None, argument: str = "columns"
+    ) -> pl.DataFrame:
+        """Read the file, or some columns of it, as a frame, its numbers as they are.
+
+        What the caller calls the columns, `argument` says.
+        """
+        names = list(self.schema) if columns is None else list(columns)
+        for name in names:
+            if name not in self.schema:
+                raise InputError(f"{argument}: there is no column {name!r}")
 
         def read() -> pl.DataFrame:
-            names = list(self.schema)
             frames = list(self.batches(names, max(4096, _CELLS // max(1, len(names)))))
             if not sum(frame.height for frame in frames):
                 raise FileError(self.path, "holds no records")

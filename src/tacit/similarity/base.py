@@ -442,7 +442,8 @@ def _split_target(table: Table, y: str) -> tuple[Table, Any]:
     others = [name for name in table.schema.names if name != target]
     if not others:
         raise InputError(f"X has no columns besides {target!r}")
-    return table.select(others), table.select([target]).to_frame("polars")[target]
+    classes = table.select([target]).with_index(None)
+    return table.select(others), classes.to_frame("polars")[target]
 
 
 def refuse_huge(numbers: Any, coords: NDArray[np.float64]) -> None:

@@ -67,9 +67,11 @@ def _from_pandas(index: Any) -> pl.Series:
     name = "" if index.name is None else str(index.name)
     if index.nlevels == 1:
         try:
+            if index.dtype.name.startswith(("period", "interval")):  # numbers to Arrow
+                raise TypeError
             series: pl.Series = pl.from_pandas(index.to_series(index=range(len(index))))
             return series.alias(name)
-        except Exception:  # whatever Arrow thinks of mixed Python objects, periods, intervals
+        except Exception:  # whatever Arrow thinks of mixed Python objects
             return pl.Series(name, [str(x) for x in index], dtype=pl.String)
     levels = [_from_pandas(index.get_level_values(k)) for k in range(index.nlevels)]
     named = [level.alias(level.name or f"level_{k}") for k, level in enumerate(levels)]
@@ -105,7 +107,9 @@ def _to_pandas(index: pl.Series) -> Any:
 
     if isinstance(index.dtype, pl.Struct):
         return pd.MultiIndex.from_frame(index.struct.unnest().to_pandas())
-    return pd.Index(index.to_pandas(), name=index.name or None)
+    made = pd.Index(index.to_pandas())
+    made.name = index.name or None
+    return made
 
 
 def join_indexes(several: Sequence[pl.Series | None]) -> pl.Series | None:
@@ -113,15 +117,11 @@ def join_indexes(several: Sequence[pl.Series | None]) -> pl.Series | None:
     given = [index for index in several if index is not None]
     if len(given) < len(several):
         return None
+    kinds = list(dict.fromkeys(index.dtype for index in given))
+    if len(kinds) > 1 and not all(kind.is_numeric() for kind in kinds):
+        raise InputError(f"tables: the record ids are {kinds[0]} in one and {kinds[1]} in another")
     frames = [index.alias("").to_frame() for index in given]
-    try:
-        joined = pl.concat(frames, how="vertical_relaxed").to_series()
-    except _POLARS_ERRORS:
-        kinds = list(dict.fromkeys(str(index.dtype) for index in given))
-        raise InputError(
-            f"tables: the record ids are {kinds[0]} in one and {kinds[1]} in another"
-        ) from None
-    return joined.alias(given[0].name)
+    return pl.concat(frames, how="vertical_relaxed").to_series().alias(given[0].name)
 
 
 def index_to_array(index: pl.Series) -> NDArray[np.uint8]:

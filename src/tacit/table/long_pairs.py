@@ -136,7 +136,8 @@ def code_values(series: pl.Series, n_jobs: int) -> tuple[NDArray[np.int32], pl.S
     else:
         keys = _keys(series)
         low, high = int(keys.min()), int(keys.max())
-        if not dtype.is_float() and dtype != pl.UInt64 and high - low < SPREAD * len(keys) + 1000:
+        ordered = not dtype.is_float() and dtype not in (pl.UInt64, pl.Enum)  # as their keys are
+        if ordered and high - low < SPREAD * len(keys) + 1000:
             return _code_range(series, keys, low, high)
         [(codes, first, _, _)] = _core.encode_columns([(keys, None)], n_jobs)
     values = series[first]
@@ -272,7 +273,8 @@ def _sum(pairs: Pairs, starts: NDArray[np.int64], new: NDArray[np.bool_]) -> NDA
                 "which do not add up; say duplicates='first' or 'last'"
             )
         return values[starts]
-    sums: NDArray[Any] = np.add.reduceat(values, starts)
+    with np.errstate(over="ignore"):
+        sums: NDArray[Any] = np.add.reduceat(values, starts)
     if sums.dtype.kind == "i":
         about = np.add.reduceat(values.astype(np.float64), starts)
         if np.abs(about).max() >= 2**62:

@@ -284,11 +284,18 @@ def csv_frame(
     separator: str = ",",
     header: bool = True,
     null_values: str | Sequence[str] | None = None,
+    quote: str | None = '"',
+    columns: Sequence[str] | None = None,
+    argument: str = "columns",
 ) -> pl.DataFrame:
-    """Read a CSV file as a frame, its numbers as they are; options as for :func:`read_csv`."""
-    check_dialect(separator, '"')
+    """Read a CSV file as a frame, its numbers as they are; options as for :func:`read_csv`.
+
+    What the caller calls the columns, `argument` says.
+    """
+    check_dialect(separator, quote)
     with naming(path), on_disk(path) as plain:
-        return CsvFile(path, plain, separator, header, None, null_values, '"').frame()
+        file = CsvFile(path, plain, separator, header, None, null_values, quote)
+        return file.frame(columns, argument)
 
 
 def check_dialect(separator: str, quote: str | None) -> None:
