@@ -98,16 +98,6 @@ def read(
     ------
     FileError
         If the file cannot be read in full, or if it is not clear how.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, tacit
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "ratings.csv"
-    ...     tacit.datasets.make_ratings(100, 50, 1000).write_csv(path)
-    ...     table = tacit.read(path, long=("userId", "movieId"), min_count=20)
-    >>> table.index.name, table.schema.names[:3]
-    ('userId', ('1', '5', '8'))
     """
     loaded = read_what(path, format=format, long=long, **options)
     if not isinstance(loaded, Table):

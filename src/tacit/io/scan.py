@@ -20,8 +20,9 @@ from tacit.io.listing import (
     open_files,
     origin_of,
 )
+from tacit.io.long import LONG_OPTIONS, long_options
 from tacit.io.parquet import ParquetFile
-from tacit.io.read import FORMAT_OPTIONS
+from tacit.io.read import FORMAT_OPTIONS, read_names
 from tacit.io.tables import TableFile, TableFiles, is_folder, open_folder
 from tacit.io.tabular import choose_columns
 from tacit.machine import check_int, parse_bytes
@@ -45,10 +46,11 @@ def scan(
     paths: PathLike | Sequence[PathLike],
     *,
     format: str | None = None,  # noqa: A002
+    long: Any = None,
     columns: Sequence[str] | None = None,
     defaults: Any = None,
     weights: str | None = None,
-    missing: Literal["state", "default", "error"] = "state",
+    missing: Literal["state", "default", "error", "drop"] | None = None,
     discretise: Any = None,
     partition_records: int | None = None,
     memory: int | str | None = None,
@@ -85,6 +87,12 @@ def scan(
         where Dask makes them.
     format : str, optional
         As for :func:`tacit.read`.
+    long : sequence of str or mapping, optional
+        As for :func:`tacit.read`, with its options: the files are a log, whose rows of one record
+        may be anywhere. They are brought together in two more passes, by way of temporary files
+        about as large as the columns that are read, which go away with the table. (They are where
+        ``TMPDIR`` says; a cluster must see them, too.) Records are in the order of their ids, as
+        they are in memory.
     columns : sequence of str, optional
         The columns to read, in this order; all by default. Of Parquet and Arrow files others are
         not read at all.
@@ -92,8 +100,8 @@ def scan(
         As for :class:`tacit.Table`; the most common values of all files by default.
     weights : str, optional
         The column that holds record weights.
-    missing : {"state", "default", "error"}
-        As for :class:`tacit.Table`.
+    missing : {"state", "default", "error"}, optional
+        As for :class:`tacit.Table`; of a log, "error" or "drop".
     discretise : spec or mapping, optional
         As for :class:`tacit.Table`: edges, or "width", which takes a pass to find the range of
         numbers. Other cuts would take all numbers of a column at once, and are refused.
@@ -136,6 +144,14 @@ def scan(
     Table of 5 records × 2 columns, 3 stored values (m·n/l = 3.33)
     {'blue': 3, 'grey': 1, 'pink': 1}
     """
+    about = None
+    if long is not None:
+        _refuse({"columns": columns, "defaults": defaults, "discretise": discretise}, "logs")
+        given = {name: options.pop(name) for name in LONG_OPTIONS if name in options}
+        given |= {"weights": weights, "missing": "error" if missing is None else missing}
+        about = long_options(long, given, read_names)
+        columns, weights, missing = about.columns, None, "state"
+    missing = "state" if missing is None else missing
     check_missing(missing)
     if weights is not None and not isinstance(weights, str):
         raise InputError("weights: give the name of the column that holds them")
@@ -153,8 +169,12 @@ def scan(
     }
     if is_dask_frame(paths):
         _refuse({"format": format, "partition_records": most, **options}, "frames of Dask")
-        return scan_dask(paths, columns, weights, missing, defaults, discretise, passes)
+        most_bytes = size if about is not None else 0
+        return scan_dask(
+            paths, columns, weights, missing, defaults, discretise, passes, about, most_bytes
+        )
     if is_folder(paths):
+        _refuse({"long": long}, "a folder of partitions")
         _refuse({**coded, "defaults": defaults, **options}, "a folder of partitions")
         table = open_folder(os.fspath(paths), passes)  # type: ignore[arg-type]
         return table if columns is None else table.select(columns)
@@ -162,7 +182,7 @@ def scan(
     kind = one_kind(listed, format)
     origin = origin_of(listed)
     if kind == "tacit":
-        _refuse({**coded, **options}, "tacit files")
+        _refuse({"long": long, **coded, **options}, "tacit files")
         tables = open_files(listed, TableFile)
         check_names(tables, list(tables[0].schema), columns is None)
         made = PartitionedTable(TableFiles(tables, defaults).find, passes, origin)
@@ -176,7 +196,7 @@ def scan(
         _refuse(options, f"{kind} files")
         files = open_files(listed, ParquetFile if kind == "parquet" else IpcFile)
     chosen = tuple(choose_columns(files[0].schema, columns, weights, defaults))
-    asked = ScanOptions(chosen, weights, missing, defaults, discretise, size, most, origin)
+    asked = ScanOptions(chosen, weights, missing, defaults, discretise, size, most, origin, about)
     check_names(files, asked.wanted, columns is None)
     if text:
         return PartitionedTable(CsvFiles(files, asked).find, passes, origin)

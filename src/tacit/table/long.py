@@ -64,8 +64,10 @@ def encode_long(data: Any, options: LongOptions, n_jobs: int) -> Parts:
     """Turn a log into the parts of a Table; see :meth:`tacit.Table.from_long`."""
     frame, native = take_columns(data, options)
     pairs = gather_pairs(frame, options, n_jobs)
-    columns = choose_items(count_items(pairs, options), options)
+    columns = choose_items(count_items(pairs), options)
     parts = store_pairs(pairs, columns, options)
+    if len(parts.indptr) == 1:
+        raise InputError(f"min_items: no record has {options.min_items:,} items")
     check_size(len(parts.indptr) - 1, len(parts.schema))
     parts.native = native
     return parts
@@ -99,14 +101,14 @@ def _check_columns(known: Sequence[Any], options: LongOptions) -> None:
             raise InputError(f"{field.name}: there is no column {name!r}")
 
 
-def count_items(pairs: Pairs, options: LongOptions) -> ItemLabels:
+def count_items(pairs: Pairs) -> ItemLabels:
     """Count in how many records each item is, and with which values."""
     cols, values = pairs.cols, pairs.values
     counts = np.bincount(cols, minlength=len(pairs.items))
     items = pairs.items.alias("item")
     if values is None:
         return ItemLabels(pl.DataFrame([items, pl.Series("n", counts)]))
-    codes, labels = _value_codes(pairs)
+    codes, labels = _value_codes(values, pairs.labels)
     keys, counts = _distinct(cols.astype(np.int64) * len(labels) + codes, len(items) * len(labels))
     item, code = np.divmod(keys, len(labels))
     return ItemLabels(
@@ -116,12 +118,9 @@ def count_items(pairs: Pairs, options: LongOptions) -> ItemLabels:
     )
 
 
-def _value_codes(pairs: Pairs) -> tuple[NDArray[Any], pl.Series]:
+def _value_codes(values: NDArray[Any], labels: pl.Series | None) -> tuple[NDArray[Any], pl.Series]:
     """Return the values of pairs as codes, and what they stand for."""
-    assert pairs.values is not None
-    if pairs.labels is not None:
-        return pairs.values, pairs.labels
-    return code_values(pl.Series("value", pairs.values), 1)
+    return code_values(pl.Series("value", values), 1) if labels is None else (values, labels)
 
 
 def _distinct(keys: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -135,15 +134,37 @@ def _distinct(keys: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArr
 
 @dataclass
 class Columns:
-    """The columns of a table that is made of a log, in their order."""
+    """The columns of a table that is made of a log: which item each is, and what it stores."""
 
-    items: pl.Series  # which item each is
-    names: list[str]
-    seen: pl.DataFrame  # the columns item and value, for items with values, without the default
+    items: pl.Series
+    schema: Schema
+    values: ValueIds | None  # of a log with values
+
+
+@dataclass
+class ValueIds:
+    """The value id of each item and value, or -1 for the default."""
+
+    values: pl.Series  # of all items, ascending; the default is among them if it is a number
+    n_keys: int
+    keys: NDArray[np.int64]  # column * width + code, ascending
+    ids: NDArray[np.int64]
+    width: int
+
+    def find(self, cols: NDArray[np.int32], codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ids of values of items; each must be known."""
+        asked = cols * np.int64(self.width) + codes
+        if self.n_keys > SPREAD * len(asked) + 1000:
+            found: NDArray[np.int64] = self.ids[np.searchsorted(self.keys, asked)]
+        else:
+            table = np.empty(self.n_keys, np.int64)
+            table[self.keys] = self.ids
+            found = table[asked]
+        return found
 
 
 def choose_items(counted: ItemLabels, options: LongOptions) -> Columns:
-    """Choose the items that are in enough records, and say what their columns are called."""
+    """Choose the items that are in enough records, and say what their columns are."""
     seen = counted.seen
     totals = seen.group_by("item").agg(pl.col("n").sum())
     kept = totals.filter(pl.col("n") >= options.min_count).get_column("item").sort()
@@ -158,7 +179,34 @@ def choose_items(counted: ItemLabels, options: LongOptions) -> Columns:
         names = _known_names(names, options.names)
         order = sorted(range(len(names)), key=names.__getitem__)
         kept, names = kept.gather(order), [names[k] for k in order]
-    return Columns(kept, names, seen)
+    if "value" in seen.columns:
+        return _value_columns(kept, names, seen)
+    schema = Schema(names, [_PRESENCE] * len(names), np.zeros(len(names), np.int64))
+    return Columns(kept, schema, None)
+
+
+def _value_columns(items: pl.Series, names: list[str], seen: pl.DataFrame) -> Columns:
+    """Return columns whose labels are the values that an item has, and the default."""
+    values = seen.get_column("value").unique().sort()
+    numeric = values.dtype.is_numeric()
+    if numeric:
+        values = pl.concat([values, pl.Series("value", [0], values.dtype)]).unique().sort()
+        default = int(values.search_sorted(0))
+    else:
+        default = len(values)  # None, which comes last
+    every = [*label_items(values), *([] if numeric else [None])]
+    width, n_keys = len(every), len(names) * len(every)
+    column = _positions(seen.get_column("item"), items)
+    code = _positions(seen.get_column("value"), values)
+    keys = (column * width + code)[(column >= 0) & (code != default)]
+    keys = _union(keys, np.arange(len(names)) * width + default, n_keys)
+    bounds = np.searchsorted(keys, np.arange(len(names) + 1) * width)
+    of_key, codes = np.divmod(keys, width)
+    schema = _value_schema(names, codes, bounds, every, default, str(values.dtype))
+    rank = np.arange(len(keys)) - bounds[of_key]
+    ids = schema.offsets[of_key] + rank - (rank > schema.defaults[of_key])
+    ids[codes == default] = -1
+    return Columns(items, schema, ValueIds(values, n_keys, keys, ids, width))
 
 
 def _known_names(items: list[str], known: pl.DataFrame) -> list[str]:
@@ -191,19 +239,17 @@ def store_pairs(pairs: Pairs, columns: Columns, options: LongOptions) -> Parts:
         indptr = np.concatenate(([0], np.cumsum(lengths[enough])))
         records = records.filter(enough)
         weights = None if weights is None else weights[enough]
-    if not len(records):
-        raise InputError(
-            f"min_items: no record has {options.min_items:,} items; the fullest one has "
-            f"{int(lengths.max()):,}"
-        )
-    if values is None:
-        n = len(columns.names)
-        schema = Schema(columns.names, [_PRESENCE] * n, np.zeros(n, np.int64))
-        ids: NDArray[Any] = cols
-    else:
-        schema, indptr, ids = _store_values(pairs, columns, indptr, cols, values)
-    stored = ids.astype(value_type(schema.n_values))
-    return Parts(schema, indptr, stored, weights, None, records)
+    ids: NDArray[Any] = cols
+    if columns.values is not None and len(cols):
+        assert values is not None
+        held, labels = _value_codes(values, pairs.labels)
+        codes = _positions(labels, columns.values.values)[held]
+        ids = columns.values.find(cols, codes)
+        kept = ids >= 0
+        if not kept.all():
+            indptr, ids = np.concatenate(([0], np.cumsum(kept)))[indptr], ids[kept]
+    stored = ids.astype(value_type(columns.schema.n_values))
+    return Parts(columns.schema, indptr, stored, weights, None, records)
 
 
 def _positions(items: pl.Series, wanted: pl.Series) -> NDArray[np.int64]:
@@ -237,48 +283,6 @@ def _move(
     return sort_pairs(rows, moved, n_records, n_items, values)
 
 
-def _store_values(
-    pairs: Pairs,
-    columns: Columns,
-    indptr: NDArray[np.int64],
-    cols: NDArray[np.int32],
-    values: NDArray[Any],
-) -> tuple[Schema, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the schema of items with values, and the value ids of those that are not default."""
-    seen = columns.seen
-    values_seen = seen.get_column("value").unique().sort()
-    numeric = pairs.labels is None
-    if numeric:
-        zero = pl.Series([0], dtype=values_seen.dtype)
-        values_seen = pl.concat([values_seen, zero]).unique().sort()
-        default = int(values_seen.search_sorted(0))
-    else:
-        default = len(values_seen)  # None, which comes last
-    every = [*label_items(values_seen), *([] if numeric else [None])]
-    width = len(every)
-    column = _positions(seen.get_column("item"), columns.items)
-    code = _positions(seen.get_column("value"), values_seen)
-    n_keys = len(columns.names) * width
-    keys = (column * width + code)[(column >= 0) & (code != default)]
-    keys = _union(keys, np.arange(len(columns.names)) * width + default, n_keys)
-    bounds = np.searchsorted(keys, np.arange(len(columns.names) + 1) * width)
-    dtype = str(values_seen.dtype)
-    schema = _value_schema(columns.names, keys % width, bounds, every, default, dtype)
-    of_key = keys // width
-    rank = np.arange(len(keys)) - bounds[of_key]
-    ids = schema.offsets[of_key] + rank - (rank > schema.defaults[of_key])
-    ids[keys % width == default] = -1
-    # The same for the pairs of these records.
-    held, labels = (values, pairs.labels) if not numeric else code_values(pl.Series(values), 1)
-    assert labels is not None
-    codes = _positions(labels.alias("value"), values_seen)[held]
-    stored = _look_up(keys, ids, cols * np.int64(width) + codes, n_keys)
-    kept = stored >= 0
-    if not kept.all():
-        indptr, stored = np.concatenate(([0], np.cumsum(kept)))[indptr], stored[kept]
-    return schema, indptr, stored
-
-
 def _union(some: NDArray[np.int64], others: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     """Return the numbers below n that are among some or others, ascending."""
     if n > SPREAD * (len(some) + len(others)) + 1000:
@@ -286,17 +290,6 @@ def _union(some: NDArray[np.int64], others: NDArray[np.int64], n: int) -> NDArra
     present = np.zeros(n, np.bool_)
     present[some] = present[others] = True
     return np.flatnonzero(present)
-
-
-def _look_up(
-    keys: NDArray[np.int64], values: NDArray[np.int64], asked: NDArray[np.int64], n: int
-) -> NDArray[np.int64]:
-    """Return the value of each key that is asked for; keys are ascending and below n."""
-    if n > SPREAD * len(asked) + 1000:
-        return values[np.searchsorted(keys, asked)]
-    table = np.empty(n, np.int64)
-    table[keys] = values
-    return table[asked]
 
 
 def _value_schema(

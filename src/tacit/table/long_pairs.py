@@ -16,7 +16,16 @@ from tacit.table.gateway import MOST_RECORDS
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["SPREAD", "LongOptions", "Pairs", "code_values", "gather_pairs", "sort_pairs"]
+__all__ = [
+    "SPREAD",
+    "LongOptions",
+    "Pairs",
+    "code_values",
+    "gather_pairs",
+    "id_series",
+    "sort_pairs",
+    "without_missing",
+]
 
 _DUPLICATES = ("sum", "first", "last", "error")
 SPREAD = 4  # numbers are looked up in an array where it has at most so many entries for each
@@ -79,13 +88,13 @@ class Pairs:
 
 def gather_pairs(frame: pl.DataFrame, options: LongOptions, n_jobs: int) -> Pairs:
     """Sort the rows of a log, and put together what it says twice."""
-    frame = _without_missing(frame, options)
+    frame = without_missing(frame, options)
     if frame.height == 0:
         raise InputError("frame: the log has no rows")
     if frame.height > MOST_RECORDS:
         raise InputError(f"frame: the log has {frame.height:,} rows; read it in partitions")
-    rows, records = code_values(_ids(frame, options.record, "record"), n_jobs)
-    cols, items = code_values(_ids(frame, options.item, "item"), n_jobs)
+    rows, records = code_values(id_series(frame, options.record, "record"), n_jobs)
+    cols, items = code_values(id_series(frame, options.item, "item"), n_jobs)
     weights = None
     if options.weight is not None:
         weights = _record_weights(frame.get_column(options.weight), rows, records)
@@ -97,7 +106,7 @@ def gather_pairs(frame: pl.DataFrame, options: LongOptions, n_jobs: int) -> Pair
     return _put_together(pairs, options)
 
 
-def _without_missing(frame: pl.DataFrame, options: LongOptions) -> pl.DataFrame:
+def without_missing(frame: pl.DataFrame, options: LongOptions) -> pl.DataFrame:
     """Leave rows out in which something is missing, or refuse them."""
     for field in fields(options)[:4]:
         name = getattr(options, field.name)
@@ -119,7 +128,8 @@ def _without_missing(frame: pl.DataFrame, options: LongOptions) -> pl.DataFrame:
     return frame
 
 
-def _ids(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
+def id_series(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
+    """Return a column of ids or items, which must be of a type that has an order."""
     series = frame.get_column(name)
     if series.dtype == pl.Categorical:
         return series.cast(pl.String)

@@ -23,8 +23,8 @@ from tacit.io.csv.file import CsvFile
 from tacit.io.csv.text import Dialect, RaggedError, explain, next_record
 from tacit.io.csv.types import FitCounts, common_types, fitting_types, wider_types
 from tacit.io.frames.memory import frame_width, has_heap, record_width
-from tacit.io.frames.metadata import find_metadata, raw_partitions
-from tacit.io.frames.readers import ReadOptions, RowRange, group_ranges
+from tacit.io.frames.metadata import find_metadata
+from tacit.io.frames.readers import ReadOptions, RowRange, group_ranges, raw_partitions
 from tacit.io.opening import POLARS_ERRORS, Version, first_line, is_compressed, on_disk, opened
 from tacit.scale.partitions import Partitions, PartitionSource, Reader
 

@@ -12,23 +12,23 @@ from tacit.errors import InputError
 from tacit.io.frames.coding import choose_coding
 from tacit.io.frames.cuts import check_specs, find_edges
 from tacit.io.frames.labels import LabelDictionary
+from tacit.io.frames.log import find_log
 from tacit.io.frames.memory import coding_bytes
-from tacit.io.frames.readers import CodedReader, RawReader
+from tacit.io.frames.readers import CodedReader, raw_partitions
 from tacit.scale.partitioned_table import Metadata
 from tacit.scale.partitions import Partitions
 from tacit.table.frames import specs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from tacit.io.frames.cuts import Extremes
     from tacit.io.frames.labels import LabelCounts
     from tacit.io.frames.readers import ReadOptions
     from tacit.scale.partitioned_table import PassRunner
+    from tacit.table.long_pairs import LongOptions
 
-__all__ = ["ScanOptions", "find_metadata", "raw_partitions"]
+__all__ = ["ScanOptions", "find_metadata"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,7 @@ class ScanOptions:
     n_bytes: int  # what loading a partition is to take, about
     n_records: int | None  # how many records a partition is to have
     origin: str  # the files, for people
+    long: LongOptions | None = None  # of logs
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -61,14 +62,6 @@ class ScanOptions:
         return InputError(f"paths: {self.origin} hold no records")
 
 
-def raw_partitions(
-    sources: tuple[Any, ...], columns: Sequence[str], read_options: ReadOptions
-) -> Partitions:
-    """Return partitions as raw frames, which no later pass will want."""
-    reader = RawReader(tuple(columns), read_options)
-    return Partitions(sources, reader, (0,) * len(sources), keep=False)
-
-
 def find_metadata(
     passes: PassRunner,
     options: ScanOptions,
@@ -77,6 +70,9 @@ def find_metadata(
     read_options: ReadOptions,
 ) -> Metadata:
     """Find edges, labels and defaults; `specs` say how to cut columns of numbers."""
+    if options.long is not None:
+        n_bytes, n_records = options.n_bytes, options.n_records
+        return find_log(passes, options.long, sources, read_options, n_bytes, n_records)
 
     def extremes(statistic: Extremes) -> NDArray[np.float64] | None:
         raw = raw_partitions(sources, statistic.columns, read_options)
