@@ -179,6 +179,26 @@ def _parameters(
     target: Annotated[
         str | None, _reading_option(help="The column that mdl cuts tell apart.")
     ] = None,
+    n_jobs: Annotated[
+        int | None, typer.Option(help="Threads; -1 for all cores. No result depends on it.")
+    ] = None,
+) -> Source:
+    """Make a Source of the file and of those options that were given."""
+    options: dict[str, Any] = {
+        "format": format,
+        "separator": None if separator is None else _ESCAPES.get(separator, separator),
+        "header": False if no_header else None,
+        "missing": missing,
+        "null_values": null_value or None,
+        "weights": weights,
+        "discretise": _specs(discretise or []),
+        "target": target,
+        "n_jobs": n_jobs,
+    }
+    return Source(file, {name: value for name, value in options.items() if value is not None})
+
+
+def _log_parameters(
     long: Annotated[
         str | None,
         _long_option(
@@ -207,30 +227,20 @@ def _parameters(
             help="A file that has the names of items, such as movies.csv:movieId,title.",
         ),
     ] = None,
-    n_jobs: Annotated[
-        int | None, typer.Option(help="Threads; -1 for all cores. No result depends on it.")
-    ] = None,
-) -> Source:
-    """Make a Source of the file and of those options that were given."""
-    about_logs = {"min_count": min_count, "min_items": min_items, "duplicates": duplicates}
-    for name, value in {**about_logs, "names": names}.items():
-        if value is not None and long is None:
-            raise typer.BadParameter("is about a log: say --long, too", param_hint=_flag(name))
+) -> dict[str, Any]:
+    """Return the options that say how a log is read."""
     options: dict[str, Any] = {
-        "format": format,
-        "separator": None if separator is None else _ESCAPES.get(separator, separator),
-        "header": False if no_header else None,
-        "missing": missing,
-        "null_values": null_value or None,
-        "weights": weights,
-        "discretise": _specs(discretise or []),
-        "target": target,
-        "long": None if long is None else _columns(long, "--long", (2, 3)),
-        **about_logs,
+        "min_count": min_count,
+        "min_items": min_items,
+        "duplicates": duplicates,
         "names": None if names is None else _names(names),
-        "n_jobs": n_jobs,
     }
-    return Source(file, {name: value for name, value in options.items() if value is not None})
+    given = {name: value for name, value in options.items() if value is not None}
+    if long is not None:
+        return {"long": _columns(long, "--long", (2, 3)), **given}
+    for name in given:
+        raise typer.BadParameter("is about a log: say --long, too", param_hint=_flag(name))
+    return {}
 
 
 def _flag(name: str) -> str:
@@ -308,7 +318,9 @@ def reads_file(
     stands for an option for each of its fields. Arguments in `before` stand before FILE. With
     `partitions`, the command also takes tables that do not fit in memory.
     """
-    common = inspect.signature(_parameters, eval_str=True).parameters
+    reading = inspect.signature(_parameters, eval_str=True).parameters
+    logs = inspect.signature(_log_parameters, eval_str=True).parameters
+    common = {**reading, **logs}
     scale = inspect.signature(_scale_parameters, eval_str=True).parameters if partitions else {}
     _, *given = inspect.signature(command, eval_str=True).parameters.values()
     groups: dict[str, Any] = {p.name: p.annotation for p in given if is_dataclass(p.annotation)}
@@ -319,8 +331,9 @@ def reads_file(
     @functools.wraps(command)
     def run(**given: Any) -> None:
         otherwise = shared.intersection(_OTHERWISE)
-        reading: dict[str, Any] = {n: None if n in otherwise else given[n] for n in common}
-        source = _parameters(**reading)
+        log = _log_parameters(**{n: None if n in otherwise else given[n] for n in logs})
+        source = _parameters(**{name: given[name] for name in reading})
+        source = replace(source, options={**source.options, **log})
         kept = {k: x for k, x in given.items() if k not in ({**common, **scale}) or k in shared}
         for name, group in groups.items():
             kept[name] = group(**{option: kept.pop(option) for option in fields[name]})
@@ -336,11 +349,11 @@ def reads_file(
         with scans.running():
             command(replace(source, scans=scans), **kept)
 
-    file, *reading = (p for p in common.values() if p.name not in shared)
+    file, *others = (p for p in common.values() if p.name not in shared)
     first = [p for p in options if p.name in before]
     rest = [p for p in options if p.name not in before]
     parameters = [
-        p.replace(kind=p.KEYWORD_ONLY) for p in (*first, file, *rest, *reading, *scale.values())
+        p.replace(kind=p.KEYWORD_ONLY) for p in (*first, file, *rest, *others, *scale.values())
     ]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in parameters}

@@ -228,7 +228,7 @@ def store_pairs(pairs: Pairs, columns: Columns, options: LongOptions) -> Parts:
     indptr, cols, values = pairs.indptr, pairs.cols, pairs.values
     records, weights = pairs.records, pairs.weights
     positions = _positions(pairs.items, columns.items)
-    if len(columns.items) != len(pairs.items) or (np.diff(positions) <= 0).any():
+    if not np.array_equal(positions, np.arange(len(columns.items))):
         indptr, cols, values = _move(indptr, cols, values, positions, len(columns.items))
     lengths = np.diff(indptr)
     enough = lengths >= options.min_items
