@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import InputError
 from tacit.io.columnar import ColumnarFiles
-from tacit.io.csv import CsvFiles, CsvScan, check_dialect
+from tacit.io.csv import CsvFiles, CsvOptions, CsvScan
 from tacit.io.dask_frames import is_dask_frame, scan_dask
 from tacit.io.frames.metadata import ScanOptions
 from tacit.io.ipc import IpcFile
@@ -39,7 +40,7 @@ __all__ = ["scan"]
 
 _TARGET = 1 << 27  # bytes that loading a partition takes, about
 _LIMIT_PARTITIONS = 8  # that are to fit into a memory limit at least
-_TEXT = {"separator": ",", "header": True, "names": None, "null_values": None, "quote": '"'}
+_TEXT = tuple(field.name for field in fields(CsvOptions))
 
 
 def scan(
@@ -116,8 +117,9 @@ def scan(
     verbose : int
         1 shows progress on stderr.
     **options
-        Of text: `separator`, `header`, `names`, `null_values` and `quote`, as for
-        :func:`tacit.read_csv`.
+        Of text: `separator`, `header`, `names`, `null_values`, `quote`, `decimal`, `encoding` and
+        `skip_lines`, as for :func:`tacit.read_csv`, and found as there. UTF-16 text is refused, as
+        it cannot be cut anywhere.
 
     Returns
     -------
@@ -211,11 +213,9 @@ def _refuse(options: Mapping[str, Any], what: str) -> None:
             raise InputError(f"{name} is no option of {what}")
 
 
-def _text_options(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _text_options(kind: str, options: Mapping[str, Any]) -> CsvOptions:
     """Return all options of text."""
     for name in options:
         if name not in _TEXT:
             raise InputError(f"{name} is no option of {kind} files; there are: {', '.join(_TEXT)}")
-    full = {**_TEXT, **FORMAT_OPTIONS.get(kind, {}), **options}
-    check_dialect(full["separator"], full["quote"])
-    return full
+    return CsvOptions(**{**FORMAT_OPTIONS.get(kind, {}), **options})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -16,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import FileError, InputError
+from tacit.io.csv.sniff import HEAD, CsvOptions, find_layout, in_utf8, say
 from tacit.io.csv.text import CsvFormat, check_lines, check_utf8, explain
 from tacit.io.csv.types import WIDTHS, count_fits, fitting_types, wider_types
 from tacit.io.opening import POLARS_ERRORS, first_line, naming, on_disk
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.io.opening import PathLike
     from tacit.table import Table
 
-__all__ = ["CsvFile", "check_dialect", "csv_frame", "read_csv"]
+__all__ = ["CsvFile", "csv_frame", "read_csv"]
 
 _INFERRED = 10_000  # records that types are inferred from
 
@@ -39,21 +41,27 @@ class CsvFile(TabularFile):
     """One CSV file, whose text is in `plain`; options as for :func:`read_csv`."""
 
     def __init__(
-        self,
-        path: PathLike,
-        plain: Path,
-        separator: str,
-        header: bool,
-        names: Sequence[str] | None,
-        null_values: str | Sequence[str] | None,
-        quote: str | None,
+        self, path: PathLike, plain: Path, options: CsvOptions, encoding: str = "utf-8"
     ) -> None:
         super().__init__(path, plain)
-        self._header = header
-        self._strip = separator[1:] != ""
-        nulls = [null_values] if isinstance(null_values, str) else list(null_values or [])
-        eol, self.blank_lines = self._sniff()
-        self.format = CsvFormat(separator[0], quote, eol, self._strip, tuple(nulls))
+        with plain.open("rb") as file:
+            head = file.read(HEAD)
+            complete = not file.read(1)
+        layout = find_layout(path, head, complete, options)
+        say(path, encoding, layout, options)
+        self.header = layout.header
+        self._strip = layout.separator[1:] != ""
+        nulls = options.null_values
+        self.format = CsvFormat(
+            layout.separator[0],
+            layout.quote,
+            layout.eol,
+            layout.skip_lines,
+            self._strip,
+            (nulls,) if isinstance(nulls, str) else tuple(nulls or ()),
+            decimal=layout.decimal,
+        )
+        names = options.names
         self._raw: list[str] = []
         try:
             inferred = self._scan(infer_schema_length=_INFERRED).collect_schema()
@@ -61,7 +69,9 @@ class CsvFile(TabularFile):
             self.names = self._name(names)
             self.format = replace(self.format, names=tuple(self.names))
             if self._strip:
-                types = fitting_types(count_fits(self._texts().head(_INFERRED), self.names))
+                types = fitting_types(
+                    count_fits(self._texts().head(_INFERRED), self.names, self.format.decimal)
+                )
             else:  # whole numbers beyond 64 bits are names, not numbers
                 known = [t if t in WIDTHS else pl.String for t in inferred.dtypes()]
                 types = dict(zip(self.names, known, strict=True))
@@ -69,24 +79,9 @@ class CsvFile(TabularFile):
             self._explain(error)
         self.schema = types
 
-    def _sniff(self) -> tuple[str, int]:
-        """Return the line end, and how many blank lines come first."""
-        with self.plain.open("rb") as file:
-            head = file.read(1 << 16)
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise FileError(self.path, "is UTF-16 text; save it as UTF-8")
-        if b"\x00" in head:
-            raise FileError(self.path, "is not a text file: it holds zero bytes")
-        eol = "\r" if b"\r" in head and b"\n" not in head else "\n"
-        lines = head.removeprefix(b"\xef\xbb\xbf").split(eol.encode())
-        blank = next((k for k, line in enumerate(lines) if line.strip()), None)
-        if blank is None:
-            raise FileError(self.path, "is empty: it holds blank lines only")
-        return eol, blank
-
     def _scan(self, **options: Any) -> pl.LazyFrame:
         return self.format.scan(
-            self.plain, has_header=self._header, skip_lines=self.blank_lines, **options
+            self.plain, has_header=self.header, skip_lines=self.format.skip_lines, **options
         )
 
     def _name(self, names: Sequence[str] | None) -> list[str]:
@@ -96,7 +91,7 @@ class CsvFile(TabularFile):
             if len(names) != len(self._raw):
                 raise InputError(f"names: {len(names)} for {len(self._raw)} columns")
             chosen = list(names)
-        elif not self._header:
+        elif not self.header:
             return [str(k) for k in range(len(self._raw))]
         else:
             chosen = [name.strip() for name in self._raw] if self._strip else list(self._raw)
@@ -109,7 +104,7 @@ class CsvFile(TabularFile):
     def _refuse_repeats(self) -> None:
         """Polars renames a column whose name occurs twice; that is not for us to do in silence."""
         with self.plain.open(encoding="utf-8-sig", newline="") as file:
-            for _ in range(self.blank_lines):
+            for _ in range(self.format.skip_lines):
                 file.readline()
             quote = self.format.quote
             lines = csv.reader(
@@ -178,15 +173,14 @@ class CsvFile(TabularFile):
 
     def _check_lines(self) -> tuple[int, NDArray[np.int64]]:
         n_lines, blank = check_lines(self.path, self.plain, self.format, len(self.names))
-        before = self.blank_lines + self._header
-        blank = blank - before
-        return n_lines - before, blank[blank >= 0]
+        blank = blank - self.header
+        return n_lines - self.header, blank[blank >= 0]
 
     def widen(self, error: BaseException) -> None:
         """After an error: give columns that do not fit wider types, or say what is wrong."""
         narrow = [name for name, dtype in self.schema.items() if dtype != pl.String]
         try:
-            fitting = fitting_types(count_fits(self._texts(), narrow)) if narrow else {}
+            fitting = self._fitting(narrow)
         except POLARS_ERRORS as other:
             self._explain(other)
         wider = wider_types(self.schema, fitting)
@@ -198,6 +192,12 @@ class CsvFile(TabularFile):
             self._explain(error)
         self.schema.update(wider)
 
+    def _fitting(self, narrow: list[str]) -> dict[str, Any]:
+        """Return the narrowest types that all values of columns fit."""
+        if not narrow:
+            return {}
+        return fitting_types(count_fits(self._texts(), narrow, self.format.decimal))
+
     def _explain(self, error: BaseException) -> NoReturn:
         """Raise a FileError that says more than Polars does, where more can be told."""
         problem = f"cannot be read as CSV: {first_line(error)}"
@@ -207,11 +207,14 @@ class CsvFile(TabularFile):
 def read_csv(
     path: PathLike,
     *,
-    separator: str = ",",
-    header: bool = True,
+    separator: str | None = None,
+    header: bool | None = None,
     names: Sequence[str] | None = None,
     null_values: str | Sequence[str] | None = None,
-    quote: str | None = '"',
+    quote: str | None = "auto",
+    decimal: str | None = None,
+    encoding: str | None = None,
+    skip_lines: int | None = None,
     columns: Sequence[str] | None = None,
     defaults: Any = None,
     weights: Any = None,
@@ -228,20 +231,40 @@ def read_csv(
     Real numbers need `discretise`, as in a frame. Blank lines are skipped, but in a file
     of one column they are missing values.
 
+    What is not said of the text is found in its first 64 kB. Where that is not plain CSV, it is
+    said in the log of :mod:`logging` called "tacit" (level INFO; commands print it):
+
+    - Values are separated by commas, unless all lines have the same number of semicolons, tabs or
+      bars and not of commas, or commas in numbers only. If a blank follows every separator, white
+      space around values is dropped.
+    - Quotes are double, unless there are only single ones, and these around whole values.
+    - Numbers have commas where some do, none has a point and values are not separated by commas.
+    - The text is UTF-8 or, with its mark, UTF-16; what cannot be UTF-8 is Latin-1.
+    - The first line is a header if a name in it stands above numbers. It is none if, in more than
+      half of the columns, it has a number above numbers or a text that the column has again;
+      numbers at equal distances, such as 0, 1, 2, are names. A single column has a header.
+    - A first line that begins with ``|``, ``#`` or ``%`` and has no separator is a comment.
+
     Parameters
     ----------
     path : path-like
         May be compressed: .gz, .bz2, .xz, .zip with one file in it, .zst from Python 3.14 on.
-    separator : str, default ","
+    separator : str, optional
         One character. Blanks after it, as in ``", "``, drop white space around all values.
-    header : bool, default True
+    header : bool, optional
         Whether the first line names the columns. Else they are called "0", "1", …
     names : sequence of str, optional
         Names of all columns of the file, instead.
     null_values : str or sequence of str, optional
         Texts that mean missing. An empty field always does.
-    quote : str or None
-        The quoting character; a line may break between quotes.
+    quote : str or None, default "auto"
+        The quoting character; a line may break between quotes. None if there is none.
+    decimal : {".", ","}, optional
+        What stands in real numbers.
+    encoding : str, optional
+        As Python calls it, such as "utf-8" or "latin-1".
+    skip_lines : int, optional
+        Lines to pass over at the beginning.
     columns : sequence of str, optional
         The columns to read, in this order; all by default.
     defaults, weights, missing, discretise, target
@@ -270,21 +293,36 @@ def read_csv(
     >>> table.one_way()["sky"]
     {'blue': 1, 'grey': 2}
     """
-    check_dialect(separator, quote)
-    with naming(path), on_disk(path) as plain:
-        file = CsvFile(path, plain, separator, header, names, null_values, quote)
+    options = CsvOptions(
+        separator, header, names, null_values, quote, decimal, encoding, skip_lines
+    )
+    with opened_csv(path, options) as file:
         return file.table(
             columns, defaults, weights, missing, discretise, target, chunk_records, n_jobs
         )
 
 
+@contextmanager
+def opened_csv(path: PathLike, options: CsvOptions) -> Iterator[CsvFile]:
+    """Open a CSV file, in whichever encoding."""
+    with (
+        naming(path),
+        on_disk(path) as raw,
+        in_utf8(path, raw, options.encoding) as (plain, encoding),
+    ):
+        yield CsvFile(path, plain, options, encoding)
+
+
 def csv_frame(
     path: PathLike,
     *,
-    separator: str = ",",
-    header: bool = True,
+    separator: str | None = None,
+    header: bool | None = None,
     null_values: str | Sequence[str] | None = None,
-    quote: str | None = '"',
+    quote: str | None = "auto",
+    decimal: str | None = None,
+    encoding: str | None = None,
+    skip_lines: int | None = None,
     columns: Sequence[str] | None = None,
     argument: str = "columns",
 ) -> pl.DataFrame:
@@ -292,17 +330,6 @@ def csv_frame(
 
     What the caller calls the columns, `argument` says.
     """
-    check_dialect(separator, quote)
-    with naming(path), on_disk(path) as plain:
-        file = CsvFile(path, plain, separator, header, None, null_values, quote)
+    options = CsvOptions(separator, header, None, null_values, quote, decimal, encoding, skip_lines)
+    with opened_csv(path, options) as file:
         return file.frame(columns, argument)
-
-
-def check_dialect(separator: str, quote: str | None) -> None:
-    """Refuse a separator or a quoting character that cannot be one."""
-    if not isinstance(separator, str) or separator == "" or separator[1:].strip():
-        raise InputError(f"separator must be one character, or one and blanks, got {separator!r}")
-    if not separator[0].isascii() or separator[0] in (quote, "\r", "\n"):
-        raise InputError(f"separator cannot be {separator!r}")
-    if quote is not None and (len(quote) != 1 or not quote.isascii()):
-        raise InputError(f"quote must be one character or None, got {quote!r}")
