@@ -281,28 +281,16 @@ def _read_columns(source: Source, *, arff: bool = False) -> pl.DataFrame:
 
 def _read_numbers(source: Source, model: Any) -> Any:
     """Read numbers as they are: svmlight, or a frame with the columns of the model."""
-    import polars as pl
+    kind = source.options.get("format") or source.path.suffix.lstrip(".").lower()
+    if kind in ("svm", "svmlight", "libsvm"):
+        from sklearn.datasets import load_svmlight_file
 
-    options = source.options
-    with working(f"reading {source.path}"):
-        try:
-            kind = options.get("format") or source.path.suffix.lstrip(".").lower()
-            if kind in ("svm", "svmlight", "libsvm"):
-                from sklearn.datasets import load_svmlight_file
-
+        with working(f"reading {source.path}"):
+            try:
                 return load_svmlight_file(str(source.path), n_features=model.n_features_in_)[0]
-            if kind in ("parquet", "pq"):
-                frame = pl.read_parquet(source.path)
-            elif kind in ("arrow", "ipc", "feather"):
-                frame = pl.read_ipc(source.path)
-            else:
-                frame = pl.read_csv(
-                    source.path,
-                    separator=options.get("separator", ","),
-                    has_header=options.get("header", True),
-                )
-        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-            raise FileError(source.path, f"cannot be read as numbers: {error}") from None
+            except (OSError, ValueError) as error:
+                raise FileError(source.path, f"cannot be read as numbers: {error}") from None
+    frame = _read_columns(source)
     known = getattr(model, "feature_names_in_", None)
     if known is None:
         return frame.to_numpy()

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import tacit
-from tacit.cli.output import working
-from tacit.cli.scanning import Scans, is_scan
+from tacit.cli.output import notes_shown, working
+from tacit.cli.scanning import TEXT_OPTIONS, Scans, is_scan
 from tacit.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ __all__ = ["Numbers", "Source", "reads_file"]
 
 _reading_option = functools.partial(typer.Option, rich_help_panel="How the file is read")
 _scale_option = functools.partial(typer.Option, rich_help_panel="More than fits in memory")
+_text_option = functools.partial(
+    typer.Option, rich_help_panel="How text is laid out; what is not said is found"
+)
 _long_option = functools.partial(typer.Option, rich_help_panel="A log of records and items")
 _ESCAPES = {"\\t": "\t", "tab": "\t", "space": " "}
 _OTHERWISE = ("min_count",)  # options that some commands have, where they mean something else
@@ -72,8 +75,7 @@ class Source:
         """
         if {"discretise", "missing", "long"} & set(self.options):
             return None
-        known = ("format", "separator", "header", "null_values")
-        options = {name: self.options[name] for name in known if name in self.options}
+        options = {name: x for name, x in self.options.items() if name in ("format", *TEXT_OPTIONS)}
         with working(f"reading {self.path}"):
             frame = tacit.io.read_frame(self.path, arff=arff, **options)
         name = self.options.get("weights")
@@ -148,22 +150,12 @@ def _parameters(
             "baskets, msweb or tacit."
         ),
     ] = None,
-    separator: Annotated[
-        str | None,
-        _reading_option(help="What stands between values; 'tab' and 'space' can be written so."),
-    ] = None,
-    no_header: Annotated[
-        bool, _reading_option("--no-header", help="The first line holds values, not names.")
-    ] = False,
     missing: Annotated[
         Literal["state", "default", "error", "drop"] | None,
         _reading_option(
             help="Missing values are a label of their own, the default, or refused; in a log they "
             "are refused, or their rows dropped."
         ),
-    ] = None,
-    null_value: Annotated[
-        list[str] | None, _reading_option(help="A text that means missing; can be repeated.")
     ] = None,
     weights: Annotated[
         str | None, _reading_option(help="The column that holds record weights.")
@@ -186,16 +178,51 @@ def _parameters(
     """Make a Source of the file and of those options that were given."""
     options: dict[str, Any] = {
         "format": format,
-        "separator": None if separator is None else _ESCAPES.get(separator, separator),
-        "header": False if no_header else None,
         "missing": missing,
-        "null_values": null_value or None,
         "weights": weights,
         "discretise": _specs(discretise or []),
         "target": target,
         "n_jobs": n_jobs,
     }
     return Source(file, {name: value for name, value in options.items() if value is not None})
+
+
+def _text_parameters(
+    separator: Annotated[
+        str | None,
+        _text_option(help="What stands between values; 'tab' and 'space' can be written so."),
+    ] = None,
+    header: Annotated[
+        bool | None,
+        _text_option("--header/--no-header", help="The first line holds names, or values."),
+    ] = None,
+    null_value: Annotated[
+        list[str] | None, _text_option(help="A text that means missing; can be repeated.")
+    ] = None,
+    quote: Annotated[
+        str | None, _text_option(help="The character that values are quoted by; 'none' for none.")
+    ] = None,
+    decimal: Annotated[
+        str | None, _text_option(help="What stands in real numbers: a point or a comma.")
+    ] = None,
+    encoding: Annotated[
+        str | None, _text_option(help="Of the text, such as utf-8, utf-16 or latin-1.")
+    ] = None,
+    skip_lines: Annotated[
+        int | None, _text_option(min=0, help="Lines to pass over at the beginning.")
+    ] = None,
+) -> dict[str, Any]:
+    """Return the options that say how text is laid out; the others are found."""
+    options: dict[str, Any] = {
+        "separator": None if separator is None else _ESCAPES.get(separator, separator),
+        "header": header,
+        "null_values": null_value or None,
+        "decimal": decimal,
+        "encoding": encoding,
+        "skip_lines": skip_lines,
+    }
+    given = {name: value for name, value in options.items() if value is not None}
+    return given if quote is None else {**given, "quote": None if quote == "none" else quote}
 
 
 def _log_parameters(
@@ -319,8 +346,9 @@ def reads_file(
     `partitions`, the command also takes tables that do not fit in memory.
     """
     reading = inspect.signature(_parameters, eval_str=True).parameters
+    text = inspect.signature(_text_parameters, eval_str=True).parameters
     logs = inspect.signature(_log_parameters, eval_str=True).parameters
-    common = {**reading, **logs}
+    common = {**reading, **text, **logs}
     scale = inspect.signature(_scale_parameters, eval_str=True).parameters if partitions else {}
     _, *given = inspect.signature(command, eval_str=True).parameters.values()
     groups: dict[str, Any] = {p.name: p.annotation for p in given if is_dataclass(p.annotation)}
@@ -331,9 +359,10 @@ def reads_file(
     @functools.wraps(command)
     def run(**given: Any) -> None:
         otherwise = shared.intersection(_OTHERWISE)
-        log = _log_parameters(**{n: None if n in otherwise else given[n] for n in logs})
         source = _parameters(**{name: given[name] for name in reading})
-        source = replace(source, options={**source.options, **log})
+        layout = _text_parameters(**{name: given[name] for name in text})
+        log = _log_parameters(**{n: None if n in otherwise else given[n] for n in logs})
+        source = replace(source, options={**source.options, **layout, **log})
         kept = {k: x for k, x in given.items() if k not in ({**common, **scale}) or k in shared}
         for name, group in groups.items():
             kept[name] = group(**{option: kept.pop(option) for option in fields[name]})
@@ -343,10 +372,11 @@ def reads_file(
                     f"FILE: this command needs all records on one machine, and takes one file, not "
                     f"{str(source.path)!r}"
                 )
-            command(source, **kept)
+            with notes_shown():
+                command(source, **kept)
             return
         scans = _scale_parameters(**{name: given[name] for name in scale})
-        with scans.running():
+        with notes_shown(), scans.running():
             command(replace(source, scans=scans), **kept)
 
     file, *others = (p for p in common.values() if p.name not in shared)

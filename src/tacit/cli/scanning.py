@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
     from tacit.scale import PartitionedTable
 
-__all__ = ["Scans", "is_scan"]
+__all__ = ["TEXT_OPTIONS", "Scans", "is_scan"]
 
 # Options that a scan has, too.
+TEXT_OPTIONS = (
+    "separator", "header", "null_values", "quote", "decimal", "encoding", "skip_lines",
+)  # fmt: skip
 _KNOWN = (
-    "separator", "header", "null_values", "missing", "weights", "discretise", "format", "long",
-    "min_count", "min_items", "duplicates", "names",
+    *TEXT_OPTIONS, "missing", "weights", "discretise", "format", "long", "min_count", "min_items",
+    "duplicates", "names",
 )  # fmt: skip
 
 
