@@ -122,3 +122,63 @@ def test_a_column_that_is_not_there(run, folder):
     assert "long: there is no column 'film'" in one_error(
         run("summary", folder / "ratings.csv", "--long", "userId,film")
     )
+
+
+class TestText:
+    def test_what_is_found_is_said_once(self, run, tmp_path):
+        path = tmp_path / "x.csv"
+        path.write_text("a;b\n1,5;é\n2,5;x\n", encoding="latin-1")
+        result = run("summary", path, "--discretise", "2")
+        assert result.exit_code == 0
+        [note] = result.stderr.splitlines()
+        assert note == (
+            f"note: {path}: the encoding is Latin-1; values are separated by ';'; "
+            "numbers have decimal commas"
+        )
+
+    def test_what_is_said_is_not_looked_for(self, run, tmp_path):
+        path = tmp_path / "x.csv"
+        path.write_text("made by hand\n'a';'b'\n'1,5';'é'\n", encoding="utf-16")
+        layout = {
+            "--separator": ";", "--quote": "'", "--decimal": ",", "--encoding": "utf-16",
+            "--skip-lines": 1, "--discretise": 2,
+        }  # fmt: skip
+        options = [x for pair in layout.items() for x in pair]
+        result = run("summary", path, "--header", "--json", *options)
+        assert result.stderr == ""
+        assert json.loads(result.stdout)["records"] == 1
+        result = run("summary", path, "--no-header", "--json", *options)
+        assert json.loads(result.stdout)["records"] == 2
+
+    def test_wrong_layouts_name_the_option(self, run, tmp_path):
+        (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+        assert "--encoding" in one_error(run("summary", tmp_path / "x.csv", "--encoding", "x-9"))
+        assert "--decimal" in one_error(run("summary", tmp_path / "x.csv", "--decimal", "x"))
+
+
+class TestSources:
+    def test_json_excel_and_databases(self, run, tmp_path):
+        import sqlite3
+
+        openpyxl = pytest.importorskip("openpyxl")
+        (tmp_path / "x.jsonl").write_text('{"a": 1, "b": "x"}\n{"a": 2, "b": "y"}\n')
+        book = openpyxl.Workbook()
+        sheet = book.create_sheet("data")
+        for row in (("a", "b"), (1, "x"), (2, "y")):
+            sheet.append(row)
+        book.save(tmp_path / "x.xlsx")
+        with sqlite3.connect(tmp_path / "x.db") as base:
+            base.execute("create table t as select 1 as a, 'x' as b union all select 2, 'y'")
+        base.close()
+        for arguments in (
+            [tmp_path / "x.jsonl"],
+            [tmp_path / "x.xlsx", "--sheet", "data"],
+            [tmp_path / "x.xlsx", "--sheet", 2],
+            [f"sqlite:///{tmp_path / 'x.db'}", "--sql", "select * from t"],
+        ):
+            result = run("summary", *arguments, "--json")
+            assert result.exit_code == 0, result.stderr
+            told = json.loads(result.stdout)
+            assert (told["records"], told["columns"]) == (2, 2)
+        error = one_error(run("summary", f"sqlite:///{tmp_path / 'x.db'}"))
+        assert error.startswith("--sql: say what to ask")

@@ -29,7 +29,9 @@ COMMANDS = (
 )  # fmt: skip
 
 # What estimators call things that are not options of the same name.
-_ARGUMENTS = {"X": "FILE", "y": "--target", "sample_weight": "--weights", "data": "FILE"}
+_ARGUMENTS = {
+    "X": "FILE", "y": "--target", "sample_weight": "--weights", "data": "FILE", "query": "--sql",
+}  # fmt: skip
 
 
 class _Flags:

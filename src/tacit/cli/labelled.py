@@ -40,8 +40,7 @@ class Labelled:
         frame = numbers.frame
         for name in targets:
             if name not in frame.columns:
-                hint = _separator_hint(frame)
-                raise InputError(f"--target: {source.path} has no column {name!r}{hint}")
+                raise InputError(f"--target: {source.path} has no column {name!r}")
         y = frame.get_column(targets[0]) if len(targets) == 1 else frame.select(targets)
         rest = frame.drop(targets)
         if not rest.columns:
@@ -124,12 +123,3 @@ def _read_labels(source: Source, labels: Path) -> tuple[Any, Any]:
         if np.array_equal(data.X.data, np.floor(data.X.data)):
             return tacit.read_arff(source.path).select(data.columns), y
         return pl.DataFrame(data.X.toarray(), schema=data.columns), y
-
-
-def _separator_hint(frame: Any) -> str:
-    """Return what to try where a whole line was taken for one value."""
-    held = [mark for mark in (";", "\t", "|") if mark in frame.columns[0]]
-    if frame.width > 1 or not held:
-        return ""
-    name = "tab" if held[0] == "\t" else held[0]
-    return f"; it has one column only: try --separator '{name}'"

@@ -86,8 +86,8 @@ class _Notes(logging.Handler):
 
 @contextmanager
 def notes_shown() -> Iterator[None]:
-    """Show on stderr what the library logs."""
-    logger, notes = logging.getLogger("tacit"), _Notes()
+    """Show on stderr what the library logs about files."""
+    logger, notes = logging.getLogger("tacit.io"), _Notes()
     level = logger.level
     logger.addHandler(notes)
     logger.setLevel(logging.INFO)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from dataclasses import dataclass, field, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +13,7 @@ import typer
 
 import tacit
 from tacit.cli.output import notes_shown, working
-from tacit.cli.scanning import TEXT_OPTIONS, Scans, is_scan
+from tacit.cli.scanning import FRAME_OPTIONS, Scans, is_scan
 from tacit.errors import FileError, InputError
 
 if TYPE_CHECKING:
@@ -45,6 +46,14 @@ class Source:
     scans: Scans | None = None  # for commands that take a table in partitions: how to open one
 
     @property
+    def address(self) -> Path | str:
+        """The file, or the address of a database, of which a path has lost some slashes."""
+        match = re.fullmatch(r"([a-z][a-z0-9+]+):/([^/].*)", str(self.path))
+        if match is None:
+            return self.path
+        return f"{match[1]}://{'/' * (match[1] == 'sqlite')}{match[2]}"
+
+    @property
     def n_jobs(self) -> int:
         """Threads for counting: all cores unless the user said otherwise."""
         return int(self.options.get("n_jobs", -1))
@@ -63,7 +72,7 @@ class Source:
         """Return the source with these columns cut into bins, unless the user says how."""
         if not cuts or {"discretise", "long"} & set(self.options):
             return self
-        if not tacit.io.can_discretise(self.path, self.options.get("format")):
+        if not tacit.io.can_discretise(self.address, self.options.get("format")):
             return self
         return replace(self, options={**self.options, "discretise": cuts})
 
@@ -75,9 +84,9 @@ class Source:
         """
         if {"discretise", "missing", "long"} & set(self.options):
             return None
-        options = {name: x for name, x in self.options.items() if name in ("format", *TEXT_OPTIONS)}
+        options = {name: x for name, x in self.options.items() if name in FRAME_OPTIONS}
         with working(f"reading {self.path}"):
-            frame = tacit.io.read_frame(self.path, arff=arff, **options)
+            frame = tacit.io.read_frame(self.address, arff=arff, **options)
         name = self.options.get("weights")
         if frame is None or name is None:
             return None if frame is None else Numbers(frame, None)
@@ -125,7 +134,7 @@ class Source:
     def read_any(self) -> Any:
         """Read a table or whatever else a saved file holds."""
         with working(f"reading {self.path}"):
-            return tacit.io.read_what(self.path, **self.options)
+            return tacit.io.read_what(self.address, **self.options)
 
 
 @dataclass(frozen=True)
@@ -140,14 +149,16 @@ def _parameters(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A table: CSV, Parquet, ARFF, svmlight, baskets, .tacit, …"
+            metavar="FILE",
+            help="A table: CSV, Parquet, JSON, Excel, ARFF, svmlight, baskets, .tacit, … or a "
+            "database such as sqlite:///shop.db, with --sql.",
         ),
     ],
     format: Annotated[  # noqa: A002
         str | None,
         _reading_option(
-            help="Where the name does not tell: csv, tsv, data, parquet, ipc, arff, svmlight, "
-            "baskets, msweb or tacit."
+            help="Where the name does not tell: csv, tsv, data, parquet, ipc, ndjson, excel, arff, "
+            "svmlight, baskets, msweb or tacit."
         ),
     ] = None,
     missing: Annotated[
@@ -171,6 +182,12 @@ def _parameters(
     target: Annotated[
         str | None, _reading_option(help="The column that mdl cuts tell apart.")
     ] = None,
+    sheet: Annotated[
+        str | None, _reading_option(help="The sheet of an Excel file, if not the first.")
+    ] = None,
+    sql: Annotated[
+        str | None, _reading_option(metavar="QUERY", help="What to ask a database for.")
+    ] = None,
     n_jobs: Annotated[
         int | None, typer.Option(help="Threads; -1 for all cores. No result depends on it.")
     ] = None,
@@ -182,6 +199,8 @@ def _parameters(
         "weights": weights,
         "discretise": _specs(discretise or []),
         "target": target,
+        "sheet": int(sheet) if sheet is not None and sheet.isdecimal() else sheet,
+        "query": sql,
         "n_jobs": n_jobs,
     }
     return Source(file, {name: value for name, value in options.items() if value is not None})

@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
     from tacit.scale import PartitionedTable
 
-__all__ = ["TEXT_OPTIONS", "Scans", "is_scan"]
+__all__ = ["FRAME_OPTIONS", "Scans", "is_scan"]
 
 # Options that a scan has, too.
-TEXT_OPTIONS = (
-    "separator", "header", "null_values", "quote", "decimal", "encoding", "skip_lines",
-)  # fmt: skip
+_TEXT = ("separator", "header", "null_values", "quote", "decimal", "encoding", "skip_lines")
+FRAME_OPTIONS = ("format", "sheet", "query", *_TEXT)  # how a file becomes a frame
 _KNOWN = (
-    *TEXT_OPTIONS, "missing", "weights", "discretise", "format", "long", "min_count", "min_items",
+    *_TEXT, "missing", "weights", "discretise", "format", "long", "min_count", "min_items",
     "duplicates", "names",
 )  # fmt: skip
 

@@ -17,6 +17,15 @@ from tacit.io.msweb import read_msweb
 from tacit.io.multilabel import arff_frame
 from tacit.io.opening import uncompressed_name
 from tacit.io.parquet import parquet_frame, read_parquet
+from tacit.io.sources import (
+    excel_frame,
+    is_database,
+    ndjson_frame,
+    read_excel,
+    read_ndjson,
+    read_sql,
+    sql_frame,
+)
 from tacit.io.svmlight import read_svmlight
 from tacit.io.tabular import TabularFile
 from tacit.table import Table
@@ -37,6 +46,9 @@ _READERS: dict[str, Callable[..., Any]] = {
     "data": read_csv,
     "parquet": read_parquet,
     "ipc": read_ipc,
+    "ndjson": read_ndjson,
+    "excel": read_excel,
+    "sql": read_sql,
     "svmlight": read_svmlight,
     "arff": read_arff,
     "baskets": read_baskets,
@@ -45,8 +57,9 @@ _READERS: dict[str, Callable[..., Any]] = {
 }
 _SUFFIXES = {
     "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
-    "dat": "baskets", "basket": "baskets",
+    "dat": "baskets", "basket": "baskets", "jsonl": "ndjson", "xlsx": "excel",
 }  # fmt: skip
+_NO_SUFFIX = ("msweb", "excel", "sql")  # kinds that no file's name ends in
 FORMAT_OPTIONS: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
 
 
@@ -63,6 +76,8 @@ def read(
     .csv, .tsv, .data                   :func:`read_csv`; a .data file has no header
     .parquet, .pq                       Parquet, with the options of :func:`read_csv`
     .arrow, .ipc, .feather              Arrow IPC, likewise
+    .ndjson, .jsonl                     an object of JSON a line, likewise
+    .xlsx                               Excel, likewise; `sheet` is a name or a number from 1
     .arff                               :func:`read_arff`, dense or sparse
     .svm, .svmlight, .libsvm            :func:`read_svmlight`
     .dat, .basket, .baskets             :func:`read_baskets`
@@ -71,14 +86,17 @@ def read(
 
     Behind it there may be .gz, .bz2, .xz, .zip (with one file in it) or, from Python 3.14 on, .zst.
 
+    What begins like ``sqlite:///shop.db`` or ``postgresql://…`` is a database, and `query` says
+    what to ask it for. Excel takes the extra ``tacit[excel]``, a database ``tacit[sql]``.
+
     With `long`, a file of columns is a log, and becomes a table as by :meth:`Table.from_long`.
 
     Parameters
     ----------
     path : path-like
     format : str, optional
-        "csv", "tsv", "data", "parquet", "ipc", "arff", "svmlight", "baskets", "msweb" or "tacit",
-        where the name does not say or says otherwise.
+        "csv", "tsv", "data", "parquet", "ipc", "ndjson", "excel", "arff", "svmlight", "baskets",
+        "msweb" or "tacit", where the name does not say or says otherwise.
     long : sequence of str or mapping, optional
         The columns of record ids and of items, and perhaps of values, of a log:
         ``("userId", "movieId")``; or ``{"record": …, "item": …, "value": …, "weight": …}``. Other
@@ -122,6 +140,9 @@ _FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
     "data": csv_frame,
     "parquet": parquet_frame,
     "ipc": ipc_frame,
+    "ndjson": ndjson_frame,
+    "excel": excel_frame,
+    "sql": sql_frame,
 }
 
 
@@ -200,6 +221,8 @@ def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> A
 
 def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
     """Return which kind of file this is, by what the caller says or by its name."""
+    if is_database(path):
+        return "sql"
     if format is not None:
         kind = _SUFFIXES.get(format, format)
         if kind not in _READERS:
@@ -207,8 +230,9 @@ def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
         return kind
     suffix = PurePath(uncompressed_name(path)).suffix.lower().removeprefix(".")
     kind = _SUFFIXES.get(suffix, suffix)
-    if kind not in _READERS or kind == "msweb":
-        known = ", ".join(f".{name}" for name in (*_READERS, *_SUFFIXES) if name != "msweb")
+    if kind not in _READERS or suffix in _NO_SUFFIX:
+        endings = (name for name in (*_READERS, *_SUFFIXES) if name not in _NO_SUFFIX)
+        known = ", ".join(f".{name}" for name in endings)
         raise FileError(
             path, f"its name does not say what it is; known are {known}. Say it with format=…"
         )

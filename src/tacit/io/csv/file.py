@@ -232,7 +232,7 @@ def read_csv(
     of one column they are missing values.
 
     What is not said of the text is found in its first 64 kB. Where that is not plain CSV, it is
-    said in the log of :mod:`logging` called "tacit" (level INFO; commands print it):
+    said in the log of :mod:`logging` called "tacit.io" (level INFO; commands print it):
 
     - Values are separated by commas, unless all lines have the same number of semicolons, tabs or
       bars and not of commas, or commas in numbers only. If a blank follows every separator, white

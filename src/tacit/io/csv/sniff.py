@@ -2,7 +2,7 @@
 
 The rules are few and careful. What a plain file has (commas, double quotes, points in numbers, a
 header, UTF-8) is what is taken unless the first lines clearly speak against it, and what is found
-to be otherwise is said: in the log of :mod:`logging` under the name "tacit".
+to be otherwise is said: in the log of :mod:`logging` under the name "tacit.io".
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WITH_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 _UNKNOWN = ("", "?", "NA", "N/A", "NaN", "nan", "null", "NULL")
 _BLOCK = 1 << 20
 _NAMES = {"\t": "a tab", "|": "'|'", ";": "';'", ",": "','"}
-_logger = logging.getLogger("tacit")
+_logger = logging.getLogger("tacit.io")
 
 
 @dataclass(frozen=True)
