@@ -47,6 +47,10 @@ class TabularFile(ABC):
     def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about `size` records at a time."""
 
+    @abstractmethod
+    def whole(self, columns: list[str]) -> pl.DataFrame:
+        """Read some columns of all records."""
+
     def widen(self, error: BaseException) -> None:
         """Give columns that values do not fit other types, or raise the error."""
         raise error
@@ -68,10 +72,10 @@ class TabularFile(ABC):
                 raise InputError(f"{argument}: there is no column {name!r}")
 
         def read() -> pl.DataFrame:
-            frames = list(self.batches(names, max(4096, _CELLS // max(1, len(names)))))
-            if not sum(frame.height for frame in frames):
+            frame = self.whole(names)
+            if not frame.height:
                 raise FileError(self.path, "holds no records")
-            return pl.concat(frames)
+            return frame
 
         return self._retry(read)
 

@@ -24,7 +24,7 @@ from tacit.io.opening import POLARS_ERRORS, first_line, naming, on_disk
 from tacit.io.tabular import TabularFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -152,12 +152,28 @@ class CsvFile(TabularFile):
 
     def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about `size` records at a time; blank lines are no records."""
-        last = self.names[-1]  # where it is missing, the line may be short or blank
-        wanted = columns if last in columns else [*columns, last]
+        lazy = self.lazy().select(self._with_last(columns))
+        frames = lazy.collect_batches(chunk_size=size, lazy=True, engine="streaming")
+        return self._without_blank_lines(frames, columns)
+
+    def whole(self, columns: list[str]) -> pl.DataFrame:
+        """Read some columns of all records."""
+        frame = self.lazy().select(self._with_last(columns)).collect(engine="streaming")
+        return pl.concat(self._without_blank_lines([frame], columns))
+
+    def _with_last(self, columns: list[str]) -> list[str]:
+        """Return columns and the last one: where it is missing, a line may be short or blank."""
+        last = self.names[-1]
+        return columns if last in columns else [*columns, last]
+
+    def _without_blank_lines(
+        self, frames: Iterable[pl.DataFrame], columns: list[str]
+    ) -> Iterator[pl.DataFrame]:
+        """Give the columns of frames; refuse lines that are short or long."""
+        last = self.names[-1]
         row, n_rows = 0, None
         blank = np.zeros(0, np.int64)
-        lazy = self.lazy().select(wanted)
-        for frame in lazy.collect_batches(chunk_size=size, lazy=True, engine="streaming"):
+        for frame in frames:
             height = frame.height
             if n_rows is None and len(self.names) > 1 and frame.get_column(last).null_count():
                 n_rows, blank = self._check_lines()
