@@ -239,3 +239,12 @@ def test_what_polars_writes_is_read_as_it_was(tmp_path_factory, rows):
     assert back["number"].to_list() == frame["number"].to_list()
     assert back["level"].to_list() == frame["level"].to_list()
     assert back["some text"].to_list() in (strings.to_list(), frame["some text"].to_list())
+
+
+def test_lines_that_are_longer_than_what_is_looked_at(path, caplog):
+    n = 50_000
+    path.write_text("".join(";".join([value] * n) + "\n" for value in "0110"))
+    with caplog.at_level(logging.INFO, logger="tacit"):
+        table = tacit.read(path)
+    assert table.shape == (4, n)
+    assert "separated by ';'; there is no header" in caplog.text

@@ -229,6 +229,17 @@ def test_frames_of_dask_are_logs(tmp_path):
     assert_same(found, Table.from_long(log, "userId", "title", min_count=5))
 
 
+def test_a_cluster_brings_rows_together(tmp_path, client):
+    log = tacit.datasets.make_ratings(60, 30, 900).sample(fraction=1, shuffle=True, seed=2)
+    log.write_parquet(tmp_path / "log.parquet", row_group_size=200)
+    long = ("userId", "title", "rating")
+    with tacit.scale.on_dask(client):
+        table = tacit.scan(tmp_path / "log.parquet", long=long, partition_records=20)
+        assert table.n_partitions > 1
+        found = table.collect()
+    assert_same(found, Table.from_long(log, *long))
+
+
 def test_ratings_are_what_they_say():
     log = tacit.datasets.make_ratings(100, 40, 3000, random_state=3)
     assert log.columns == ["userId", "movieId", "title", "rating", "timestamp"]

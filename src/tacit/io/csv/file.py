@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import FileError, InputError
-from tacit.io.csv.sniff import HEAD, CsvOptions, find_layout, in_utf8, say
+from tacit.io.csv.sniff import CsvOptions, find_layout, in_utf8, read_head, say
 from tacit.io.csv.text import CsvFormat, check_lines, check_utf8, explain
 from tacit.io.csv.types import WIDTHS, count_fits, fitting_types, wider_types
 from tacit.io.opening import POLARS_ERRORS, first_line, naming, on_disk
@@ -45,8 +45,7 @@ class CsvFile(TabularFile):
     ) -> None:
         super().__init__(path, plain)
         with plain.open("rb") as file:
-            head = file.read(HEAD)
-            complete = not file.read(1)
+            head, complete = read_head(file)
         layout = find_layout(path, head, complete, options)
         say(path, encoding, layout, options)
         self.header = layout.header

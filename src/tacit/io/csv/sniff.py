@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from tacit.errors import FileError, InputError
 
@@ -25,9 +25,20 @@ if TYPE_CHECKING:
 
     from tacit.io.opening import PathLike
 
-__all__ = ["HEAD", "CsvOptions", "TextLayout", "find_encoding", "find_layout", "in_utf8", "say"]
+__all__ = [
+    "HEAD",
+    "CsvOptions",
+    "TextLayout",
+    "find_encoding",
+    "find_layout",
+    "in_utf8",
+    "read_head",
+    "say",
+]
 
-HEAD = 1 << 16  # bytes to look at
+HEAD = 1 << 16  # bytes to look at, or more if lines are long
+_FEW = 20  # lines that are enough
+_LONGEST = 1 << 22
 _LINES = 200
 _OTHERS = (";", "\t", "|")  # separators besides the comma
 _COMMENTS = ("|", "#", "%")
@@ -131,12 +142,22 @@ def _whole_characters(head: bytes) -> bytes:
     return head
 
 
+def read_head(file: IO[bytes]) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, with some whole lines, and whether they are all of it."""
+    head = file.read(HEAD)
+    while len(head) < _LONGEST and head.count(b"\n") + head.count(b"\r") < _FEW:
+        more = file.read(len(head))
+        if not more:
+            break
+        head += more
+    return head, not file.read(1)
+
+
 @contextmanager
 def in_utf8(path: PathLike, plain: Path, encoding: str | None) -> Iterator[tuple[Path, str]]:
     """Give a file of UTF-8 text, itself or a temporary one, and the encoding that it was in."""
     with plain.open("rb") as file:
-        head = file.read(HEAD)
-        complete = not file.read(1)
+        head, complete = read_head(file)
     found = find_encoding(path, head, complete, encoding)
     if found == "utf-8":
         yield plain, found
