@@ -239,14 +239,15 @@ CSV = {
     "long line": (b"a,b\n1,2\n3,4,5\n", "line 3 has 3 fields where 2 are expected"),
     "long header": (b"a,b,c\n1,2\n", "line 2 has 2 fields where 3 are expected"),
     "after a quoted line end": (b'a,b\n"x\ny",2\n3\n', "line 4 has 1 field where 2 are expected"),
-    "not UTF-8": (b"a,b\n1,2\n3,\xff\n", "line 3 is not UTF-8 text"),
-    "not UTF-8 in the header": (b"a,\xe9\n1,2\n", "line 1 is not UTF-8 text"),
-    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
+    "not UTF-8": (b"a,b\n1,2\n3,\x81\n", "line 3 is not UTF-8 text"),
+    "not UTF-8 in the header": (b"a,\x8d\n1,2\n", "line 1 is not UTF-8 text"),
+    "cut off UTF-16": ("a,b\n1,2\n".encode("utf-16")[:-1], "is not utf-16 text"),
+    "zero bytes": (b"a,b\n1,\x00\n", "is not a text file: it holds zero bytes"),
     "open quote": (b'a,b\n1,2\n"3,4\n5,6\n', "line 3 opens a quote that is never closed"),
     "blank": (b"\n \n\r\n", "is empty: it holds blank lines only"),
     "header only": (b"a,b\n", "holds no records"),
     "header and blank lines": (b"a,b\n\n\n", "holds no records"),
-    "late nonsense": (b"a,b\n" + b"1,2\n" * 50 + b"\xff\xfe,3\n", "line 52 is not UTF-8 text"),
+    "late nonsense": (b"a,b\n" + b"1,2\n" * 50 + b"\x81,3\n", "line 52 is not UTF-8 text"),
 }
 
 

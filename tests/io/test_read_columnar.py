@@ -107,7 +107,7 @@ def test_the_format_can_be_said(tmp_path):
     assert_same(read(path, format="dat"), read_baskets(path))
     assert_same(read(path, format="csv"), read_csv(path))
     with pytest.raises(InputError, match="format must be one of csv"):
-        read(path, format="excel")
+        read(path, format="word")
 
 
 def test_options_that_a_format_does_not_have_are_named(tmp_path):

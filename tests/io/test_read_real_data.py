@@ -1,10 +1,24 @@
 """Public data sets: the numbers that are known of them."""
 
+import io
+import logging
+import zipfile
+
+import numpy as np
 import polars as pl
 import pytest
 
 from support.real_data import ADULT
-from tacit import Table, read, read_arff, read_baskets, read_csv, read_msweb, read_svmlight
+from tacit import (
+    Table,
+    read,
+    read_arff,
+    read_baskets,
+    read_csv,
+    read_msweb,
+    read_svmlight,
+    scan,
+)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +70,56 @@ def test_adult(shared_data):
     cut = read(path, discretise={"age": "mdl", "fnlwgt": 4}, target="class", **ADULT)
     assert 2 < cut.schema["age"].arity < 73
     assert cut.schema["fnlwgt"].arity == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "first", "notes"),
+    [
+        ("adult/adult.data.xz", (32_561, 15), "0", ["',' and blanks", "there is no header"]),
+        ("adult/adult.test.xz", (16_281, 15), "0", ["a comment", "',' and blanks", "no header"]),
+        ("letter/letter-recognition.data.xz", (20_000, 17), "Letter", []),
+        ("mushroom_uci/mushrooms.csv.xz", (8124, 23), "type", []),
+        ("debd/nltcs/nltcs.train.data.xz", (16_181, 16), "0", ["there is no header"]),
+        (
+            "ilpd/Indian Liver Patient Dataset (ILPD).csv.xz",
+            (583, 11),
+            "Age",
+            ["lines end in CR only"],
+        ),
+    ],
+)
+def test_layouts_are_found(shared_data, caplog, name, shape, first, notes):
+    with caplog.at_level(logging.INFO, logger="tacit"):
+        table = read(shared_data / name, format="csv", discretise=3)
+    assert table.shape == shape
+    assert table.schema.names[0] == first
+    assert len(caplog.records) == bool(notes)
+    assert all(note in caplog.text for note in notes)
+
+
+def test_bank_marketing_is_separated_by_semicolons(shared_data, tmp_path):
+    with zipfile.ZipFile(shared_data / "bank_marketing" / "bank+marketing.zip") as archive:
+        inner = io.BytesIO(archive.read("bank.zip"))
+    with zipfile.ZipFile(inner) as archive:
+        archive.extract("bank-full.csv", tmp_path)
+    table = read(tmp_path / "bank-full.csv")
+    assert table.shape == (45_211, 17)
+    assert table.one_way()["y"] == {"no": 39_922, "yes": 5289}
+
+
+def test_a_bag_of_words_is_a_log(shared_data):
+    [path] = (shared_data / "bow_kos").glob("docword.kos.txt*")
+    layout = {"format": "csv", "separator": " ", "header": False, "skip_lines": 3}
+    table = read(path, long=("0", "1", "2"), **layout)
+    assert (*table.shape, table.n_stored) == (3430, 6906, 353_160)
+    assert table.index.to_list() == list(range(1, 3431))
+    parts = scan(path, long=("0", "1", "2"), partition_records=1000, **layout)
+    assert parts.n_partitions > 1
+    assert parts.schema == table.schema
+    assert np.array_equal(parts.collect().values, table.values)
+    present = read(path, long=("0", "1"), min_count=20, **layout)
+    counts = present.one_way()
+    assert all(counts[name][True] >= 20 for name in present.schema.names)
 
 
 def test_adult_as_binary_columns(shared_data):

@@ -101,7 +101,7 @@ class TestRecords:
     @pytest.mark.parametrize("discretise", [None, 2])
     def test_what_is_no_number(self, wrong, discretise):
         X = np.array([[1, 0], [0, wrong], [1, 1]])
-        with pytest.raises(InputError, match=f"X contains NaN or inf: {wrong} at 1, 1"):
+        with pytest.raises(InputError, match=f"X contains NaN or inf: {wrong} at row 1, column 1"):
             NaiveBayesMixture(1, discretise=discretise).fit(X)
 
     def test_none_at_all(self, frame):

@@ -339,7 +339,7 @@ class TestRefuses:
     @pytest.mark.parametrize("discretise", [None, 2])
     def test_what_is_no_number(self, wrong, discretise):
         X = np.array([[1, 0], [0, wrong], [1, 1]])
-        with pytest.raises(InputError, match=f"X contains NaN or inf: {wrong} at 1, 1"):
+        with pytest.raises(InputError, match=f"X contains NaN or inf: {wrong} at row 1, column 1"):
             BestSubset(1, discretise=discretise).fit(X, [0, 1, 1])
 
     def test_weights(self, table):

@@ -107,7 +107,7 @@ class TestFrames:
         assert model.feature_names_in_.dtype == object
         assert_frame_equal(model.table_.to_frame("polars"), FRAME)
         assert model._input.schema == model.table_.schema
-        assert model._input.cuts == {}
+        assert [column.edges for column in model._input.schema] == [None, None]
 
     @frames
     def test_are_read_under_the_schema_of_the_model(self, as_kind):
@@ -234,7 +234,6 @@ class TestArrays:
 class TestBins:
     def test_are_those_of_fit(self):
         model = Reader(discretise=3).fit(NUMBERS)
-        assert list(model._input.cuts) == ["x0", "x1"]
         again = Table(pl.DataFrame(NUMBERS, schema=["x0", "x1"]), discretise=3)
         assert model.table_.schema == again.schema
         np.testing.assert_array_equal(model.table_.to_numpy(), again.to_numpy())
@@ -250,7 +249,7 @@ class TestBins:
         read = model.read(new)
         assert read.schema == model._input.schema
         for c, name in enumerate(["x0", "x1"]):
-            edges = model._input.cuts[name].edges
+            edges = model._input.schema[name].edges
             assert tuple(read.schema[name].labels) == bin_labels(edges)
             np.testing.assert_array_equal(read.codes(name), apply_cuts(new[:, c], edges))
 
@@ -258,15 +257,23 @@ class TestBins:
         model = Reader(discretise=[1, 2, 3]).fit(NUMBERS)
         assert model.read(np.full((3, 2), 99.0)).to_numpy().tolist() == [[3, 3]] * 3
 
-    def test_a_column_of_one_value_has_one_bin_for_all(self):
-        model = Reader(discretise="width").fit(np.full((3, 1), 0.5))
-        assert model._input.cuts == {"x0": Edges(())}
+    @pytest.mark.parametrize("spec", ["auto", {"x0": "width"}])
+    def test_a_column_of_one_real_number_has_one_bin_for_all(self, spec):
+        model = Reader(discretise=spec).fit(np.full((3, 1), 0.5))
+        assert model._input.schema["x0"].edges == ()
         assert labels_of(model.read([[-7.25], [9.5]])) == {"x0": ["all", "all"]}
+
+    def test_one_spec_leaves_columns_of_two_numbers_alone(self):
+        model = Reader(discretise="width").fit(np.array([[0.5], [2.5], [0.5]]))
+        assert model._input.schema["x0"].edges is None
+        assert labels_of(model.read([[2.5]])) == {"x0": [2.5]}
+        with pytest.raises(InputError, match="X: column 'x0' has 9.5 at record 1, which"):
+            model.read([[0.5], [9.5]])
 
     def test_of_frames_leave_other_columns_alone(self):
         frame = FRAME.with_columns(heat=pl.Series([1.5, None, 3.5, 4.5]))
         model = Reader(discretise={"heat": [2, 4]}).fit(frame)
-        assert model._input.cuts == {"heat": Edges((2.0, 4.0))}
+        assert [c.edges for c in model._input.schema] == [None, None, (2.0, 4.0)]
         assert labels_of(model.read(frame[2:])) == {
             "sky": ["grey", "red"],
             "wet": [1, 0],
@@ -282,8 +289,10 @@ class TestBins:
         with pytest.raises(InputError, match="X: column 'heat' has a missing value at record 0"):
             without.read(missing)
         text = frame.with_columns(heat=pl.lit("hot"))
-        with pytest.raises(InputError, match="X: column 'heat' holds String; the model was fitted"):
+        with pytest.raises(InputError, match="X: column 'heat' has 'hot' at record 0, which"):
             model.read(text)
+        named = frame.with_columns(heat=pl.lit(">= 4"))  # by which the bins are known
+        assert labels_of(model.read(named))["heat"] == [">= 4"] * 4
 
     @pytest.mark.parametrize("kind", containers)
     def test_of_small_sparse_arrays(self, kind):
@@ -293,14 +302,12 @@ class TestBins:
         np.testing.assert_array_equal(model.table_.to_numpy(), dense.table_.to_numpy())
         np.testing.assert_array_equal(model.read(kind(NUMBERS)).to_numpy(), dense.table_.to_numpy())
 
-    def test_of_large_sparse_arrays_are_not_found_but_read(self, monkeypatch):
+    @pytest.mark.parametrize("spec", [2, "width", "auto", {"x0": [1.0]}])
+    def test_of_sparse_arrays_are_found_without_making_them_dense(self, spec, monkeypatch):
+        monkeypatch.setattr(module, "array_frame", None)  # which would make it dense
         X = sparse.csr_array(NUMBERS)
-        model = Reader(discretise=2).fit(X)
-        expected = model.read(X)
-        monkeypatch.setattr(machine, "available_memory", lambda: 63)
-        with pytest.raises(InputError, match="the dense form of X would take 64 B"):
-            model.fit(X)
-        np.testing.assert_array_equal(model.read(X).values, expected.values)  # it stays sparse
+        model = Reader(discretise=spec).fit(X)
+        assert_frame_equal(model.read(X).to_frame(), model.table_.to_frame())
 
     @examples
     @given(
@@ -309,41 +316,54 @@ class TestBins:
         st.data(),
     )
     def test_of_sparse_arrays_are_those_of_dense_ones(self, X, edges, data):
-        names = ["x0", "x1", "x2"]
-        cuts = {
-            name: Edges(tuple(sorted(points))) for name, points in zip(names, edges, strict=True)
-        }
-        labels = [Labels(bin_labels(cuts[name].edges), "String") for name in names]
+        labels = [bins_of(sorted(points)) for points in edges]
         defaults = [data.draw(st.integers(0, len(items) - 1)) for items in labels]
-        features = Features(Schema(names, labels, defaults), cuts, "array")
+        spec = InputSpec.of_schema(Schema(["x0", "x1", "x2"], labels, defaults), "array")
         model = Reader()
-        note_features(model, features)
-        dense = read_features(model, X, features)
+        spec.note(model)
+        dense = Inputs.read(model, X, spec).table()
         for kind in containers:
             given = kind(X)
-            table = read_features(model, given, features)
+            table = Inputs.read(model, given, spec).table()
             assert_frame_equal(table.to_frame("polars"), dense.to_frame("polars"))
-            assert table.schema is features.schema
+            assert table.schema == spec.schema
             np.testing.assert_array_equal(given.toarray(), X)
 
     def test_of_sparse_arrays_take_finite_numbers_only(self):
         model = Reader(discretise=2).fit(NUMBERS)
         X = sparse.csr_array(NUMBERS)
         X.data[-1] = np.nan
-        with pytest.raises(InputError, match=r"X contains NaN or inf: nan at \d+, \d+"):
+        with pytest.raises(InputError, match=r"X contains NaN or inf: nan at row \d+, column \d+"):
             model.read(X)
 
     def test_of_booleans_are_those_of_numbers(self):
         model = Reader(discretise={"x0": [0.5]}).fit(np.array([[0.0], [1.0]]))
         assert labels_of(model.read(np.array([[True], [False]]))) == {"x0": [">= 0.5", "< 0.5"]}
 
-    def test_of_whole_numbers_are_none_unless_named(self):
-        X = sparse.csr_array(np.array([[0, 3], [1, 0]]))
+    def test_of_whole_numbers(self):
+        X = sparse.csr_array(np.array([[0, 3], [1, 0], [0, 7]]))
         model = Reader(discretise=2).fit(X)
-        assert model._input.cuts == {}
-        assert model.read(X).to_numpy().tolist() == [[0, 1], [1, 0]]
-        named = Reader(discretise={"x1": [2]}).fit(X)
-        assert labels_of(named.read(X)) == {"x0": [0, 1], "x1": [">= 2", "< 2"]}
+        assert model._input.schema["x0"].edges is None
+        assert model._input.schema["x1"].edges == (1.5,)
+        assert labels_of(model.read(X)) == {"x0": [0, 1, 0], "x1": [">= 1.5", "< 1.5", ">= 1.5"]}
+        named = Reader(discretise={"x0": [2]}).fit(X)
+        assert labels_of(named.read(X)) == {"x0": ["< 2"] * 3, "x1": [3, 0, 7]}
+
+    def test_of_a_table_are_those_of_its_frame(self):
+        frame = FRAME.with_columns(heat=pl.Series([1.5, None, 3.5, 4.5]))
+        for spec in ("auto", 2, "width", {"heat": [2, 4]}):
+            of_table = Reader(discretise=spec).fit(Table(frame))
+            of_frame = Reader(discretise=spec).fit(frame)
+            assert of_table._input.schema == of_frame._input.schema
+            assert_frame_equal(of_table.read(frame).to_frame(), of_frame.read(frame).to_frame())
+
+    def test_may_tell_classes_apart_that_are_no_column(self):
+        classes = np.array([0, 1, 1, 0])
+        forms = (NUMBERS, sparse.csr_array(NUMBERS), Table(NUMBERS, columns=["x0", "x1"]))
+        tables = [Inputs.fit(Reader(), X).table("mdl", classes=classes) for X in forms]
+        for table in tables[1:]:
+            assert table.schema.labels == tables[0].schema.labels
+            np.testing.assert_array_equal(table.to_numpy(), tables[0].to_numpy())
 
 
 class TestWeights:
@@ -387,10 +407,6 @@ class TestUnseen:
 
 
 class TestRefusals:
-    def test_discretise_with_a_table(self):
-        with pytest.raises(InputError, match="discretise: X is a Table, and its columns are disc"):
-            Reader(discretise=3).fit(Table(FRAME))
-
     def test_cuts_for_a_target(self):
         with pytest.raises(InputError, match="discretise='mdl' needs target"):
             Reader(discretise="mdl").fit(NUMBERS)
@@ -400,12 +416,6 @@ class TestRefusals:
             Reader(discretise={"a": 3}).fit(NUMBERS)
         with pytest.raises(InputError, match="discretise: column 'sky' holds String, not numbers"):
             Reader(discretise={"sky": 3}).fit(FRAME)
-
-    def test_real_numbers(self):
-        with pytest.raises(InputError, match=r"column 'x0' holds real numbers .* discretise="):
-            Reader().fit(NUMBERS)
-        with pytest.raises(InputError, match=r"^X: the value 0.5 at row 0, .* with discretise$"):
-            Reader().fit(sparse.csr_array(NUMBERS))
 
     @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
     @pytest.mark.parametrize("dtype", [float, object])
@@ -458,3 +468,206 @@ def test_inputs_are_left_as_they_are_and_threads_do_not_matter(d):
     assert_frame_equal(frame, kept)
 
 
+class TestKinds:
+    def test_are_those_that_the_caller_names(self):
+        frame = FRAME.with_columns(month=pl.Series([1, 2, 3, 4]), size=pl.Series(["1", "2", "", "4"]))
+        model = Reader(kinds={"month": "categorical", 1: "boolean"}).fit(frame)
+        kinds = [column.kind for column in model._input.schema]
+        assert kinds == ["categorical", "boolean", "categorical", "categorical"]
+        cut = Reader(2, kinds={"month": "categorical"}).fit(frame.select("month"))
+        assert cut._input.schema["month"].edges is None
+        with pytest.raises(InputError, match="kinds: column 'size' is no number at record 2: ''"):
+            Reader(kinds={"size": "numeric"}).fit(frame)
+        for X in (frame, Table(frame)):
+            with pytest.raises(InputError, match="kinds: there is no column 'months'"):
+                Reader(kinds={"months": "ordered"}).fit(X)
+
+    def test_text_may_be_numbers(self):
+        model = Reader([3], kinds={"a": "numeric"}).fit({"a": ["1.5", "2", None, "9"]})
+        assert labels_of(model.table_) == {"a": ["< 3", "< 3", None, ">= 3"]}
+
+    def test_of_a_table_leave_the_table_alone(self):
+        table = Table({"a": [1, 2, 3]})
+        model = Reader(kinds={"a": "ordered"}).fit(table)
+        assert model.table_.schema["a"].kind == "ordered"
+        assert table.schema["a"].kind == "numeric"
+
+    def test_identifiers_are_warned_of(self):
+        names = [f"n{k}" for k in range(60)]
+        frame = pl.DataFrame({"name": names, "a": [0, 1] * 30})
+        for X in (frame, Table(frame)):
+            with pytest.warns(InputWarning, match="X: column 'name' identifies records"):
+                Reader().fit(X)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            Reader(kinds={"name": "identifier"}).fit(frame)
+            Reader(kinds={"name": "categorical"}).fit(frame)
+            Reader().fit(frame.select("a"))
+
+
+class TestTarget:
+    @frames
+    def test_by_name(self, as_kind):
+        model = Reader().fit(as_kind(FRAME), "wet")
+        assert model.target_name_ == "wet"
+        assert model.feature_names_in_.tolist() == ["sky"]
+        if not isinstance(as_kind(FRAME), Table):
+            assert list(model.target_) == [0, 1, 1, 0]
+            assert model._input.names == ("sky",)
+            read = model.read(as_kind(FRAME))  # the target among the columns is passed over
+            assert labels_of(read) == {"sky": FRAME["sky"].to_list()}
+        with pytest.raises(InputError, match="y: there is no column 'west'; did you mean 'wet'"):
+            Reader().fit(as_kind(FRAME), "west")
+
+    def test_of_a_table_has_a_position(self):
+        inputs = Inputs.fit(Reader(), Table(FRAME), "sky")
+        assert (inputs.target, inputs.target_name, inputs.y) == (0, "sky", None)
+        assert inputs.features().schema.names == ("wet",)
+        with pytest.raises(InputError, match="X: there is no column but the target 'sky'"):
+            Inputs.fit(Reader(), Table(FRAME.select("sky")), "sky")
+
+    @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+    def test_of_an_array_has_no_name(self, kind):
+        with pytest.raises(InputError, match="y: an array has no column 'x1'; give a frame"):
+            Inputs.fit(Reader(), kind([[1, 2]]), "x1")
+
+
+class TestDropped:
+    @pytest.mark.parametrize(
+        "X",
+        [FRAME, Table(FRAME), FRAME.to_pandas(), NUMBERS, sparse.coo_array(NUMBERS)],
+        ids=["frame", "table", "pandas", "array", "sparse"],
+    )
+    def test_records_of_the_weight_zero(self, X):
+        inputs = Inputs.fit(Reader(), X, [1, 2, 3, 4], [1, 0, 2, 0], drop=True)
+        assert (inputs.n_records, inputs.n_given) == (2, 4)
+        assert inputs.kept.tolist() == [True, False, True, False]
+        assert inputs.weights.tolist() == [1, 2]
+        whole = Inputs.fit(Reader(), X).table().to_frame("polars")
+        dropped = Inputs.fit(Reader(), X, None, [1, 0, 2, 0], drop=True).table()
+        assert_frame_equal(dropped.to_frame("polars"), whole[[0, 2]])
+        assert dropped.weights.tolist() == [1, 2]
+        with pytest.raises(InputError, match="sample_weight: all weights are zero"):
+            Inputs.fit(Reader(), X, None, [0, 0, 0, 0], drop=True)
+
+    def test_of_a_table_that_has_weights(self):
+        table = Table(FRAME, weights=[1, 0, 2, 0])
+        assert Reader(drop=True).fit(table).table_.weights.tolist() == [1, 2]
+        assert Reader().fit(table).table_.n_records == 4
+        assert table.n_records == 4
+
+
+class TestAbsent:
+    def test_columns_of_tables_and_frames(self):
+        model = Reader().fit(Table(FRAME))
+        for X in (FRAME.select("wet"), Table(FRAME.select("wet")), {"wet": [0, 1, 1, 0]}):
+            with pytest.raises(InputError, match="X: there is no column 'sky'; the model was fitt"):
+                model.read(X)
+            read = model.set_params(absent="default").read(X)
+            assert labels_of(read) == {"sky": ["grey"] * 4, "wet": [0, 1, 1, 0]}
+            model.set_params(absent=None)
+
+    def test_columns_may_be_in_any_order_after_a_table(self):
+        model = Reader().fit(Table(FRAME))
+        read = model.read(FRAME.select("wet", pl.lit(1).alias("more"), "sky"))
+        assert_frame_equal(read.to_frame("polars"), FRAME)
+        codes = Table(FRAME).to_numpy()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert Reader().fit(Table(codes)).read(codes).to_numpy().tolist() == codes.tolist()
+
+    def test_items_of_baskets_are_not_there(self):
+        model = Reader().fit([["milk", "tea"], ["milk"], ["bread", "tea", "milk"]])
+        assert model._input.presence
+        assert model._input.names == ("bread", "milk", "tea")
+        for X in ([["tea"]], [{"tea"}], {"tea": [True]}, Table({"tea": [True]})):
+            read = model.read(X)
+            assert labels_of(read) == {"bread": [False], "milk": [False], "tea": [True]}
+        with pytest.warns(InputWarning, match="X: 1 item in 2 places were not there in fit .*'rum'"):
+            read = model.read([["rum", "tea"], ["rum"]])
+        assert labels_of(read)["tea"] == [True, False]
+        with pytest.raises(InputError, match="there is no column 'bread'"):
+            model.set_params(absent="error").read({"tea": [True]})
+
+
+class TestNumbers:
+    FRAME = pl.DataFrame(
+        {"a": [1.5, None, 3.0], "b": ["x", "y", "x"], "c": [True, None, False], "d": [3, 2, 1]}
+    )
+
+    def dense(self, columns):
+        """Return columns of numbers as a matrix."""
+        n, indptr, records, values, unlisted = columns.arguments
+        matrix = np.tile(unlisted, (n, 1))
+        for column in range(len(unlisted)):
+            held = slice(indptr[column], indptr[column + 1])
+            matrix[slice(None) if records is None else records[held], column] = values[held]
+        return matrix
+
+    def test_are_the_same_whatever_holds_them(self):
+        expected = [[1.5, 0, 1, 3], [np.nan, 1, np.nan, 2], [3, 0, 0, 1]]
+        for X in (self.FRAME, self.FRAME.to_pandas(), Table(self.FRAME)):
+            inputs = Inputs.fit(Reader(), X)
+            np.testing.assert_array_equal(self.dense(inputs.numbers()), expected)
+            assert inputs.spec.numeric.tolist() == [True, False, False, True]
+            for other in (self.FRAME, Table(self.FRAME)):
+                read = Inputs.read(Reader(), other, inputs.spec).numbers()
+                np.testing.assert_array_equal(self.dense(read), expected)
+
+    def test_of_arrays(self):
+        for X in (NUMBERS, sparse.csr_array(NUMBERS), NUMBERS.astype(object)):
+            inputs = Inputs.fit(Reader(), X)
+            np.testing.assert_array_equal(self.dense(inputs.numbers()), NUMBERS)
+            assert inputs.spec.domains == (Numbers(), Numbers())
+            assert inputs.spec.origin == "array"
+
+    def test_are_not_labels(self):
+        spec = InputSpec.of_schema(Table(self.FRAME).schema, "frame")
+        estimator = Reader()
+        spec.note(estimator)
+        other = self.FRAME.with_columns(b=pl.lit(7))
+        with pytest.raises(InputError, match="X: column 'b' holds Int.*, but in fit labels"):
+            Inputs.read(estimator, other, spec).numbers()
+
+    @given(
+        hnp.arrays(
+            np.float64, (5, 2), elements=st.floats(-1e300, 1e300) | st.sampled_from([0.0, np.nan])
+        )
+    )
+    @examples
+    def test_of_a_table_are_those_of_its_frame(self, X):
+        frame = pl.DataFrame(X, schema=["a", "b"], nan_to_null=True)
+        of_frame = Inputs.fit(Reader(), frame).numbers()
+        of_table = Inputs.fit(Reader(), Table(frame)).numbers()
+        np.testing.assert_array_equal(self.dense(of_frame), X)
+        np.testing.assert_array_equal(self.dense(of_table), X)
+
+
+class TestMixed:
+    def test_real_numbers_are_apart_from_labels(self):
+        frame = FRAME.with_columns(heat=pl.Series([1.5, 2.5, None, 4.5]))
+        for X in (frame, frame.to_pandas(), Table(frame)):
+            inputs = Inputs.fit(Reader(), X)
+            numbers, table = inputs.mixed()
+            np.testing.assert_array_equal(numbers, [[1.5], [2.5], [np.nan], [4.5]])
+            assert_frame_equal(table.to_frame("polars"), FRAME)
+            again, others = Inputs.read(Reader().fit(frame), frame[1:], inputs.spec).mixed()
+            np.testing.assert_array_equal(again, numbers[1:])
+            assert_frame_equal(others.to_frame("polars"), FRAME[1:])
+
+
+class TestOneHot:
+    def test_a_label_is_a_column(self):
+        for X in (FRAME, Table(FRAME)):
+            matrix, encoding = Inputs.fit(Reader(), X).one_hot()
+            rows = matrix.toarray() if sparse.issparse(matrix) else matrix
+            assert rows.shape == (4, 4)
+            assert sorted(map(tuple, rows.tolist()))
+            again = Inputs.read(Reader().fit(X), X, encoding.spec).one_hot(encoding)
+            again = again.toarray() if sparse.issparse(again) else again
+            np.testing.assert_array_equal(again, rows)
+
+
+def test_specs_can_be_pickled():
+    spec = Reader(2).fit(NUMBERS)._input
+    assert pickle.loads(pickle.dumps(spec)) == spec

@@ -88,7 +88,7 @@ class TestByHand:
     def test_numbers_have_thresholds_whatever_splits_there_are(self, splits):
         """A child for each of many numbers would tell everything apart, and say nothing."""
         x = np.random.default_rng(0).normal(size=200)
-        for form in ({"x": x}, sparse.csr_array(x[:, None])):
+        for form in ({"x": x}, sparse.csr_array(x[:, None]), Table({"x": x})):
             model = DecisionTreeClassifier("entropy", splits=splits).fit(form, x > 0.5)
             assert model.n_leaves_ == 2
             assert model.nodes_.complete.tolist() == [0, 0, 0]
@@ -121,7 +121,7 @@ class TestLikeScikitLearn:
         other.fit(X, y)
         assert model.n_leaves_ == other.get_n_leaves() == 12
         np.testing.assert_allclose(model.predict_proba(X), other.predict_proba(X))
-        cuts = {edge for edges in model._features.cuts.values() for edge in edges.edges}
+        cuts = {edge for column in model.schema_ for edge in column.edges}
         theirs = other.tree_.threshold[other.tree_.feature >= 0]
         np.testing.assert_allclose(sorted(cuts), np.unique(theirs))
         new = rng.normal(size=(300, 5))
@@ -175,7 +175,8 @@ class TestForms:
         y = np.random.default_rng(0).integers(0, 2, len(case.rows))
         y[:2] = 0, 1
         table = case.table()
-        one = DecisionTreeClassifier("bic", splits="both", ordered=table.schema.names).fit(table, y)
+        kinds = dict.fromkeys(table.schema.names, "ordered")
+        one = DecisionTreeClassifier("bic", splits="both", kinds=kinds).fit(table, y)
         other = clone(one).fit(table.with_defaults(None), y)
         assert one.n_leaves_ == other.n_leaves_
         assert one.score_ == pytest.approx(other.score_)
@@ -195,7 +196,7 @@ class TestForms:
             assert model.score_ == pytest.approx(dense.score_)
             for form in (X, given):
                 np.testing.assert_allclose(model.predict_proba(form), dense.predict_proba(form))
-            assert model._features.cuts == dense._features.cuts
+            assert edges_of(model) == edges_of(dense)
 
     def test_zeros_that_are_stored(self):
         X = sparse.csr_array(np.array([[1.0, 2.0], [2.0, 0.0], [0.0, 3.0], [4.0, 0.0]]))
@@ -274,7 +275,7 @@ class TestForms:
         model = DecisionTreeClassifier().fit(table, "y")
         assert model.n_leaves_ == 2
         assert model.predict(table).tolist() == (x > 3).astype(int).tolist()
-        plain = DecisionTreeClassifier(ordered=[]).fit(table, "y")
+        plain = DecisionTreeClassifier(kinds={"x": "categorical"}).fit(table, "y")
         assert plain.n_leaves_ > 2
 
     def test_ordered_strings_where_it_is_said(self):
@@ -283,7 +284,7 @@ class TestForms:
         assert DecisionTreeClassifier().fit({"size": size}, y).n_leaves_ > 2
         for table in ({"size": size}, Table({"size": size})):
             for column in ("size", 0):
-                model = DecisionTreeClassifier(ordered=[column]).fit(table, y)
+                model = DecisionTreeClassifier(kinds={column: "ordered"}).fit(table, y)
                 assert model.n_leaves_ == 2
 
     @pytest.mark.parametrize("discretise", [4, "width", "mdl", {"x0": [0.0]}])
@@ -294,7 +295,7 @@ class TestForms:
         for form in (X, pl.DataFrame(X, schema=["x0", "x1"]), sparse.csr_array(X)):
             model = DecisionTreeClassifier(discretise=discretise).fit(form, y)
             assert model.score(form, y) > 0.9
-            edges = model._features.cuts["x0"].edges
+            edges = model.schema_["x0"].edges
             assert model.schema_["x0"].labels.items == bin_labels(edges)
         if discretise == "mdl":
             assert len(edges) == 1
@@ -344,7 +345,7 @@ class TestWeights:
             twice.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
         model = clone(twice).fit(X, y, sample_weight=np.array(weights) * unit)
         np.testing.assert_allclose(model.nodes_.counts[0], twice.nodes_.counts[0] * unit)
-        assert model._features.cuts == twice._features.cuts
+        assert edges_of(model) == edges_of(twice)
         kept = np.array(weights) > 0
         np.testing.assert_allclose(  # not of what was learnt from the prior
             model.nodes_.counts[model.apply(X[kept])],

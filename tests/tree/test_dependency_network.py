@@ -305,8 +305,11 @@ def test_numbers_in_bins():
     tall, short = web.predict_proba({"height": [195.0, 150.0], "weight": [70.0, 70.0]}, "weight")
     assert tall[-1] > 0.3 > short[-1]
     assert web.tree("weight").predict({"height": [195.0, 150.0]}).shape == (2,)
-    with pytest.raises(InputError, match="discretise"):
-        DependencyNetwork().fit(frame)
+    edges = [column.edges for column in DependencyNetwork().fit(frame).schema_]  # "auto"
+    assert [len(points) for points in edges] == [9, 9]
+    of_table = DependencyNetwork(discretise=4).fit(Table(frame))
+    assert_same_forest(of_table, web)
+    assert of_table.schema_ == web.schema_
 
 
 # Conventions
@@ -367,10 +370,11 @@ def test_one_column_is_too_few():
         ({"min_samples_leaf": 0}, "min_samples_leaf"),
         ({"max_leaf_nodes": 0}, "max_leaf_nodes"),
         ({"min_gain": float("nan")}, "min_gain"),
-        ({"ordered": ["nix"]}, "ordered: there is no column 'nix'"),
+        ({"kinds": {"nix": "ordered"}}, "kinds: there is no column 'nix'"),
         ({"unseen": "guess"}, "unseen"),
         ({"n_jobs": 0}, "n_jobs"),
-        ({"discretise": 3}, "discretise: X is a Table"),
+        ({"discretise": {"nix": 3}}, "discretise: there is no column 'nix'"),
+        ({"absent": "drop"}, "absent"),
     ],
 )
 def test_settings_are_checked(options, message, table):
@@ -432,7 +436,7 @@ def test_ordered_columns_are_split_at_thresholds():
     nodes = DependencyNetwork().fit(frame).forest_.tree(1)
     assert (nodes.left[0], nodes.right[0]) == (4, 5)
     assert nodes.n_leaves == 2
-    plain = DependencyNetwork(ordered=()).fit(frame).forest_.tree(1)
+    plain = DependencyNetwork(kinds={"age": "categorical"}).fit(frame).forest_.tree(1)
     assert (plain.left == -1).all()
     assert plain.n_leaves > 2
 

@@ -44,7 +44,7 @@ def test_weights_bins_and_arrays(tmp_path):
     rng = np.random.default_rng(1)
     numbers = rng.normal(size=(200, 3))
     numbers[:, 1] = numbers[:, 0] + 0.1 * rng.normal(size=200)
-    web = DependencyNetwork("bic", discretise=4, ordered=[0, 1]).fit(
+    web = DependencyNetwork("bic", discretise=4, kinds={0: "numeric", 1: "numeric"}).fit(
         numbers, sample_weight=rng.random(200)
     )
     web.save(tmp_path / "w")
@@ -99,7 +99,7 @@ def test_an_array_is_missing(path, name):
         ("stats", lambda a: a[:-1], "begin and end"),
         ("stats", lambda a: np.concatenate([a[:1] + 1, a[1:]]), "add up to the same"),
         ("stat_start", lambda a: a[::-1].copy(), "begin and end"),
-        ("features", lambda a: a[:-5], "features cannot be read"),
+        ("features", lambda a: a[:-5], "its columns cannot be read"),
         ("settings", lambda a: a[:-5], "is damaged"),
     ],
 )

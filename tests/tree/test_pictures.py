@@ -13,6 +13,7 @@ from sklearn import config_context
 from tacit import DecisionTreeClassifier
 from tacit.plot import Box, Words, text_width
 from tacit.schema import Labels, Schema
+from tacit.table.discretise import bins_of
 from tacit.tree.drawing.dot import tree_dot
 from tacit.tree.drawing.edge_counts import edge_counts
 from tacit.tree.drawing.scene import tree_scene
@@ -39,7 +40,7 @@ def model(
     labels = [
         Labels(["blue", "grey", "red", None], "String"),
         Labels([False, True], "Boolean"),
-        Labels(["< 20", "20 – 65", ">= 65"], "String"),
+        bins_of([20, 65]),
     ]
     schema = Schema(names, labels, [0, 0, 0])
     n = len(counts)

@@ -34,9 +34,10 @@ Y = [0, 1, 1, 0]
         ({"class_weight": "heavy"}, "class_weight must be 'balanced', a dict or None"),
         ({"class_weight": {0: -1.0}}, "class_weight: weights must be finite and not negative"),
         ({"class_weight": {0: 0, 1: 0}}, "class_weight: all weights are zero"),
-        ({"ordered": "all"}, "ordered must be 'auto' or a list of columns, got 'all'"),
-        ({"ordered": 3}, "ordered must be 'auto' or columns, got 3"),
-        ({"ordered": ["x7"]}, "ordered: there is no column 'x7'"),
+        ({"kinds": "ordered"}, "kinds must map columns to kinds, got str"),
+        ({"kinds": {"x0": "number"}}, "kinds: column 'x0' must be one of numeric, ordered, .*'numb"),
+        ({"kinds": {"x7": "ordered"}}, "kinds: there is no column 'x7'"),
+        ({"kinds": {2: "ordered"}}, "kinds: column 2 is not among the 2 columns"),
         ({"unseen": "ignore"}, "unseen must be 'error' or 'default', got 'ignore'"),
         ({"discretise": "fine"}, "a discretisation must be"),
         ({"discretise": {"x9": 3}}, "discretise: there is no column 'x9'"),
@@ -114,14 +115,14 @@ def test_weights():
 
 def test_columns():
     model = DecisionTreeClassifier()
-    with pytest.raises(InputError, match="X contains NaN or inf: nan at 1, 0"):
+    with pytest.raises(InputError, match="X contains NaN or inf: nan at row 1, column 0"):
         model.fit(np.array([[1.0], [np.nan]]), [0, 1])
-    with pytest.raises(InputError, match="X contains NaN or inf: inf at 1, 0"):
+    with pytest.raises(InputError, match="X contains NaN or inf: inf at row 1, column 0"):
         model.fit(sparse.csr_array([[1.0], [np.inf]]), [0, 1])
     with pytest.raises(InputError, match="X: column 'a' holds inf at record 1"):
         model.fit({"a": [1.0, np.inf]}, [0, 1])
-    with pytest.raises(InputError, match="discretise: X is a Table"):
-        DecisionTreeClassifier(discretise=3).fit(Table({"a": [0, 1]}), [0, 1])
+    with pytest.raises(InputError, match="discretise: column 'a' holds String, not numbers"):
+        DecisionTreeClassifier(discretise={"a": 3}).fit(Table({"a": ["x", "y"]}), [0, 1])
     with pytest.raises(InputError, match="y: there is no column 'b'"):
         model.fit({"a": [0, 1]}, "b")
     with pytest.raises(InputError, match="y: there is no column 'b'"):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.base import clone
 
 import tacit
 from support.strategies import assert_identical
@@ -56,7 +57,7 @@ def make_target(frame):
 MODELS = [
     DecisionTreeClassifier(),
     DecisionTreeClassifier("gini", splits="both", max_leaf_nodes=12, prior="bdeu", prior_weight=0),
-    DecisionTreeClassifier(kappa=np.float32(0.2), ordered=("sky", "dice"), unseen="default"),
+    DecisionTreeClassifier(kappa=np.float32(0.2), kinds={"sky": "ordered"}, unseen="default"),
     DecisionTreeRegressor(max_depth=np.int64(3)),
     DecisionTreeRegressor("bayes_factor"),
     DecisionGraphClassifier(),
@@ -75,14 +76,14 @@ def test_a_saved_tree_comes_back(path, model, form):
     else:
         X = frame.select("dice", "heat", pl.col("sky").rank("dense").cast(pl.Float64)).to_numpy()
         X = sparse.csr_array(X) if form == "sparse" else X
-        model = model.set_params(ordered="auto")
+        model = clone(model).set_params(kinds=None)
     model.fit(X, y)
     model.save(path)
     for verify in (True, False):
         loaded = tacit.load(path, verify=verify)
         assert type(loaded) is type(model)
         assert loaded.schema_ == model.schema_
-        assert loaded._features == model._features
+        assert loaded._input == model._input
         assert loaded.n_features_in_ == model.n_features_in_
         assert loaded.n_leaves_ == model.n_leaves_ > 1
         assert loaded.depth_ == model.depth_

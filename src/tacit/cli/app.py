@@ -29,7 +29,8 @@ COMMANDS = (
 
 # What estimators call things that are not options of the same name.
 _ARGUMENTS = {
-    "X": "FILE", "y": "--target", "sample_weight": "--weights", "data": "FILE", "paths": "FILE"
+    "X": "FILE", "y": "--target", "sample_weight": "--weights", "data": "FILE", "paths": "FILE",
+    "query": "--sql",
 }  # fmt: skip
 
 

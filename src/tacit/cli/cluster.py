@@ -12,7 +12,7 @@ import typer
 import tacit
 from tacit.cli.options import Json, Outputs, RandomState, Top
 from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
-from tacit.cli.predict import prediction_frame
+from tacit.cli.predict import Prediction, prediction_frame
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import facts_grid
 from tacit.cli.writing import FRAMES, PICTURES, check_outputs, write_model
@@ -133,8 +133,15 @@ def cluster(
 
 def _labels(model: Any, table: Table | PartitionedTable) -> pl.DataFrame:
     """Return the cluster of each record."""
-    in_memory = isinstance(table, tacit.Table)
-    return prediction_frame(model, model.labels_ if in_memory else model.predict(table))
+    import polars as pl
+
+    from tacit.table.index import put_index
+
+    if isinstance(table, tacit.Table):
+        labels = prediction_frame(model, model.labels_)
+        frame: pl.DataFrame = put_index(labels, table.index, "polars")
+        return frame
+    return pl.concat(table.map(Prediction(model)))
 
 
 def _as_json(

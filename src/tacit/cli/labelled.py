@@ -27,7 +27,7 @@ class Labelled:
     X: Any
     y: Any
     weights: Any
-    rows: Any  # the numbers of the records in their file
+    rows: Any  # the ids of records, or their numbers in the file
 
     @classmethod
     def of(cls, source: Source, targets: list[str], labels: Path | None = None) -> Labelled:
@@ -42,7 +42,7 @@ class Labelled:
         frame = numbers.frame
         for name in targets:
             if name not in frame.columns:
-                hint = _separator_hint(frame) or did_you_mean(name, frame.columns)
+                hint = did_you_mean(name, frame.columns)
                 raise InputError(f"--target: {source.path} has no column {name!r}{hint}")
         y = frame.get_column(targets[0]) if len(targets) == 1 else frame.select(targets)
         rest = frame.drop(targets)
@@ -56,16 +56,18 @@ class Labelled:
         rest = [k for k in range(table.n_columns) if k not in columns]
         if not rest:
             raise InputError(f"--target: {source.path} has no other column")
+        index, table = table.index, table.with_index(None)
         y = table.select(columns).to_frame("polars").drop("weight", strict=False)
         weights = table.weights
         X = table.select(rest) if weights is None else table.select(rest).with_weights(None)
-        return cls._made(X, y.get_column(targets[0]) if len(targets) == 1 else y, weights)
+        told = y.get_column(targets[0]) if len(targets) == 1 else y
+        return cls._made(X, told, weights, None if index is None else index.to_numpy())
 
     @classmethod
-    def _made(cls, X: Any, y: Any, weights: Any) -> Labelled:
+    def _made(cls, X: Any, y: Any, weights: Any, rows: Any = None) -> Labelled:
         import numpy as np
 
-        return cls(X, y, weights, np.arange(X.shape[0]))
+        return cls(X, y, weights, np.arange(X.shape[0]) if rows is None else rows)
 
     @property
     def n_records(self) -> int:
@@ -119,12 +121,3 @@ def _read_table(source: Source, targets: list[str]) -> tacit.Table:
     if len(targets) == 1 and "discretise" in options:
         options["target"] = targets[0]
     return replace(source, options=options).read()
-
-
-def _separator_hint(frame: Any) -> str:
-    """Return what to try where a whole line was taken for one value."""
-    held = [mark for mark in (";", "\t", "|") if mark in frame.columns[0]]
-    if frame.width > 1 or not held:
-        return ""
-    name = "tab" if held[0] == "\t" else held[0]
-    return f"; it has one column only: try --separator '{name}'"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from contextlib import AbstractContextManager, nullcontext
+import logging
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,22 @@ import typer
 from rich.console import Console
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from rich.console import RenderableType
 
     from tacit.schema import Label
 
-__all__ = ["json_label", "make_console", "print_json", "print_written", "put", "working"]
+__all__ = [
+    "json_label",
+    "make_console",
+    "notes_shown",
+    "print_json",
+    "print_written",
+    "put",
+    "working",
+]
 
 _UNLIMITED = 10_000  # so that a pipe gets each row of a table in one line
 
@@ -59,6 +68,34 @@ def json_label(label: Label) -> str | int | float | bool | None:
     if label is None or isinstance(label, str | int | float):
         return label
     return label.isoformat() if isinstance(label, date | time) else str(label)
+
+
+class _Notes(logging.Handler):
+    """Prints what is found about files, each thing once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if message not in self._said:
+            self._said.add(message)
+            typer.echo(f"note: {message}", err=True)
+
+
+@contextmanager
+def notes_shown() -> Iterator[None]:
+    """Show on stderr what the library logs about files."""
+    logger, notes = logging.getLogger("tacit.io"), _Notes()
+    level = logger.level
+    logger.addHandler(notes)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(notes)
+        logger.setLevel(level)
 
 
 def working(message: str) -> AbstractContextManager[Any]:

@@ -6,7 +6,7 @@ import re
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tacit.statistic import Partition
 
-__all__ = ["COMMAND", "predict", "prediction_frame"]
+__all__ = ["COMMAND", "Prediction", "predict", "prediction_frame"]
 
 _NUMBER = r"[+-]?[\d.]+(?:[eE][+-]?\d+)?"
 
@@ -68,7 +68,8 @@ def predict(
 ) -> None:
     """Apply a saved model: print or write a row for each record, in order.
 
-    A model of clusters gives the column cluster, another one the column prediction. With --proba
+    A model of clusters gives the column cluster, another one the column prediction; before it come
+    the ids of records, where they have some, as in a log (--long). With --proba
     there is a column for each class or cluster, too. A dependency network lists what goes with each
     record: record, rank, item and probability. A dependency tree predicts each column from the
     others, missing values or not, or the one that --column names. Without -o, CSV is printed.
@@ -108,13 +109,24 @@ class Prediction:
     """What a model is asked about records; of partitions, wherever they are."""
 
     model: Any
-    recommends: bool
-    proba: bool
-    top: int
-    column: str | None
+    recommends: bool = False
+    proba: bool = False
+    top: int = 10
+    column: str | None = None
 
     def frame(self, records: Any) -> pl.DataFrame:
-        """Return the predictions of records."""
+        """Return the predictions of records, and before them the ids of records that have some."""
+        frame = self._frame(records)
+        ids = records.index if isinstance(records, tacit.Table) else None
+        if ids is None:
+            return frame
+        from tacit.table.index import put_index
+
+        if self.recommends:
+            ids = ids.gather(frame.get_column("record"))
+        return cast("pl.DataFrame", put_index(frame, ids, "polars"))
+
+    def _frame(self, records: Any) -> pl.DataFrame:
         model = self.model
         if self.recommends:
             items: pl.DataFrame = model.recommend(records, self.top)

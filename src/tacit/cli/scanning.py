@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
     from tacit.scale import PartitionedTable
 
-__all__ = ["Scans", "is_scan"]
+__all__ = ["FRAME_OPTIONS", "Scans", "is_scan"]
 
 # Options that a scan has, too.
-_KNOWN: tuple[str, ...] = ("separator", "header", "null_values", "missing", "weights")
-_KNOWN += ("discretise", "kinds", "format")
+_TEXT = ("separator", "header", "null_values", "quote", "decimal", "encoding", "skip_lines")
+FRAME_OPTIONS = ("format", "sheet", "query", *_TEXT)  # how a file becomes a frame
+_KNOWN = (
+    *_TEXT, "missing", "weights", "discretise", "kinds", "format", "long", "min_count", "min_items",
+    "duplicates", "names",
+)  # fmt: skip
 
 
 def is_scan(path: Path) -> bool:

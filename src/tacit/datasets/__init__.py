@@ -6,6 +6,7 @@ from tacit.datasets.labelled import make_labelled_records
 from tacit.datasets.mixture import make_mixture
 from tacit.datasets.objects import make_documents, make_objects
 from tacit.datasets.paper_sizes import make_msnbc, make_msweb, make_television
+from tacit.datasets.ratings import make_ratings
 from tacit.datasets.synth import make_synth
 from tacit.datasets.uniform import make_uniform
 from tacit.datasets.visits import load_visits
@@ -21,6 +22,7 @@ __all__ = [
     "make_msnbc",
     "make_msweb",
     "make_objects",
+    "make_ratings",
     "make_synth",
     "make_television",
     "make_uniform",

@@ -64,6 +64,12 @@ class ColumnarFile(TabularFile):
             yield frame
         check_height(self.path, n_records, expected)
 
+    def whole(self, columns: list[str]) -> pl.DataFrame:
+        """Read some columns of all records."""
+        frame = self.lazy().select(columns).collect(engine="streaming")
+        check_height(self.path, frame.height, self.lazy().select(pl.len()).collect().item())
+        return frame
+
     @abstractmethod
     def group_sizes(self, columns: list[str]) -> list[GroupSize]:
         """Return the sizes of row groups or record batches, in order."""

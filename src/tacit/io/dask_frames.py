@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tacit.scale.partitioned_table import Metadata
+    from tacit.table.long_pairs import LongOptions
 
 __all__ = ["is_dask_frame", "scan_dask"]
 
@@ -64,19 +65,22 @@ def scan_dask(
     defaults: Any = None,
     discretise: Any = None,
     passes: PassRunner | None = None,
+    long: LongOptions | None = None,
+    n_bytes: int = 0,
     kinds: Any = None,
 ) -> PartitionedTable:
     """Take a dask.dataframe for a table in partitions; see :func:`tacit.scan`.
 
-    Passes run where its client computes, if it has one.
+    Passes run where its client computes, if it has one. Partitions of a log, which are new ones,
+    are to take `n_bytes`.
     """
     types = dict(as_frame(frame._meta)[0].schema)
     chosen = tuple(choose_columns(types, columns, weights, defaults))
     origin = f"a dask.dataframe of {frame.npartitions:,} partitions"
-    wanted_kinds = check_kinds(kinds, chosen)
     asked = ScanOptions(
-        chosen, weights, missing, defaults, discretise, 0, None, origin, wanted_kinds
-    )
+        chosen, weights, missing, defaults, discretise, n_bytes, None, origin, long,
+        check_kinds(kinds, chosen),
+    )  # fmt: skip
     specs = asked.specs(types)
     wanted = frame[list(asked.wanted)]  # Dask need not make other columns
     sources = tuple(

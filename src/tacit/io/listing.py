@@ -14,6 +14,7 @@ import polars as pl
 from tacit.errors import FileError, InputError
 from tacit.io.opening import naming
 from tacit.io.read import file_kind
+from tacit.io.sources import is_database
 
 __all__ = ["check_names", "common_columns", "list_files", "one_kind", "open_files", "origin_of"]
 
@@ -30,6 +31,9 @@ _KINDS = {
 }
 
 
+_UNKNOWN = "scan reads Parquet, Arrow IPC, CSV and .tacit files; see tacit.read"
+
+
 def list_files(paths: Any) -> list[str]:
     """Return all files that paths and patterns mean, each once."""
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
@@ -37,6 +41,8 @@ def list_files(paths: Any) -> list[str]:
         raise InputError(f"paths must be a path, a pattern or a list of them, got {paths!r}")
     files: list[str] = []
     for path in map(os.fspath, given):
+        if is_database(path):
+            raise FileError(path, _UNKNOWN)
         if Path(path).is_dir():
             raise InputError(
                 f"paths: {path} is a folder, but not one that materialise() wrote; for the files "
@@ -70,9 +76,7 @@ def one_kind(files: list[str], format: str | None) -> str:  # noqa: A002
     """Return the kind of file that all of them are."""
     kinds = [file_kind(path, format) for path in files]
     if kinds[0] not in _KINDS:
-        raise FileError(
-            files[0], "scan reads Parquet, Arrow IPC, CSV and .tacit files; see tacit.read"
-        )
+        raise FileError(files[0], _UNKNOWN)
     for path, kind in zip(files, kinds, strict=True):
         if kind != kinds[0]:
             other = _KINDS.get(kind, kind)

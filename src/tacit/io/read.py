@@ -12,9 +12,19 @@ from tacit.io.arff import read_arff
 from tacit.io.baskets import read_baskets
 from tacit.io.csv import csv_frame, read_csv
 from tacit.io.ipc import ipc_frame, read_ipc
+from tacit.io.long import LONG_OPTIONS, long_options, read_long
 from tacit.io.msweb import read_msweb
 from tacit.io.opening import uncompressed_name
 from tacit.io.parquet import parquet_frame, read_parquet
+from tacit.io.sources import (
+    excel_frame,
+    is_database,
+    ndjson_frame,
+    read_excel,
+    read_ndjson,
+    read_sql,
+    sql_frame,
+)
 from tacit.io.svmlight import read_svmlight
 from tacit.io.tabular import TabularFile
 from tacit.table import Table
@@ -27,7 +37,7 @@ if TYPE_CHECKING:
     from tacit.io.opening import PathLike
 
 __all__ = ["FORMAT_OPTIONS", "file_kind"]
-__all__ += ["read", "read_frame", "read_what"]
+__all__ += ["read", "read_frame", "read_names", "read_what"]
 
 _READERS: dict[str, Callable[..., Any]] = {
     "csv": read_csv,
@@ -35,6 +45,9 @@ _READERS: dict[str, Callable[..., Any]] = {
     "data": read_csv,
     "parquet": read_parquet,
     "ipc": read_ipc,
+    "ndjson": read_ndjson,
+    "excel": read_excel,
+    "sql": read_sql,
     "svmlight": read_svmlight,
     "arff": read_arff,
     "baskets": read_baskets,
@@ -43,18 +56,27 @@ _READERS: dict[str, Callable[..., Any]] = {
 }
 _SUFFIXES = {
     "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
-    "dat": "baskets", "basket": "baskets",
+    "dat": "baskets", "basket": "baskets", "jsonl": "ndjson", "xlsx": "excel",
 }  # fmt: skip
+_NO_SUFFIX = ("msweb", "excel", "sql")  # kinds that no file's name ends in
 FORMAT_OPTIONS: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
 
 
-def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:  # noqa: A002
+def read(
+    path: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002
+    long: Any = None,
+    **options: Any,
+) -> Table:
     """Read a file into a Table; the end of its name says how.
 
     ==================================  =============================================
     .csv, .tsv, .data                   :func:`read_csv`; a .data file has no header
     .parquet, .pq                       Parquet, with the options of :func:`read_csv`
     .arrow, .ipc, .feather              Arrow IPC, likewise
+    .ndjson, .jsonl                     an object of JSON a line, likewise
+    .xlsx                               Excel, likewise; `sheet` is a name or a number from 1
     .arff                               :func:`read_arff`, dense or sparse
     .svm, .svmlight, .libsvm            :func:`read_svmlight`
     .dat, .basket, .baskets             :func:`read_baskets`
@@ -63,12 +85,25 @@ def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:
 
     Behind it there may be .gz, .bz2, .xz, .zip (with one file in it) or, from Python 3.14 on, .zst.
 
+    What begins like ``sqlite:///shop.db`` or ``postgresql://…`` is a database, and `query` says
+    what to ask it for. Excel takes the extra ``tacit[excel]``, a database ``tacit[sql]``.
+
+    With `long`, a file of columns is a log, and becomes a table as by :meth:`Table.from_long`.
+
     Parameters
     ----------
     path : path-like
     format : str, optional
-        "csv", "tsv", "data", "parquet", "ipc", "arff", "svmlight", "baskets", "msweb" or "tacit",
-        where the name does not say or says otherwise.
+        "csv", "tsv", "data", "parquet", "ipc", "ndjson", "excel", "arff", "svmlight", "baskets",
+        "msweb" or "tacit", where the name does not say or says otherwise.
+    long : sequence of str or mapping, optional
+        The columns of record ids and of items, and perhaps of values, of a log:
+        ``("userId", "movieId")``; or ``{"record": …, "item": …, "value": …, "weight": …}``. Other
+        columns are not read. Options are then `duplicates`, `min_count`, `min_items` and `missing`,
+        as for :meth:`Table.from_long`; `weights`, the column of record weights; how to read the
+        file; and `names`, which says where items have their names: a file, its column of items and
+        that of names, such as ``("movies.csv", "movieId", "title")``. An item without a name keeps
+        its id; where several have the same name, their ids follow it in brackets.
     **options
         As the reader of that format takes them.
 
@@ -81,7 +116,7 @@ def read(path: PathLike, *, format: str | None = None, **options: Any) -> Table:
     FileError
         If the file cannot be read in full, or if it is not clear how.
     """
-    loaded = read_what(path, format=format, **options)
+    loaded = read_what(path, format=format, long=long, **options)
     if not isinstance(loaded, Table):
         raise FileError(path, f"holds a saved {type(loaded).__name__}, not a Table; use tacit.load")
     return loaded
@@ -99,6 +134,9 @@ _FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
     "data": csv_frame,
     "parquet": parquet_frame,
     "ipc": ipc_frame,
+    "ndjson": ndjson_frame,
+    "excel": excel_frame,
+    "sql": sql_frame,
 }
 
 
@@ -110,11 +148,17 @@ def read_frame(
 ) -> pl.DataFrame | None:
     """Read a file of columns as a frame, numbers as they are; ``None`` for other files.
 
-    Options of text are separator, header and null_values, as for :func:`read_csv`.
+    Options of text are separator, header, null_values and quote, as for :func:`read_csv`; of all
+    files, columns.
     """
     kind = file_kind(path, format)
     if kind not in _FRAMES:
         return None
+    return _read_columns(path, kind, options)
+
+
+def _read_columns(path: PathLike, kind: str, options: dict[str, Any]) -> pl.DataFrame:
+    """Read a file of columns as a frame."""
     reader = _FRAMES[kind]
     for option in options:
         if option not in _options_of(reader):
@@ -123,9 +167,38 @@ def read_frame(
     return reader(path, **{**FORMAT_OPTIONS.get(kind, {}), **options})
 
 
+def _read_log(path: PathLike, kind: str, long: Any, options: dict[str, Any]) -> Table:
+    """Read a log into a Table."""
+    if kind not in _FRAMES:
+        raise InputError(f"long: {kind} files have no columns of records and items")
+    n_jobs = options.pop("n_jobs", -1)
+    about = {name: options.pop(name) for name in LONG_OPTIONS if name in options}
+    allowed = _options_of(_FRAMES[kind]) - {"columns", "argument"}
+    for option in options:
+        if option not in allowed:
+            known = ", ".join(sorted({*allowed, *LONG_OPTIONS}))
+            raise InputError(f"{option} is no option of logs in {kind} files; there are: {known}")
+
+    def read(path: PathLike, **wanted: Any) -> pl.DataFrame:
+        return _read_columns(path, kind, {**options, **wanted})
+
+    return read_long(path, read, long_options(long, about, read_names), n_jobs)
+
+
+def read_names(path: PathLike, columns: list[str], argument: str) -> pl.DataFrame:
+    """Read the columns of a file that has the names of items."""
+    kind = file_kind(path, None)
+    if kind not in _FRAMES:
+        raise InputError(f"{argument}: {path} is no file of columns")
+    return _FRAMES[kind](path, **FORMAT_OPTIONS.get(kind, {}), columns=columns, argument=argument)
+
+
 def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002
     """Read a file as :func:`read` does; of a .tacit file, return whatever it holds."""
     kind = file_kind(path, format)
+    long = options.pop("long", None)
+    if long is not None:
+        return _read_log(path, kind, long, options)
     reader = _READERS[kind]
     given = {**FORMAT_OPTIONS.get(kind, {}), **options}
     allowed = _options_of(reader)
@@ -141,6 +214,8 @@ def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> A
 
 def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
     """Return which kind of file this is, by what the caller says or by its name."""
+    if is_database(path):
+        return "sql"
     if format is not None:
         kind = _SUFFIXES.get(format, format)
         if kind not in _READERS:
@@ -149,8 +224,9 @@ def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
         return kind
     suffix = PurePath(uncompressed_name(path)).suffix.lower().removeprefix(".")
     kind = _SUFFIXES.get(suffix, suffix)
-    if kind not in _READERS or kind == "msweb":
-        known = ", ".join(f".{name}" for name in (*_READERS, *_SUFFIXES) if name != "msweb")
+    if kind not in _READERS or suffix in _NO_SUFFIX:
+        endings = (name for name in (*_READERS, *_SUFFIXES) if name not in _NO_SUFFIX)
+        known = ", ".join(f".{name}" for name in endings)
         raise FileError(
             path,
             f"its name does not say what it is; known are {known}. Say it with format=…"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from tacit.errors import InputError, did_you_mean
 from tacit.io.columnar import ColumnarFiles
-from tacit.io.csv import CsvFiles, CsvScan, check_dialect
+from tacit.io.csv import CsvFiles, CsvOptions, CsvScan
 from tacit.io.dask_frames import is_dask_frame, scan_dask
 from tacit.io.frames.metadata import ScanOptions
 from tacit.io.ipc import IpcFile
@@ -20,8 +21,9 @@ from tacit.io.listing import (
     open_files,
     origin_of,
 )
+from tacit.io.long import LONG_OPTIONS, long_options
 from tacit.io.parquet import ParquetFile
-from tacit.io.read import FORMAT_OPTIONS
+from tacit.io.read import FORMAT_OPTIONS, read_names
 from tacit.io.tables import TableFile, TableFiles, is_folder, open_folder
 from tacit.io.tabular import choose_columns
 from tacit.machine import check_int, parse_bytes
@@ -39,17 +41,18 @@ __all__ = ["scan"]
 
 _TARGET = 1 << 27  # bytes that loading a partition takes, about
 _LIMIT_PARTITIONS = 8  # that are to fit into a memory limit at least
-_TEXT = {"separator": ",", "header": True, "names": None, "null_values": None, "quote": '"'}
+_TEXT = tuple(field.name for field in fields(CsvOptions))
 
 
 def scan(
     paths: PathLike | Sequence[PathLike],
     *,
     format: str | None = None,  # noqa: A002
+    long: Any = None,
     columns: Sequence[str] | None = None,
     defaults: Any = None,
     weights: str | None = None,
-    missing: Literal["state", "default", "error"] = "state",
+    missing: Literal["state", "default", "error", "drop"] | None = None,
     discretise: Any = None,
     kinds: Mapping[Any, str] | None = None,
     partition_records: int | None = None,
@@ -87,6 +90,12 @@ def scan(
         where Dask makes them.
     format : str, optional
         As for :func:`tacit.read`.
+    long : sequence of str or mapping, optional
+        As for :func:`tacit.read`, with its options: the files are a log, whose rows of one record
+        may be anywhere. They are brought together in two more passes, by way of temporary files
+        about as large as the columns that are read, which go away with the table. (They are where
+        ``TMPDIR`` says; a cluster must see them, too.) Records are in the order of their ids, as
+        they are in memory.
     columns : sequence of str, optional
         The columns to read, in this order; all by default. Of Parquet and Arrow files others are
         not read at all.
@@ -94,8 +103,8 @@ def scan(
         As for :class:`tacit.Table`; the most common values of all files by default.
     weights : str, optional
         The column that holds record weights.
-    missing : {"state", "default", "error"}
-        As for :class:`tacit.Table`.
+    missing : {"state", "default", "error"}, optional
+        As for :class:`tacit.Table`; of a log, "error" or "drop".
     kinds : mapping, optional
         As for :class:`tacit.Table`; text cannot be made numbers here.
     discretise : spec or mapping, optional
@@ -112,8 +121,9 @@ def scan(
     verbose : int
         1 shows progress on stderr.
     **options
-        Of text: `separator`, `header`, `names`, `null_values` and `quote`, as for
-        :func:`tacit.read_csv`.
+        Of text: `separator`, `header`, `names`, `null_values`, `quote`, `decimal`, `encoding` and
+        `skip_lines`, as for :func:`tacit.read_csv`, and found as there. UTF-16 text is refused, as
+        it cannot be cut anywhere.
 
     Returns
     -------
@@ -140,6 +150,14 @@ def scan(
     Table of 5 records × 2 columns, 3 stored values (m·n/l = 3.33)
     {'blue': 3, 'grey': 1, 'pink': 1}
     """
+    about = None
+    if long is not None:
+        _refuse({"columns": columns, "defaults": defaults, "discretise": discretise}, "logs")
+        given = {name: options.pop(name) for name in LONG_OPTIONS if name in options}
+        given |= {"weights": weights, "missing": "error" if missing is None else missing}
+        about = long_options(long, given, read_names)
+        columns, weights, missing = about.columns, None, "state"
+    missing = "state" if missing is None else missing
     check_missing(missing)
     if weights is not None and not isinstance(weights, str):
         raise InputError("weights: give the name of the column that holds them")
@@ -158,8 +176,12 @@ def scan(
     }
     if is_dask_frame(paths):
         _refuse({"format": format, "partition_records": most, **options}, "frames of Dask")
-        return scan_dask(paths, columns, weights, missing, defaults, discretise, passes, kinds)
+        most_bytes = size if about is not None else 0
+        return scan_dask(
+            paths, columns, weights, missing, defaults, discretise, passes, about, most_bytes, kinds
+        )
     if is_folder(paths):
+        _refuse({"long": long}, "a folder of partitions")
         _refuse({**coded, "defaults": defaults, **options}, "a folder of partitions")
         table = open_folder(os.fspath(paths), passes)  # type: ignore[arg-type]
         return table if columns is None else table.select(columns)
@@ -167,7 +189,7 @@ def scan(
     kind = one_kind(listed, format)
     origin = origin_of(listed)
     if kind == "tacit":
-        _refuse({**coded, **options}, "tacit files")
+        _refuse({"long": long, **coded, **options}, "tacit files")
         tables = open_files(listed, TableFile)
         check_names(tables, list(tables[0].schema), columns is None)
         made = PartitionedTable(TableFiles(tables, defaults).find, passes, origin)
@@ -182,7 +204,7 @@ def scan(
         files = open_files(listed, ParquetFile if kind == "parquet" else IpcFile)
     chosen = tuple(choose_columns(files[0].schema, columns, weights, defaults))
     asked = ScanOptions(
-        chosen, weights, missing, defaults, discretise, size, most, origin,
+        chosen, weights, missing, defaults, discretise, size, most, origin, about,
         check_kinds(kinds, chosen),
     )  # fmt: skip
     check_names(files, asked.wanted, columns is None)
@@ -199,13 +221,10 @@ def _refuse(options: Mapping[str, Any], what: str) -> None:
             raise InputError(f"{name} is no option of {what}")
 
 
-def _text_options(kind: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _text_options(kind: str, options: Mapping[str, Any]) -> CsvOptions:
     """Return all options of text."""
     for name in options:
         if name not in _TEXT:
-            known = ", ".join(_TEXT)
-            hint = did_you_mean(name, _TEXT)
+            known, hint = ", ".join(_TEXT), did_you_mean(name, _TEXT)
             raise InputError(f"{name} is no option of {kind} files; there are: {known}{hint}")
-    full = {**_TEXT, **FORMAT_OPTIONS.get(kind, {}), **options}
-    check_dialect(full["separator"], full["quote"])
-    return full
+    return CsvOptions(**{**FORMAT_OPTIONS.get(kind, {}), **options})

@@ -49,6 +49,10 @@ class TabularFile(ABC):
     def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about `size` records at a time."""
 
+    @abstractmethod
+    def whole(self, columns: list[str]) -> pl.DataFrame:
+        """Read some columns of all records."""
+
     def widen(self, error: BaseException) -> None:
         """Give columns that values do not fit other types, or raise the error."""
         raise error
@@ -57,15 +61,23 @@ class TabularFile(ABC):
         """Read some columns, or expressions, of all records."""
         return self.lazy().select(columns).collect(engine="streaming")
 
-    def frame(self) -> pl.DataFrame:
-        """Read the file as a frame, its numbers as they are."""
+    def frame(
+        self, columns: Sequence[str] | None = None, argument: str = "columns"
+    ) -> pl.DataFrame:
+        """Read the file, or some columns of it, as a frame, its numbers as they are.
+
+        What the caller calls the columns, `argument` says.
+        """
+        names = list(self.schema) if columns is None else list(columns)
+        for name in names:
+            if name not in self.schema:
+                raise InputError(f"{argument}: there is no column {name!r}")
 
         def read() -> pl.DataFrame:
-            names = list(self.schema)
-            frames = list(self.batches(names, max(4096, _CELLS // max(1, len(names)))))
-            if not sum(frame.height for frame in frames):
+            frame = self.whole(names)
+            if not frame.height:
                 raise FileError(self.path, "holds no records")
-            return pl.concat(frames)
+            return frame
 
         return self._retry(read)
 

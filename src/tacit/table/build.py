@@ -16,6 +16,7 @@ from tacit.table.gateway import value_type
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from tacit.schema import Labels
@@ -43,6 +44,7 @@ class Parts:
     values: NDArray[Any]
     weights: Any = None
     native: Native | None = None
+    index: pl.Series | None = None  # record ids
 
 
 @dataclass

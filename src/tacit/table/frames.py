@@ -18,6 +18,7 @@ from tacit.table.containers import array_columns, as_frame, is_sparse, sparse_fr
 from tacit.table.cuts import find_cuts, numbers_to_cut, refuse_infinite
 from tacit.table.discretise import apply_cuts, bins_of
 from tacit.table.gateway import check_missing, check_size
+from tacit.table.index import index_of_frame, put_index
 from tacit.table.kinds import as_kinds, check_kinds, mark_identifier, of_kind
 from tacit.table.matrices import column_names, encode_matrix, holds_codes
 
@@ -75,6 +76,7 @@ def encode_frame(
         if native is not None:  # a column that is cut holds bins, no numbers any more
             native = native[0], {name: t for name, t in native[1].items() if name not in cuts}
     parts.weights, parts.native = record_weights, native
+    parts.index = index_of_frame(data)
     return parts
 
 
@@ -295,11 +297,13 @@ def decode_frame(table: Table, backend: str | None, native: Native | None) -> An
         if id(labels) not in shared:
             shared[id(labels)] = label_series(labels)
         columns.append(shared[id(labels)].gather(table.codes(c)).alias(name))
-    frame = pl.DataFrame(columns)
-    if kind == "polars":
-        return frame
+    frame: Any = pl.DataFrame(columns)
     types = native[1] if native and native[0] == kind else {}
-    return _to_pandas(frame, types) if kind == "pandas" else _to_arrow(frame, types)
+    if kind == "pandas":
+        frame = _to_pandas(frame, types)
+    elif kind == "pyarrow":
+        frame = _to_arrow(frame, types)
+    return put_index(frame, table.index, kind)
 
 
 def _to_pandas(frame: pl.DataFrame, types: dict[str, Any]) -> Any:

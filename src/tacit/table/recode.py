@@ -17,6 +17,7 @@ from tacit.schema import Schema
 from tacit.schema.types import is_temporal, merge_labels
 from tacit.table.build import Native, Parts, choose_defaults, default_codes, value_type
 from tacit.table.gateway import check_size
+from tacit.table.index import join_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,14 +143,18 @@ def restore(part: Any, new: Schema) -> Parts:
     return _rewrite(part, new, _plan(old, new, every, [codes]))
 
 
+def _described(parts: Parts, table: Table) -> Parts:
+    """Give parts what records of a table have beside their values."""
+    parts.weights, parts.native, parts.index = table.weights, table._native, table.index
+    return parts
+
+
 def change_defaults(table: Table, defaults: Any) -> Parts:
     """Return the parts of a table with other defaults."""
     schema = table.schema
     singles = table.with_weights(None).one_way()
     chosen = default_codes(schema, singles.counts, defaults)
-    parts = restore(table, schema.with_defaults(chosen))
-    parts.weights, parts.native = table.weights, table._native
-    return parts
+    return _described(restore(table, schema.with_defaults(chosen)), table)
 
 
 def take_records(table: Table, chosen: NDArray[np.int64]) -> Parts:
@@ -159,6 +164,7 @@ def take_records(table: Table, chosen: NDArray[np.int64]) -> Parts:
     parts = _rewrite(table, schema, _plan(schema, schema, range(len(schema))), chosen)
     parts.weights = None if table.weights is None else table.weights[chosen]
     parts.native = table._native
+    parts.index = None if table.index is None else table.index.gather(chosen)
     return parts
 
 
@@ -168,8 +174,7 @@ def select_columns(table: Table, positions: Sequence[int]) -> Parts:
     old = table.schema
     new = old.select(positions)
     parts = _rewrite(table, new, _plan(old, new, positions))
-    parts.weights, parts.native = table.weights, table._native
-    return parts
+    return _described(parts, table)
 
 
 def fill_absent(table: Table, new: Schema) -> Parts:
@@ -182,7 +187,7 @@ def fill_absent(table: Table, new: Schema) -> Parts:
         np.concatenate((old.defaults, new.defaults[rest])),
     )
     values = table.values.astype(value_type(schema.n_values), copy=False)
-    return Parts(schema, table.indptr, values, table.weights, table._native)
+    return _described(Parts(schema, table.indptr, values), table)
 
 
 def conform_table(table: Table, new: Schema, unseen: str, argument: str) -> Parts:
@@ -205,7 +210,7 @@ def conform_table(table: Table, new: Schema, unseen: str, argument: str) -> Part
             _refuse_unseen(table, positions[c], matches[c], new.labels[c], argument)
         partial = []
     parts = _rewrite(table, new, _plan(old, new, positions, matches))
-    parts.weights = table.weights
+    parts.weights, parts.index = table.weights, table.index
     if table._native is not None:
         kind, types = table._native
         kept = (
@@ -283,8 +288,9 @@ def concat_tables(tables: list[Table], defaults: Any = None, n_jobs: int = 1) ->
     new = Schema(names, labels, choose_defaults(names, labels, totals, defaults))
     weights = None if tables[0].weights is None else np.concatenate([t.weights for t in tables])
     native = _common_types([table._native for table in tables])
+    index = join_indexes([table.index for table in tables])
     parts = join_parts(tables, new, n_jobs)
-    parts.weights, parts.native = weights, native
+    parts.weights, parts.native, parts.index = weights, native, index
     return parts
 
 

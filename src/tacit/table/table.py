@@ -12,7 +12,7 @@ from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits, check_int, count_jobs
 from tacit.schema import Schema, check_query
 from tacit.statistic import Partition, Statistic
-from tacit.table import build, frames, matrices, recode
+from tacit.table import build, frames, long, matrices, recode
 from tacit.table.containers import container_kind
 from tacit.table.cuts import cut_schema
 from tacit.table.gateway import (
@@ -22,6 +22,7 @@ from tacit.table.gateway import (
     check_target,
     check_weights,
 )
+from tacit.table.index import check_index, index_from_array, index_to_array
 from tacit.table.kinds import schema_of_kinds
 from tacit.table.records import Records
 from tacit.table.schema_json import schema_from_json, schema_to_json
@@ -29,6 +30,7 @@ from tacit.table.schema_json import schema_from_json, schema_to_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from tacit.counts.pairs import Layout, Method
@@ -137,7 +139,7 @@ class Table(Records, store.Saved):
                 data, defaults, weights, missing, discretise, target, kinds, jobs
             )
             weights = parts.weights if isinstance(weights, str) else weights
-        self._fill(parts.schema, parts.indptr, parts.values, weights, parts.native)
+        self._fill(parts.schema, parts.indptr, parts.values, weights, parts.native, parts.index)
 
     def _fill(
         self,
@@ -146,6 +148,7 @@ class Table(Records, store.Saved):
         values: NDArray[Any],
         weights: Any,
         native: build.Native | None = None,
+        index: pl.Series | None = None,
     ) -> None:
         check_size(len(indptr) - 1, len(schema))
         self._schema = schema
@@ -153,6 +156,7 @@ class Table(Records, store.Saved):
         self._values = values
         self._weights = check_weights(weights, len(indptr) - 1)
         self._native = native
+        self._index = check_index(index, len(indptr) - 1)
         self._singles: counts.OneWay | None = None
         for array in (indptr, values):
             array.flags.writeable = False
@@ -160,7 +164,9 @@ class Table(Records, store.Saved):
     @classmethod
     def _of(cls, parts: build.Parts) -> Table:
         table = cls.__new__(cls)
-        table._fill(parts.schema, parts.indptr, parts.values, parts.weights, parts.native)
+        table._fill(
+            parts.schema, parts.indptr, parts.values, parts.weights, parts.native, parts.index
+        )
         return table
 
     @classmethod
@@ -217,6 +223,64 @@ class Table(Records, store.Saved):
         return cls._of(parts)
 
     @classmethod
+    def from_long(
+        cls,
+        frame: Any,
+        record: str,
+        item: str,
+        value: str | None = None,
+        weight: str | None = None,
+        *,
+        duplicates: Literal["sum", "first", "last", "error"] = "sum",
+        min_count: int = 1,
+        min_items: int = 0,
+        missing: Literal["error", "drop"] = "error",
+        n_jobs: int | None = None,
+    ) -> Table:
+        """Make a Table of a log: rows that say which record has which item, and how much of it.
+
+        There is a column for each item, named ``str(item)``, in the order of the items, and a
+        record for each record id, in the order of the ids, which :attr:`index` keeps. Without
+        `value`, columns are True where the item is there and False, the default, elsewhere. A
+        number is 0 where there is none, any other value None.
+
+        Parameters
+        ----------
+        frame : frame or mapping
+            pandas, Polars (lazy, too), Arrow, or a mapping of column names to values.
+        record, item : str
+            The columns of record ids and of items.
+        value : str, optional
+            The column of values. The labels of an item are those that it has, and the default.
+        weight : str, optional
+            The column of record weights, which must be the same in all rows of a record.
+        duplicates : {"sum", "first", "last", "error"}
+            What to do with several rows of one record and item: add numbers up, keep the first or
+            the last row, or refuse them. To add up, other values must be the same.
+        min_count : int, default 1
+            Items of fewer records are left out.
+        min_items : int, default 0
+            So are, after that, records with fewer items.
+        missing : {"error", "drop"}
+            Whether rows in which an id, an item, a value or a weight is missing are refused or
+            left out.
+        n_jobs : int, optional
+            Threads. The result does not depend on it.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> log = {"user": [7, 3, 7, 7], "film": ["Alien", "Heat", "Heat", "Heat"]}
+        >>> table = tacit.Table.from_long(log, record="user", item="film")
+        >>> table.to_frame().rows()
+        [(3, False, True), (7, True, True)]
+        """
+        options = long.LongOptions(
+            record, item, value, weight, duplicates, min_count, min_items, missing
+        )
+        return cls._of(long.encode_long(frame, options, count_jobs(n_jobs)))
+
+    @classmethod
     def concat(cls, tables: Sequence[Table], *, defaults: Any = None) -> Table:
         """Put the records of several tables with the same columns one after another.
 
@@ -256,6 +320,11 @@ class Table(Records, store.Saved):
     def weighted(self) -> bool:
         """Whether records have weights."""
         return self._weights is not None
+
+    @property
+    def index(self) -> pl.Series | None:
+        """Record ids, or ``None`` where records have none; see :meth:`with_index`."""
+        return self._index
 
     @property
     def n_records(self) -> int:
@@ -301,6 +370,8 @@ class Table(Records, store.Saved):
         total = self._indptr.nbytes + self._values.nbytes
         if self._weights is not None:
             total += self._weights.nbytes
+        if self._index is not None:
+            total += int(self._index.estimated_size())
         if "postings" in self.__dict__:
             total += sum(array.nbytes for array in self.postings)
         if "column_store" in self.__dict__:
@@ -516,8 +587,25 @@ class Table(Records, store.Saved):
 
     def with_weights(self, weights: Any) -> Table:
         """Return the same records with other weights; ``None`` for none."""
-        parts = build.Parts(self._schema, self._indptr, self._values, weights, self._native)
+        parts = build.Parts(
+            self._schema, self._indptr, self._values, weights, self._native, self._index
+        )
         return Table._of(parts)
+
+    def with_index(self, index: Any) -> Table:
+        """Return the same records under other ids; ``None`` for none.
+
+        Ids are no column: nothing is counted or learnt from them. They stay with their records in
+        all that makes tables of tables, and in files.
+
+        Parameters
+        ----------
+        index : Polars series, pandas index, array-like or None
+            An id for each record. The series' name is what a frame will call them.
+        """
+        table = self.fresh()
+        table._index = check_index(index, self.n_records)
+        return table
 
     # Out again
 
@@ -547,6 +635,8 @@ class Table(Records, store.Saved):
         ----------
         backend : {"polars", "pandas", "pyarrow"}, optional
             The kind of frame; by default the kind the Table was made of, or Polars.
+
+        Record ids (:attr:`index`) are the index of a pandas frame, and the first column of others.
         """
         return frames.decode_frame(self, backend, self._native)
 
@@ -618,6 +708,8 @@ class Table(Records, store.Saved):
         }
         if self._weights is not None:
             arrays["weights"] = self._weights
+        if self._index is not None:
+            arrays["index"] = index_to_array(self._index)
         return arrays
 
     @classmethod
@@ -632,7 +724,10 @@ class Table(Records, store.Saved):
         ):
             raise InputError("its arrays have the wrong types")
         check_stored(schema, indptr, values, "stored values")
-        return cls._of(build.Parts(schema, indptr, values, weights))
+        parts = build.Parts(schema, indptr, values, weights)
+        if "index" in state:
+            parts.index = index_from_array(state["index"], len(indptr) - 1)
+        return cls._of(parts)
 
     def fresh(self) -> Table:
         """Return the same table, sharing its arrays, but nothing that is derived and kept."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -16,13 +17,14 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import FileError, InputError
+from tacit.io.csv.sniff import CsvOptions, find_layout, in_utf8, read_head, say
 from tacit.io.csv.text import CsvFormat, check_lines, check_utf8, explain
 from tacit.io.csv.types import WIDTHS, count_fits, fitting_types, wider_types
 from tacit.io.opening import POLARS_ERRORS, first_line, naming, on_disk
 from tacit.io.tabular import TabularFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.io.opening import PathLike
     from tacit.table import Table
 
-__all__ = ["CsvFile", "check_dialect", "csv_frame", "read_csv"]
+__all__ = ["CsvFile", "csv_frame", "read_csv"]
 
 _INFERRED = 10_000  # records that types are inferred from
 
@@ -39,21 +41,26 @@ class CsvFile(TabularFile):
     """One CSV file, whose text is in `plain`; options as for :func:`read_csv`."""
 
     def __init__(
-        self,
-        path: PathLike,
-        plain: Path,
-        separator: str,
-        header: bool,
-        names: Sequence[str] | None,
-        null_values: str | Sequence[str] | None,
-        quote: str | None,
+        self, path: PathLike, plain: Path, options: CsvOptions, encoding: str = "utf-8"
     ) -> None:
         super().__init__(path, plain)
-        self._header = header
-        self._strip = separator[1:] != ""
-        nulls = [null_values] if isinstance(null_values, str) else list(null_values or [])
-        eol, self.blank_lines = self._sniff()
-        self.format = CsvFormat(separator[0], quote, eol, self._strip, tuple(nulls))
+        with plain.open("rb") as file:
+            head, complete = read_head(file)
+        layout = find_layout(path, head, complete, options)
+        say(path, encoding, layout, options)
+        self.header = layout.header
+        self._strip = layout.separator[1:] != ""
+        nulls = options.null_values
+        self.format = CsvFormat(
+            layout.separator[0],
+            layout.quote,
+            layout.eol,
+            layout.skip_lines,
+            self._strip,
+            (nulls,) if isinstance(nulls, str) else tuple(nulls or ()),
+            decimal=layout.decimal,
+        )
+        names = options.names
         self._raw: list[str] = []
         try:
             inferred = self._scan(infer_schema_length=_INFERRED).collect_schema()
@@ -61,7 +68,9 @@ class CsvFile(TabularFile):
             self.names = self._name(names)
             self.format = replace(self.format, names=tuple(self.names))
             if self._strip:
-                types = fitting_types(count_fits(self._texts().head(_INFERRED), self.names))
+                types = fitting_types(
+                    count_fits(self._texts().head(_INFERRED), self.names, self.format.decimal)
+                )
             else:  # whole numbers beyond 64 bits are names, not numbers
                 known = [t if t in WIDTHS else pl.String for t in inferred.dtypes()]
                 types = dict(zip(self.names, known, strict=True))
@@ -69,24 +78,9 @@ class CsvFile(TabularFile):
             self._explain(error)
         self.schema = types
 
-    def _sniff(self) -> tuple[str, int]:
-        """Return the line end, and how many blank lines come first."""
-        with self.plain.open("rb") as file:
-            head = file.read(1 << 16)
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise FileError(self.path, "is UTF-16 text; save it as UTF-8")
-        if b"\x00" in head:
-            raise FileError(self.path, "is not a text file: it holds zero bytes")
-        eol = "\r" if b"\r" in head and b"\n" not in head else "\n"
-        lines = head.removeprefix(b"\xef\xbb\xbf").split(eol.encode())
-        blank = next((k for k, line in enumerate(lines) if line.strip()), None)
-        if blank is None:
-            raise FileError(self.path, "is empty: it holds blank lines only")
-        return eol, blank
-
     def _scan(self, **options: Any) -> pl.LazyFrame:
         return self.format.scan(
-            self.plain, has_header=self._header, skip_lines=self.blank_lines, **options
+            self.plain, has_header=self.header, skip_lines=self.format.skip_lines, **options
         )
 
     def _name(self, names: Sequence[str] | None) -> list[str]:
@@ -96,7 +90,7 @@ class CsvFile(TabularFile):
             if len(names) != len(self._raw):
                 raise InputError(f"names: {len(names)} for {len(self._raw)} columns")
             chosen = list(names)
-        elif not self._header:
+        elif not self.header:
             return [str(k) for k in range(len(self._raw))]
         else:
             chosen = [name.strip() for name in self._raw] if self._strip else list(self._raw)
@@ -109,7 +103,7 @@ class CsvFile(TabularFile):
     def _refuse_repeats(self) -> None:
         """Polars renames a column whose name occurs twice; that is not for us to do in silence."""
         with self.plain.open(encoding="utf-8-sig", newline="") as file:
-            for _ in range(self.blank_lines):
+            for _ in range(self.format.skip_lines):
                 file.readline()
             quote = self.format.quote
             lines = csv.reader(
@@ -157,12 +151,28 @@ class CsvFile(TabularFile):
 
     def batches(self, columns: list[str], size: int) -> Iterator[pl.DataFrame]:
         """Read some columns, about `size` records at a time; blank lines are no records."""
-        last = self.names[-1]  # where it is missing, the line may be short or blank
-        wanted = columns if last in columns else [*columns, last]
+        lazy = self.lazy().select(self._with_last(columns))
+        frames = lazy.collect_batches(chunk_size=size, lazy=True, engine="streaming")
+        return self._without_blank_lines(frames, columns)
+
+    def whole(self, columns: list[str]) -> pl.DataFrame:
+        """Read some columns of all records."""
+        frame = self.lazy().select(self._with_last(columns)).collect(engine="streaming")
+        return pl.concat(self._without_blank_lines([frame], columns))
+
+    def _with_last(self, columns: list[str]) -> list[str]:
+        """Return columns and the last one: where it is missing, a line may be short or blank."""
+        last = self.names[-1]
+        return columns if last in columns else [*columns, last]
+
+    def _without_blank_lines(
+        self, frames: Iterable[pl.DataFrame], columns: list[str]
+    ) -> Iterator[pl.DataFrame]:
+        """Give the columns of frames; refuse lines that are short or long."""
+        last = self.names[-1]
         row, n_rows = 0, None
         blank = np.zeros(0, np.int64)
-        lazy = self.lazy().select(wanted)
-        for frame in lazy.collect_batches(chunk_size=size, lazy=True, engine="streaming"):
+        for frame in frames:
             height = frame.height
             if n_rows is None and len(self.names) > 1 and frame.get_column(last).null_count():
                 n_rows, blank = self._check_lines()
@@ -178,15 +188,14 @@ class CsvFile(TabularFile):
 
     def _check_lines(self) -> tuple[int, NDArray[np.int64]]:
         n_lines, blank = check_lines(self.path, self.plain, self.format, len(self.names))
-        before = self.blank_lines + self._header
-        blank = blank - before
-        return n_lines - before, blank[blank >= 0]
+        blank = blank - self.header
+        return n_lines - self.header, blank[blank >= 0]
 
     def widen(self, error: BaseException) -> None:
         """After an error: give columns that do not fit wider types, or say what is wrong."""
         narrow = [name for name, dtype in self.schema.items() if dtype != pl.String]
         try:
-            fitting = fitting_types(count_fits(self._texts(), narrow)) if narrow else {}
+            fitting = self._fitting(narrow)
         except POLARS_ERRORS as other:
             self._explain(other)
         wider = wider_types(self.schema, fitting)
@@ -198,6 +207,12 @@ class CsvFile(TabularFile):
             self._explain(error)
         self.schema.update(wider)
 
+    def _fitting(self, narrow: list[str]) -> dict[str, Any]:
+        """Return the narrowest types that all values of columns fit."""
+        if not narrow:
+            return {}
+        return fitting_types(count_fits(self._texts(), narrow, self.format.decimal))
+
     def _explain(self, error: BaseException) -> NoReturn:
         """Raise a FileError that says more than Polars does, where more can be told."""
         problem = f"cannot be read as CSV: {first_line(error)}"
@@ -207,11 +222,14 @@ class CsvFile(TabularFile):
 def read_csv(
     path: PathLike,
     *,
-    separator: str = ",",
-    header: bool = True,
+    separator: str | None = None,
+    header: bool | None = None,
     names: Sequence[str] | None = None,
     null_values: str | Sequence[str] | None = None,
-    quote: str | None = '"',
+    quote: str | None = "auto",
+    decimal: str | None = None,
+    encoding: str | None = None,
+    skip_lines: int | None = None,
     columns: Sequence[str] | None = None,
     defaults: Any = None,
     weights: Any = None,
@@ -229,20 +247,40 @@ def read_csv(
     Numbers that are not cut (see `discretise`) are labels as they are. Blank lines are skipped,
     but in a file of one column they are missing values.
 
+    What is not said of the text is found in its first 64 kB. Where that is not plain CSV, it is
+    said in the log of :mod:`logging` called "tacit.io" (level INFO; commands print it):
+
+    - Values are separated by commas, unless all lines have the same number of semicolons, tabs or
+      bars and not of commas, or commas in numbers only. If a blank follows every separator, white
+      space around values is dropped.
+    - Quotes are double, unless there are only single ones, and these around whole values.
+    - Numbers have commas where some do, none has a point and values are not separated by commas.
+    - The text is UTF-8 or, with its mark, UTF-16; what cannot be UTF-8 is Latin-1.
+    - The first line is a header if a name in it stands above numbers. It is none if, in more than
+      half of the columns, it has a number above numbers or a text that the column has again;
+      numbers at equal distances, such as 0, 1, 2, are names. A single column has a header.
+    - A first line that begins with ``|``, ``#`` or ``%`` and has no separator is a comment.
+
     Parameters
     ----------
     path : path-like
         May be compressed: .gz, .bz2, .xz, .zip with one file in it, .zst from Python 3.14 on.
-    separator : str, default ","
+    separator : str, optional
         One character. Blanks after it, as in ``", "``, drop white space around all values.
-    header : bool, default True
+    header : bool, optional
         Whether the first line names the columns. Else they are called "0", "1", …
     names : sequence of str, optional
         Names of all columns of the file, instead.
     null_values : str or sequence of str, optional
         Texts that mean missing. An empty field always does.
-    quote : str or None
-        The quoting character; a line may break between quotes.
+    quote : str or None, default "auto"
+        The quoting character; a line may break between quotes. None if there is none.
+    decimal : {".", ","}, optional
+        What stands in real numbers.
+    encoding : str, optional
+        As Python calls it, such as "utf-8" or "latin-1".
+    skip_lines : int, optional
+        Lines to pass over at the beginning.
     columns : sequence of str, optional
         The columns to read, in this order; all by default.
     defaults, weights, missing, discretise, target, kinds
@@ -271,32 +309,43 @@ def read_csv(
     >>> table.one_way()["sky"]
     {'blue': 1, 'grey': 2}
     """
-    check_dialect(separator, quote)
-    with naming(path), on_disk(path) as plain:
-        file = CsvFile(path, plain, separator, header, names, null_values, quote)
+    options = CsvOptions(
+        separator, header, names, null_values, quote, decimal, encoding, skip_lines
+    )
+    with opened_csv(path, options) as file:
         return file.table(
             columns, defaults, weights, missing, discretise, target, kinds, chunk_records, n_jobs
         )
 
 
+@contextmanager
+def opened_csv(path: PathLike, options: CsvOptions) -> Iterator[CsvFile]:
+    """Open a CSV file, in whichever encoding."""
+    with (
+        naming(path),
+        on_disk(path) as raw,
+        in_utf8(path, raw, options.encoding) as (plain, encoding),
+    ):
+        yield CsvFile(path, plain, options, encoding)
+
+
 def csv_frame(
     path: PathLike,
     *,
-    separator: str = ",",
-    header: bool = True,
+    separator: str | None = None,
+    header: bool | None = None,
     null_values: str | Sequence[str] | None = None,
+    quote: str | None = "auto",
+    decimal: str | None = None,
+    encoding: str | None = None,
+    skip_lines: int | None = None,
+    columns: Sequence[str] | None = None,
+    argument: str = "columns",
 ) -> pl.DataFrame:
-    """Read a CSV file as a frame, its numbers as they are; options as for :func:`read_csv`."""
-    check_dialect(separator, '"')
-    with naming(path), on_disk(path) as plain:
-        return CsvFile(path, plain, separator, header, None, null_values, '"').frame()
+    """Read a CSV file as a frame, its numbers as they are; options as for :func:`read_csv`.
 
-
-def check_dialect(separator: str, quote: str | None) -> None:
-    """Refuse a separator or a quoting character that cannot be one."""
-    if not isinstance(separator, str) or separator == "" or separator[1:].strip():
-        raise InputError(f"separator must be one character, or one and blanks, got {separator!r}")
-    if not separator[0].isascii() or separator[0] in (quote, "\r", "\n"):
-        raise InputError(f"separator cannot be {separator!r}")
-    if quote is not None and (len(quote) != 1 or not quote.isascii()):
-        raise InputError(f"quote must be one character or None, got {quote!r}")
+    What the caller calls the columns, `argument` says.
+    """
+    options = CsvOptions(separator, header, None, null_values, quote, decimal, encoding, skip_lines)
+    with opened_csv(path, options) as file:
+        return file.frame(columns, argument)

@@ -20,17 +20,19 @@ import polars as pl
 
 from tacit.errors import FileError
 from tacit.io.csv.file import CsvFile
-from tacit.io.csv.text import Dialect, RaggedError, explain, next_record
+from tacit.io.csv.sniff import HEAD, find_encoding, in_utf8
+from tacit.io.csv.text import Dialect, RaggedError, explain, lines_end, next_record
 from tacit.io.csv.types import FitCounts, common_types, fitting_types, wider_types
 from tacit.io.frames.memory import frame_width, has_heap, record_width
-from tacit.io.frames.metadata import find_metadata, raw_partitions
-from tacit.io.frames.readers import ReadOptions, RowRange, group_ranges
+from tacit.io.frames.metadata import find_metadata
+from tacit.io.frames.readers import ReadOptions, RowRange, group_ranges, raw_partitions
 from tacit.io.opening import POLARS_ERRORS, Version, first_line, is_compressed, on_disk, opened
 from tacit.scale.partitions import Partitions, PartitionSource, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from tacit.io.csv.sniff import CsvOptions
     from tacit.io.csv.text import CsvFormat
     from tacit.io.frames.metadata import ScanOptions
     from tacit.io.frames.readers import FilePartition
@@ -96,7 +98,7 @@ class CsvScan:
     Types and values are those of its first records.
     """
 
-    def __init__(self, path: str, options: Mapping[str, Any]) -> None:
+    def __init__(self, path: str, options: CsvOptions) -> None:
         self.path = path
         self.version = Version.of(path)
         self.compressed = is_compressed(path)
@@ -104,18 +106,28 @@ class CsvScan:
         with opened(path) as file:
             head = file.read(_HEAD)
             rest = file.read(1)
+            encoding = find_encoding(path, head[:HEAD], len(head) <= HEAD, options.encoding)
+            if encoding.replace("-", "").startswith(("utf16", "utf32", "utf7")):
+                raise FileError(
+                    path, f"is {encoding.upper()} text, which cannot be cut into ranges of bytes; "
+                    "save it as UTF-8, or read it at once with tacit.read"
+                )  # fmt: skip
             if rest:
-                head = _complete_lines(head, options["quote"]) or head + rest + file.read()
+                quote = '"' if options.quote == "auto" else options.quote
+                head = _complete_lines(head, quote) or head + rest + file.read()
         with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
             plain = Path(folder) / "head"
-            plain.write_bytes(head)
-            self._infer(plain, io.BytesIO(head), options)
+            text = head if encoding == "utf-8" else head.decode(encoding, "replace").encode()
+            plain.write_bytes(text)
+            self._infer(plain, io.BytesIO(head), options, encoding)
 
-    def _infer(self, plain: Path, file: IO[bytes], options: Mapping[str, Any]) -> None:
-        first = CsvFile(self.path, plain, **options)
-        self.schema, self.format = first.schema, first.format
+    def _infer(self, plain: Path, file: IO[bytes], options: CsvOptions, encoding: str) -> None:
+        first = CsvFile(self.path, plain, options, encoding)
+        self.schema, self.format = first.schema, replace(first.format, encoding=encoding)
         self.without_values = first.without_values()
-        self._start = _data_start(file, first.format, first.blank_lines, options["header"])
+        self._start = lines_end(file, first.format)
+        if first.header:
+            self._start = next_record(file, self._start, False, first.format)
         file.seek(self._start)
         sample = file.read(_SAMPLE)
         lines = sample.count(first.format.eol.encode())
@@ -263,7 +275,7 @@ def _location(start: int, stop: int, compressed: bool) -> str:
 
 def _explain(path: str, csv_format: CsvFormat, problem: str) -> NoReturn:
     """Raise an error that names the line which is wrong, if it can be told."""
-    with on_disk(path) as plain:
+    with on_disk(path) as raw, in_utf8(path, raw, csv_format.encoding) as (plain, _):
         explain(path, plain, csv_format, len(csv_format.names), problem)
 
 
@@ -274,21 +286,18 @@ def _complete_lines(head: bytes, quote: str | None) -> bytes:
     return head[: int(ends[-1]) + 1] if len(ends) else b""
 
 
-def _data_start(file: IO[bytes], dialect: Dialect, blank_lines: int, header: bool) -> int:
-    """Return where the first record begins."""
-    file.seek(0)
-    position = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
-    for _ in range(blank_lines):
-        position = next_record(file, position, False, replace(dialect, quote=None))
-    return next_record(file, position, False, dialect) if header else position
-
-
 class CsvFiles:
     """CSV files that are scanned together, of which the first records have been read."""
 
     def __init__(self, files: Sequence[CsvScan], options: ScanOptions) -> None:
         self._files = files
         self._options = options
+        for file in files[1:]:
+            if file.format.decimal != files[0].format.decimal:
+                raise FileError(
+                    file.path, f"has {file.format.decimal!r} in numbers, but {files[0].path} has "
+                    f"{files[0].format.decimal!r}; say decimal=…"
+                )  # fmt: skip
         self._types = common_types(files, options.wanted)
         options.specs(self._types)
 
@@ -327,7 +336,7 @@ def _widen(
     narrow = tuple(name for name, dtype in options.types.items() if dtype != pl.String)
     texts = replace(options, types=dict.fromkeys(options.types, pl.String))
     raw = raw_partitions(sources, narrow, texts)
-    counts = passes.reduce(raw, FitCounts(narrow), "partitions")
+    counts = passes.reduce(raw, FitCounts(narrow, options.formats[0].decimal), "partitions")
     wider = wider_types(options.types, fitting_types(counts)) if counts else {}
     if not wider:  # Polars may be more particular; then it says which column it minds
         minded = [name for name in narrow if f"column {name!r}" in str(error)]

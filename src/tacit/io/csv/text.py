@@ -7,7 +7,7 @@ them. So fields are counted where that may have happened, and to say which line 
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO, TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -32,6 +32,7 @@ __all__ = [
     "check_utf8",
     "drop_blank_lines",
     "explain",
+    "lines_end",
     "next_record",
 ]
 
@@ -46,6 +47,7 @@ class Dialect:
     separator: str = ","
     quote: str | None = '"'
     eol: str = "\n"
+    skip_lines: int = 0  # before the header, or the first record
 
     def ends(self, data: bytes, inside: bool = False) -> tuple[NDArray[np.bool_], bool]:
         """Return which bytes are ends of records, and whether the text ends between quotes.
@@ -67,12 +69,14 @@ def check_lines(
 ) -> tuple[int, NDArray[np.int64]]:
     """Return the number of a file's lines, a quoted line end being none, and those that are blank.
 
-    Refuses other lines that do not have `n_fields` fields; at least 2. The text is in `plain`.
+    Lines that are skipped do not count. Refuses other lines that do not have `n_fields` fields; at
+    least 2. The text is in `plain`.
     """
     blank: list[int] = []
-    n_lines = physical = 0
+    n_lines, physical = 0, dialect.skip_lines
     rest = b""
     with plain.open("rb") as file:
+        file.seek(lines_end(file, dialect))
         while block := file.read(_BLOCK):
             data = rest + block
             ends, fields, inner = _count(data, dialect)
@@ -160,7 +164,9 @@ def check_utf8(path: PathLike, plain: Path) -> None:
                 decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
                 line += block[: max(0, error.start - (len(error.object) - len(block)))].count(b"\n")
-                raise FileError(path, f"line {line} is not UTF-8 text") from None
+                raise FileError(
+                    path, f"line {line} is not UTF-8 text; say encoding=… if it is another one"
+                ) from None
             if not block:
                 return
             line += block.count(b"\n")
@@ -188,6 +194,15 @@ def next_record(file: IO[bytes], position: int, inside: bool, dialect: Dialect) 
     return position
 
 
+def lines_end(file: IO[bytes], dialect: Dialect) -> int:
+    """Return where the lines end that are skipped, and the byte order mark."""
+    file.seek(0)
+    position = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
+    for _ in range(dialect.skip_lines):
+        position = next_record(file, position, False, replace(dialect, quote=None))
+    return position
+
+
 @dataclass(frozen=True)
 class CsvFormat(Dialect):
     """How the records of CSV text are to be read, wherever in a file they are."""
@@ -195,6 +210,8 @@ class CsvFormat(Dialect):
     strip: bool = False  # whether white space around values is to be dropped
     nulls: tuple[str, ...] = ()  # texts that mean missing, besides the empty one
     names: tuple[str, ...] = ()  # of all columns
+    decimal: str = "."
+    encoding: str = "utf-8"  # of ranges of bytes: one that has ASCII in it
 
     def scan(self, source: Any, **options: Any) -> pl.LazyFrame:
         """Let Polars scan a file, or text."""
@@ -204,6 +221,7 @@ class CsvFormat(Dialect):
             quote_char=self.quote,
             eol_char=self.eol,
             null_values=None if self.strip else list(self.nulls),
+            decimal_comma=self.decimal == ",",
             glob=False,
             **options,
         )
@@ -219,15 +237,22 @@ class CsvFormat(Dialect):
         return bare.select(
             pl.col(name).str.to_lowercase() == "true"
             if dtype == pl.Boolean
-            else pl.col(name).cast(dtype)
+            else self.with_points(pl.col(name), dtype).cast(dtype)
             for name, dtype in types.items()
         )
+
+    def with_points(self, text: pl.Expr, dtype: Any) -> pl.Expr:
+        """Return text of numbers with points in it."""
+        commas = self.decimal == "," and dtype == pl.Float64
+        return text.str.replace(",", ".", literal=True) if commas else text
 
     def parse(self, data: bytes, types: Mapping[str, Any]) -> pl.DataFrame:
         """Read whole records without a header as columns of the given types.
 
         Raises RaggedError if a line has too few or too many fields.
         """
+        if self.encoding != "utf-8":
+            data = data.decode(self.encoding).encode()
         last = self.names[-1]  # where it is missing, the line may be short or blank
         wanted = dict(types) if last in types else {**types, last: pl.String}
         frame: pl.DataFrame | None = None

@@ -25,12 +25,15 @@ WIDTHS = {pl.Boolean: 0, pl.Int64: 0, pl.Float64: 1, pl.String: 2}
 Fits: TypeAlias = "dict[str, NDArray[np.int64]]"
 
 
-def count_fits(texts: pl.LazyFrame, names: Sequence[str]) -> Fits:
+def count_fits(texts: pl.LazyFrame, names: Sequence[str], decimal: str = ".") -> Fits:
     """Count, for each column, its values and those that are flags, whole numbers and numbers."""
     checks = []
     for name in names:
         text = pl.col(name).str.strip_chars_start(" ")  # as Polars does in CSV
         integer = text.cast(pl.Int64, strict=False).is_not_null()
+        if decimal == ",":  # and a number with a point is none
+            pointed = text.str.contains(".", literal=True)
+            text = pl.when(~pointed).then(text.str.replace(",", ".", literal=True))
         real = text.cast(pl.Float64, strict=False).is_finite() & ~text.str.contains(r"^[+-]?\d+$")
         flag = text.str.contains(r"^(?i:true|false)$")
         sums = [pl.col(name).is_not_null(), flag, integer, integer | real.fill_null(False)]
@@ -58,13 +61,14 @@ class FitCounts(Statistic["Fits"]):
     """How many values of columns of text are flags, or numbers: a statistic of raw frames."""
 
     columns: tuple[str, ...]
+    decimal: str = "."
 
     def partial(self, partition: Partition) -> Fits:
         """Count the values of a partition."""
         total: Fits = {}
         for raw in raw_partition(partition.records).frames:
             with naming_location(raw.path, raw.location):
-                counts = count_fits(raw.frame.lazy(), self.columns)
+                counts = count_fits(raw.frame.lazy(), self.columns, self.decimal)
             total = self.merge(total, counts) if total else counts
         return total
 

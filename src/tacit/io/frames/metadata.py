@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,15 +11,14 @@ from tacit.errors import InputError
 from tacit.io.frames.coding import choose_coding
 from tacit.io.frames.cuts import check_specs, find_edges
 from tacit.io.frames.labels import LabelDictionary
+from tacit.io.frames.log import find_log
 from tacit.io.frames.memory import coding_bytes
-from tacit.io.frames.readers import CodedReader, RawReader
+from tacit.io.frames.readers import CodedReader, raw_partitions
 from tacit.scale.partitioned_table import Metadata
 from tacit.scale.partitions import Partitions
 from tacit.table.cuts import specs_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from tacit.io.frames.cuts import Extremes
@@ -27,8 +26,9 @@ if TYPE_CHECKING:
     from tacit.io.frames.readers import ReadOptions
     from tacit.scale.partitioned_table import PassRunner
     from tacit.schema import Kind
+    from tacit.table.long_pairs import LongOptions
 
-__all__ = ["ScanOptions", "find_metadata", "raw_partitions"]
+__all__ = ["ScanOptions", "find_metadata"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class ScanOptions:
     n_bytes: int  # what loading a partition is to take, about
     n_records: int | None  # how many records a partition is to have
     origin: str  # the files, for people
-    kinds: dict[str, Kind]
+    long: LongOptions | None = None  # of logs
+    kinds: dict[str, Kind] = field(default_factory=dict)
 
     @property
     def wanted(self) -> tuple[str, ...]:
@@ -63,14 +64,6 @@ class ScanOptions:
         return InputError(f"paths: {self.origin} hold no records")
 
 
-def raw_partitions(
-    sources: tuple[Any, ...], columns: Sequence[str], read_options: ReadOptions
-) -> Partitions:
-    """Return partitions as raw frames, which no later pass will want."""
-    reader = RawReader(tuple(columns), read_options)
-    return Partitions(sources, reader, (0,) * len(sources), keep=False)
-
-
 def find_metadata(
     passes: PassRunner,
     options: ScanOptions,
@@ -79,6 +72,9 @@ def find_metadata(
     read_options: ReadOptions,
 ) -> Metadata:
     """Find edges, labels and defaults; `specs` say how to cut columns of numbers."""
+    if options.long is not None:
+        n_bytes, n_records = options.n_bytes, options.n_records
+        return find_log(passes, options.long, sources, read_options, n_bytes, n_records)
 
     def extremes(statistic: Extremes) -> NDArray[np.float64] | None:
         raw = raw_partitions(sources, statistic.columns, read_options)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import polars as pl
 
 from tacit.io.frames.raw import RawFrame, RawPartition, naming_location
-from tacit.scale.partitions import PartitionSource, Reader
+from tacit.scale.partitions import Partitions, PartitionSource, Reader
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from tacit.schema import Schema
     from tacit.table import Table
 
-__all__ = ["CodedReader", "FilePartition", "RawReader", "ReadOptions", "RowRange", "group_ranges"]
+__all__ = [
+    "CodedReader",
+    "FilePartition",
+    "RawReader",
+    "ReadOptions",
+    "RowRange",
+    "group_ranges",
+    "raw_partitions",
+]
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,14 @@ class RawReader(Reader):
             if frame.height:
                 frames.append(RawFrame(frame, path, location, row_range.first))
         return RawPartition(frames) if frames else None
+
+
+def raw_partitions(
+    sources: tuple[Any, ...], columns: Sequence[str], read_options: ReadOptions
+) -> Partitions:
+    """Return partitions as raw frames, which no later pass will want."""
+    reader = RawReader(tuple(columns), read_options)
+    return Partitions(sources, reader, (0,) * len(sources), keep=False)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tacit.io.ipc.lengths import check_lengths
 from tacit.io.opening import naming, on_disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from tacit.io.frames.readers import ReadOptions
@@ -117,7 +117,9 @@ def read_ipc(path: PathLike, **options: Any) -> Table:
         return IpcFile(path, plain).table(**options)
 
 
-def ipc_frame(path: PathLike) -> pl.DataFrame:
-    """Read an Arrow IPC file as a frame, its numbers as they are."""
+def ipc_frame(
+    path: PathLike, *, columns: Sequence[str] | None = None, argument: str = "columns"
+) -> pl.DataFrame:
+    """Read an Arrow IPC file or some columns of it, as a frame, its numbers as they are."""
     with naming(path), on_disk(path) as plain:
-        return IpcFile(path, plain).frame()
+        return IpcFile(path, plain).frame(columns, argument)

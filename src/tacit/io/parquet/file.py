@@ -11,6 +11,7 @@ from tacit.io.opening import naming, on_disk
 from tacit.io.parquet.footer import Footer, read_footer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -55,7 +56,9 @@ def read_parquet(path: PathLike, **options: Any) -> Table:
         return ParquetFile(path, plain, footer=False).table(**options)
 
 
-def parquet_frame(path: PathLike) -> pl.DataFrame:
-    """Read a Parquet file as a frame, its numbers as they are."""
+def parquet_frame(
+    path: PathLike, *, columns: Sequence[str] | None = None, argument: str = "columns"
+) -> pl.DataFrame:
+    """Read a Parquet file or some columns of it, as a frame, its numbers as they are."""
     with naming(path), on_disk(path) as plain:
-        return ParquetFile(path, plain, footer=False).frame()
+        return ParquetFile(path, plain, footer=False).frame(columns, argument)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.statistic import Partition
     from tacit.table import Table
 
-__all__ = ["is_folder", "materialise", "open_folder"]
+__all__ = ["is_folder", "materialise", "open_folder", "write_partition"]
 
 INDEX = "tacit.json"
 FORMAT = "1"
@@ -58,26 +58,31 @@ class _Writer:
 
     def __call__(self, partition: Partition) -> dict[str, Any]:
         """Write it, and say what the index is to say."""
-        arrays = dict(partition.records.to_state())
-        arrays.pop("schema")  # is in the index, once for all
-        name = f"part-{self.mark}-{partition.index:05d}.tacit"
-        path = os.path.join(self.folder, name)  # noqa: PTH118
-        if not Path(self.folder).is_dir():
-            raise InputError(
-                f"folder: {self.folder} is not there; all who compute must be able to write to it"
-            )
-        try:
-            store.write_arrays(path, _KIND, arrays)
-            file = MappedFile.of(path, partition.records.n_records, partition.records.n_stored)
-        except OSError as error:
-            raise InputError(f"folder: cannot write {path}: {error.strerror}") from error
+        file = write_partition(partition, self.folder, self.mark)
         return {
-            "file": name,
+            "file": Path(file.name).name,
             "records": file.n_records,
             "stored": file.n_stored,
             "bytes": file.disk_bytes,
             "seal": file.seal,
         }
+
+
+def write_partition(partition: Partition, folder: str, mark: str) -> MappedFile:
+    """Write the Table of a partition, without its schema, to a file with a mark in its name."""
+    arrays = dict(partition.records.to_state())
+    arrays.pop("schema")  # is known to whoever reads it, once for all
+    name = f"part-{mark}-{partition.index:05d}.tacit"
+    path = os.path.join(folder, name)  # noqa: PTH118
+    if not Path(folder).is_dir():
+        raise InputError(
+            f"folder: {folder} is not there; all who compute must be able to write to it"
+        )
+    try:
+        store.write_arrays(path, _KIND, arrays)
+        return MappedFile.of(path, partition.records.n_records, partition.records.n_stored)
+    except OSError as error:
+        raise InputError(f"folder: cannot write {path}: {error.strerror}") from error
 
 
 def materialise(

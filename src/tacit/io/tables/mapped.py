@@ -20,6 +20,7 @@ from tacit.scale.partitions import PartitionSource, Reader
 from tacit.table import Table
 from tacit.table.build import Parts, value_type
 from tacit.table.gateway import check_stored, check_weights
+from tacit.table.index import index_from_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,8 +84,11 @@ class MappedReader(Reader):
             if new:
                 check_stored(self.schema, indptr, values, "stored values")
                 check_weights(weights, source.n_records)
+            parts = Parts(self.schema, indptr, values)
+            if "index" in arrays:
+                parts.index = index_from_array(arrays["index"], source.n_records)
         _CHECKED.add(version)
-        table = Table._of(Parts(self.schema, indptr, values))
+        table = Table._of(parts)
         table._weights = weights  # mapped, too
         return table
 

@@ -1,0 +1,1 @@
+"""Reading files: logs into tables, and CSV into frames, against Polars."""
