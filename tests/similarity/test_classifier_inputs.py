@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from tacit.similarity.projection.encoding import Encoder
 
 from tacit import (
     InputError,
@@ -12,6 +11,7 @@ from tacit import (
     SparseKNeighborsClassifier,
     SparseSVC,
 )
+from tacit.table.one_hot import OneHot
 
 KINDS = [SparseKNeighborsClassifier, NormalizedCutClassifier, SparseSVC]
 
@@ -34,10 +34,10 @@ def test_dense_and_sparse_may_be_mixed(kind, group_width):
         assert model.predict(other(X[150:])).tolist() == expected.tolist()
 
 
-def test_the_encoder_keeps_the_form_of_fit():
+def test_the_encoding_keeps_the_form_of_fit():
     X, _ = objects()
-    dense, _ = Encoder.fit(X)
-    rows, _ = Encoder.fit(sparse.csr_array(X))
+    dense, _ = OneHot.fit(X)
+    rows, _ = OneHot.fit(sparse.csr_array(X))
     assert dense.transform(sparse.coo_array(X)).tolist() == X.tolist()
     encoded = rows.transform(X)
     assert encoded.format == "csr"

@@ -6,7 +6,7 @@ from typing import Any
 
 from tacit.errors import InputError
 from tacit.schema import Labels, Schema
-from tacit.schema.types import is_temporal
+from tacit.schema.types import is_temporal, parse_type
 from tacit.table.discretise import Edges, bins_of
 from tacit.table.input_spec import InputSpec, Numbers, Origin, array_names
 from tacit.table.schema_json import unpack_schema
@@ -72,6 +72,7 @@ def _of_rules(origin: Origin, content: dict[str, Any]) -> InputSpec:
         if dtype == "Boolean":
             domains[int(k)] = Labels([False, True], "Boolean")
         elif is_temporal(dtype):
+            parse_type(dtype)
             domains[int(k)] = Numbers(dtype, "ordered")
         else:
             raise ValueError("a column has a type that is not known")

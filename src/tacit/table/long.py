@@ -23,6 +23,7 @@ from tacit.table.build import Native, Parts, value_type
 from tacit.table.containers import as_frame
 from tacit.table.gateway import check_size
 from tacit.table.long_pairs import SPREAD, LongOptions, Pairs, code_values, gather_pairs, sort_pairs
+from tacit.table.matrices import PRESENCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,8 +40,6 @@ __all__ = [
     "gather_pairs",
     "store_pairs",
 ]
-
-_PRESENCE = Labels([False, True], "Boolean")
 
 
 @dataclass
@@ -181,7 +180,7 @@ def choose_items(counted: ItemLabels, options: LongOptions) -> Columns:
         kept, names = kept.gather(order), [names[k] for k in order]
     if "value" in seen.columns:
         return _value_columns(kept, names, seen)
-    schema = Schema(names, [_PRESENCE] * len(names), np.zeros(len(names), np.int64))
+    schema = Schema(names, [PRESENCE] * len(names), np.zeros(len(names), np.int64))
     return Columns(kept, schema, None)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
+    "PRESENCE",
     "column_names",
     "encode_baskets",
     "encode_matrix",
@@ -33,7 +34,7 @@ __all__ = [
 ]
 
 _BINARY = Labels([0, 1], "Int64")
-_PRESENCE = Labels([False, True], "Boolean", kind="boolean")  # an item is there, or not
+PRESENCE = Labels([False, True], "Boolean", kind="boolean")  # an item is there, or not
 
 
 def encode_matrix(data: Any, columns: Sequence[str] | None, defaults: Any) -> Parts:
@@ -229,7 +230,7 @@ def _store(
     """
     n = len(names)
     if len(codes) == 0 or codes.max() <= 1:
-        labels = [_PRESENCE if boolean else _BINARY] * n
+        labels = [PRESENCE if boolean else _BINARY] * n
         stored_counts = np.bincount(indices, minlength=n)
         return _with_defaults(names, labels, m, indptr, indices, stored_counts, defaults)
     top = int(codes.max()) + 1
@@ -295,5 +296,5 @@ def presence_parts(
     """Return the parts of a Table of True and False; `ids` are sorted, distinct columns."""
     check_size(len(indptr) - 1, len(names))
     stored_counts = np.bincount(ids, minlength=len(names))
-    labels = [_PRESENCE] * len(names)
+    labels = [PRESENCE] * len(names)
     return _with_defaults(names, labels, len(indptr) - 1, indptr, ids, stored_counts, defaults)

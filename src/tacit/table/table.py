@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from tacit import _core, counts, store
+from tacit import counts, store
 from tacit.errors import InputError, refuse_partitions
 from tacit.machine import check_fits, check_int, count_jobs
-from tacit.schema import Schema, check_query
+from tacit.schema import Schema
 from tacit.statistic import Partition, Statistic
 from tacit.table import build, frames, long, matrices, recode
 from tacit.table.containers import container_kind
+from tacit.table.counted import CountedRecords
 from tacit.table.cuts import cut_schema
 from tacit.table.gateway import (
     check_records,
     check_size,
     check_stored,
-    check_target,
     check_weights,
 )
 from tacit.table.index import check_index, index_from_array, index_to_array
 from tacit.table.kinds import schema_of_kinds
-from tacit.table.records import Records
 from tacit.table.schema_json import schema_from_json, schema_to_json
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from tacit.counts.pairs import Layout, Method
     from tacit.schema import Column
 
 __all__ = ["Table"]
@@ -50,7 +47,7 @@ _ELSEWHERE = {
 }
 
 
-class Table(Records, store.Saved):
+class Table(CountedRecords, store.Saved):
     """Discrete records with tacit defaults.
 
     Every column has a default, its most common value unless you name another. Only values that
@@ -341,29 +338,6 @@ class Table(Records, store.Saved):
         """The columns."""
         return list(self._schema)
 
-    @cached_property
-    def postings(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The column-wise view: ``rows[start[v]:start[v + 1]]`` are the records that hold v."""
-        records = _core.Records(self._indptr, self._values, self._schema.n_values)
-        sizes = _core.one_way(records, 1)
-        start = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        rows = _core.postings(records, start)
-        for array in (start, rows):
-            array.flags.writeable = False
-        return start, rows
-
-    @cached_property
-    def column_store(self) -> _core.ColumnStore:
-        """The columns as counting engines share them."""
-        schema, (start, rows) = self._schema, self.postings
-        return _core.ColumnStore(
-            self.n_records, schema.offsets, schema.defaults, start, rows, self._weights
-        )
-
-    @cached_property
-    def _scan(self) -> counts.Scan:
-        return counts.Scan(self)
-
     @property
     def nbytes(self) -> int:
         """Bytes of the stored values and what belongs to them; labels not counted."""
@@ -377,139 +351,6 @@ class Table(Records, store.Saved):
         if "column_store" in self.__dict__:
             total += self.column_store.nbytes
         return total
-
-    # What it says
-
-    def _one_way(self, chosen: counts.Subset, n_jobs: int) -> counts.OneWay:
-        """Count once for all records: two-way counts and pairs start from it, too."""
-        if chosen is not None:
-            return counts.one_way(self, chosen, n_jobs)
-        if self._singles is None:
-            self._singles = counts.one_way(self, None, n_jobs)
-        return self._singles
-
-    def one_way(
-        self,
-        *,
-        records: Any = None,
-        given: Mapping[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> counts.OneWay:
-        """Count every value of every column, in time proportional to the stored values.
-
-        Parameters
-        ----------
-        records : mask or record numbers, optional
-            Count these records only.
-        given : mapping, optional
-            Count the records that match ``{column: label, …}`` only.
-        n_jobs : int, optional
-            Threads; the counts do not depend on it.
-        """
-        return self._one_way(self._choose(records, given), count_jobs(n_jobs))
-
-    def two_way(
-        self,
-        target: str | int,
-        *,
-        records: Any = None,
-        given: Mapping[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> counts.TwoWay:
-        """Count a target's values together with those of every column.
-
-        Parameters
-        ----------
-        target : str or int
-            A column with at least two values.
-        records, given, n_jobs
-            As for :meth:`one_way`.
-        """
-        jobs = count_jobs(n_jobs)
-        position = check_target(self._schema, target)
-        chosen = self._choose(records, given)
-        return counts.two_way(self, position, chosen, self._one_way(chosen, jobs), jobs)
-
-    def pairs(
-        self,
-        *,
-        records: Any = None,
-        given: Mapping[str, Any] | None = None,
-        layout: Layout = "auto",
-        method: Method = "auto",
-        n_jobs: int | None = None,
-    ) -> counts.Pairs:
-        """Count all pairs of columns.
-
-        Parameters
-        ----------
-        records, given, n_jobs
-            As for :meth:`one_way`.
-        layout : {"auto", "dense", "sparse"}
-            How the co-occurrence counts are stored; "auto" takes what is smaller.
-        method : {"auto", "outer", "bitmap"}
-            How a dense result is counted: by the outer product of each record with itself, or by
-            AND and population count of one bitmap for each value, which wins on denser tables.
-        """
-        jobs = count_jobs(n_jobs)
-        chosen = self._choose(records, given)
-        return counts.pairs(self, chosen, self._one_way(chosen, jobs), jobs, layout, method)
-
-    def contingency(
-        self,
-        columns: Sequence[str | int],
-        *,
-        records: Any = None,
-        given: Mapping[str, Any] | None = None,
-        layout: counts.Layout = "auto",
-    ) -> counts.ContingencyTable:
-        """Count every combination of labels of some columns.
-
-        This reads the records. To ask for many tables, make an :class:`ADTree` or ask
-        :func:`counter` to choose.
-
-        Parameters
-        ----------
-        columns : sequence of str or int
-        records, given
-            As for :meth:`one_way`.
-        layout : {"auto", "dense", "sparse"}
-            As for :meth:`Counter.table`.
-        """
-        if records is None:
-            return self._scan.table(columns, given, layout=layout)
-        chosen = self._choose(records, given)
-        assert chosen is not None
-        return self._scan._table_of(chosen, columns, layout)
-
-    def where(self, query: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Return the numbers of the records that match ``{column: label, …}``, ascending."""
-        start, rows = self.postings
-        offsets = self._schema.offsets
-        matches = np.ones(self.n_records, np.bool_)
-        for column, code in check_query(self._schema, query, "query"):
-            value = self._schema.value_id(column, code)
-            if value is None:
-                matches[rows[start[offsets[column]] : start[offsets[column + 1]]]] = False
-            else:
-                holds = np.zeros(self.n_records, np.bool_)
-                holds[rows[start[value] : start[value + 1]]] = True
-                matches &= holds
-        return np.flatnonzero(matches).astype(np.int64)
-
-    def count(self, query: Mapping[str, Any]) -> int | float:
-        """Return the (weighted) number of records that match ``{column: label, …}``."""
-        return self._scan.count(query)
-
-    def _choose(self, records: Any, given: Mapping[str, Any] | None) -> counts.Subset:
-        chosen = check_records(records, self.n_records)
-        if given is None:
-            return chosen
-        check_query(self._schema, given)
-        matching = self.where(given)
-        if chosen is None:
-            return matching
-        return np.intersect1d(chosen, matching, assume_unique=True)
 
     # Other tables made of it
 
