@@ -470,7 +470,9 @@ def test_inputs_are_left_as_they_are_and_threads_do_not_matter(d):
 
 class TestKinds:
     def test_are_those_that_the_caller_names(self):
-        frame = FRAME.with_columns(month=pl.Series([1, 2, 3, 4]), size=pl.Series(["1", "2", "", "4"]))
+        frame = FRAME.with_columns(
+            month=pl.Series([1, 2, 3, 4]), size=pl.Series(["1", "2", "", "4"])
+        )
         model = Reader(kinds={"month": "categorical", 1: "boolean"}).fit(frame)
         kinds = [column.kind for column in model._input.schema]
         assert kinds == ["categorical", "boolean", "categorical", "categorical"]
@@ -583,7 +585,9 @@ class TestAbsent:
         for X in ([["tea"]], [{"tea"}], {"tea": [True]}, Table({"tea": [True]})):
             read = model.read(X)
             assert labels_of(read) == {"bread": [False], "milk": [False], "tea": [True]}
-        with pytest.warns(InputWarning, match="X: 1 item in 2 places were not there in fit .*'rum'"):
+        with pytest.warns(
+            InputWarning, match="X: 1 item in 2 places were not there in fit .*'rum'"
+        ):
             read = model.read([["rum", "tea"], ["rum"]])
         assert labels_of(read)["tea"] == [True, False]
         with pytest.raises(InputError, match="there is no column 'bread'"):

@@ -6,8 +6,17 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from tacit import InputError
-from tacit.table.targets import read_target, refuse_reals
+from tacit import InputError, Table
+from tacit.table.targets import (
+    class_labels,
+    column_classes,
+    column_numbers,
+    pack_classes,
+    read_classes,
+    read_numbers,
+    read_target,
+    unpack_classes,
+)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +55,87 @@ def test_bad_targets(y, message):
 
 
 def test_reals_are_refused_where_classes_are_asked_for():
-    refuse_reals(pl.Series([1.0, 2.0]))
-    refuse_reals(pl.Series(["a"]))
+    assert read_classes(pl.Series([1.0, 2.0]), 2).labels.tolist() == [1.0, 2.0]
+    assert read_classes(pl.Series(["a"]), 1).labels.tolist() == ["a"]
     with pytest.raises(InputError, match=r"y holds real numbers \(record 1: 2.5\)"):
-        refuse_reals(pl.Series([1.0, 2.5]))
+        read_classes(pl.Series([1.0, 2.5]), 2)
     with pytest.raises(InputError, match=r"y holds real numbers \(record 0: inf\)"):
-        refuse_reals(pl.Series([np.inf]))
+        read_classes(pl.Series([np.inf]), 1)
+
+
+def test_classes_are_sorted():
+    classes = read_classes(["b", "a", "c", "a"], 4)
+    assert classes.labels.tolist() == ["a", "b", "c"]
+    assert classes.codes.tolist() == [1, 0, 2, 0]
+    assert classes.codes.dtype == np.int32
+
+
+def test_classes_that_an_enumeration_declares_but_no_record_has():
+    y = pl.Series(["z", "x"], dtype=pl.Enum(["z", "y", "x"]))
+    classes = read_classes(y, 2)
+    assert classes.labels.tolist() == ["z", "x"]
+    assert classes.codes.tolist() == [0, 1]
+
+
+def test_classes_of_a_table_are_its_labels():
+    table = Table({"y": ["b", "a", "c", "b"]}, defaults={"y": "b"})
+    classes = column_classes(table, 0)
+    assert classes.labels.tolist() == ["a", "b", "c"]
+    assert classes.codes.tolist() == [1, 0, 2, 1]
+
+
+def test_arrays_of_classes():
+    assert class_labels([1, 2]).dtype == np.int64
+    assert class_labels([False, True]).dtype == bool
+    assert class_labels(["a", "bc"]).dtype.kind == "U"
+    assert class_labels([1, "a"]).dtype == object
+    assert class_labels([2**70, 1]).tolist() == [2**70, 1]
+
+
+def test_classes_of_the_records_that_are_kept():
+    kept = np.array([True, False, True])
+    classes = read_classes(["c", "b", "a"], 3, kept)
+    assert (classes.labels.tolist(), classes.codes.tolist()) == (["a", "c"], [1, 0])
+
+
+def test_a_column_without_a_class_for_some_record():
+    table = Table({"a": [1, 2], "y": ["b", None]})
+    with pytest.raises(InputError, match="y: column 'y' has a missing value at record 1"):
+        column_classes(table, 1)
+
+
+@pytest.mark.parametrize("values", [[1.5, 2.5, 1.5], [3, 1, 3], [True, False, True]])
+def test_numbers(values):
+    assert read_numbers(values, 3).tolist() == values
+    assert column_numbers(Table({"y": values}), 0).tolist() == values
+    assert read_numbers(values, 3, np.array([True, False, True])).tolist() == values[::2]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        (["a", "b"], {}, "y: column 'y' holds labels that are no numbers; a classifier"),
+        ([1.5, 2.5, 9.0], {"discretise": {"y": [2.0]}}, "y: column 'y' holds bins; a classifier"),
+        ([1.5, None], {}, "y: column 'y' has a missing value at record 1"),
+    ],
+)
+def test_columns_that_are_no_numbers(values, options, message):
+    with pytest.raises(InputError, match=message):
+        column_numbers(Table({"y": values}, **options), 0)
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array([False, True]),
+        np.array([3, 9], np.int16),
+        np.array([1.5, 2.0]),
+        np.array(["a", "< 3"]),
+        np.array(["2020-01-01", "2021-01-01"], "datetime64[D]"),
+    ],
+    ids=lambda classes: str(classes.dtype),
+)
+def test_classes_are_packed_and_unpacked(classes):
+    again = unpack_classes(pack_classes(classes))
+    assert again.dtype == classes.dtype
+    assert again.tolist() == classes.tolist()

@@ -37,6 +37,10 @@ def same_tree(one, other):
     return True
 
 
+def edges_of(model):
+    return [column.edges for column in model.schema_]
+
+
 class TestByHand:
     def test_bayes_factor(self):
         """Four records, one column that says all: the marginal likelihoods are known numbers."""
@@ -88,7 +92,7 @@ class TestByHand:
     def test_numbers_have_thresholds_whatever_splits_there_are(self, splits):
         """A child for each of many numbers would tell everything apart, and say nothing."""
         x = np.random.default_rng(0).normal(size=200)
-        for form in ({"x": x}, sparse.csr_array(x[:, None]), Table({"x": x})):
+        for form in ({"x": x}, sparse.csr_array(x[:, None])):
             model = DecisionTreeClassifier("entropy", splits=splits).fit(form, x > 0.5)
             assert model.n_leaves_ == 2
             assert model.nodes_.complete.tolist() == [0, 0, 0]

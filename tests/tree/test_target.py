@@ -1,45 +1,23 @@
-"""Targets: classes in order, and numbers as moments of fixed point."""
+"""What trees learn from: weights of classes, and numbers as moments of fixed point."""
 
 from fractions import Fraction
 
 import numpy as np
-import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit import Table
-from tacit.table.targets import class_labels
+from tacit import InputError
 from tacit.tree.growth.settings import fixed_weights
-from tacit.tree.growth.target import Moments, column_classes, read_classes
+from tacit.tree.growth.target import Moments, class_weights
 
 
-def test_classes_are_sorted():
-    classes = read_classes(["b", "a", "c", "a"], 4)
-    assert classes.labels.tolist() == ["a", "b", "c"]
-    assert classes.codes.tolist() == [1, 0, 2, 0]
-    assert classes.codes.dtype == np.int32
-
-
-def test_classes_that_an_enumeration_declares_but_no_record_has():
-    y = pl.Series(["z", "x"], dtype=pl.Enum(["z", "y", "x"]))
-    classes = read_classes(y, 2)
-    assert classes.labels.tolist() == ["z", "x"]
-    assert classes.codes.tolist() == [0, 1]
-
-
-def test_classes_of_a_table_are_its_labels():
-    table = Table({"y": ["b", "a", "c", "b"]}, defaults={"y": "b"})
-    classes = column_classes(table, 0)
-    assert classes.labels.tolist() == ["a", "b", "c"]
-    assert classes.codes.tolist() == [1, 0, 2, 1]
-
-
-def test_arrays_of_classes():
-    assert class_labels([1, 2]).dtype == np.int64
-    assert class_labels([False, True]).dtype == bool
-    assert class_labels(["a", "bc"]).dtype.kind == "U"
-    assert class_labels([1, "a"]).dtype == object
-    assert class_labels([2**70, 1]).tolist() == [2**70, 1]
+def test_weights_of_classes():
+    labels, totals = np.array(["a", "b"]), np.array([3.0, 1.0])
+    assert class_weights("balanced", labels, lambda: totals).tolist() == [4 / 6, 2.0]
+    assert class_weights({"b": 5}, labels, lambda: totals).tolist() == [1.0, 5.0]
+    with pytest.raises(InputError, match="class_weight must be 'balanced', a dict or None"):
+        class_weights([1, 2], labels, lambda: totals)
 
 
 @given(

@@ -35,7 +35,10 @@ Y = [0, 1, 1, 0]
         ({"class_weight": {0: -1.0}}, "class_weight: weights must be finite and not negative"),
         ({"class_weight": {0: 0, 1: 0}}, "class_weight: all weights are zero"),
         ({"kinds": "ordered"}, "kinds must map columns to kinds, got str"),
-        ({"kinds": {"x0": "number"}}, "kinds: column 'x0' must be one of numeric, ordered, .*'numb"),
+        (
+            {"kinds": {"x0": "number"}},
+            "kinds: column 'x0' must be one of numeric, ordered, .*'numb",
+        ),
         ({"kinds": {"x7": "ordered"}}, "kinds: there is no column 'x7'"),
         ({"kinds": {2: "ordered"}}, "kinds: column 2 is not among the 2 columns"),
         ({"unseen": "ignore"}, "unseen must be 'error' or 'default', got 'ignore'"),
