@@ -209,7 +209,7 @@ FRAMES: dict[str, Callable[[Columns, Path], Any]] = {
 
 MIXED: dict[str, Callable[[Columns, Path], Any]] = FRAMES | {
     "pandas objects": lambda c, _: to_pandas(c).astype(object),
-    "Table": lambda c, _: Table(c, discretise=3),
+    "Table": lambda c, _: Table(c),
 }
 
 # Those that cannot say that categories have an order: strings come out of them.

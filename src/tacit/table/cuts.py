@@ -172,8 +172,9 @@ def cut_schema(
         known: Any = counts[: old.missing]
         if isinstance(spec, MDL):
             known = by_class[schema.cells[column] : schema.cells[column + 1]][: old.missing]
-        elif not isinstance(spec, Auto) and not isinstance(discretise, Mapping) and len(known) < 3:
-            continue
+        if not isinstance(discretise, Mapping) and not isinstance(spec, Auto | Edges):
+            if 0 < old_known(old) < 3:
+                continue
         points = count_points(old.numbers[: old.missing], known, spec)
         if points is None:
             continue

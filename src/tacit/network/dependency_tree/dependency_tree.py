@@ -35,6 +35,7 @@ from tacit.network.structure.learn import Settings, Structure, learn
 from tacit.parameters import (
     check_choice,
     check_number,
+    earlier_parameters,
     make_generator,
     rename_parameters,
     store_parameters,
@@ -100,8 +101,8 @@ class DependencyTree(DensityEstimator):
         label and a number, over the labels, with the distribution of all numbers.
     discretise : spec or mapping, optional
         How numeric columns are cut into bins, as for :class:`tacit.Table`. Without it, real
-        numbers, and what `kinds` call numeric, have normal distributions; whole numbers are cut as
-        by "auto".
+        numbers, whole ones that are too many for labels, and what `kinds` call numeric have normal
+        distributions; those of sparse arrays and tables in partitions are cut as by "auto".
     kinds : mapping, optional
         ``{column: kind}`` for columns that are not what they look like, as for
         :class:`tacit.Table`.
@@ -454,7 +455,7 @@ class DependencyTree(DensityEstimator):
     def from_state(cls, state: store.State) -> Self:
         """Make a tree of a file's arrays, after checking that they go together."""
         facts = store.read_json(state["settings"])
-        tree = cls(**rename_parameters(facts["parameters"], _EARLIER))
+        tree = cls(**rename_parameters(earlier_parameters(facts["parameters"]), _EARLIER))
         tree._check()
         tree._keep(*read_structure(state, facts))._fitted()
         return tree
