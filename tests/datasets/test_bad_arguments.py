@@ -10,6 +10,7 @@ from tacit.datasets import (
     make_labelled_records,
     make_mixture,
     make_objects,
+    make_ratings,
     make_synth,
     make_uniform,
 )
@@ -21,6 +22,7 @@ ENOUGH = {
     make_labelled_records: {"n_records": 10, "n_columns": 5},
     make_mixture: {"n_records": 10, "n_columns": 20, "n_stored": 30},
     make_objects: {"n_objects": 10},
+    make_ratings: {"n_records": 5, "n_items": 5, "n_rows": 9},
     make_synth: {},
     make_uniform: {"n_records": 10, "n_columns": 20, "density": 0.1},
 }
@@ -30,6 +32,10 @@ ENOUGH = {
     ("make", "arguments", "message"),
     [
         (make_baskets, {"n_records": 0}, "n_records must be"),
+        (make_ratings, {"n_records": 0}, "n_records must be"),
+        (make_ratings, {"n_items": 0}, "n_items must be"),
+        (make_ratings, {"n_rows": 0}, "n_rows must be"),
+        (make_ratings, {"exponent": -1}, "exponent must be"),
         (make_baskets, {"n_columns": 0}, "n_columns must be"),
         (
             make_baskets,

@@ -153,6 +153,8 @@ def test_a_missing_header_is_found(path, caplog):
         ("a,b\n1,2\n", True),
         ("x,y\nx,p\nq,x\nx,q\n", True),
         ("0,1,2\n0,1,1\n1,0,1\n", True),
+        ("0,1\n0,1\n1,0\n", True),
+        ("196,242\n186,302\n22,377\n", False),
         ("city,2010,2015\nRome,3,4\nBonn,5,6\n", True),
         ("0,0,1\n0,1,1\n1,0,1\n", False),
         ("5.1,3.5,Iris\n4.9,3.0,Iris\n", False),

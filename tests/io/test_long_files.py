@@ -159,6 +159,9 @@ def test_names_that_several_items_have_are_told_apart(tmp_path):
     films = pl.DataFrame({"movieId": [1, 2, 10], "title": ["Emma", "Heat", "Emma"]})
     table = tacit.read(path, long=("userId", "movieId"), names=(films, "movieId", "title"))
     assert table.schema.names == ("Emma [10]", "Emma [1]", "Heat")
+    others = pl.DataFrame({"movieId": ["tt1", "tt2"], "title": ["Emma", "Heat"]})
+    with pytest.raises(InputError, match=r"names: no item has one; an item is '1', while .* 'tt1'"):
+        tacit.read(path, long=("userId", "movieId"), names=(others, "movieId", "title"))
     twice = pl.DataFrame({"movieId": [1, 1], "title": ["Emma", "Heat"]})
     with pytest.raises(InputError, match="names: the item '1' has several names"):
         tacit.read(path, long=("userId", "movieId"), names=(twice, "movieId", "title"))

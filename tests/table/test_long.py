@@ -207,6 +207,8 @@ def test_bad_options_are_named(options, message):
     [
         ({"user": [], "film": []}, "which cannot be ids|has no rows"),
         ({"user": [[1], [2]], "film": [1, 2]}, "cannot be ids"),
+        ({"user": pl.Series([1, 2], dtype=pl.Int128), "film": [1, 2]}, "cannot be ids"),
+        ({"user": [1, 2], "film": [b"a", b"b"]}, "cannot be ids"),
         ([1, 2], "frame must be a frame"),
         ({"user": [1, 1], "film": [1, 1], "v": [2**62, 2**62]}, "is too large"),
         ({"user": [1, 1], "film": [1, 1], "v": [1e308, 1e308]}, "is too large"),

@@ -88,7 +88,8 @@ def read(
     What begins like ``sqlite:///shop.db`` or ``postgresql://…`` is a database, and `query` says
     what to ask it for. Excel takes the extra ``tacit[excel]``, a database ``tacit[sql]``.
 
-    With `long`, a file of columns is a log, and becomes a table as by :meth:`Table.from_long`.
+    With `long`, a file of columns is a log, which becomes a table as :meth:`tacit.Table.from_long`
+    makes it.
 
     Parameters
     ----------
@@ -100,10 +101,10 @@ def read(
         The columns of record ids and of items, and perhaps of values, of a log:
         ``("userId", "movieId")``; or ``{"record": …, "item": …, "value": …, "weight": …}``. Other
         columns are not read. Options are then `duplicates`, `min_count`, `min_items` and `missing`,
-        as for :meth:`Table.from_long`; `weights`, the column of record weights; how to read the
-        file; and `names`, which says where items have their names: a file, its column of items and
-        that of names, such as ``("movies.csv", "movieId", "title")``. An item without a name keeps
-        its id; where several have the same name, their ids follow it in brackets.
+        as for :meth:`tacit.Table.from_long`; `weights`, the column of record weights; how to read
+        the file; and `names`, which says where items have their names: a file, its column of items
+        and that of names, such as ``("movies.csv", "movieId", "title")``. An item without a name
+        keeps its id; where several have the same name, their ids follow it in brackets.
     **options
         As the reader of that format takes them.
 

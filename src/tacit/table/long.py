@@ -211,6 +211,9 @@ def _value_columns(items: pl.Series, names: list[str], seen: pl.DataFrame) -> Co
 def _known_names(items: list[str], known: pl.DataFrame) -> list[str]:
     """Return what items are called: a name that several have is told apart by what they are."""
     given = pl.DataFrame({"item": items}).join(known, on="item", how="left", maintain_order="left")
+    if given.get_column("name").null_count() == len(items):
+        told = f", while names are of items such as {known.item(0, 0)!r}" if known.height else ""
+        raise InputError(f"names: no item has one; an item is {items[0]!r}{told}")
     names = given.get_column("name").fill_null(given.get_column("item"))
     both = names + pl.Series([f" [{item}]" for item in items])
     chosen: list[str] = (

@@ -27,6 +27,7 @@ __all__ = [
     "without_missing",
 ]
 
+_NO_IDS = (pl.Binary, pl.Object, pl.Decimal, pl.Null, pl.Int128, pl.UInt128)
 _DUPLICATES = ("sum", "first", "last", "error")
 SPREAD = 4  # numbers are looked up in an array where it has at most so many entries for each
 
@@ -133,7 +134,7 @@ def id_series(frame: pl.DataFrame, name: str, argument: str) -> pl.Series:
     series = frame.get_column(name)
     if series.dtype == pl.Categorical:
         return series.cast(pl.String)
-    if series.dtype.is_nested() or series.dtype in (pl.Binary, pl.Object, pl.Decimal, pl.Null):
+    if series.dtype.is_nested() or series.dtype in _NO_IDS:
         raise InputError(f"{argument}: column {name!r} holds {series.dtype}, which cannot be ids")
     return series
 

@@ -258,7 +258,8 @@ def read_csv(
     - The text is UTF-8 or, with its mark, UTF-16; what cannot be UTF-8 is Latin-1.
     - The first line is a header if a name in it stands above numbers. It is none if, in more than
       half of the columns, it has a number above numbers or a text that the column has again;
-      numbers at equal distances, such as 0, 1, 2, are names. A single column has a header.
+      numbers at equal distances, such as 0, 1, 2, are names (just two only if they follow each
+      other). A single column has a header.
     - A first line that begins with ``|``, ``#`` or ``%`` and has no separator is a comment.
 
     Parameters

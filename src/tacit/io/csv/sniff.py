@@ -349,7 +349,8 @@ def _begins_with_values(rows: list[list[str]], decimal: str) -> bool:
 
     A name stands above a column of numbers: then it is a header. Else it is none if, in more than
     half of the columns, the first line has a number above numbers, or a text that the column has
-    again. Numbers at equal distances, such as 0, 1, 2 or 2010, 2015, 2020, are names of columns.
+    again. Numbers at equal distances, such as 0, 1, 2 or 2010, 2015, 2020, are names of columns,
+    unless they are just two that do not follow each other.
     """
     first, rest = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     if len(first) < 2 or not rest:
@@ -369,7 +370,8 @@ def _begins_with_values(rows: list[list[str]], decimal: str) -> bool:
         else:
             votes += name in known
     steps = {round(b - a, 9) for a, b in pairwise(numbers)}
-    counted = len(numbers) > 1 and len(steps) == 1 and steps.pop() > 0
+    step = steps.pop() if len(steps) == 1 else 0
+    counted = step == 1 or (step > 0 and len(first) > 2)
     return votes > len(first) / 2 and not counted
 
 
