@@ -183,7 +183,7 @@ class TestRefusals:
 
     def test_a_column_that_is_absent(self):
         schema = Table({"a": ["x", "y"], "b": [0, 1]}).schema
-        with pytest.raises(InputError, match=r"^X: there is no column 'b'; the model was fitt"):
+        with pytest.raises(InputError, match=r"^X: there is no column 'b', on which the model was"):
             self.table.conform(schema)
         with pytest.raises(InputError, match=r"^new: there is no column 'b'"):
             self.table.conform(schema, unseen="default", argument="new")

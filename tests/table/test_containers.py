@@ -59,9 +59,8 @@ def assert_says_the_same(table, expected, *, ordered=True):
 @pytest.mark.parametrize("name", MIXED)
 def test_columns_of_several_types_make_the_same_table(name, tmp_path):
     expected = Table(pl.DataFrame(COLUMNS), discretise=3)
-    table = table_of(
-        MIXED[name](COLUMNS, tmp_path), **({} if name == "Table" else {"discretise": 3})
-    )
+    made = MIXED[name](COLUMNS, tmp_path)
+    table = made.cut(3) if name == "Table" else table_of(made, discretise=3)
     assert_says_the_same(table, expected, ordered=name not in UNORDERED)
     assert table.schema["member"].labels.dtype == "Boolean"
     assert list(table.schema["member"].labels) == [False, True]

@@ -81,7 +81,7 @@ def test_a_table_that_is_cut_is_the_table_of_bins(spec, frame, weighted):
 @examples
 def test_arrays_are_cut_as_frames_are(spec, frame):
     X = frame.select("a", "b").fill_null(0).to_numpy().astype(float)
-    of_frame = Table(pl.DataFrame(X, schema=["a", "b"]), discretise=spec)
+    of_frame = Table(pl.DataFrame(X, schema=["a", "b"], orient="row"), discretise=spec)
     for given_array in (X, sparse.csr_array(X), sparse.csc_array(X)):
         table = Table(given_array, columns=["a", "b"], discretise=spec)
         assert [c.edges for c in table.columns] == [c.edges for c in of_frame.columns]
@@ -113,7 +113,7 @@ def test_records_are_cut_where_the_schema_says(values, edges, data):
 def test_what_is_missing_has_no_bin_unless_the_schema_has_one():
     schema = Schema(["x"], [bins_of([2])], [0])
     table = Table({"x": [1.5, None, 9.0]})
-    with pytest.raises(InputError, match="x.* has a missing value at record 1"):
+    with pytest.raises(InputError, match=r"x.* has a missing value at record 1"):
         table.conform(schema)
     assert table.conform(schema, unseen="default").codes("x").tolist() == [0, 0, 1]
 

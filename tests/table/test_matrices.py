@@ -197,8 +197,8 @@ def test_numbers_that_are_no_codes_are_labels(wrap, dtype, value):
     assert type(label) is (int if np.dtype(dtype).kind in "iu" else float)
     assert {c.kind for c in table.columns} == {"numeric"}
     for c, name in enumerate(table.schema.names):
-        held = np.array(table.schema[name].labels.items)[table.codes(name)]
-        assert held.tolist() == with_cell(dtype, value)[:, c].tolist()
+        held = [table.schema[name].labels[code] for code in table.codes(name).tolist()]
+        assert held == with_cell(dtype, value)[:, c].tolist()
 
 
 @pytest.mark.parametrize("wrap", [np.asarray, np.asfortranarray])
@@ -302,15 +302,23 @@ bad_arrays = {
     "one dimension": (np.arange(3), {}, "data must have two dimensions, got 1"),
     "three dimensions": (np.zeros((2, 2, 2), int), {}, "data must have two dimensions, got 3"),
     "sparse of one dimension": (sparse.coo_array([1, 0, 1]), {}, "two dimensions, got 1"),
-    "bytes": (np.array([[b"a", b"b"]]), {}, "data must hold whole numbers, got |S1"),
+    "bytes": (np.array([[b"a", b"b"]]), {}, r"data must hold numbers, text or dates, got \|S1"),
     "mixed objects": (np.array([[1, "b"], [2, 1]], object), {}, "column '1' cannot be read"),
     "objects of no type": (
         np.array([[object()]]),
         {},
         "has the type Object, which is not discrete",
     ),
-    "complex": (np.eye(2, dtype=complex), {}, "data must hold whole numbers, got complex128"),
-    "sparse complex": (sparse.csr_array(np.eye(2, dtype=complex)), {}, "must hold whole numbers"),
+    "complex": (
+        np.eye(2, dtype=complex),
+        {},
+        "data must hold numbers, text or dates, got complex128",
+    ),
+    "sparse complex": (
+        sparse.csr_array(np.eye(2, dtype=complex)),
+        {},
+        "data must hold numbers, got complex128",
+    ),
     "too few names": (CODES, {"columns": ["a"]}, "columns must be 4 names, one for each column"),
     "one string": (CODES, {"columns": "wxyz"}, "columns must be 4 names"),
     "numbers for names": (

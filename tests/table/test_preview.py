@@ -97,9 +97,9 @@ def test_preview():
         "missing",
         "distribution",
     ]
-    assert rows[1] == ["sky", "string", "grey", "50.0%", "2", "25.0%", ""]
+    assert rows[1] == ["sky", "categorical", "grey", "50.0%", "2", "25.0%", ""]
     assert rows[2] == ["rain", "boolean", "False", "75.0%", "2", "", ""]
-    assert rows[3][:3] == [EVIL, "string", "b"]
+    assert rows[3][:3] == [EVIL, "categorical", "b"]
     assert rows[4] == ["sky", "rain", EVIL]
     assert rows[5:] == [
         ["blue", "False", EVIL], ["grey", "False", "b"], ["grey", "False", "b"],

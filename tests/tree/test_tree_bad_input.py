@@ -42,6 +42,7 @@ Y = [0, 1, 1, 0]
         ({"kinds": {"x7": "ordered"}}, "kinds: there is no column 'x7'"),
         ({"kinds": {2: "ordered"}}, "kinds: column 2 is not among the 2 columns"),
         ({"unseen": "ignore"}, "unseen must be 'error' or 'default', got 'ignore'"),
+        ({"absent": "drop"}, "absent must be 'error', 'default' or None, got 'drop'"),
         ({"discretise": "fine"}, "a discretisation must be"),
         ({"discretise": {"x9": 3}}, "discretise: there is no column 'x9'"),
         ({"n_jobs": 0}, "n_jobs must be a non-zero integer"),
@@ -130,7 +131,7 @@ def test_columns():
         model.fit({"a": [0, 1]}, "b")
     with pytest.raises(InputError, match="y: there is no column 'b'"):
         model.fit(pl.DataFrame({"a": [0, 1]}), "b")
-    with pytest.raises(InputError, match="X: there are 0 records"):
+    with pytest.raises(InputError, match="X: there are no records"):
         model.fit(pl.DataFrame({"a": []}), [])
 
 

@@ -154,7 +154,7 @@ def cut_schema(
     those that it names. Cuts that tell a target apart take its column, or codes of its `classes`.
     """
     schema: Schema = table.schema
-    position = None if target is None else check_target(schema, target)
+    position = None if target is None else schema.position(target, "target")
     specs = _specs(schema, discretise, position)
     if not specs:
         return schema
@@ -165,16 +165,18 @@ def cut_schema(
     if any(isinstance(spec, MDL) for spec in specs.values()):
         if position is None and classes is None:
             raise InputError("discretise='mdl' needs target, the column to tell apart")
+        if classes is None:
+            check_target(schema, position)
         by_class = table.two_way(position).counts.T if classes is None else _counts(table, classes)
     labels, defaults = list(schema.labels), schema.defaults.copy()
     for column, spec in specs.items():
         old, counts = schema.labels[column], singles.array(column)
         known: Any = counts[: old.missing]
+        few = 0 < np.count_nonzero(known) < 3
+        if few and not isinstance(discretise, Mapping) and not isinstance(spec, Auto | Edges):
+            continue
         if isinstance(spec, MDL):
             known = by_class[schema.cells[column] : schema.cells[column + 1]][: old.missing]
-        if not isinstance(discretise, Mapping) and not isinstance(spec, Auto | Edges):
-            if 0 < old_known(old) < 3:
-                continue
         points = count_points(old.numbers[: old.missing], known, spec)
         if points is None:
             continue

@@ -89,6 +89,8 @@ def encode_array(
     """
     if is_sparse(data) or (data.dtype.kind in "biuf" and holds_codes(data)):
         return encode_matrix(data, columns, defaults)
+    if data.dtype.kind in "cS":
+        raise InputError(f"data must hold numbers, text or dates, got {data.dtype}")
     frame = array_columns(data, column_names(data, columns))
     return encode_frame(frame, defaults, None, missing, None, None, None, n_jobs)
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_RECORDS",
     "as_table",
+    "check_absent",
     "check_codes",
     "check_missing",
     "check_records",
@@ -217,6 +218,12 @@ def check_missing(missing: Any) -> None:
     """Refuse what is no way to treat missing values."""
     if missing not in ("state", "default", "error"):
         raise InputError(f"missing must be 'state', 'default' or 'error', got {missing!r}")
+
+
+def check_absent(absent: Any) -> None:
+    """Refuse what is no way to treat columns that are not there."""
+    if absent not in (None, "error", "default"):
+        raise InputError(f"absent must be 'error', 'default' or None, got {absent!r}")
 
 
 def check_target(schema: Schema, target: Any) -> int:

@@ -17,7 +17,8 @@ and for other data, which are read as those of fit were::
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,15 +28,16 @@ import polars as pl
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
-from tacit.errors import InputError, InputWarning, did_you_mean, no_column, refuse_partitions
+from tacit.errors import InputError, InputWarning, no_column, refuse_partitions
 from tacit.machine import check_fits
 from tacit.schema import Labels, Schema
 from tacit.table.containers import array_columns, as_frame, is_frame, is_sparse
 from tacit.table.cuts import cut_table, find_cuts
 from tacit.table.discretise import Edges
-from tacit.table.gateway import check_weights
+from tacit.table.gateway import check_absent, check_weights
 from tacit.table.input_spec import InputSpec, Numbers, Origin, array_names, note_names
 from tacit.table.kinds import as_kinds, check_kinds
+from tacit.table.new_data import baskets_table, frame_by_name, known_columns
 from tacit.table.number_columns import (
     NumberColumns,
     frame_columns,
@@ -44,7 +46,6 @@ from tacit.table.number_columns import (
     table_columns,
     table_domain,
 )
-from tacit.table.recode import fill_absent
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ class Inputs:
         A `y` that is text names a column of X. Records of the weight zero are dropped if `drop`.
         """
         refuse_partitions(X, type(estimator).__name__)
+        check_absent(getattr(estimator, "absent", None))
         name = None
         X = Table.from_baskets(X) if is_baskets(X) else X
         if isinstance(y, str) and not isinstance(X, Table):
@@ -145,17 +147,18 @@ class Inputs:
         they are refused, except in baskets and logs, where what is not named is not there.
         """
         refuse_partitions(X, type(estimator).__name__)
+        check_absent(absent)
         tolerant = (
             spec.presence if absent is None else absent == "default"
         ) and not spec.numeric.any()
         if spec.presence and is_baskets(X, known=True):
-            X = _new_baskets(X, spec)
+            X = baskets_table(X, spec)
         X = _without(X, target_name)
         if isinstance(X, Table):
-            filled = Table._of(fill_absent(X, spec.schema)) if tolerant else X
-            return cls("table", filled, spec.names, spec)
+            known = known_columns(X, spec, type(estimator).__name__, fill=tolerant)
+            return cls("table", known, spec.names, spec)
         if (tolerant or spec.origin == "table") and (_is_mapping(X) or is_frame(X)):
-            X = _by_name(X, spec, fill=tolerant)
+            X = frame_by_name(X, spec, fill=tolerant)
         origin, given = _take(estimator, X, reset=False, spec=spec)
         if isinstance(given, pl.DataFrame):
             given = given.rename(dict(zip(given.columns, spec.names, strict=True)))
@@ -220,7 +223,8 @@ class Inputs:
         table = self._fit_table(discretise, classes, n_jobs)
         _warn_identifiers(table.schema, self.kinds)
         self.spec = InputSpec.of_schema(table.schema, self.origin)
-        return table if self.weights is None else table.with_weights(self.weights)
+        own = self.weights is None or self.weights is table.weights
+        return table if own else table.with_weights(self.weights)
 
     def ranked(
         self, discretise: Any = None, *, classes: Any = None, n_jobs: int | None = None
@@ -285,8 +289,9 @@ class Inputs:
             table = sparse_table(self.data, self.names)
             return cut_table(_of_kinds(table, self.kinds), discretise, classes=classes)
         frame = self._frame()
-        cuts = find_cuts(frame, discretise, kinds=self.kinds, classes=classes)
-        return Table(frame, discretise=cuts or None, kinds=self.kinds, n_jobs=n_jobs)
+        with _naming_x():
+            cuts = find_cuts(frame, discretise, kinds=self.kinds, classes=classes)
+            return Table(frame, discretise=cuts or None, kinds=self.kinds, n_jobs=n_jobs)
 
     def _frame(self) -> pl.DataFrame:
         if isinstance(self.data, pl.DataFrame):
@@ -307,7 +312,8 @@ class Inputs:
             if labels.edges is not None and series.dtype.is_numeric():
                 cuts[series.name] = Edges(labels.edges)
             columns.append(series)
-        table = Table(pl.DataFrame(columns), discretise=cuts or None, n_jobs=n_jobs)
+        with _naming_x():
+            table = Table(pl.DataFrame(columns), discretise=cuts or None, n_jobs=n_jobs)
         return table.conform(schema, unseen=unseen)
 
     def _table_numbers(self) -> NumberColumns:
@@ -369,48 +375,6 @@ def is_baskets(X: Any, *, known: bool = False) -> bool:
     if not all(isinstance(item, str) for basket in X for item in basket):
         return False
     return known or len({len(basket) for basket in X}) > 1
-
-
-def _new_baskets(X: Any, spec: InputSpec) -> Table:
-    """Return baskets under the columns of a model; items that it does not know are reported."""
-    known = set(spec.names)
-    unknown: dict[str, int] = {}
-    kept = []
-    for basket in X:
-        items = {str(item) for item in basket}
-        for item in items - known:
-            unknown[item] = unknown.get(item, 0) + 1
-        kept.append(items & known)
-    if unknown:
-        shown = ", ".join(repr(item) for item in list(unknown)[:_NAMED])
-        more = ", …" if len(unknown) > _NAMED else ""
-        warnings.warn(
-            f"X: {len(unknown):,} item{'s' * (len(unknown) > 1)} in {sum(unknown.values()):,} "
-            f"places were not there in fit and are passed over: {shown}{more}",
-            InputWarning,
-            stacklevel=4,
-        )
-    position = {name: k for k, name in enumerate(spec.names)}
-    rows = [sorted(position[item] for item in items) for items in kept]
-    indptr = np.cumsum([0, *map(len, rows)])
-    values = np.array([k for row in rows for k in row], np.int64)
-    return Table.from_stored(spec.schema, indptr, values)
-
-
-def _by_name(X: Any, spec: InputSpec, *, fill: bool) -> pl.DataFrame:
-    """Return a frame with the columns of a model, in order; absent ones may have their defaults."""
-    frame, _ = as_frame(X, "X")
-    held, columns = set(frame.columns), []
-    for k, name in enumerate(spec.names):
-        if name in held:
-            columns.append(frame.get_column(name))
-        elif fill:
-            default = spec.schema.column(k).default_label
-            columns.append(pl.repeat(default, frame.height, eager=True).alias(name))
-        else:
-            hint = did_you_mean(name, frame.columns)
-            raise InputError(f"X: there is no column {name!r}; the model was fitted on it{hint}")
-    return pl.DataFrame(columns)
 
 
 class _Nameless:
@@ -516,6 +480,15 @@ def array_frame(X: Any, names: Sequence[str], *, missing: bool = False) -> pl.Da
     if X.dtype.kind not in "biuf":
         return array_columns(X, names, "X")
     return pl.DataFrame([pl.Series(name, X[:, k]) for k, name in enumerate(names)])
+
+
+@contextmanager
+def _naming_x() -> Iterator[None]:
+    """Say of what is wrong with a column that it is one of X."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{'X: ' * str(error).startswith('column ')}{error}") from None
 
 
 def _numbers_or_frame(given: Any, names: Sequence[str]) -> Any:

@@ -81,7 +81,7 @@ class Table(CountedRecords, store.Saved):
         How to cut numeric columns into bins: a spec for all of them, or ``{column: spec}``. A spec
         is "auto", "width", "frequency", a number of bins, a list of edges, "mdl" (needs `target`),
         or one of the classes of those names. Numbers that are not cut are labels as they are.
-        One spec for all leaves columns of two numbers alone.
+        One spec for all leaves columns of two numbers alone, unless it lists edges.
     target : str, optional
         The column that "mdl" cuts are to tell apart; it is not cut itself.
     kinds : mapping, optional
