@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Estimator", "LogProbabilities", "favour"]
+__all__ = ["Estimator", "LogProbabilities", "favour", "open_path"]
 
 
 class Estimator(BaseEstimator, store.Saved):  # type: ignore[misc]
@@ -165,7 +165,7 @@ def _answers_partitions(method: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(method)
     def answer(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
-        X = _opened(X)
+        X = open_path(X)
         partitions = as_partitioned(X)
         if partitions is None:
             return method(self, X, *args, **kwargs)
@@ -182,7 +182,7 @@ def _fits_partitions(fit: Callable[..., Any]) -> Callable[..., Any]:
     def fit_either(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
-            X = X if self._opens_files else _opened(X)
+            X = X if self._opens_files else open_path(X)
             if type(self)._fit_partitions is Estimator._fit_partitions:
                 refuse_partitions(X, type(self).__name__)  # before a frame of Dask is read
             partitions = as_partitioned(X)
@@ -200,7 +200,7 @@ def _fits_partitions(fit: Callable[..., Any]) -> Callable[..., Any]:
     return fit_either
 
 
-def _opened(X: Any) -> Any:
+def open_path(X: Any) -> Any:
     """Return the Table of a file, if X is its path."""
     if not isinstance(X, str | os.PathLike):
         return X

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from oracles import network as oracle
-from support.estimator_checks import BINS, FROM_CUTS
+from support.estimator_checks import FROM_CUTS
 from support.strategies import data
 from tacit import BayesNet, Branching, Table
 
@@ -85,8 +85,8 @@ def test_the_net_of_a_branching_has_its_arcs():
 
 @parametrize_with_checks(
     [
-        Branching(discretise=BINS),
-        BayesNet(n_restarts=1, max_parents=2, discretise=BINS, random_state=0),
+        Branching(),
+        BayesNet(n_restarts=1, max_parents=2, random_state=0),
     ],
     expected_failed_checks=lambda estimator: FROM_CUTS,
 )

@@ -14,15 +14,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tacit
-from support.estimator_checks import BINS, FROM_CUTS
+from support.estimator_checks import CLASSIFIERS, FROM_CUTS, LABELS
 from tacit import DependencyTree, InputError, Table
 from tacit.network.dependency_tree import parameters
 
-REALS = "real numbers in a sparse array are refused: sparse arrays are discrete, unless cut"
-AS_NUMBERS = {
-    "check_estimator_sparse_array": REALS,
-    "check_estimator_sparse_matrix": REALS,
-    "check_sample_weight_equivalence_on_sparse_data": REALS,
+AS_NUMBERS = {  # but sparse arrays are discrete
+    "check_estimator_sparse_array": CLASSIFIERS,
+    "check_estimator_sparse_matrix": CLASSIFIERS,
+    "check_sample_weight_equivalence_on_sparse_data": LABELS,
 }
 
 
@@ -31,7 +30,7 @@ def expected(estimator):
 
 
 @parametrize_with_checks(
-    [DependencyTree(), DependencyTree(discretise=BINS)],
+    [DependencyTree(), DependencyTree(discretise="auto")],
     expected_failed_checks=expected,
 )
 def test_scikit_learn_checks(estimator, check):
@@ -92,22 +91,83 @@ def test_input_of_any_kind(codes, tree, kind):
     assert list(other.column_names_) == names
 
 
-def test_real_numbers_are_numeric_and_whole_ones_are_not():
+def test_real_numbers_are_numeric_and_few_whole_ones_are_not():
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"real": rng.normal(size=50), "whole": rng.integers(0, 4, 50)})
-    assert DependencyTree().fit(frame)._layout.numeric.tolist() == [True, False]
-    assert DependencyTree(numeric="all").fit(frame)._layout.numeric.tolist() == [True, True]
-    assert DependencyTree(numeric=["whole", 0]).fit(frame)._layout.numeric.all()
-    cut = DependencyTree(discretise=3).fit(frame)
-    assert cut._layout.numeric.tolist() == [False, False]
-    assert len(cut.schema_["real"].labels) == 3
-    none = DependencyTree(numeric="none").fit(frame.select(pl.col("whole") + 0.0, b="whole"))
-    assert none._layout.numeric.tolist() == [False, False]
-    part = DependencyTree(numeric=["whole"], discretise=2).fit(frame)
-    assert part._layout.numeric.tolist() == [False, True]
+    for X in (frame, Table(frame)):
+        assert DependencyTree().fit(X)._layout.numeric.tolist() == [True, False]
+        both = DependencyTree(kinds={"whole": "numeric"}).fit(X)
+        assert both._layout.numeric.tolist() == [True, True]
+        cut = DependencyTree(discretise=3).fit(X)
+        assert cut._layout.numeric.tolist() == [False, False]
+        assert len(cut.schema_["real"].labels) == 3
+        named = DependencyTree(discretise={"real": 2}).fit(X)
+        assert named._layout.numeric.tolist() == [False, False]
+        part = DependencyTree(discretise={"real": 2}, kinds={"whole": "numeric"}).fit(X)
+        assert part._layout.numeric.tolist() == [False, True]
+    labels = DependencyTree(kinds={"n": "categorical"}).fit(frame.select(n=pl.col("whole") + 0.0))
+    assert labels._layout.numeric.tolist() == [False]
     array = frame.to_numpy()
-    assert DependencyTree(numeric=[0]).fit(array)._layout.numeric.tolist() == [True, False]
-    assert DependencyTree(numeric="all").fit(draw(50))._layout.numeric.all()
+    assert DependencyTree().fit(array)._layout.numeric.tolist() == [True, True]
+    part = DependencyTree(kinds={1: "categorical"}).fit(array)
+    assert part._layout.numeric.tolist() == [True, False]
+    numbers = DependencyTree(kinds=dict.fromkeys(range(4), "numeric")).fit(draw(50))
+    assert numbers._layout.numeric.all()
+
+
+def mixed(n=400, seed=0):
+    """Draw numbers and labels that follow from each other; some labels are missing."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 3, n)
+    age = np.clip(20 + 15 * kind + rng.normal(scale=8, size=n), 0, None).astype(int)
+    town = ["Ulm" if k % 2 else "Bern" if k else None for k in kind + rng.integers(0, 2, n)]
+    return pl.DataFrame(
+        {
+            "kind": np.array(["a", "b", "c"])[kind],
+            "age": age,
+            "size": np.round(age / 10 + rng.normal(size=n), 3),
+            "town": town,
+            "odd": kind == 1,
+        }
+    )
+
+
+@pytest.mark.parametrize("missing", ["state", "ignore"])
+@pytest.mark.parametrize("kinds", [None, {"age": "numeric"}])
+def test_a_table_with_numbers_is_what_its_frame_is(kinds, missing, tmp_path):
+    frame = mixed()
+    tree = DependencyTree(missing=missing, kinds=kinds).fit(frame)
+    # Whole numbers that are many are cut, unless they are called numeric.
+    assert tree._layout.numeric.tolist() == [False, kinds is not None, True, False, False]
+    table = DependencyTree(missing=missing, kinds=kinds).fit(Table(frame))
+    assert table.schema_ == tree.schema_
+    assert table._layout.numeric.tolist() == tree._layout.numeric.tolist()
+    assert np.array_equal(table.edges_, tree.edges_)
+    assert_allclose(table.weights_, tree.weights_)
+    expected = tree.score_samples(frame)
+    ages = tree.predict(frame, "age")
+    new = mixed(50, seed=1)  # with numbers that were not there in fit
+    told = tree.predict_proba(new, "kind")
+    table.save(tmp_path / "tree.tacit")
+    for asked in (tree, table, tacit.load(tmp_path / "tree.tacit")):
+        for X in (frame, Table(frame), Table(frame[:, ::-1])):
+            assert_allclose(asked.score_samples(X), expected)
+            assert asked.predict(X, "age").tolist() == ages.tolist()
+        assert_allclose(asked.predict_proba(new, "kind"), told)
+        assert_allclose(asked.predict_proba(Table(new), "kind"), told)
+    assert_allclose(table.score_samples(frame[:, ::-1]), expected)  # fitted on a Table: by name
+    assert table.marginals({"age": 12})["kind"]["a"] > 0.8
+
+
+def test_missing_numbers_of_tables():
+    frame = mixed().with_columns(size=pl.when(pl.col("age") > 25).then("size"))
+    for X in (frame, Table(frame)):
+        with pytest.raises(InputError, match="'size'"):
+            DependencyTree().fit(X)
+    tree = DependencyTree(missing="ignore").fit(frame)
+    other = DependencyTree(missing="ignore").fit(Table(frame))
+    assert_allclose(other.score_samples(Table(frame)), tree.score_samples(frame))
+    assert other.marginals()["size"] == pytest.approx(tree.marginals()["size"])
 
 
 def test_weights_are_records_that_are_there_several_times(codes):
@@ -154,8 +214,8 @@ def test_a_fit_that_fails_changes_nothing(codes):
     tree = DependencyTree().fit(codes)
     before = tree.score(codes)
     with pytest.raises(InputError):
-        tree.set_params(numeric=["a"]).fit(codes[:, :2])
-    assert tree.set_params(numeric="auto").score(codes) == before
+        tree.set_params(kinds={"a": "numeric"}).fit(codes[:, :2])
+    assert tree.set_params(kinds=None).score(codes) == before
 
 
 def test_smoothing_is_pseudo_records_in_all_cells():

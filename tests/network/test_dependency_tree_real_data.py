@@ -98,14 +98,15 @@ def test_census_with_numbers_and_labels(shared_data):
     frame = pl.read_csv(text, has_header=False, new_columns=names, null_values="?")
     train, test = frame[:20_000], frame[20_000:]
     numbers = ["age", "education_num", "hours"]
-    tree = DependencyTree(numeric=numbers).fit(train.drop("fnlwgt", "gain", "loss"))
+    kinds = dict.fromkeys(numbers, "numeric")
+    tree = DependencyTree(kinds=kinds).fit(train.drop("fnlwgt", "gain", "loss"))
     edges = {frozenset(pair) for pair in tree.to_frame().select("from", "to").rows()}
     assert frozenset(("education", "education_num")) in edges
     assert frozenset(("marital", "relationship")) in edges
     rest = test.drop("fnlwgt", "gain", "loss")
     told = tree.predict(rest, "sex") == test["sex"].to_numpy()
     assert told.mean() > 0.75
-    labels = DependencyTree(numeric="none").fit(train.select("marital", "relationship", "income"))
+    labels = DependencyTree().fit(train.select("marital", "relationship", "income"))
     income = labels.predict_proba(rest.select("marital", "relationship", "income"), "income")
     assert income.shape == (test.height, 2)
     assert np.isfinite(tree.score(rest))

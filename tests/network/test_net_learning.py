@@ -124,7 +124,7 @@ class TestMissing:
         ({"missing": "drop"}, "missing must be 'state' or 'ignore', got 'drop'"),
         ({"parameters": "map"}, "parameters must be 'bdeu', 'k2' or 'mle', got 'map'"),
         ({"max_seconds": 0}, "max_seconds must be a finite number above 0"),
-        ({"discretise": 3}, "discretise: X is a Table"),
+        ({"discretise": {"rain": 3}}, "discretise: column 'rain' holds String, not numbers"),
         ({"required": "rain"}, "required must be a list of pairs"),
         ({"required": 5}, r"required must be a list of pairs \(from, to\), got 5"),
         ({"forbidden": 0.5}, "forbidden must be a list of pairs"),

@@ -563,9 +563,7 @@ def test_damaged_files_of_columns(key, value):
     content = json.loads(features.to_json())
     assert RuleFeatures.from_json(json.dumps(content).encode()) == features
     content[key] = value
-    with pytest.raises(
-        InputError, match=r"its columns|schema cannot be read|not known"
-    ):
+    with pytest.raises(InputError, match=r"its columns|schema cannot be read|not known"):
         RuleFeatures.from_json(json.dumps(content).encode())
     with pytest.raises(InputError, match="its columns cannot be read"):
         RuleFeatures.from_json(features.to_json()[:-3])

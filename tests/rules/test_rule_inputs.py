@@ -75,13 +75,14 @@ def test_a_table_and_its_frame_give_the_same_rules(estimator, tmp_path):
         pl.Series("a", np.round(rng.normal(size=60), 2)), pl.Series("n", rng.integers(0, 40, 60))
     )
     y = (frame["a"].to_numpy() > 0.3) | (frame["n"].to_numpy() > 30)
-    model = estimator().fit(frame, y)
-    table = estimator().fit(tacit.Table(frame), y)
+    chance = {"random_state": 0} if estimator is CoveringRulesClassifier else {}  # who prunes
+    model = estimator(**chance).fit(frame, y)
+    table = estimator(**chance).fit(tacit.Table(frame), y)
     assert table.to_text() == model.to_text()
     assert any(c.column in ("a", "n") for rule in table.rules_ for c in rule.conditions)
     table.save(tmp_path / "model.tacit")
     for asked in (table, tacit.load(tmp_path / "model.tacit")):
-        for X in (frame, tacit.Table(frame), frame[:, ::-1]):
+        for X in (frame, tacit.Table(frame), frame[:, ::-1]):  # columns by name
             np.testing.assert_array_equal(asked.predict(X), model.predict(frame))
 
 

@@ -125,7 +125,10 @@ def test_columns_that_change_their_kind():
     encoding, _ = OneHot.fit(PEOPLE)
     with pytest.raises(InputError, match="column 'age' holds String, but in fit numbers"):
         encoding.transform(PEOPLE | {"age": ["a", "b", "c", "d"]})
-    with pytest.raises(InputError, match="X is an array, but column 'town' is not of numbers"):
+    with (
+        pytest.warns(UserWarning, match="feature names"),
+        pytest.raises(InputError, match="X is an array, but column 'town' is not of numbers"),
+    ):
         encoding.transform(np.ones((2, 4)))
     with pytest.raises(InputError, match="column 'age' holds String, but in fit numbers"):
         encoding.transform(Table(PEOPLE | {"age": ["a", "b", "c", "d"]}))
@@ -138,7 +141,10 @@ def test_names_must_be_the_same_in_the_same_order():
     encoding, _ = OneHot.fit({"a": [1.0], "b": [2.0]}, model)
     with pytest.raises(ValueError, match="feature names"):
         encoding.transform({"b": [1.0], "a": [2.0]}, model)
-    with pytest.raises(ValueError, match="features"):
+    with (
+        pytest.warns(UserWarning, match="feature names"),
+        pytest.raises(ValueError, match="features"),
+    ):
         encoding.transform(np.ones((1, 3)))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

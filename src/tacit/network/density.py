@@ -10,7 +10,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import InputError
-from tacit.estimator import Estimator
+from tacit.estimator import Estimator, open_path
 from tacit.machine import check_fits, check_int
 from tacit.parameters import make_generator
 from tacit.plot.html import html_frame, picture_html, text_html
@@ -138,6 +138,7 @@ class DensityEstimator(DensityMixin, Estimator):  # type: ignore[misc]
 
     def _sum_all(self, X: Any) -> tuple[float, float]:
         check_is_fitted(self)
+        X = open_path(X)
         partitions = as_partitioned(X)
         if partitions is None:
             return self._sum_scores(X)

@@ -57,20 +57,17 @@ def fit_mixed(
 def _fit_table(inputs: Inputs, discretise: Any) -> tuple[NDArray[Any] | None, Table | None]:
     table = inputs.ranked()
     schema = table.schema
-    numeric = [labels.is_numeric and labels.kind == "numeric" for labels in schema.labels]
+    numeric = np.array([x.is_numeric and x.kind == "numeric" for x in schema.labels])
+    real = [x.dtype.startswith("Float") or x.chosen_kind == "numeric" for x in schema.labels]
+    flags = numeric & np.array(real)
     if discretise is None:
-        real = [
-            labels.dtype.startswith("Float") or labels.chosen_kind == "numeric"
-            for labels in schema.labels
-        ]
-        flags = np.array(numeric) & np.array(real) & (not is_sparse(inputs.data))
-        rest = np.flatnonzero(np.array(numeric) & ~flags).tolist()
+        flags &= not is_sparse(inputs.data)
+        rest = np.flatnonzero(numeric & ~flags).tolist()
         table = table.cut({schema.names[k]: "auto" for k in rest}) if rest else table
     else:
-        table, flags = table.cut(discretise), np.zeros(len(schema), np.bool_)
-        if isinstance(discretise, Mapping):
-            real = [labels.dtype.startswith("Float") for labels in table.schema.labels]
-            flags = np.array(numeric) & np.array(real)
+        table = table.cut(discretise)
+        flags &= isinstance(discretise, Mapping)
+        flags &= np.array([labels.is_numeric for labels in table.schema.labels])
     numbers = _label_matrix(table, np.flatnonzero(flags)) if flags.any() else None
     if flags.all():
         inputs.spec = _all_numbers(inputs)

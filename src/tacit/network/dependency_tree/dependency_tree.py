@@ -101,8 +101,8 @@ class DependencyTree(DensityEstimator):
         label and a number, over the labels, with the distribution of all numbers.
     discretise : spec or mapping, optional
         How numeric columns are cut into bins, as for :class:`tacit.Table`. Without it, real
-        numbers, whole ones that are too many for labels, and what `kinds` call numeric have normal
-        distributions; those of sparse arrays and tables in partitions are cut as by "auto".
+        numbers, and what `kinds` call numeric, have normal distributions; whole numbers are cut as
+        by "auto", and so are all numbers of sparse arrays and of tables in partitions.
     kinds : mapping, optional
         ``{column: kind}`` for columns that are not what they look like, as for
         :class:`tacit.Table`.
