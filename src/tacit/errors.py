@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 __all__ = ["FileError", "InputError", "InputWarning"]
-__all__ += ["did_you_mean", "no_column", "refuse_partitions"]
+__all__ += ["absent_column", "did_you_mean", "no_column", "refuse_partitions"]
 
 _MANY = 1_000  # names that are compared letter by letter, which takes some milliseconds
 
@@ -86,6 +86,14 @@ def _about_the_same(text: str, names: Iterable[str]) -> list[str]:
 def no_column(argument: str, name: Any, known: Iterable[str]) -> InputError:
     """Return the error of an argument that names a column which is not there."""
     return InputError(f"{argument}: there is no column {name!r}{did_you_mean(name, known)}")
+
+
+def absent_column(argument: str, name: str, known: Iterable[str]) -> InputError:
+    """Return the error of data that lack a column of a model."""
+    hint = did_you_mean(name, known)
+    return InputError(
+        f"{argument}: there is no column {name!r}, on which the model was fitted{hint}"
+    )
 
 
 def refuse_partitions(X: Any, what: str, argument: str = "X") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,7 +98,10 @@ def predict(
         n = write_frames(ask.over(source), output)
     else:
         records = _read(source, fitted)
-        with working(f"predicting {records.shape[0]:,} records"):
+        with (
+            working(f"predicting {records.shape[0]:,} records"),
+            _naming(source.path, tolerant=hasattr(fitted, "absent")),
+        ):
             frame = ask.frame(records)
         n = write_frames([frame], output)
     if output is not None:
@@ -188,8 +192,23 @@ def _read(source: Source, model: Any) -> Any:
     """Read a table; numbers of ARFF files as numbers, unless the model knows them as labels."""
     numbers = None if _knows_number_texts(model) else source.read_arff()
     if isinstance(numbers, Numbers):
-        return numbers.frame
+        frame, names = numbers.frame, getattr(model, "feature_names_in_", None)
+        known = frame.columns if names is None else [x for x in names if x in frame.columns]
+        return frame.select(known)
     return source.read() if numbers is None else numbers
+
+
+@contextmanager
+def _naming(path: Path, *, tolerant: bool) -> Iterator[None]:
+    """Say of the file what is said of X."""
+    try:
+        yield
+    except InputError as error:
+        problem = str(error)
+        if not problem.startswith("X: there is no column"):
+            raise
+        hint = "; if that means the default, say --absent default" * tolerant
+        raise FileError(path, problem.replace("X: there is", "has", 1) + hint) from None
 
 
 def _knows_number_texts(model: Any) -> bool:

@@ -290,7 +290,10 @@ def number_rows(inputs: Inputs) -> Any:
     """Return records of nothing but numbers as rows, dense or CSR as they come."""
     data = inputs.data
     if isinstance(data, Table):
-        raise InputError("X is a Table, but the model was fitted to numbers")
+        for name in inputs.names:
+            if not data.schema[name].labels.is_numeric:
+                raise InputError(f"X: column {name!r} holds labels, but in fit numbers")
+        return OneHot(inputs.remembered, True).of_table(data)
     if not isinstance(data, pl.DataFrame):
         return _array(data)
     return np.column_stack([_series_numbers(series) for series in data.iter_columns()])

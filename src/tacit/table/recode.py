@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit import _core, counts
-from tacit.errors import InputError, did_you_mean
+from tacit.errors import InputError, absent_column
 from tacit.schema import Schema
 from tacit.schema.types import is_temporal, merge_labels
 from tacit.table.build import Native, Parts, choose_defaults, default_codes, value_type
@@ -197,10 +197,7 @@ def conform_table(table: Table, new: Schema, unseen: str, argument: str) -> Part
     position_of = {name: c for c, name in enumerate(old.names)}
     for name in new.names:
         if name not in position_of:
-            raise InputError(
-                f"{argument}: there is no column {name!r}; the model was fitted on it"
-                f"{did_you_mean(name, old.names)}"
-            )
+            raise absent_column(argument, name, old.names)
     positions = [position_of[name] for name in new.names]
     matches = _matches(old, new, positions)
     gaps = {id(codes) for codes in {id(codes): codes for codes in matches}.values() if -1 in codes}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tacit.errors import InputError, no_column
+from tacit.errors import InputError
 from tacit.schema import Labels, Schema
-from tacit.table.discretise import MDL, apply_cuts, as_spec, bin_labels, cut_points
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,22 +34,10 @@ class Entries:
         """Return where the entries of a column are."""
         return slice(int(self.bounds[c]), int(self.bounds[c + 1]))
 
-    def dense(self, c: int) -> NDArray[np.float64]:
-        """Return one column in full: what is left out is zero."""
-        full = np.zeros(self.n_records)
-        full[self.rows[self.of_column(c)]] = self.data[self.of_column(c)]
-        return full
 
-
-def code_entries(
-    entries: Entries, missing: str, discretise: Any, target: str | None
-) -> tuple[Schema, NDArray[np.int64]]:
+def code_entries(entries: Entries, missing: str) -> tuple[Schema, NDArray[np.int64]]:
     """Return a schema, whose defaults are what the file leaves out, and the code of every entry."""
     names = [attribute.name for attribute in entries.attributes]
-    positions = {name: c for c, name in enumerate(names)}
-    if target is not None and target not in positions:
-        raise no_column("target", target, names)
-    specs = _specs(entries, positions, discretise, target)
     is_missing = np.isnan(entries.data)
     if missing == "error" and is_missing.any():
         k = int(np.argmax(is_missing))
@@ -59,10 +45,6 @@ def code_entries(
         raise InputError(
             f"column {name!r} has a missing value at record {entries.rows[k]}, and missing='error'"
         )
-    classes = None
-    if any(isinstance(spec, MDL) for spec in specs.values()):
-        assert target is not None  # as _specs checks
-        classes = np.unique(entries.dense(positions[target]), return_inverse=True)[1]
     codes = np.where(is_missing, 0, entries.data).astype(np.int64)
     omitted = np.zeros(len(names), np.int64)
     labels = []
@@ -78,17 +60,9 @@ def code_entries(
             items = tuple(sorted(known))
             ranks = np.argsort([known[text] for text in items]) if items else np.zeros(0, np.int64)
             codes[column] = np.where(is_missing[column], 0, np.append(ranks, 0)[codes[column]])
-        elif c in specs:
-            cuts = cut_points(entries.dense(c), specs[c], target=classes, column=attribute.name)
-            items = bin_labels(cuts)
-            codes[column] = apply_cuts(entries.data[column], cuts)
-            omitted[c] = apply_cuts([0.0], cuts)[0]
         else:
-            present = entries.data[column][~is_missing[column]]
-            values = np.unique(np.append(present, 0.0)) + 0.0  # no -0.0
-            items, dtype = tuple(values.astype(np.int64).tolist()), "Int64"
-            codes[column] = np.searchsorted(values, entries.data[column])
-            omitted[c] = np.searchsorted(values, 0.0)
+            labels.append(_number_labels(entries, c, codes, omitted))
+            continue
         if column.stop > column.start and (absent := is_missing[column]).any():
             codes[column] = np.where(absent, len(items), codes[column])
             items = (*items, None)
@@ -97,37 +71,19 @@ def code_entries(
     return Schema(names, labels, omitted), codes
 
 
-def _specs(
-    entries: Entries, positions: dict[str, int], discretise: Any, target: str | None
-) -> dict[int, Any]:
-    """Return how to cut each column that is cut; complain of real numbers that are not."""
-    named = dict(discretise) if isinstance(discretise, Mapping) else {}
-    for name in named:
-        if name not in positions:
-            raise no_column("discretise", name, positions)
-        if entries.attributes[positions[name]].kind not in ("numeric", "integer"):
-            raise InputError(f"discretise: column {name!r} does not hold numbers")
-    specs = {positions[name]: as_spec(spec) for name, spec in named.items()}
-    rest = None if discretise is None or isinstance(discretise, Mapping) else as_spec(discretise)
-    for c, attribute in enumerate(entries.attributes):
-        if attribute.kind not in ("numeric", "integer"):
-            continue
-        numbers = entries.data[entries.of_column(c)]
-        if (bad := np.abs(numbers) >= 2.0**53).any():  # not to be told apart, or infinite
-            k = int(np.argmax(bad))
-            record = entries.rows[entries.of_column(c)][k]
-            raise InputError(f"column {attribute.name!r} holds {numbers[k]} at record {record}")
-        real = ~np.isnan(numbers) & (numbers != np.floor(numbers))
-        if c in specs or not real.any():
-            continue
-        if rest is None or attribute.name == target:
-            k = int(np.argmax(real))
-            record = entries.rows[entries.of_column(c)][k]
-            raise InputError(
-                f"column {attribute.name!r} holds real numbers (record {record}: {numbers[k]}); "
-                f"say how to cut it with discretise={{{attribute.name!r}: …}}"
-            )
-        specs[c] = rest
-    if any(isinstance(spec, MDL) for spec in specs.values()) and target is None:
-        raise InputError("discretise='mdl' needs target, the column to tell apart")
-    return specs
+def _number_labels(
+    entries: Entries, c: int, codes: NDArray[np.int64], omitted: NDArray[np.int64]
+) -> Labels:
+    """Rank the numbers of a column, zero among them; codes of its entries are written in place."""
+    column, name = entries.of_column(c), entries.attributes[c].name
+    numbers = entries.data[column]
+    if (bad := np.abs(numbers) >= 2.0**53).any():  # not to be told apart, or infinite
+        k = int(np.argmax(bad))
+        raise InputError(f"column {name!r} holds {numbers[k]} at record {entries.rows[column][k]}")
+    absent = np.isnan(numbers)
+    values = np.unique(np.append(numbers[~absent], 0.0)) + 0.0  # no -0.0
+    codes[column] = np.where(absent, len(values), np.searchsorted(values, numbers))
+    omitted[c] = np.searchsorted(values, 0.0)
+    whole = bool((values == np.floor(values)).all())
+    held = values.astype(np.int64) if whole else values
+    return Labels.of_numbers(held, "Int64" if whole else "Float64", missing=bool(absent.any()))

@@ -40,9 +40,9 @@ def read_arff(
     """Read an ARFF file into a Table.
 
     Nominal attributes keep the labels they declare, in that order, also those that do not occur.
-    Numbers without a point are integers, and other numeric attributes need `discretise`, as real
-    numbers in a frame do. Dates stay text. In a sparse file what is left out is zero, or the first
-    label of a nominal attribute; nothing in proportion to records × attributes is ever built.
+    Numbers are labels as they are, unless `discretise` cuts them. Dates stay text. In a sparse file
+    what is left out is zero, or the first label of a nominal attribute; nothing in proportion to
+    records × attributes is ever built.
 
     Parameters
     ----------

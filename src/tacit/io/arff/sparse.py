@@ -12,6 +12,10 @@ from tacit.errors import FileError
 from tacit.io.arff.codes import Entries, code_entries
 from tacit.io.arff.header import QUOTED, Attribute, unquote
 from tacit.io.entries import store_entries
+from tacit.schema import Schema
+from tacit.table import Table
+from tacit.table.build import choose_defaults
+from tacit.table.recode import conform_table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -182,13 +186,19 @@ class SparseRows:
     def finish(self, missing: str, discretise: Any, target: str | None, defaults: Any) -> Parts:
         """Return the parts of the Table of all rows."""
         entries, columns = self.entries()
-        schema, codes = code_entries(entries, missing, discretise, target)
-        return store_entries(
-            schema,
-            self._n_records,
-            entries.rows,
-            columns,
-            codes,
-            defaults,
-            drop_missing=missing == "default",
-        )
+        schema, codes = code_entries(entries, missing)
+        drop = missing == "default"
+        stored = (schema, self._n_records, entries.rows, columns, codes)
+        if target is not None:
+            schema.position(target, "target")
+        if discretise is None:
+            return store_entries(*stored, defaults, drop_missing=drop)
+        table = Table._of(store_entries(*stored, None)).cut(discretise, target=target)
+        cut, singles = table.schema, table.one_way()
+        labels, counts = list(cut.labels), [singles.array(c) for c in range(len(cut))]
+        for c, known in enumerate(cut.labels):
+            if drop and known.missing is not None and len(known) > 1:
+                labels[c], counts[c] = known.without_missing(), counts[c][:-1]
+        chosen = choose_defaults(cut.names, labels, counts, defaults)
+        new = Schema(cut.names, labels, chosen)
+        return conform_table(table, new, "default" if drop else "error", "data")
