@@ -1,11 +1,14 @@
 """Learning a net: what goes in, what comes out, and what is refused."""
 
 import numpy as np
+import polars as pl
 import pytest
+from sklearn.base import clone
 
+import tacit
 from support.nets import net_file, sprinkler
 from support.scripts import run
-from tacit import BayesNet, InputError, Table
+from tacit import BayesNet, Branching, InputError, Table
 from tacit.network.search import learning
 from tacit.network.search.search import SearchResult, network_score
 
@@ -92,6 +95,56 @@ def test_real_numbers_in_bins():
     net = BayesNet(discretise={"x": [0.0]}).fit({"x": x, "y": (x > 0).tolist()})
     assert net.n_arcs_ == 1
     assert net.score({"x": [2.5], "y": [True]}) > net.score({"x": [2.5], "y": [False]})
+
+
+def people(n=1000):
+    """Return a frame with many whole numbers, real ones and labels that follow from them."""
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 90, n)
+    return pl.DataFrame(
+        {
+            "age": age,
+            "income": np.round(0.7 * age + 5 * rng.normal(size=n), 2),
+            "children": rng.integers(0, 4, n),
+            "retired": age > 65,
+        }
+    )
+
+
+@pytest.mark.parametrize("model", [BayesNet(n_restarts=1, random_state=0), Branching()])
+def test_numbers_of_tables_are_cut_as_those_of_frames(model, tmp_path):
+    frame = people()
+    net, other = clone(model).fit(frame), clone(model).fit(Table(frame))
+    assert other.schema_ == net.schema_
+    assert len(net.schema_["age"].edges) == len(net.schema_["income"].edges) == 9
+    assert list(net.schema_["children"].labels) == [0, 1, 2, 3]  # few: labels as they are
+    assert other.parents_ == net.parents_
+    other.save(tmp_path / "net.tacit")
+    expected = net.score_samples(frame)
+    for asked in (net, other, tacit.load(tmp_path / "net.tacit")):
+        for X in (frame, Table(frame), Table(frame[:, ::-1])):
+            np.testing.assert_allclose(asked.score_samples(X), expected)
+        answer = asked.query("retired", given={"age": 80})
+        assert answer[True] > 0.9
+        [bin_of_80] = answer.given.values()
+        named = asked.query("retired", given={"age": bin_of_80})
+        assert named.to_dict() == answer.to_dict()
+        assert asked.query("retired", given={"age": 80.25}).given == answer.given  # in between
+        assert asked.query("retired", given={"age": 200})[True] > 0.9  # beyond
+        with pytest.raises(InputError, match="given: column 'age' has no label 'old'"):
+            asked.query("retired", given={"age": "old"})
+    np.testing.assert_allclose(other.score_samples(frame[:, ::-1]), expected)  # by name
+
+
+def test_kinds_and_cuts_of_tables():
+    frame = people()
+    for X in (frame, Table(frame)):
+        net = BayesNet(discretise={"income": [20.0]}, kinds={"age": "ordered"}).fit(X)
+        assert net.schema_["income"].edges == (20.0,)
+        assert net.schema_["age"].edges is None
+        assert net.schema_["age"].kind == "ordered"
+        whole = BayesNet(discretise=2).fit(X)
+        assert [len(column.labels) for column in whole.schema_] == [2, 2, 2, 2]
 
 
 class TestMissing:

@@ -73,6 +73,23 @@ def test_frames_and_arrays():
     assert (best.conditions, best.support, best.hits) == ({"x0": 1, "x1": 1}, 1, 1)
 
 
+def test_numbers_of_tables_are_cut_as_those_of_frames():
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 90, 600)
+    frame = pl.DataFrame({"age": age, "size": rng.normal(size=600), "retired": age > 65})
+    for cuts in ({}, {"discretise": 3}, {"discretise": {"age": [65.5], "size": 4}}):
+        finder = RuleFinder("retired", True, min_support=20, n_conditions=(1, 2), **cuts)
+        rules = finder.fit(frame).rules_
+        assert rules
+        assert finder.fit(Table(frame)).rules_ == rules
+    [best] = RuleFinder(
+        "retired", True, n_conditions=1, n_rules=1, discretise={"age": [65.5], "size": 4}
+    ).fit(Table(frame)).rules_  # fmt: skip
+    assert best.conditions == {"age": ">= 65.5"}
+    kept = RuleFinder("retired", True, n_conditions=1, min_support=1, kinds={"age": "categorical"})
+    assert kept.fit(Table(frame)).rules_[0].conditions["age"] in range(66, 90)
+
+
 def test_without_defaults_no_rule_asks_for_one():
     table = Table(DAYS)
     finder = RuleFinder(

@@ -1,15 +1,18 @@
 """What all three classifiers by similarity take and refuse."""
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy import sparse
 
+import tacit
 from tacit import (
     InputError,
     NormalizedCutClassifier,
     SparseComputation,
     SparseKNeighborsClassifier,
     SparseSVC,
+    Table,
 )
 from tacit.table.one_hot import OneHot
 
@@ -92,3 +95,61 @@ def test_resolutions_beyond_32_bits(resolution):
     with pytest.raises(InputError, match="resolution must be at most 2147483645 in each dimension"):
         SparseComputation(resolution, dimensions).fit(X)
     assert SparseComputation(2**31 - 3, 1).fit(X).n_pairs_ >= 0
+
+
+def people(n=240, seed=0):
+    """Return numbers and labels, and what follows from them."""
+    rng = np.random.default_rng(seed)
+    age, town = rng.integers(18, 90, n), rng.integers(0, 3, n)
+    frame = pl.DataFrame(
+        {
+            "age": age,
+            "size": np.round(rng.normal(scale=20, size=n), 2),
+            "town": np.array(["Bern", "Rome", "Ulm"])[town],
+            "pays": rng.random(n) < 0.5,
+        }
+    )
+    return frame, np.where((age > 50) ^ (town == 2), "yes", "no")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_with_numbers_is_what_its_frame_is(kind, tmp_path):
+    frame, y = people()
+    new, _ = people(60, seed=1)  # with numbers that were not there in fit
+    model = kind(resolution=5, random_state=0).fit(frame, y)
+    expected = model.predict(new).tolist()
+    assert len(set(expected)) == 2
+    of_table = kind(resolution=5, random_state=0).fit(Table(frame), y)
+    by_name = kind(resolution=5, random_state=0).fit(Table(frame.with_columns(y=y)), "y")
+    by_name.save(tmp_path / "model.tacit")
+    assert model.predict(Table(new)).tolist() == expected
+    for asked in (of_table, by_name, tacit.load(tmp_path / "model.tacit")):
+        assert asked.predict(Table(new)).tolist() == expected
+        assert asked.predict(new).tolist() == expected
+        assert asked.predict(new[:, ::-1]).tolist() == expected  # columns by name
+        assert asked.predict(Table(new[:, ::-1])).tolist() == expected
+
+
+def test_neighbours_of_tables_are_those_of_frames():
+    frame, y = people()
+    model = SparseKNeighborsClassifier(3, algorithm="exact").fit(frame, y)
+    other = SparseKNeighborsClassifier(3, algorithm="exact").fit(Table(frame), y)
+    new, _ = people(30, seed=2)
+    for X in (new, Table(new)):
+        distances, indices = other.kneighbors(X)
+        expected = model.kneighbors(new)
+        np.testing.assert_array_equal(indices, expected[1])
+        np.testing.assert_allclose(distances, expected[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_missing_numbers_of_tables_are_named(kind):
+    frame, y = people()
+    holes = Table(frame.with_columns(age=pl.when(pl.col("age") != frame["age"][3]).then("age")))
+    first = int(np.argmax(frame["age"].to_numpy() == frame["age"][3]))
+    message = f"X: column 'age' has a missing value at row {first}"
+    with pytest.raises(InputError, match=message):
+        kind(random_state=0).fit(holes, y)
+    model = kind(resolution=5, random_state=0).fit(Table(frame), y)
+    with pytest.raises(InputError, match=message):
+        model.predict(holes)
