@@ -373,7 +373,7 @@ class TestRefuses:
     def test_other_columns_or_labels(self, table, frame):
         model = KMeans(3, random_state=0).fit(table)
         for other, message in (
-            (frame.drop("rain"), "X: there is no column 'rain'; the model was fitted on it"),
+            (frame.drop("rain"), "X: there is no column 'rain', on which the model was fitted"),
             (
                 frame.with_columns(sky=pl.lit("black")),
                 "X: column 'sky' has 'black' at record 0, which the model was not fitted on",
@@ -403,13 +403,32 @@ class TestRefuses:
         some = tacit.Table(frame.filter(blue))
         np.testing.assert_array_equal(model.predict(some), labels[blue])
 
-    def test_tables_and_numbers_do_not_mix(self, table):
-        with pytest.raises(InputError, match="X is a Table, but the model was fitted to numbers"):
-            KMeans(2, random_state=0).fit(blobs()).predict(table)
-        with pytest.raises(
-            InputError, match="column 'sky' holds String, not numbers; make a tacit"
-        ):
-            KMeans(2).fit(table.to_frame())
+    def test_labels_are_no_numbers(self, table):
+        numbers = pl.DataFrame(blobs(), schema=list("abcde"), orient="row")
+        model = KMeans(2, random_state=0).fit(numbers)
+        with pytest.raises(InputError, match="X: there is no column 'a', on which the model was"):
+            model.predict(table)
+        text = numbers.with_columns(b=pl.lit("x"))
+        for other in (text, tacit.Table(text)):
+            with pytest.raises(InputError, match=r"X: column 'b' holds .*, but in fit numbers"):
+                model.predict(other)
+        np.testing.assert_array_equal(model.predict(tacit.Table(numbers)), model.labels_)
+
+    def test_a_frame_of_labels_is_its_table(self, table, frame):
+        model = KMeans(3, random_state=0).fit(table)
+        other = KMeans(3, random_state=0).fit(frame)
+        assert other.schema_ == model.schema_
+        np.testing.assert_array_equal(other.labels_, model.labels_)
+        np.testing.assert_array_equal(other.predict(frame), model.labels_)
+
+    def test_numbers_of_a_table_are_cut(self):
+        heat = np.random.default_rng(0).normal(size=200)
+        data = tacit.Table({"heat": heat, "sky": ["blue", "grey"] * 100})
+        model = KMeans(2, random_state=0).fit(data)
+        assert len(model.schema_["heat"].edges) == 9
+        fine = KMeans(2, discretise={"heat": [0.0]}, random_state=0).fit(data)
+        assert fine.schema_["heat"].edges == (0.0,)
+        assert fine.predict(tacit.Table({"heat": [99.0], "sky": ["blue"]})).shape == (1,)
 
     def test_numbers_that_cannot_be_squared(self):
         with pytest.raises(InputError, match="X: numbers are too large to be squared"):

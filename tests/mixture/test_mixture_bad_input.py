@@ -68,7 +68,9 @@ class TestSettings:
             ({"tol": "small"}, "tol must be"),
             ({"precision": "half"}, "precision must be .*, got 'half'"),
             ({"criterion": "aic"}, "criterion must be one of .*, got 'aic'"),
-            ({"discretise": 4}, "discretise: X is a Table"),
+            ({"discretise": {"nix": 4}}, "discretise: there is no column 'nix'"),
+            ({"absent": "drop"}, "absent must be .*, got 'drop'"),
+            ({"kinds": {"nix": "ordered"}}, "kinds: there is no column 'nix'"),
             ({"random_state": "dice"}, "random_state: 'dice' cannot be used"),
             ({"n_jobs": 0}, "n_jobs must be"),
             ({"n_jobs": 1.5}, "n_jobs must be"),
@@ -90,12 +92,19 @@ class TestSettings:
 
 class TestRecords:
     def test_real_numbers(self, frame):
-        with pytest.raises(InputError, match=r"column 'heat' holds real numbers .* discretise"):
-            NaiveBayesMixture(2).fit(frame.with_columns(heat=0.5))
-        with pytest.raises(InputError, match=r"column 'x1' holds real numbers .* discretise"):
-            NaiveBayesMixture(1).fit([[1, 2.5], [0, 1]])
-        with pytest.raises(InputError, match=r"not a whole number.*discretise"):
-            NaiveBayesMixture(1).fit(sparse.csr_array([[1, 2.5], [0, 1]]))
+        """They are cut by default, and labels as they are if nothing is to be cut."""
+        heat = np.random.default_rng(0).normal(size=frame.height)
+        warm = frame.with_columns(heat=heat)
+        for X in (warm, Table(warm)):
+            mix = NaiveBayesMixture(2, random_state=0).fit(X)
+            assert len(mix.schema_["heat"].edges) == 9
+            assert mix.predict(warm.with_columns(heat=1e9)).shape == (frame.height,)
+        for X in ([[1, 2.5], [0, 1]], sparse.csr_array([[1, 2.5], [0, 1]])):
+            assert NaiveBayesMixture(1).fit(X).schema_["x1"].edges == (1.75,)
+            plain = NaiveBayesMixture(1, discretise=None).fit(X)
+            assert set(plain.schema_["x1"].labels) >= {1.0, 2.5}
+            with pytest.raises(InputError, match=r"X: column 'x1' has 7\.5 at record 0, which"):
+                plain.predict([[0, 7.5]])
 
     @pytest.mark.parametrize("wrong", [np.nan, np.inf])
     @pytest.mark.parametrize("discretise", [None, 2])

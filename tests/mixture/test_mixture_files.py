@@ -125,7 +125,7 @@ def test_what_json_cannot_hold_is_left_out(path):
     mix.fit(make_frame()).save(path)
     loaded = tacit.load(path)
     assert loaded.random_state is None
-    assert loaded.discretise is None
+    assert loaded.discretise == "auto"
     assert loaded.n_clusters == 2
     assert loaded.score(make_frame()) == mix.score(make_frame())  # bins are those of the fit
 

@@ -71,9 +71,12 @@ class TestWarmStart:
 
     def test_other_columns_are_refused(self, table):
         mix = NaiveBayesMixture(4, warm_start=True, random_state=0).fit(table)
+        rest = table.select(table.schema.names[1:])
         with pytest.raises(InputError, match="'column 0'"):
-            mix.fit(table.select(table.schema.names[1:]))
+            mix.set_params(absent="error").fit(rest)
         assert mix.n_features_in_ == 40
+        # By default, what a log does not name is not there.
+        assert mix.set_params(absent=None).fit(rest).probabilities(0)[1].max() < 0.01
 
 
 class TestPartialFit:

@@ -195,9 +195,10 @@ class TestOutput:
         y = rng.integers(0, 2, 400)
         useful = np.where(rng.random(400) < 0.72, y, 1 - y)
         X = np.column_stack((rng.integers(0, 120, 400), useful))
-        assert BestSubset(1).fit(X, y).subset_ == ("x0",)
-        assert BestSubset(1, "corrected").fit(X, y).subset_ == ("x1",)
-        assert BestSubset(1, "penalized").fit(X, y).subset_ == ("x1",)
+        assert BestSubset(1).fit(X, y).subset_ == ("x1",)  # numbers that are many are cut
+        assert BestSubset(1, discretise=None).fit(X, y).subset_ == ("x0",)
+        for criterion in ("corrected", "penalized"):
+            assert BestSubset(1, criterion, discretise=None).fit(X, y).subset_ == ("x1",)
 
     def test_given(self, table):
         best = BestSubset(1, given=["sky"]).fit(table, "rain")
@@ -284,7 +285,8 @@ class TestRefuses:
             ({"given": "sky"}, "given must be a list of columns, got 'sky'"),
             ({"given": ["rain"]}, "given: the target cannot be given"),
             ({"given": ["sky", 1]}, "given: a column is there twice"),
-            ({"discretise": 4}, "discretise: X is a Table"),
+            ({"discretise": {"sky": 4}}, "discretise: column 'sky' holds String, not numbers"),
+            ({"kinds": {"sun": "ordered"}}, "kinds: there is no column 'sun'"),
             ({"n_jobs": 0}, "n_jobs must be"),
         ],
     )
@@ -328,12 +330,14 @@ class TestRefuses:
             BestSubset(2).fit(frame.select(NAMES), y)
 
     def test_real_numbers(self, frame):
-        with pytest.raises(InputError, match=r"column 'heat' holds real numbers .* discretise"):
-            BestSubset(2).fit(frame.with_columns(heat=0.5), "rain")
-        with pytest.raises(InputError, match=r"column 'x1' holds real numbers .* discretise"):
-            BestSubset(1).fit([[1, 2.5], [0, 1]], [0, 1])
-        with pytest.raises(InputError, match="not a whole number"):
-            BestSubset(1).fit(sparse.csr_array([[1, 2.5], [0, 1]]), [0, 1])
+        """They are cut by default."""
+        heat = np.where(frame["rain"] == "yes", 10, 20) + np.random.default_rng(1).random(300)
+        warm = frame.with_columns(heat=heat)
+        for X in (warm, tacit.Table(warm)):
+            best = BestSubset(1).fit(X, "rain")
+            assert best.subset_ == ("heat",)
+        for X in ([[1, 2.5], [0, 1]], sparse.csr_array([[1, 2.5], [0, 1]])):
+            assert BestSubset(1).fit(X, [0, 1]).score_ == pytest.approx(math.log(2))
 
     @pytest.mark.parametrize("wrong", [np.nan, np.inf])
     @pytest.mark.parametrize("discretise", [None, 2])

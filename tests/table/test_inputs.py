@@ -572,7 +572,9 @@ class TestAbsent:
     def test_columns_of_tables_and_frames(self):
         model = Reader().fit(Table(FRAME))
         for X in (FRAME.select("wet"), Table(FRAME.select("wet")), {"wet": [0, 1, 1, 0]}):
-            with pytest.raises(InputError, match="X: there is no column 'sky', on which the model was"):
+            with pytest.raises(
+                InputError, match="X: there is no column 'sky', on which the model was"
+            ):
                 model.read(X)
             read = model.set_params(absent="default").read(X)
             assert labels_of(read) == {"sky": ["grey"] * 4, "wet": [0, 1, 1, 0]}
@@ -594,9 +596,7 @@ class TestAbsent:
         for X in ([["tea"]], [{"tea"}], {"tea": [True]}, Table({"tea": [True]})):
             read = model.read(X)
             assert labels_of(read) == {"bread": [False], "milk": [False], "tea": [True]}
-        with pytest.warns(
-            InputWarning, match="X: 1 item in 2 places were not there in fit .*'rum'"
-        ):
+        with pytest.warns(InputWarning, match=r"X: items that were not there in fit .*'rum'"):
             read = model.read([["rum", "tea"], ["rum"]])
         assert labels_of(read)["tea"] == [True, False]
         with pytest.raises(InputError, match="there is no column 'bread'"):

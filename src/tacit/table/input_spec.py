@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -15,8 +16,6 @@ from tacit.schema.types import parse_type
 from tacit.table.schema_json import pack_schema, unpack_schema, write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from tacit.schema import Kind
@@ -158,7 +157,10 @@ class InputSpec:
         cls, origin: Origin, names: Any, numbers: dict[int, Numbers], schema: Schema
     ) -> InputSpec:
         """Put together what a file says of columns of numbers and of those that have labels."""
-        fine = all(isinstance(name, str) for name in names) and 0 < len(set(names)) == len(names)
+        fine = len(names) == len(schema) + len(numbers) > 0 and all(
+            isinstance(name, str) for name in names
+        )
+        fine = fine and len(set(names)) == len(names)
         rest = [name for k, name in enumerate(names) if k not in numbers] if fine else None
         if (
             rest is None
@@ -179,9 +181,32 @@ def _read_numbers(dtype: Any, kind: Any) -> Numbers:
     return Numbers(str(dtype), kind)
 
 
-def array_names(n_columns: int) -> list[str]:
-    """Return what columns of arrays are called, as scikit-learn does it."""
-    return [f"x{position}" for position in range(n_columns)]
+class _ArrayNames(Sequence[str]):
+    """Names that are made when they are asked for: a sparse array may have any number."""
+
+    def __init__(self, positions: range) -> None:
+        self._positions = positions
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @overload
+    def __getitem__(self, key: int) -> str: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[str]: ...
+    def __getitem__(self, key: int | slice) -> str | Sequence[str]:
+        if isinstance(key, slice):
+            return _ArrayNames(self._positions[key])
+        return f"x{self._positions[key]}"
+
+
+def array_names(n_columns: int) -> Sequence[str]:
+    """Return what columns of arrays are called, as scikit-learn does it.
+
+    >>> list(array_names(3))
+    ['x0', 'x1', 'x2']
+    """
+    return _ArrayNames(range(n_columns))
 
 
 def note_names(estimator: Any, names: Sequence[str] | NDArray[Any]) -> None:

@@ -117,7 +117,7 @@ class Inputs:
             origin, given = _take(estimator, X, reset=True)
             found = given.columns if origin == "frame" else array_names(given.shape[1])
             inputs = cls(origin, given, found, y=y, target_name=name)
-        inputs.kinds = check_kinds(kinds, list(inputs.names))
+        inputs.kinds = check_kinds(kinds, inputs.names)
         if origin_frame := isinstance(inputs.data, pl.DataFrame):
             inputs.data = as_kinds(inputs.data, inputs.kinds)
         if inputs.n_records == 0 or (origin_frame and inputs.data.width == 0):
