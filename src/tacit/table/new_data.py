@@ -37,8 +37,8 @@ def baskets_table(X: Any, spec: InputSpec) -> Table:
         shown = ", ".join(repr(item) for item in list(unknown)[:_NAMED])
         more = ", …" if len(unknown) > _NAMED else ""
         warnings.warn(
-            f"X: {len(unknown):,} item{'s' * (len(unknown) > 1)} in {sum(unknown.values()):,} "
-            f"places were not there in fit and are passed over: {shown}{more}",
+            f"X: items that were not there in fit are passed over: {shown}{more} "
+            f"({len(unknown):,} of them, {sum(unknown.values()):,} times)",
             InputWarning,
             stacklevel=5,
         )

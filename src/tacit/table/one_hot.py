@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["OneHot", "fit_one_hot", "number_rows", "read_one_hot"]
 
 _SPARSE_BELOW = 1 / 8  # products of dense rows are that much faster than those of sparse ones
+_NUMBERS = Numbers()  # one for all columns, so that what is found out of it is found out once
 _AS_NUMBERS = frozenset({(False, True), (0, 1)})  # labels that are numbers as they stand
 
 
@@ -214,9 +215,7 @@ def _width(domain: Domain) -> int:
 
 def _table_domain(labels: Labels) -> Domain:
     """Return what a column of a Table becomes: numbers that mean numbers stay what they are."""
-    if labels.is_numeric and labels.kind == "numeric" and labels.items not in _AS_NUMBERS:
-        return Numbers()
-    return labels
+    return _NUMBERS if labels.is_numeric and labels.kind == "numeric" else labels
 
 
 def _label_numbers(labels: Labels, domain: Domain, name: str) -> tuple[Any, Any]:
@@ -369,7 +368,7 @@ def _array(given: Any) -> Any:
 
 def _series_numbers(series: pl.Series) -> NDArray[np.float64]:
     """Return a numeric column as float64; a missing value is an error that says where."""
-    if not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
+    if series.dtype != pl.Null and not (series.dtype.is_numeric() or series.dtype == pl.Boolean):
         raise InputError(f"X: column {series.name!r} holds {series.dtype}, but in fit numbers")
     if series.null_count():
         row = int(series.is_null().arg_max() or 0)

@@ -15,7 +15,8 @@ from tacit.network.dependency_tree.layout import Layout
 from tacit.network.inference.records import without_missing
 from tacit.network.structure.columns import Columns
 from tacit.table.input_spec import InputSpec, Numbers
-from tacit.table.inputs import Inputs
+from tacit.table.inputs import Inputs, is_baskets
+from tacit.table.new_data import baskets_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -144,6 +145,9 @@ def read_records(
 
     `unseen` says what to do with labels that were not there in fit.
     """
+    if layout.presence is not None:
+        X = baskets_table(X, layout.presence) if is_baskets(X, known=True) else X
+        absent = absent or "default"
     inputs = Inputs.read(estimator, X, layout.spec, absent=absent)
     numbers, table = inputs.mixed(unseen=unseen, missing=True, n_jobs=n_jobs)
     weights = None if table is None else table.weights

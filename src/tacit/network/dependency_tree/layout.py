@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,6 +49,14 @@ class Layout:
         if self.schema is not None:
             arities[~self.numeric] = self.schema.arities
         return arities
+
+    @cached_property
+    def presence(self) -> InputSpec | None:
+        """The columns without labels for missing values, if they are those of baskets or a log."""
+        if self.schema is None or self.numeric.any():
+            return None
+        plain = InputSpec.of_schema(self.schema, self.spec.origin)
+        return plain if plain.presence else None
 
     def position(self, column: Any, argument: str = "column") -> int:
         """Return the position of a column given by name or position."""

@@ -1,0 +1,1 @@
+"""Cuts of numbers: which default holds on records that it has not seen."""
