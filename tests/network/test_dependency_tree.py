@@ -159,6 +159,24 @@ def test_a_table_with_numbers_is_what_its_frame_is(kinds, missing, tmp_path):
     assert table.marginals({"age": 12})["kind"]["a"] > 0.8
 
 
+@pytest.mark.parametrize("missing", ["state", "ignore"])
+def test_baskets(missing, tmp_path):
+    baskets = [["bread", "milk"], ["milk"], ["beer", "bread", "milk"], ["beer"]] * 10
+    table = Table.from_baskets(baskets)
+    tree = DependencyTree(missing=missing).fit(baskets)
+    tree.save(tmp_path / "tree.tacit")
+    expected = DependencyTree(missing=missing).fit(table).score_samples(table)
+    for asked in (tree, tacit.load(tmp_path / "tree.tacit")):
+        assert_allclose(asked.score_samples(baskets), expected)
+        assert_allclose(asked.score_samples([["milk"]]), expected[1:2])
+        assert_allclose(asked.score_samples({"milk": [True]}), expected[1:2])  # the rest is absent
+        with pytest.warns(tacit.errors.InputWarning, match="'cider'"):
+            assert_allclose(asked.score_samples([{"cider", "milk"}]), expected[1:2])
+    strict = DependencyTree(missing=missing, absent="error").fit(baskets)
+    with pytest.raises(InputError, match="there is no column 'beer'"):
+        strict.score_samples({"milk": [True], "bread": [False]})
+
+
 def test_missing_numbers_of_tables():
     frame = mixed().with_columns(size=pl.when(pl.col("age") > 25).then("size"))
     for X in (frame, Table(frame)):

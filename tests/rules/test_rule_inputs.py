@@ -49,6 +49,28 @@ def test_an_output_is_called_what_its_series_is():
         assert BoostedRulesRegressor(2).fit(FRAME, unnamed).to_text().startswith("numbers: y\n")
 
 
+@pytest.mark.parametrize("estimator", CLASSIFIERS)
+def test_baskets(estimator):
+    baskets = [["bread", "milk"], ["milk"], ["beer", "bread", "milk"], ["beer"]] * 10
+    y = ["x", "y", "x", "y"] * 10
+    model = estimator().fit(baskets, y)
+    assert model.predict(baskets).tolist() == y
+    assert model.predict([["bread"], ["milk"]]).tolist() == ["x", "y"]
+    assert model.predict({"bread": [True, False]}).tolist() == ["x", "y"]  # the rest is absent
+    with pytest.warns(tacit.errors.InputWarning, match="'cider'"):
+        assert model.predict([{"bread", "cider"}]).tolist() == ["x"]
+    told = model.explain([["bread", "milk"]])
+    assert str(told) == str(model.explain({"bread": [True], "milk": [True], "beer": [False]}))
+
+
+def test_one_basket_is_explained():
+    model = BoostedRulesClassifier(5).fit([["a", "b"], ["b"], ["a"], ["c"]] * 5, [1, 0, 1, 0] * 5)
+    for record in (["a", "b"], {"a", "b"}, [["a", "b"]], {"a": True, "b": True}):
+        assert model.explain(record).decision == model.explain({"a": [True], "b": [True]}).decision
+    with pytest.raises(InputError, match="X must be one record, got 2"):
+        model.explain([["a"], ["b"]])
+
+
 def test_one_record_with_values_of_numpy():
     model = BoostedRulesClassifier(5).fit(FRAME, Y)
     plain = {"d": dt.date(2026, 1, 5), "a": 1.0, "t": "v"}

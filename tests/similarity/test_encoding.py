@@ -319,12 +319,26 @@ def test_numbers_of_tables_frames_and_arrays_are_the_same(numbers):
     assert len({encoding.names for encoding, _ in fitted}) == 1
     for encoding, encoded in fitted:
         assert np.array_equal(dense(encoded), X)
-        # What is read has the columns of numbers of fit: a Table whose only numbers are 0 and 1
-        # has labels, which no other number is.
         assert np.array_equal(dense(encoding.transform(Table(frame))), X)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             assert np.array_equal(dense(encoding.transform(X)), X)
+
+
+def test_numbers_that_were_0_and_1_in_fit_may_be_others_later():
+    data = {"n": [0, 1, 1], "town": ["a", "b", "b"]}
+    for X in (data, Table(data)):
+        encoding, _ = OneHot.fit(X)
+        later = {"n": [2, 0], "town": ["a", "b"]}
+        for new in (later, Table(later)):
+            assert dense(encoding.transform(new)).tolist() == [[2, 1, 0], [0, 0, 1]]
+
+
+def test_columns_of_nothing():
+    encoding, _ = OneHot.fit(PEOPLE)
+    for new in (PEOPLE | {"age": [None] * 4}, Table(PEOPLE | {"age": [None] * 4})):
+        with pytest.raises(InputError, match="column 'age' has a missing value at row 0"):
+            encoding.transform(new)
 
 
 def test_missing_numbers_of_tables_are_named():

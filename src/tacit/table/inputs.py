@@ -416,8 +416,13 @@ def _without(X: Any, name: str | None) -> Any:
     return X
 
 
-def one_record(X: Any) -> Any:
-    """Return one record as something with one row: a row of an array, or names with values."""
+def one_record(X: Any, *, presence: bool = False) -> Any:
+    """Return one record as something with one row: a row of an array, or names with values.
+
+    With `presence` it may be a basket, or a list of one.
+    """
+    if presence and isinstance(X, list | tuple | set | frozenset) and X:
+        X = [X] if all(isinstance(item, str) for item in X) else X
     if nw.dependencies.is_pandas_series(X) and all(isinstance(key, str) for key in X.index):
         X = X.to_dict()
     if _is_mapping(X):
@@ -425,6 +430,8 @@ def one_record(X: Any) -> Any:
         n_records = len(next(iter(X.values()), ()))
     elif isinstance(X, Table):
         n_records = X.n_records
+    elif presence and is_baskets(X, known=True):
+        n_records = len(X)
     elif is_frame(X):
         n_records = as_frame(X, "X")[0].height
     else:

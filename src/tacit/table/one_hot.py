@@ -221,6 +221,8 @@ def _table_domain(labels: Labels) -> Domain:
 def _label_numbers(labels: Labels, domain: Domain, name: str) -> tuple[Any, Any]:
     """Return for each label which of the columns of numbers it is about, or -1, and the number."""
     if isinstance(domain, Numbers):
+        if labels.dtype == "Null":
+            return np.zeros(len(labels), np.int64), np.full(len(labels), np.nan)
         if not (labels.is_numeric or labels.dtype == "Boolean"):
             raise InputError(f"X: column {name!r} holds {labels.dtype}, but in fit numbers")
         return np.zeros(len(labels), np.int64), labels.numbers

@@ -177,7 +177,8 @@ class BoostedRules(RuleModel):
         Explanation
         """
         check_is_fitted(self)
-        columns, n_jobs = self._read_columns(one_record(X)), count_jobs(self.n_jobs)
+        record = one_record(X, presence=self._features.spec.presence)
+        columns, n_jobs = self._read_columns(record), count_jobs(self.n_jobs)
         decisions = self.rules_.arrays.score(columns, n_jobs)
         _, covering = self.rules_.arrays.cover(columns, n_jobs)
         scores = zip(self._labels(), decisions[0].tolist(), strict=True)
