@@ -90,7 +90,7 @@ wrong = {
     "format": (lambda path: read(path, format="CSV"), "format must be", "csv"),
     "model": (
         lambda _: table().conform(Table({"Age": [1, 2]}).schema),
-        "the model was fitted on it",
+        "on which the model was fitted",
         "age",
     ),
     "parents": (

@@ -33,15 +33,16 @@ class TestSummary:
     def test_columns(self, run, visits, visits_file):
         lines = run("summary", visits_file, "--columns").stdout.splitlines()
         [region] = [line.split() for line in lines if line.startswith("region")]
-        assert region == ["region", "4", "south", "38.4%"]
-        assert sum(line.endswith("%") for line in lines) == visits.n_columns
+        reason = ["text", "without", "an", "order"]
+        assert region == ["region", "categorical", "4", "south", "38.4%", "–", *reason]
+        names = [line.split()[0] for line in lines if line]
+        assert names[-visits.n_columns :] == list(visits.schema.names)
 
     def test_columns_json(self, run, mixed, mixed_file):
-        details = json.loads(run("summary", mixed_file, "--columns", "--json").stdout)[
-            "column_details"
-        ]
+        details = json.loads(run("summary", mixed_file, "--columns", "--json").stdout)["details"]
         assert [d["name"] for d in details] == list(mixed.schema.names)
-        assert [d["arity"] for d in details] == [3, 2, 3, 2, 2]
+        assert [d["kind"] for d in details] == [column.kind for column in mixed.schema]
+        assert [d["labels"] for d in details] == [3, 2, 3, 2, 2]
         assert [d["default"] for d in details] == [2, False, "Ulm", "z", 7]
         one_way = mixed.one_way()
         for detail in details:
@@ -281,7 +282,7 @@ class TestFormats:
         table = tacit.read_csv(path, separator=";", header=False, null_values=["?"])
         printed = json.loads(run("summary", path, *options, "--columns", "--json").stdout)
         assert printed["missing_columns"] == 1
-        assert [d["name"] for d in printed["column_details"]] == list(table.schema.names)
+        assert [d["name"] for d in printed["details"]] == list(table.schema.names)
         name = table.schema.names[1]
         counted = json.loads(run("count", path, name, *options, "--json").stdout)
         assert {cell["labels"][0]: cell["count"] for cell in counted["counts"]} == {
@@ -336,7 +337,7 @@ class TestOutput:
         assert json.loads(shown.stdout)["records"] == 20_000
 
     def test_help_tells_the_json(self, run):
-        assert "column_details" in run("summary", "--help").stdout
+        assert "details, a list" in run("summary", "--help").stdout
         assert "counts" in run("count", "-h").stdout
         assert "expected" in run("pairs", "-h").stdout
 

@@ -106,7 +106,8 @@ def test_a_table_is_taken_as_it_is():
     [
         (Labels([1, 2, 7], "Int64"), True),
         (Labels([1, 2, 7, None], "UInt8"), True),
-        (Labels([1.0, 2.0, 3.5], "Float64"), True),
+        (Labels([1.0, 2.0, 3.0], "Float64"), True),
+        (Labels([1.0, 2.0, 3.5], "Float64"), 2),  # which never have a child for each
         (Labels([1, 2, 7], "Int64", kind="categorical"), False),
         (Labels([1, 2], "Int64"), False),  # two labels have no threshold but one
         (Labels(["a", "b", "c"], "String"), False),

@@ -92,7 +92,7 @@ class TestByHand:
     def test_numbers_have_thresholds_whatever_splits_there_are(self, splits):
         """A child for each of many numbers would tell everything apart, and say nothing."""
         x = np.random.default_rng(0).normal(size=200)
-        for form in ({"x": x}, sparse.csr_array(x[:, None])):
+        for form in ({"x": x}, sparse.csr_array(x[:, None]), Table({"x": x})):
             model = DecisionTreeClassifier("entropy", splits=splits).fit(form, x > 0.5)
             assert model.n_leaves_ == 2
             assert model.nodes_.complete.tolist() == [0, 0, 0]

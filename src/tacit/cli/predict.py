@@ -94,14 +94,13 @@ def predict(
     if hasattr(fitted, "n_jobs"):
         fitted.n_jobs = source.n_jobs
     ask = Prediction(fitted, recommends, proba, top, column)
+    naming = _naming(source.path, tolerant=hasattr(fitted, "absent"))
     if source.partitioned:
-        n = write_frames(ask.over(source), output)
+        with naming:
+            n = write_frames(ask.over(source), output)
     else:
         records = _read(source, fitted)
-        with (
-            working(f"predicting {records.shape[0]:,} records"),
-            _naming(source.path, tolerant=hasattr(fitted, "absent")),
-        ):
+        with working(f"predicting {records.shape[0]:,} records"), naming:
             frame = ask.frame(records)
         n = write_frames([frame], output)
     if output is not None:

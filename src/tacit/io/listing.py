@@ -26,7 +26,7 @@ _KINDS = {
     "ipc": "Arrow IPC",
     "csv": "CSV",
     "tsv": "TSV",
-    "data": "CSV without a header",
+    "data": "CSV",
     "tacit": "a .tacit file",
 }
 

@@ -56,10 +56,10 @@ _READERS: dict[str, Callable[..., Any]] = {
 }
 _SUFFIXES = {
     "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
-    "dat": "baskets", "basket": "baskets", "jsonl": "ndjson", "xlsx": "excel",
+    "dat": "baskets", "basket": "baskets", "jsonl": "ndjson", "xlsx": "excel", "test": "data",
 }  # fmt: skip
 _NO_SUFFIX = ("msweb", "excel", "sql")  # kinds that no file's name ends in
-FORMAT_OPTIONS: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}, "data": {"header": False}}
+FORMAT_OPTIONS: dict[str, dict[str, Any]] = {"tsv": {"separator": "\t"}}
 
 
 def read(
@@ -72,7 +72,7 @@ def read(
     """Read a file into a Table; the end of its name says how.
 
     ==================================  =============================================
-    .csv, .tsv, .data                   :func:`read_csv`; a .data file has no header
+    .csv, .tsv, .data, .test            :func:`read_csv`
     .parquet, .pq                       Parquet, with the options of :func:`read_csv`
     .arrow, .ipc, .feather              Arrow IPC, likewise
     .ndjson, .jsonl                     an object of JSON a line, likewise

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.schema import Schema
+    from tacit.schema import Labels, Schema
     from tacit.table import Table
 
 __all__ = ["NUMBERS", "Coding", "number_columns", "ordered_columns", "table_coding"]
@@ -45,17 +45,28 @@ def number_columns(schema: Schema, least: int = 1) -> NDArray[np.bool_]:
 
 
 def ordered_columns(schema: Schema) -> NDArray[np.uint8]:
-    """Return which columns are split at thresholds: ordered ones of three labels or more."""
+    """Return which columns are split at thresholds: ordered ones of three labels or more.
+
+    Whole numbers may have a child for each, as labels have; real numbers never do.
+    """
     flags = np.zeros(len(schema), np.uint8)
     if schema.two_valued:
         return flags
-    known: dict[int, bool] = {}
+    known: dict[int, int] = {}
     for column in np.flatnonzero(schema.arities > 2).tolist():
         labels = schema.labels[column]
         if id(labels) not in known:
-            known[id(labels)] = labels.kind in ("numeric", "ordered")
+            known[id(labels)] = NUMBERS if _real(labels) else labels.kind in ("numeric", "ordered")
         flags[column] = known[id(labels)]
     return flags
+
+
+def _real(labels: Labels) -> bool:
+    """Return whether labels are numbers that are not all whole."""
+    if not labels.is_numeric or labels.kind != "numeric":
+        return False
+    numbers = labels.numbers[: labels.missing]
+    return not bool((numbers == np.floor(numbers)).all())
 
 
 def table_coding(table: Table, *, numbers: bool) -> Coding:
