@@ -329,6 +329,23 @@ def test_nominal_columns_of_numbers():
         fit(X, kinds={"x1": "nominal"})
 
 
+def test_kinds_that_are_boolean_have_two_values():
+    three = np.array([[0.0], [1.0], [5.0], [0.0]])
+    table = Table({"x0": [0, 1, 5, 0]})
+    for X3 in (
+        three,
+        sparse.csr_array(three),
+        {"x0": [0, 1, 5, None]},
+        table,
+        {"x0": list("abcc")},
+    ):
+        with pytest.raises(InputError, match="kinds: column 'x0' has 3 labels, not two"):
+            fit(X3, kinds={"x0": "boolean"})
+    two = three.clip(0, 1)
+    for X2 in (two, sparse.csr_array(two), {"x0": [0, 1, None]}, {"x0": ["a", "b", "b"]}):
+        assert fit(X2, kinds={"x0": "boolean"})[0].kinds.tolist() == [1]
+
+
 def test_labels_that_kinds_call_ordered():
     sizes = pl.DataFrame({"size": ["a", "c", "b", None]})
     for frame in (sizes, Table(sizes)):

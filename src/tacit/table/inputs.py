@@ -40,6 +40,7 @@ from tacit.table.kinds import as_kinds, check_kinds
 from tacit.table.new_data import baskets_table, frame_by_name, known_columns
 from tacit.table.number_columns import (
     NumberColumns,
+    check_booleans,
     frame_columns,
     frame_domain,
     matrix_columns,
@@ -247,11 +248,11 @@ class Inputs:
                 domains = _array_domains(self.names, self.kinds)
                 self.spec = InputSpec.of_domains(self.origin, self.names, domains)
             _refuse_labels(self.spec)
-            return matrix_columns(data)
+            return check_booleans(matrix_columns(data), self.spec, self.kinds)
         if self.spec is None:
             found = [frame_domain(s, self.kinds.get(s.name)) for s in data.iter_columns()]
             self.spec = InputSpec.of_domains(self.origin, self.names, found)
-        return frame_columns(data, self.spec)
+        return check_booleans(frame_columns(data, self.spec), self.spec, self.kinds)
 
     def mixed(
         self,

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from tacit.table.input_spec import Domain, InputSpec
     from tacit.table.table import Table
 
-__all__ = ["NumberColumns", "matrix_columns", "frame_columns", "frame_domain", "table_columns"]
-__all__ += ["series_numbers", "table_domain"]
+__all__ = ["NumberColumns", "check_booleans", "frame_columns", "frame_domain", "matrix_columns"]
+__all__ += ["series_numbers", "table_columns", "table_domain"]
 
 UNSEEN = -2.0  # equal to no label's number
 _TEXT = (pl.String, pl.Categorical, pl.Enum)
@@ -67,6 +67,19 @@ def _all_listed(values: NDArray[np.float64]) -> NumberColumns:
     n, m = values.shape
     starts = np.arange(n + 1, dtype=np.int64) * m
     return NumberColumns(m, starts, None, values.reshape(-1), np.zeros(n))
+
+
+def check_booleans(columns: NumberColumns, spec: InputSpec, kinds: Any) -> NumberColumns:
+    """Return the columns of fit, if those that the caller calls boolean have two values at most."""
+    for name in [name for name, kind in (kinds or {}).items() if kind == "boolean"]:
+        column = spec.position(name)
+        values = columns.values[slice(*columns.indptr[column : column + 2])]
+        if len(values) < columns.n_records:
+            values = np.append(values, columns.unlisted[column])
+        n = len(np.unique(values[~np.isnan(values)]))
+        if n > 2:
+            raise InputError(f"kinds: column {name!r} has {n:,} labels, not two")
+    return columns
 
 
 # Arrays
