@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 from scipy import sparse
 
 from tacit import InputError, Table
+from tacit.scale import partition
 from tacit.schema import Labels, Schema
 from tacit.table.cuts import cut_schema, with_edges
 from tacit.table.discretise import Auto, apply_cuts, bins_of
@@ -72,6 +73,8 @@ def test_a_table_that_is_cut_is_the_table_of_bins(spec, frame, weighted):
     kept = table.values.copy()
     expected = Table(frame, discretise=spec, target=target, weights=weights)
     assert_same_table(table.cut(spec, target=target), expected)
+    parts = partition(table, min(3, frame.height)).cut(spec, target=target)
+    assert_same_table(parts.collect(), expected)
     np.testing.assert_array_equal(table.values, kept)
     assert table.schema == Table(frame).schema
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 
 from tacit.errors import InputError, no_column
 from tacit.schema import Schema
+from tacit.statistic import Statistic
 from tacit.table.discretise import FEW, MDL, Auto, Edges, as_spec, bins_of, count_points, cut_points
 from tacit.table.gateway import check_target
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.schema import Kind
+    from tacit.statistic import Partition
     from tacit.table.records import Records
 
 __all__ = [
@@ -158,25 +161,26 @@ def cut_schema(
     specs = _specs(schema, discretise, position)
     if not specs:
         return schema
-    if hasattr(table, "with_weights"):
-        table = table.with_weights(None)  # as for frames, whose records are cut one by one
-    singles = table.one_way()
+    all_counts = table.reduce(_LabelCounts())
     by_class: Any = None
     if any(isinstance(spec, MDL) for spec in specs.values()):
         if position is None and classes is None:
             raise InputError("discretise='mdl' needs target, the column to tell apart")
         if classes is None:
             check_target(schema, position)
-        by_class = table.two_way(position).counts.T if classes is None else _counts(table, classes)
+        counted = classes is None
+        by_class = table.reduce(_LabelCounts(position)) if counted else _counts(table, classes)
     labels, defaults = list(schema.labels), schema.defaults.copy()
     for column, spec in specs.items():
-        old, counts = schema.labels[column], singles.array(column)
+        old = schema.labels[column]
+        cells = slice(schema.cells[column], schema.cells[column + 1])
+        counts = all_counts[cells]
         known: Any = counts[: old.missing]
         few = 0 < np.count_nonzero(known) < 3
         if few and not isinstance(discretise, Mapping) and not isinstance(spec, Auto | Edges):
             continue
         if isinstance(spec, MDL):
-            known = by_class[schema.cells[column] : schema.cells[column + 1]][: old.missing]
+            known = by_class[cells][: old.missing]
         points = count_points(old.numbers[: old.missing], known, spec)
         if points is None:
             continue
@@ -186,6 +190,29 @@ def cut_schema(
     if all(new is old for new, old in zip(labels, schema.labels, strict=True)):
         return schema
     return Schema(schema.names, labels, defaults)
+
+
+@dataclass(frozen=True)
+class _LabelCounts(Statistic["NDArray[Any]"]):
+    """How many records have each label, or each label with each of a target.
+
+    Weights do not matter to them, as they do not to cuts of frames.
+    """
+
+    target: int | None = None
+
+    def partial(self, partition: Partition) -> NDArray[Any]:
+        """Count those of a partition."""
+        records = partition.records.with_weights(None)
+        if self.target is not None:
+            pairs = records.two_way(self.target, n_jobs=partition.n_jobs)
+            return np.ascontiguousarray(pairs.counts.T)
+        return np.array(records.one_way(n_jobs=partition.n_jobs).counts)
+
+    def merge(self, one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+        """Add up."""
+        total: NDArray[Any] = one + other
+        return total
 
 
 def _counts(table: Any, classes: NDArray[Any]) -> NDArray[np.int64]:
