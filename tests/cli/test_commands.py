@@ -35,14 +35,16 @@ class TestSummary:
         [region] = [line.split() for line in lines if line.startswith("region")]
         reason = ["text", "without", "an", "order"]
         assert region == ["region", "categorical", "4", "south", "38.4%", "–", *reason]
-        names = [line.split()[0] for line in lines if line]
-        assert names[-visits.n_columns :] == list(visits.schema.names)
+        listed = lines[lines.index(next(x for x in lines if x.startswith("region"))) :]
+        assert [x.split("  ")[0] for x in listed] == list(visits.schema.names)
 
     def test_columns_json(self, run, mixed, mixed_file):
         details = json.loads(run("summary", mixed_file, "--columns", "--json").stdout)["details"]
         assert [d["name"] for d in details] == list(mixed.schema.names)
         assert [d["kind"] for d in details] == [column.kind for column in mixed.schema]
-        assert [d["labels"] for d in details] == [3, 2, 3, 2, 2]
+        assert [d["labels"] for d in details] == [3, 2, 2, 2, 2]
+        missing = [d["missing_fraction"] for d in details]
+        assert missing == pytest.approx([0, 0, 1 / 5.5, 0, 0])
         assert [d["default"] for d in details] == [2, False, "Ulm", "z", 7]
         one_way = mixed.one_way()
         for detail in details:

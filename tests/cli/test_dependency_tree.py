@@ -79,16 +79,13 @@ def test_output(run, tree, visits_file, tmp_path):
 
 def test_numbers_and_labels(run, fish_file):
     frame = pl.read_csv(fish_file)
+    kinds = {"fins": "numeric"}
     for options, model in [
         ([], tacit.DependencyTree()),
-        (["--numeric", "all"], tacit.DependencyTree(numeric="all")),
-        (["--numeric", "fins"], None),
+        (["--kinds", "fins=numeric"], tacit.DependencyTree(kinds=kinds)),
         (["--discretise", 4, "--smoothing", 2], tacit.DependencyTree(discretise=4, smoothing=2)),
     ]:
         result = run("dependency-tree", fish_file, *options, "--json")
-        if model is None:
-            assert "'size' holds real numbers" in result.stderr
-            continue
         printed = json.loads(result.stdout)
         assert printed["log_likelihood"]["train"] == pytest.approx(model.fit(frame).score(frame))
 
@@ -96,10 +93,11 @@ def test_numbers_and_labels(run, fish_file):
 def test_numbers_are_named(run, fish_file, tmp_path):
     path = tmp_path / "numbers.csv"
     pl.read_csv(fish_file).drop("kind").write_csv(path)
-    printed = run("dependency-tree", path, "--numeric", "all").stdout
+    assert "3, 2 of numbers" in run("dependency-tree", path).stdout
+    printed = run("dependency-tree", path, "--kinds", "fins=numeric").stdout
     assert "3, 3 of numbers" in printed
-    printed = run("dependency-tree", path, "--numeric", "size", "--numeric", "weight").stdout
-    assert "3, 2 of numbers" in printed
+    printed = run("dependency-tree", path, "--kinds", "size=categorical").stdout
+    assert "3, 1 of numbers" in printed
 
 
 def test_weights(run, fish_file, tmp_path):
@@ -184,8 +182,9 @@ def test_saved_trees_of_labels_predict(run, tree, visits, visits_file, tmp_path)
         (["--epsilon", -1], "--epsilon must be a finite number of at least 0"),
         (["--initial-sample", 1], "--initial-sample must be a whole number of at least 2"),
         (["--smoothing", -1], "--smoothing must be a finite number of at least 0"),
-        (["--numeric", "sighs"], "--numeric: there is no column 'sighs'"),
-        (["--numeric", "kind"], "--numeric: column 'kind' holds String"),
+        (["--kinds", "Size=numeric"], "--kinds: there is no column 'Size'; did you mean 'size'?"),
+        (["--kinds", "kind=numeric"], "--kinds: column 'kind' is no number at record 0"),
+        (["--kinds", "size=big"], "--kinds: column 'size' must be one of numeric, ordered"),
         (["-o", "no/x.svg"], "--output: the folder 'no' does not exist"),
     ],
 )
@@ -198,7 +197,7 @@ def test_what_cannot_be_used_is_one_line(run, fish_file, options, message):
     [
         (["--algorithm", "quick"], "--algorithm"),
         (["-o", "x.doc"], "--output"),
-        (["--numeric", "all", "--numeric", "size"], "--numeric"),
+        (["--kinds", "size"], "--kinds"),
     ],
 )
 def test_wrong_options(run, fish_file, options, message):

@@ -1,4 +1,4 @@
-"""Numbers are cut into bins from the command line when asked for, and only then."""
+"""Numbers are cut into bins from the command line as asked for; a table holds them as they are."""
 
 from __future__ import annotations
 
@@ -40,10 +40,12 @@ def test_bins_are_those_of_the_library(run, people, options, spec, target):
     assert len(expected) > 1
 
 
-def test_real_numbers_are_refused_unless_cut(run, people):
-    result = run("summary", people)
-    assert result.exit_code == 1
-    assert "column 'age' holds real numbers" in result.stderr
+def test_real_numbers_are_labels_unless_cut(run, people):
+    printed = json.loads(run("count", people, "age", "--json").stdout)
+    counts = {cell["labels"][0]: cell["count"] for cell in printed["counts"]}
+    assert counts == {23.5: 1, 31.25: 1, 44.0: 1, 55.5: 1, 19.5: 1}
+    details = json.loads(run("summary", people, "--columns", "--json").stdout)["details"]
+    assert [d["kind"] for d in details] == ["numeric", "numeric", "categorical"]
 
 
 @pytest.mark.parametrize("given", [["age=2", "3"], ["3", "age=2"], ["2", "3"]])

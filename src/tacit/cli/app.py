@@ -98,10 +98,11 @@ def _import_command(name: str) -> Any:
 def _name_option(problem: str, command: Any) -> str:
     """Let a message speak of options where it names Python arguments.
 
-    These are the word that it begins with, and words with an underscore.
+    These are the word that it begins with, also after a file, and words with an underscore.
     """
     options = {p.name: max(p.opts, key=len) for p in command.params if p.opts[0].startswith("-")}
     first, rest = re.match(r"(\w*)(.*)", problem, re.DOTALL).groups()  # type: ignore[union-attr]
+    rest = re.sub(r"(?<=: )\w+(?=:)", lambda m: options.get(m[0], m[0]), rest, count=1)
     if rest[:1] in (" ", ":", ",", "[", "="):
         first = options.get(first) or _ARGUMENTS.get(first, first)
     return first + re.sub(r"(?<![\w'-])[a-z]+(?:_[a-z]+)+", lambda m: options.get(m[0], m[0]), rest)

@@ -96,7 +96,7 @@ class Source:
         if (name := self.options.get("weights")) is None:
             return numbers
         if name not in numbers.schema.names:
-            raise InputError(f"--weights: there is no column {name!r}")
+            raise no_column("--weights", name, numbers.schema.names)
         column = numbers.select([name]).to_frame("polars").get_column(name)
         rest = [other for other in numbers.schema.names if other != name]
         return numbers.select(rest).with_weights(column.to_numpy())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tacit.errors import InputError
+from tacit.errors import InputError, no_column
 from tacit.io.opening import naming
 from tacit.machine import count_jobs
 from tacit.table import Table
@@ -74,7 +74,7 @@ def _item_names(names: Any, read_frame: Callable[..., pl.DataFrame]) -> pl.DataF
     if isinstance(source, pl.DataFrame):
         for column in (item, name):
             if column not in source.columns:
-                raise InputError(f"names: there is no column {column!r}")
+                raise no_column("names", column, source.columns)
         frame = source.select(item, name)
     else:
         frame = read_frame(source, columns=[item, name], argument="names")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from tacit.errors import FileError, InputError
+from tacit.errors import FileError, InputError, no_column
 from tacit.io.opening import POLARS_ERRORS, first_line, naming, on_disk
 from tacit.table import Table
 
@@ -56,7 +56,7 @@ def _some(
         raise FileError(path, "holds no records")
     for name in columns or ():
         if name not in frame.columns:
-            raise InputError(f"{path}: {argument}: there is no column {name!r}")
+            raise no_column(f"{path}: {argument}", name, frame.columns)
     return frame if columns is None else frame.select(columns)
 
 

@@ -71,7 +71,7 @@ class TabularFile(ABC):
         names = list(self.schema) if columns is None else list(columns)
         for name in names:
             if name not in self.schema:
-                raise InputError(f"{argument}: there is no column {name!r}")
+                raise no_column(argument, name, self.schema)
 
         def read() -> pl.DataFrame:
             frame = self.whole(names)

@@ -17,26 +17,28 @@ and for other data, which are read as those of fit were::
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals as nw
 import numpy as np
 import polars as pl
+from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from tacit.errors import InputError, InputWarning, no_column, refuse_partitions
-from tacit.machine import check_fits
 from tacit.schema import Labels, Schema
-from tacit.table.containers import array_columns, as_frame, is_frame, is_sparse
+from tacit.table.arrays import array_frame, check_finite, naming_x, numbers_or_frame, sparse_table
+from tacit.table.build import Parts
+from tacit.table.containers import as_frame, is_frame, is_sparse
 from tacit.table.cuts import cut_table, find_cuts
 from tacit.table.discretise import Edges
 from tacit.table.gateway import check_absent, check_weights
 from tacit.table.input_spec import InputSpec, Numbers, Origin, array_names, note_names
 from tacit.table.kinds import as_kinds, check_kinds
+from tacit.table.matrices import sparse_numbers
 from tacit.table.new_data import baskets_table, frame_by_name, known_columns
 from tacit.table.number_columns import (
     NumberColumns,
@@ -242,7 +244,7 @@ class Inputs:
             return self._table_numbers()
         data = self.data
         if not isinstance(data, pl.DataFrame):
-            data = _numbers_or_frame(data, self.names)
+            data = numbers_or_frame(data, self.names)
         if not isinstance(data, pl.DataFrame):
             if self.spec is None:
                 domains = _array_domains(self.names, self.kinds)
@@ -290,7 +292,7 @@ class Inputs:
             table = sparse_table(self.data, self.names)
             return cut_table(_of_kinds(table, self.kinds), discretise, classes=classes)
         frame = self._frame()
-        with _naming_x():
+        with naming_x():
             cuts = find_cuts(frame, discretise, kinds=self.kinds, classes=classes)
             return Table(frame, discretise=cuts or None, kinds=self.kinds, n_jobs=n_jobs)
 
@@ -304,6 +306,16 @@ class Inputs:
         schema = spec.schema
         if isinstance(self.data, Table):
             return self.data.conform(schema, unseen=unseen)
+        used = np.flatnonzero(schema.arities > 1)
+        if (
+            not isinstance(self.data, pl.DataFrame)
+            and 0 < len(used) < len(schema)
+            and all(
+                schema.labels[k].edges is not None
+                for k in np.flatnonzero(schema.arities == 1).tolist()
+            )
+        ):
+            return self._of_columns(used, spec, unseen, n_jobs)
         if is_sparse(self.data):
             return sparse_table(self.data, self.names).conform(schema, unseen=unseen)
         columns, cuts = [], {}
@@ -313,9 +325,27 @@ class Inputs:
             if labels.edges is not None and series.dtype.is_numeric():
                 cuts[series.name] = Edges(labels.edges)
             columns.append(series)
-        with _naming_x():
+        with naming_x():
             table = Table(pl.DataFrame(columns), discretise=cuts or None, n_jobs=n_jobs)
         return table.conform(schema, unseen=unseen)
+
+    def _of_columns(
+        self, used: NDArray[np.int64], spec: InputSpec, unseen: Unseen, n_jobs: int | None
+    ) -> Table:
+        """Return the records of an array; columns of which all numbers are in one bin are not read.
+
+        Such columns have no value ids, so that those of the rest are those of all.
+        """
+        if is_sparse(self.data):
+            with naming_x():
+                indptr, indices, numbers = sparse_numbers(self.data)
+            rows: Any = sparse.csr_array((numbers, indices, indptr), self.data.shape)
+        else:
+            rows = check_finite(self.data)
+        some = spec.schema.select(used.tolist())
+        inputs = Inputs("array", rows[:, used], some.names, InputSpec.of_schema(some))
+        table = inputs.table(unseen=unseen, n_jobs=n_jobs)
+        return Table._of(Parts(spec.schema, table.indptr, table.values))
 
     def _table_numbers(self) -> NumberColumns:
         if self.spec is None:
@@ -460,50 +490,6 @@ def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:
     if is_frame(X):
         return as_frame(X, "X")[0].filter(kept)
     return _safe_indexing(X.tocsr() if is_sparse(X) else X, np.flatnonzero(kept))
-
-
-# Arrays
-
-
-def sparse_table(X: Any, names: Sequence[str]) -> Table:
-    """Return a sparse array of numbers as a Table; it is not made dense."""
-    try:
-        return Table(X, columns=list(names))
-    except InputError as error:
-        raise InputError(f"X{str(error).removeprefix('data')}") from None
-
-
-def array_frame(X: Any, names: Sequence[str], *, missing: bool = False) -> pl.DataFrame:
-    """Return an array as a frame; NaN is refused, unless it may stand for what is missing."""
-    if is_sparse(X):
-        check_fits(8 * X.shape[0] * X.shape[1], "the dense form of X", "cut it yourself")
-        X = X.toarray()
-    if X.dtype.kind == "f":
-        X = X.astype(np.float64, copy=False)
-        wrong = np.isinf(X) if missing else ~np.isfinite(X)
-        if wrong.any():
-            row, column = np.unravel_index(int(np.argmax(wrong)), X.shape)
-            value = X[row, column]
-            raise InputError(f"X contains NaN or inf: {value} at row {row}, column {column}")
-    if X.dtype.kind not in "biuf":
-        return array_columns(X, names, "X")
-    return pl.DataFrame([pl.Series(name, X[:, k]) for k, name in enumerate(names)])
-
-
-@contextmanager
-def _naming_x() -> Iterator[None]:
-    """Say of what is wrong with a column that it is one of X."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{'X: ' * str(error).startswith('column ')}{error}") from None
-
-
-def _numbers_or_frame(given: Any, names: Sequence[str]) -> Any:
-    """Return an array of numbers as it is; one of other objects as a frame."""
-    if is_sparse(given) or given.dtype.kind in "biuf":
-        return given
-    return array_columns(given, names, "X")
 
 
 def _array_domains(names: Sequence[str], kinds: Any) -> list[Numbers]:

@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from tacit.errors import InputError, refuse_partitions
+from tacit.errors import InputError, no_column, refuse_partitions
 from tacit.schema import Labels, Schema
 from tacit.schema.types import label_items
 from tacit.table.build import Native, Parts, value_type
@@ -97,7 +97,7 @@ def _check_columns(known: Sequence[Any], options: LongOptions) -> None:
     for field in fields(options)[:4]:
         name = getattr(options, field.name)
         if name is not None and name not in known:
-            raise InputError(f"{field.name}: there is no column {name!r}")
+            raise no_column(field.name, name, known)
 
 
 def count_items(pairs: Pairs) -> ItemLabels:

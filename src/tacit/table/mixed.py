@@ -9,10 +9,12 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError
+from tacit.table.arrays import array_frame
 from tacit.table.containers import is_sparse
 from tacit.table.cuts import find_cuts
+from tacit.table.discretise import FEW
 from tacit.table.input_spec import InputSpec, Numbers
-from tacit.table.inputs import Inputs, array_frame
+from tacit.table.inputs import Inputs
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
@@ -62,7 +64,9 @@ def _fit_table(inputs: Inputs, discretise: Any) -> tuple[NDArray[Any] | None, Ta
     flags = numeric & np.array(real)
     if discretise is None:
         flags &= not is_sparse(inputs.data)
-        rest = np.flatnonzero(numeric & ~flags).tolist()
+        many = np.array([len(labels) > FEW for labels in schema.labels])
+        many |= np.array(real)  # numbers that are not whole are cut, however few
+        rest = np.flatnonzero(numeric & many & ~flags).tolist()
         table = table.cut({schema.names[k]: "auto" for k in rest}) if rest else table
     else:
         table = table.cut(discretise)

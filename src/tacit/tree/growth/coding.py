@@ -35,6 +35,8 @@ class Coding(NamedTuple):
 
 def number_columns(schema: Schema, least: int = 1) -> NDArray[np.bool_]:
     """Return which columns hold numbers that mean numbers, at least so many different ones."""
+    if least > 2 and schema.two_valued:
+        return np.zeros(len(schema), np.bool_)
     known: dict[int, bool] = {}  # most columns have labels in common
     for labels in schema.labels:
         if id(labels) not in known:
