@@ -29,9 +29,11 @@ def data_sets() -> Iterator[tuple[str, Table, str]]:
     folder = SHARED
     adult = {"separator": ", ", "header": False, "names": NAMES}
     yield "Adult", tacit.read(folder / "adult" / "adult.data.xz", **adult), "class"
-    with zipfile.ZipFile(folder / "bank_marketing" / "bank+marketing.zip") as outer:
-        with zipfile.ZipFile(io.BytesIO(outer.read("bank.zip"))) as inner:
-            frame = pl.read_csv(io.BytesIO(inner.read("bank-full.csv")), separator=";")
+    with (
+        zipfile.ZipFile(folder / "bank_marketing" / "bank+marketing.zip") as outer,
+        zipfile.ZipFile(io.BytesIO(outer.read("bank.zip"))) as inner,
+    ):
+        frame = pl.read_csv(io.BytesIO(inner.read("bank-full.csv")), separator=";")
     yield "Bank marketing", tacit.Table(frame), "y"
     liver = tacit.read(next((folder / "ilpd").iterdir()))
     yield "Liver patients", liver, liver.schema.names[-1]
@@ -77,7 +79,7 @@ def main() -> None:
         section.part(
             f"Mean log-loss (nats) of the class by a {name}",
             f"{FOLDS} folds of at most {MOST:,} records of training parts; cut points are found on "
-            "the folds that are learnt from. \"auto\" is the default; the others cut all numeric "
+            'the folds that are learnt from. "auto" is the default; the others cut all numeric '
             "columns, those of few numbers too.",
         )
         rows = []

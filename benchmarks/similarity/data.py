@@ -14,7 +14,7 @@ import polars as pl
 from scipy import sparse
 
 from benchmarks import report
-from tacit.similarity.projection.encoding import Encoder
+from tacit.table.one_hot import OneHot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def le2() -> Data:
 
 def numbers(frame: pl.DataFrame) -> np.ndarray:
     """Return a frame with categories as columns of 0 and 1, dense."""
-    encoded = Encoder.fit(frame)[1]
+    encoded = OneHot.fit(frame)[1]
     return encoded.toarray() if sparse.issparse(encoded) else encoded
 
 

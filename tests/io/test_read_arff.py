@@ -70,10 +70,12 @@ def test_numbers_with_a_point_make_the_whole_column_real(path):
     assert [labels.dtype for labels in table.schema.labels] == ["Int64", "Float64"]
 
 
-def test_real_numbers_are_refused_unless_cut(path):
+def test_real_numbers_are_labels_unless_cut(path):
     path.write_text(DENSE)
-    with pytest.raises(InputError, match=r"some.arff: column 'heat' holds real numbers"):
-        read_arff(path)
+    assert_same(
+        read_arff(path, defaults={"note": "plain"}), Table(FRAME, defaults={"note": "plain"})
+    )
+    assert read_arff(path).schema["heat"].kind == "numeric"
     with pytest.raises(
         InputError, match=r"some.arff: column 'sky' has a missing value at record 3"
     ):
@@ -228,13 +230,11 @@ def test_arguments_are_checked(path):
     path.write_text(SPARSE)
     for options, message in [
         ({"missing": "drop"}, "missing must be"),
-        ({}, r"some.arff: column 'e' holds real numbers \(record 0: 0.5\); say how"),
         ({"discretise": 2, "missing": "error"}, "column 'c' has a missing value at record 3"),
         ({"discretise": "mdl"}, "needs target"),
         ({"discretise": 2, "target": "z"}, "target: there is no column 'z'"),
         ({"discretise": {"z": 2}}, "discretise: there is no column 'z'"),
         ({"discretise": {"a": 2}}, "discretise: column 'a' does not hold numbers"),
-        ({"discretise": 2, "target": "e"}, "column 'e' holds real numbers"),
         ({"discretise": 2, "defaults": {"a": "7"}}, "column 'a' has no label '7'"),
     ]:
         with pytest.raises(InputError, match=message):

@@ -265,7 +265,7 @@ def test_bad_csv_files(tmp_path, monkeypatch, content, message, size):
 
 
 def test_what_is_wrong_with_a_frame_is_said_of_the_file(tmp_path):
-    (tmp_path / "x.csv").write_text("a,b\n1.5,2\n")
-    with pytest.raises(InputError, match=r"x.csv: column 'a' holds real numbers") as caught:
-        read(tmp_path / "x.csv")
+    (tmp_path / "x.csv").write_text("a,b\n1.5,2\n,3\n")
+    with pytest.raises(InputError, match=r"x.csv: column 'a' has a missing value") as caught:
+        read(tmp_path / "x.csv", missing="error")
     assert not isinstance(caught.value, FileError)  # the file is fine, the arguments are not

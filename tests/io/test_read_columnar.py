@@ -63,9 +63,14 @@ def test_types_that_are_not_discrete_are_refused_by_name(tmp_path):
     pl.DataFrame({"x": [[1, 2], [3]]}).write_parquet(tmp_path / "x.parquet")
     with pytest.raises(InputError, match=r"x.parquet: column 'x' has the type List"):
         read(tmp_path / "x.parquet")
+
+
+def test_real_numbers_are_labels_unless_cut(tmp_path):
     FRAME.select("real").write_parquet(tmp_path / "x.parquet")
-    with pytest.raises(InputError, match=r"x.parquet: column 'real' holds real numbers"):
-        read(tmp_path / "x.parquet")
+    table = read(tmp_path / "x.parquet")
+    assert_same(table, Table(FRAME.select("real")))
+    assert table.schema["real"].kind == "numeric"
+    assert table.schema["real"].labels.dtype == "Float64"
 
 
 def test_a_file_without_records_or_columns(tmp_path):

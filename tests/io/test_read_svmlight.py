@@ -49,12 +49,12 @@ def test_labels_can_be_many(path):
     assert_same(table, Table(sparse.csr_array(data), columns=["0", "1", "y=1", "y=3"]))
 
 
-def test_real_values_are_refused_or_taken_for_presence(path):
+def test_real_and_negative_values_are_labels_or_taken_for_presence(path):
+    path.write_text("1 1:1\n1 2:0.25 3:0 4:-2\n")
+    table = read_svmlight(path, target="y")
+    assert table.to_frame().rows() == [(1.0, 0.0, 0.0, 0.0, 1), (0.0, 0.25, 0.0, -2.0, 1)]
+    assert {column.kind for column in table.schema if column.name != "y"} == {"numeric"}
     path.write_text("1 1:1\n1 2:0.25 3:0\n")
-    with pytest.raises(
-        InputError, match=r"some.svm: data: the value 0.25 at row 1, column 1 is not"
-    ):
-        read_svmlight(path)
     table = read_svmlight(path, discretise="presence", target="y", n_features=4)
     assert_same(table, read(path, discretise="presence", target="y", n_features=4))
     assert table.to_frame().rows() == [(1, 0, 0, 0, 1), (0, 1, 0, 0, 1)]
@@ -87,8 +87,7 @@ def test_bad_files(path, content, message):
     [
         ("1 1:1\n", {"discretise": 3}, "discretise must be 'presence'"),
         ("1.5 1:1\n", {}, "record 0 has the label 1.5"),
-        ("1 1:nan\n", {"discretise": "presence"}, "is not finite"),
-        ("1 1:-1\n", {}, "is negative"),
+        ("1 1:nan\n", {"discretise": "presence"}, "contains NaN or inf: nan at row 0, column 0"),
         ("1 1:1\n", {"target": "0"}, "target: '0' is the name of a feature"),
         ("1 1:1\n", {"defaults": {"z": 1}}, "defaults: there is no column 'z'"),
         ("1 5:1\n", {"n_features": 2}, "n_features was set to 2"),

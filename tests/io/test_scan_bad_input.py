@@ -70,7 +70,6 @@ def test_arguments(tmp_path, ending):
             tacit.scan(path, **options)
     for options, message in [
         ({"weights": "b"}, "weights: column 'b' holds String, not numbers"),
-        ({}, "column 'w' holds real numbers .*record"),
         ({"weights": "w", "discretise": {"b": [1.0]}}, "discretise: column 'b' holds String"),
         ({"weights": "w", "missing": "error"}, "'b' has a missing value at record 3"),
     ]:

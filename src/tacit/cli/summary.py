@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tacit.cli.options import Json
-from tacit.cli.output import make_console, print_json, put
+from tacit.cli.output import json_label, make_console, print_json, put
 from tacit.cli.reading import Source, reads_file
 from tacit.cli.render import column_grid, facts_grid
 
@@ -28,9 +28,13 @@ def summary(
 
     Example: `tacit summary visits.csv --columns`
     """
-    facts = source.read_table().summary(columns=columns)
+    table = source.read_table()
+    facts = table.summary(columns=columns)
     if json:
-        print_json(facts.as_dict())
+        numbers = facts.as_dict()
+        for detail, column in zip(numbers.get("details", ()), table.schema, strict=False):
+            detail["default"] = json_label(column.default_label)
+        print_json(numbers)
         return
     console = make_console()
     put(console, facts_grid(facts.rows()))

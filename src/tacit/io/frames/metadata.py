@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -80,7 +81,7 @@ def find_metadata(
         raw = raw_partitions(sources, statistic.columns, read_options)
         return passes.reduce(raw, statistic, "partitions")
 
-    edges = find_edges(specs, extremes)
+    edges = find_edges(specs, extremes, named=isinstance(options.discretise, Mapping))
     weights, missing = options.weights, options.missing
     statistic = LabelDictionary(missing, edges, weights, options.columns)
     raw = raw_partitions(sources, options.wanted, read_options)
