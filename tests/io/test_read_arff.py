@@ -234,7 +234,7 @@ def test_arguments_are_checked(path):
         ({"discretise": "mdl"}, "needs target"),
         ({"discretise": 2, "target": "z"}, "target: there is no column 'z'"),
         ({"discretise": {"z": 2}}, "discretise: there is no column 'z'"),
-        ({"discretise": {"a": 2}}, "discretise: column 'a' does not hold numbers"),
+        ({"discretise": {"a": 2}}, "discretise: column 'a' holds Enum, not numbers"),
         ({"discretise": 2, "defaults": {"a": "7"}}, "column 'a' has no label '7'"),
     ]:
         with pytest.raises(InputError, match=message):

@@ -92,10 +92,14 @@ def test_names_of_files_with_odd_characters(tmp_path):
     assert read(path).shape == (2, 2)
 
 
-def test_data_files_have_no_header(tmp_path):
-    (tmp_path / "x.data").write_text("1,a\n2,b\n")
-    assert read(tmp_path / "x.data").shape == (2, 2)
-    assert read(tmp_path / "x.data", header=True).shape == (1, 2)
+@pytest.mark.parametrize("name", ["x.data", "x.test"])
+def test_headers_are_looked_for_in_data_files(tmp_path, name):
+    (tmp_path / name).write_text("1,a\n3,a\n2,b\n")
+    assert read(tmp_path / name).shape == (3, 2)
+    assert read(tmp_path / name, header=True).shape == (2, 2)
+    (tmp_path / name).write_text("n,what\n1,a\n3,a\n2,b\n")
+    assert read(tmp_path / name).schema.names == ("n", "what")
+    assert read(tmp_path / name, header=False).shape == (4, 2)
 
 
 @pytest.mark.parametrize("name", ["x.unknown", "x", "x.gz", ".csv", "x.msweb"])

@@ -29,7 +29,7 @@ def test_dialects(tmp_path):
     frame = read_frame(path, format="csv", separator="; ", header=False)
     assert frame.equals(pl.DataFrame({"0": [1.0, 2.5], "1": ["a", "b"]}))
     path = tmp_path / "x.data"
-    path.write_text("1,a\n2,b\n")
+    path.write_text("1,a\n3,a\n2,b\n")
     assert read_frame(path).columns == ["0", "1"]
 
 

@@ -61,6 +61,7 @@ def test_arguments(tmp_path, ending):
         ({"discretise": {"z": [1.0]}}, "discretise: there is no column 'z'"),
         ({"discretise": {"w": "frequency"}}, "cuts of column 'w' take all of its numbers at once"),
         ({"discretise": {"w": "mdl"}}, "needs target"),
+        ({"weights": "w", "discretise": {"b": [1.0]}}, "discretise: column 'b' holds String"),
         ({"partition_records": 0}, "partition_records must be a whole number of at least 1"),
         ({"memory": "lots"}, "memory must be a size"),
         ({"chunk_records": 5}, "chunk_records is no option of"),
@@ -70,7 +71,6 @@ def test_arguments(tmp_path, ending):
             tacit.scan(path, **options)
     for options, message in [
         ({"weights": "b"}, "weights: column 'b' holds String, not numbers"),
-        ({"weights": "w", "discretise": {"b": [1.0]}}, "discretise: column 'b' holds String"),
         ({"weights": "w", "missing": "error"}, "'b' has a missing value at record 3"),
     ]:
         parts = tacit.scan(path, **options)
