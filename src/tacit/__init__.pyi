@@ -16,7 +16,7 @@ from . import (
     tree,
 )
 from .counts import ADTree, counter
-from .errors import FileError, InputError
+from .errors import FileError, InputError, InputWarning
 from .io import (
     read,
     read_arff,
@@ -78,6 +78,7 @@ __all__ = [
     "EqualWidth",
     "FileError",
     "InputError",
+    "InputWarning",
     "KMeans",
     "load",
     "MDL",

@@ -324,11 +324,27 @@ def _equal_frequency(distinct: Floats, counts: Ints, bins: int) -> Floats:
 
 
 def midpoints(lower: Floats, upper: Floats) -> Floats:
-    """Return cut points half-way between numbers; the lower ones are below, the upper not."""
+    """Return cut points half-way between numbers; the lower ones are below, the upper not.
+
+    >>> midpoints(np.array([17.15]), np.array([17.2]))  # and not 17.174999999999997
+    array([17.175])
+    """
     # Halved first, so that the sum cannot overflow. Between adjacent floats the cut is the upper.
     middle = np.minimum(lower / 2 + upper / 2, upper)
+    short = _rounded(middle)
+    middle = np.where((short > lower) & (short <= upper), short, middle)
     cuts: Floats = np.where(middle > lower, middle, upper) + 0.0
     return cuts
+
+
+def _rounded(numbers: Floats) -> Floats:
+    """Return numbers with 12 digits, which rounding of halves and sums leaves alone."""
+    size = np.abs(numbers)
+    digits = 11 - np.floor(np.log10(np.where(size > 0, size, 1.0)))
+    fine = (digits >= 0) & (digits <= 22)  # powers of ten that floats hold exactly
+    scale = 10.0 ** np.where(fine, digits, 0)
+    with np.errstate(over="ignore"):
+        return np.where(fine, np.rint(numbers * scale) / scale, numbers)
 
 
 def _blocks(
