@@ -270,7 +270,7 @@ def test_ctrl_c_in_the_first_pass_leaves_nothing(table):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"discretise": 3}, "discretise: X is a partitioned table"),
+        ({"discretise": {"c9": 3}}, "discretise: there is no column 'c9'"),
         ({"criterion": "best"}, "criterion must be 'bic'"),
         ({"required": [("c0", "c9")]}, "required"),
         ({"required": [("c0", "c1"), ("c1", "c0")]}, "cycle"),
@@ -362,10 +362,18 @@ def test_branching(table, criterion):
     assert np.array_equal(result.score_samples(parts), whole.score_samples(table))
 
 
+def test_numbers_are_cut_as_in_memory(table):
+    parts, how = partition(table, 3), {"discretise": "frequency"}
+    assert_same(learn(parts, **how), learn(table, **how))
+    one, other = tacit.Branching(**how).fit(parts), tacit.Branching(**how).fit(table)
+    assert_same(one, other)
+    assert one.schema_ != table.schema
+
+
 @pytest.mark.parametrize(
     ("options", "arguments", "message"),
     [
-        ({"discretise": 3}, {}, "discretise"),
+        ({"discretise": {"c9": 3}}, {}, "discretise"),
         ({}, {"sample_weight": np.ones(900)}, "sample_weight.*tacit.scan"),
     ],
 )

@@ -114,8 +114,8 @@ def test_score_is_one_reduction(visits):
 @pytest.mark.parametrize(
     ("options", "arguments", "message"),
     [
-        ({"numeric": "all"}, {}, "numeric: X is discrete"),
-        ({"discretise": 3}, {}, "discretise"),
+        ({"kinds": {"nowhere": "numeric"}}, {}, "kinds: there is no column 'nowhere'"),
+        ({"discretise": {"news": 3}}, {}, "discretise: column 'news' holds Boolean, not numbers"),
         ({}, {"sample_weight": np.ones(20_000)}, "sample_weight.*tacit.scan"),
         ({"algorithm": "mist", "missing": "ignore"}, {}, "missing"),
     ],

@@ -458,7 +458,7 @@ def test_labels(small):
         ({"n_clusters": "auto"}, {}, "n_clusters.*X.take"),
         ({"n_clusters": 0}, {}, "n_clusters"),
         ({"n_clusters": 1501}, {}, "n_clusters=1501, but there are only n_samples=1500"),
-        ({"discretise": 3}, {}, "discretise.*tacit.scan"),
+        ({"discretise": {"nowhere": 3}}, {}, "discretise: there is no column 'nowhere'"),
         ({}, {"sample_weight": np.ones(1500)}, "sample_weight.*tacit.scan"),
         ({"init": "other"}, {}, "init"),
         ({"missing": "other"}, {}, "missing"),

@@ -101,8 +101,8 @@ def test_bad_input(visits):
         model.fit(partition(visits, 2).select(["news"]))
     with pytest.raises(InputError, match="sample_weight"):
         model.fit(partition(visits, 2), sample_weight=np.ones(20_000))
-    with pytest.raises(InputError, match="discretise"):
-        DependencyNetwork(discretise=3).fit(partition(visits, 2))
+    with pytest.raises(InputError, match="discretise: column 'news' holds Boolean"):
+        DependencyNetwork(discretise={"news": 3}).fit(partition(visits, 2))
     assert not hasattr(model, "forest_")
     network = DependencyNetwork().fit(visits)
     with pytest.raises(InputError, match="all weights are zero"):

@@ -207,11 +207,12 @@ def test_cuts_without_groups_take_one_machine(visits, others):
     assert np.array_equal(answers[:400], model.predict(others.take(np.arange(400))))
 
 
-def test_models_of_numbers_do_not_take_partitions(others):
+def test_models_of_numbers_take_partitions_of_numbers(others):
     X, y = tacit.datasets.make_objects(60, 3, random_state=0)
     for model in (KNN().fit(X, y), KNN(group_width=1.0).fit(X, y)):
-        with pytest.raises(tacit.InputError, match="X is a Table, but in fit"):
+        with pytest.raises(ValueError, match="X has 27 features, but .* is expecting 3 features"):
             model.predict(partition(others, 2))
+        assert np.array_equal(model.predict(partition(tacit.Table(X), 2)), model.predict(X))
 
 
 # Rules and networks

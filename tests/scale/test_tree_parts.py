@@ -343,14 +343,18 @@ BAD = {
     "an array": ({}, {"y": np.zeros(20_000)}, "y: X is a partitioned table.*name of the column"),
     "no such column": ({}, {"y": "nowhere"}, "nowhere"),
     "weights apart": ({}, {"y": TARGET, "sample_weight": np.ones(20_000)}, "sample_weight"),
-    "cuts": ({"discretise": 3}, {"y": TARGET}, "discretise"),
+    "cuts": (
+        {"discretise": {"device": 3}},
+        {"y": TARGET},
+        "discretise: column 'device' holds String",
+    ),
     "class weights": ({"class_weight": {"x": 1}}, {"y": TARGET}, "class_weight"),
     "class weights of nothing": (
         {"class_weight": {True: 0, False: 0}},
         {"y": TARGET},
         "class_weight: all weights are zero",
     ),
-    "order": ({"ordered": ["nowhere"]}, {"y": TARGET}, "ordered"),
+    "kinds": ({"kinds": {"nowhere": "ordered"}}, {"y": TARGET}, "kinds: there is no column"),
 }
 
 

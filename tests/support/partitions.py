@@ -146,5 +146,9 @@ def growth(draw):
         "min_samples_leaf": draw(st.sampled_from([1, 1, 3])),
         "max_leaf_nodes": draw(st.sampled_from([None, 1, 2, 3, 5, 8])),
         "min_gain": draw(st.sampled_from([0.0, 0.0, 0.5])),
-        "ordered": draw(st.sampled_from(["auto", "auto", [], [0, 1]])),
+        "kinds": draw(
+            st.sampled_from(
+                [None, None, {"c0": "categorical"}, {"c0": "categorical", "c1": "categorical"}]
+            )
+        ),
     }

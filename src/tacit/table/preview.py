@@ -32,7 +32,7 @@ def preview(table: Table) -> str:
     rows = [_row(table.schema.column(c), counts.array(c), counts.total) for c in shown]
     hidden = table.n_columns - len(shown)
     note = f"… and {hidden:,} more column{'' if hidden == 1 else 's'}" if hidden else ""
-    head = ["column", "type", "default", "of records", "labels", "missing", "distribution"]
+    head = ["column", "kind", "default", "of records", "labels", "missing", "distribution"]
     title = str(table.summary().line())
     described = table_html(head, rows, title=title, note=note)
     return html_frame(described, _first_records(table, shown))
@@ -54,10 +54,10 @@ def _row(column: Column, counts: Counts, total: float) -> list[str]:
 
 
 def _kind(column: Column) -> str:
-    """Return what kind of column it is, or the type of its labels; and whether it is in bins."""
-    kind = getattr(column, "kind", None) or column.labels.dtype.lower()
-    edges = getattr(column, "edges", None)
-    return f"{kind}, {len(edges) + 1} bins" if edges is not None else str(kind)
+    """Return what kind of column it is, and whether it is in bins."""
+    if column.edges is None:
+        return column.kind
+    return f"{column.kind}, {len(column.edges) + 1} bins"
 
 
 def _bars(column: Column, counts: Counts, total: float) -> str:

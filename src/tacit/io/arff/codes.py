@@ -45,7 +45,8 @@ def code_entries(entries: Entries, missing: str) -> tuple[Schema, NDArray[np.int
         raise InputError(
             f"column {name!r} has a missing value at record {entries.rows[k]}, and missing='error'"
         )
-    codes = np.where(is_missing, 0, entries.data).astype(np.int64)
+    with np.errstate(invalid="ignore"):  # numbers are coded, or refused, below
+        codes = np.where(is_missing, 0, entries.data).astype(np.int64)
     omitted = np.zeros(len(names), np.int64)
     labels = []
     shared: dict[Any, Labels] = {}
