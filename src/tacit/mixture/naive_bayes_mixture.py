@@ -260,6 +260,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
                 "once; choose the number on some of them, those of X.take(…)"
             )
         if not continues:
+            records = records._of_kinds(self.kinds)
             records = records.cut(self.discretise) if self.discretise is not None else records
         spec = self._input if continues else InputSpec.of_schema(records.schema)
         adapter = SchemaAdapter.between(records, spec.schema, self.unseen)

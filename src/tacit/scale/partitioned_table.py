@@ -31,6 +31,7 @@ from tacit.scale.partitions import MemoryReader, MemorySource, Partitions
 from tacit.schema import check_query
 from tacit.table import Table
 from tacit.table.gateway import check_records, check_target, value_type
+from tacit.table.kinds import check_kinds, schema_of_kinds
 from tacit.table.records import Records
 
 if TYPE_CHECKING:
@@ -450,6 +451,18 @@ class PartitionedTable(Records):
             return replace(metadata, schema=schema, partitions=partitions, n_stored=total[0])
 
         return type(self)(find, self._passes, self._origin)
+
+    def _of_kinds(self, kinds: Any, target: Any = None) -> Self:
+        """Return the same records with columns of the kinds that a caller names, not the target.
+
+        Labels stay the labels that they are, so that nothing is read for it.
+        """
+        if not kinds:
+            return self
+        names = [name for name in self.schema.names if name != target]
+        schema = schema_of_kinds(self.schema, check_kinds(kinds, names))
+        metadata = replace(self._metadata, schema=schema)
+        return type(self)(lambda _: metadata, self._passes, self._origin)
 
     def materialise(
         self,

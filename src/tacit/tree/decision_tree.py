@@ -136,6 +136,7 @@ class DecisionTreeClassifier(TreeClassifier):
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> DecisionTreeClassifier:
         """Grow the tree of a partitioned table, level by level."""
         settings = grow_settings(self)
+        X = X._of_kinds(self.kinds, y)
         X = X if self.discretise is None else X.cut(self.discretise, target=y)
         tree = grow_partitioned_tree(self, X, y, settings)
         inputs = Inputs("table", X, X.schema.names, target=tree.target, target_name=y)

@@ -250,8 +250,9 @@ class BayesNet(NetEstimator):
         table: Any = partitions
         if table is None:
             table = net._take(X)[0]
-        elif discretise is not None:
-            table = table.cut(discretise)
+        else:
+            table = table._of_kinds(kinds)
+            table = table if discretise is None else table.cut(discretise)
         return net._keep(estimate_net(table, arcs_to_parents(table.schema, arcs), net))
 
     def fit_parameters(

@@ -79,6 +79,7 @@ class NetEstimator(DensityEstimator):
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> Self:
         """Learn from counts of partitions."""
         check_choice(self.unseen, "unseen", ("error", "default"))
+        X = X._of_kinds(self.kinds)
         self._learn(X if self.discretise is None else X.cut(self.discretise), "table")
         return self
 

@@ -229,7 +229,7 @@ class DependencyTree(DensityEstimator):
     def _fit_partitions(self, X: PartitionedTable, y: Any = None) -> Self:
         """Learn from counts of partitions."""
         self._check()
-        X = X.cut("auto" if self.discretise is None else self.discretise)
+        X = X._of_kinds(self.kinds).cut("auto" if self.discretise is None else self.discretise)
         columns, layout = partition_columns(X, self.missing)
         return self._keep(layout, self._find(columns))
 

@@ -179,6 +179,7 @@ class DependencyNetwork(Estimator):
         """Grow the trees of a partitioned table, all of them level by level."""
         settings = grow_settings(self)
         _check_columns(X.shape)
+        X = X._of_kinds(self.kinds)
         X = X if self.discretise is None else X.cut(self.discretise)
         ordered = ordered_columns(X.schema)
         forest = grow_partitioned_network(X, ordered, settings, self.n_jobs, self.verbose)
