@@ -169,7 +169,7 @@ def test_columns_that_do_not_fit_in_one_pass_together():
     wide = rng.integers(0, 60, 800)
     noisy = [(wide + rng.integers(0, 30, 800)) // 2 for _ in range(3)]
     table = tacit.Table(np.column_stack([wide, wide // 12, *noisy]))
-    options = {"max_parents": 2, "n_restarts": 0, "criterion": "k2"}
+    options = {"max_parents": 2, "n_restarts": 0, "criterion": "k2", "discretise": None}
     asked = []
     little = partition(table, 3, memory=6_000_000)
     reduce = little.reduce
