@@ -160,6 +160,8 @@ def test_a_missing_header_is_found(path, caplog):
         ("5.1,3.5,Iris\n4.9,3.0,Iris\n", False),
         ("p,x,s\ne,x,s\np,x,f\n", False),
         ("39,State,?\n50,State,7\n", False),
+        ("39,State,77516,<=50K\n50,Private,83311,>50K\n38,State,215646,<=50K\n", False),
+        ("1,State,2,low\n5,Private,8,low\n3,State,2,high\n", False),
         ("name\nname\nx\n", True),
         ("7\n8\n", True),
         (",a,b\n0,1,2\n1,3,4\n", True),

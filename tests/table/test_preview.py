@@ -90,7 +90,7 @@ def test_preview():
     rows = cells(html)
     assert rows[0] == [
         "column",
-        "type",
+        "kind",
         "default",
         "of records",
         "labels",

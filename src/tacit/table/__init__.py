@@ -1,16 +1,20 @@
 """Tables of discrete records, and the many ways to make one."""
 
-from tacit.table.discretise import MDL, Edges, EqualFrequency, EqualWidth
+from tacit.table.cuts import with_edges
+from tacit.table.discretise import MDL, Auto, Edges, EqualFrequency, EqualWidth
 from tacit.table.gateway import as_table
-from tacit.table.summary import Summary
+from tacit.table.summary import ColumnSummary, Summary
 from tacit.table.table import Table
 
 __all__ = [
-    "MDL",
+    "Auto",
+    "ColumnSummary",
     "Edges",
     "EqualFrequency",
     "EqualWidth",
+    "MDL",
     "Summary",
     "Table",
     "as_table",
+    "with_edges",
 ]

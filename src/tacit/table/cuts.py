@@ -264,7 +264,26 @@ def _numeric(schema: Schema, *, auto: bool) -> NDArray[np.int64]:
 
 
 def with_edges(schema: Schema, edges: Mapping[str, Any]) -> Schema:
-    """Return a schema with some of its columns cut at other edges."""
+    """Return a schema with some of its columns cut at other edges.
+
+    Parameters
+    ----------
+    schema : Schema
+    edges : mapping
+        ``{column: edges}``, for numeric columns. Their default is the first bin then.
+
+    Returns
+    -------
+    Schema
+        :meth:`tacit.Table.conform` brings raw numbers under it.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> table = tacit.Table({"age": [19, 44, 61]})
+    >>> with_edges(table.schema, {"age": [30, 60]})["age"].edges
+    (30.0, 60.0)
+    """
     labels, defaults = list(schema.labels), schema.defaults.copy()
     for name, points in edges.items():
         column = schema.position(name, "edges")

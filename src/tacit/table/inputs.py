@@ -25,7 +25,6 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 from scipy import sparse
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import validate_data
 
 from tacit.errors import InputError, InputWarning, no_column, refuse_partitions
@@ -479,17 +478,6 @@ def _column(value: Any) -> Any:
     if isinstance(value, np.generic):
         return np.asarray([value])  # which Polars knows the type of
     return [value] if isinstance(value, str) or not hasattr(value, "__len__") else value
-
-
-def take_rows(X: Any, kept: NDArray[np.bool_]) -> Any:
-    """Return some records of whatever X is."""
-    if isinstance(X, Table):
-        return X.take(kept)
-    if _is_mapping(X):
-        return {name: _safe_indexing(column, np.flatnonzero(kept)) for name, column in X.items()}
-    if is_frame(X):
-        return as_frame(X, "X")[0].filter(kept)
-    return _safe_indexing(X.tocsr() if is_sparse(X) else X, np.flatnonzero(kept))
 
 
 def _array_domains(names: Sequence[str], kinds: Any) -> list[Numbers]:

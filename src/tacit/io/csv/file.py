@@ -259,7 +259,7 @@ def read_csv(
     - The first line is a header if a name in it stands above numbers. It is none if, in more than
       half of the columns, it has a number above numbers or a text that the column has again;
       numbers at equal distances, such as 0, 1, 2, are names (just two only if they follow each
-      other). A single column has a header.
+      other), unless beside a text that the column has again. A single column has a header.
     - A first line that begins with ``|``, ``#`` or ``%`` and has no separator is a comment.
 
     Parameters

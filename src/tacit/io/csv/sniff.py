@@ -350,12 +350,13 @@ def _begins_with_values(rows: list[list[str]], decimal: str) -> bool:
     A name stands above a column of numbers: then it is a header. Else it is none if, in more than
     half of the columns, the first line has a number above numbers, or a text that the column has
     again. Numbers at equal distances, such as 0, 1, 2 or 2010, 2015, 2020, are names of columns,
-    unless they are just two that do not follow each other.
+    unless they are just two that do not follow each other, or beside a text that its column has
+    again.
     """
     first, rest = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     if len(first) < 2 or not rest:
         return False
-    votes = 0
+    votes = again = 0
     numbers = []
     for name, values in zip(first, zip(*rest, strict=True), strict=True):
         known = [value for value in values if value not in _UNKNOWN]
@@ -368,11 +369,11 @@ def _begins_with_values(rows: list[list[str]], decimal: str) -> bool:
         elif numeric:
             return False
         else:
-            votes += name in known
+            again += name in known
     steps = {round(b - a, 9) for a, b in pairwise(numbers)}
     step = steps.pop() if len(steps) == 1 else 0
-    counted = step == 1 or (step > 0 and len(first) > 2)
-    return votes > len(first) / 2 and not counted
+    counted = not again and (step == 1 or (step > 0 and len(first) > 2))
+    return votes + again > len(first) / 2 and not counted
 
 
 def _is_number(text: str, decimal: str) -> bool:
