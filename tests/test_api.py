@@ -59,6 +59,22 @@ NO_HTML = {
     "Trait": "a tuple; Profile shows it",
 }  # fmt: skip
 DENSITIES = ("BayesNet", "Branching", "DependencyTree")
+# Parameters about columns: their name, their defaults, and what is said of each.
+COLUMNS = (
+    (
+        "kinds",
+        (None,),
+        "``{column: kind}`` for columns that are not what they look like, as for "
+        ":class:`tacit.Table`.",
+    ),
+    ("discretise", (None, "auto"), "are cut into bins, as for :class:`tacit.Table`."),
+    (
+        "absent",
+        (None,),
+        "What to do with a column that is not there in prediction: refuse it, or take its default. "
+        "It is refused unless X was baskets or a log, where what is not named is not there.",
+    ),
+)
 ASKED_OF_DENSITIES = (
     "score_samples", "score", "sample", "marginals", "predict_proba",
 )  # fmt: skip
@@ -66,6 +82,21 @@ ASKED_OF_DENSITIES = (
 
 def parameters(function):
     return [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
+
+
+def description(cls, name):
+    """Return what the docstring of a class says of a parameter, in one line."""
+    lines = inspect.getdoc(cls).splitlines()
+    first = next(
+        k for k, line in enumerate(lines) if re.match(rf"([\w*]+, )*{name}(,| :|$)", line.strip())
+    )
+    while not lines[first].startswith("    "):  # a list of names may go on
+        first += 1
+    text = []
+    while lines[first].startswith("    "):
+        text.append(lines[first].strip())
+        first += 1
+    return " ".join(text)
 
 
 def methods(cls, *names):
@@ -112,6 +143,17 @@ class TestEstimators:
             return
         assert list(methods(getattr(tacit, name), "to_text"))
         assert list(methods(getattr(tacit, name), "to_frame"))
+
+    def test_what_columns_are_is_said_the_same_way(self, name):
+        cls = getattr(tacit, name)
+        defaults = {p.name: p.default for p in parameters(cls)}
+        assert not {"ordered", "nominal", "numeric", "bins"} & set(defaults)
+        for word, default, text in COLUMNS:
+            if word not in defaults:
+                continue
+            assert defaults[word] in default
+            described = description(cls, word)
+            assert described.startswith(("As for", "Likewise")) or text in described, described
 
     def test_random_state_is_a_parameter_of_what_draws(self, name):
         for method in methods(getattr(tacit, name), "sample"):

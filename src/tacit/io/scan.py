@@ -109,7 +109,7 @@ def scan(
         As for :class:`tacit.Table`; text cannot be made numbers here.
     discretise : spec or mapping, optional
         As for :class:`tacit.Table`: edges, or "width", which takes a pass to find the range of
-        numbers. Other cuts would take all numbers of a column at once, and are refused.
+        numbers. Other cuts take counts of all numbers: :meth:`PartitionedTable.cut` has them.
     partition_records : int, optional
         How many records a partition is to have at most, in text about. By default, partitions take
         about 128 MB to load, or an eighth of `memory`. Except for rounding in sums of real

@@ -69,7 +69,7 @@ class DecisionTreeClassifier(TreeClassifier):
     class_weight : dict or "balanced", optional
         Weights of classes, times those of the records; "balanced" gives all classes the same sum.
     discretise : spec or mapping, optional
-        How to cut numbers into bins beforehand, as for :class:`tacit.Table`. Without it, every
+        How numeric columns are cut into bins, as for :class:`tacit.Table`. Without it, every
         threshold between two numbers is tried.
     kinds : mapping, optional
         ``{column: kind}`` for columns that are not what they look like, as for

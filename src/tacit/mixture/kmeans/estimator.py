@@ -93,8 +93,8 @@ class KMeans(
         they are. "auto" keeps bounds as long as they spare enough. Labels are the same. There are
         no bounds for partitions, as they would be numbers for each record.
     discretise : spec or mapping, default "auto"
-        How numeric columns of a Table are cut into bins, as for :class:`tacit.Table`; frames and
-        arrays are numbers as they are.
+        How numeric columns of a Table, or of a frame that has labels, too, are cut into bins, as
+        for :class:`tacit.Table`. Arrays, and frames of numbers, are numbers as they are.
     unseen : {"error", "default"}
         What happens to labels of a Table that were not there in fit: an error, or they are taken
         for the default.

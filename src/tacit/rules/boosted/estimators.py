@@ -321,7 +321,7 @@ class BoostedRulesRegressor(RegressorMixin, BoostedRules):  # type: ignore[misc]
     ----------
     n_rules, heads, head_size, learning_rate, max_conditions, min_support, l1, l2, algorithm
         As for :class:`BoostedRulesClassifier`.
-    n_bins, binning, defaults, nominal, sample, sample_fraction, feature_fraction, prune
+    n_bins, binning, defaults, kinds, sample, sample_fraction, feature_fraction, prune
         Likewise.
     early_stopping, validation_fraction, n_iter_no_change, random_state, n_jobs, verbose
         Likewise.
