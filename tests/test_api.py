@@ -50,7 +50,9 @@ NOT_SAVED = {
 }
 NO_HTML = {
     "Arcs": "a tuple of arrays",
+    "Auto": "a spec",
     "ClusterTraits": "a tuple; Profile shows it",
+    "ColumnSummary": "a tuple; Summary shows it",
     "Condition": "a tuple; rules show it",
     "Edges": "a spec", "EqualFrequency": "a spec", "EqualWidth": "a spec", "MDL": "a spec",
     "ExpectedCounts": "arrays", "Forest": "arrays", "Groups": "arrays", "Nodes": "arrays",
