@@ -213,8 +213,10 @@ def test_models_of_numbers_take_partitions_of_numbers(others):
     with pytest.raises(tacit.InputError, match=r"X has 27 features, but Sparse.* expecting 3"):
         model.predict(partition(others, 2))
     assert np.array_equal(model.predict(partition(tacit.Table(X), 2)), model.predict(X))
+    grouped = KNN(group_width=1.0).fit(X, y)
     with pytest.raises(tacit.InputError, match="X: there is no column 'x0'"):
-        KNN(group_width=1.0).fit(X, y).predict(partition(others, 2))
+        grouped.predict(partition(others, 2))
+    assert np.array_equal(grouped.predict(partition(tacit.Table(X), 2)), grouped.predict(X))
 
 
 # Rules and networks

@@ -145,8 +145,10 @@ class OneHot:
         outputs = np.full(int(schema.cells[-1]), -1, np.int64)
         numbers = np.zeros(len(outputs))
         known: dict[tuple[int, int], tuple[Any, Any]] = {}
+        # Columns of arrays have no names of their own.
+        in_order = self.spec.origin == "array" and len(schema) == len(self.spec.names)
         for k, (name, domain) in enumerate(zip(self.spec.names, self.spec.domains, strict=True)):
-            column = schema.position(name, "X")
+            column = k if in_order else schema.position(name, "X")
             labels = schema.labels[column]
             key = id(labels), id(domain)
             if key not in known:
