@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from distributed import LocalCluster
@@ -121,6 +122,29 @@ def test_predict_with_columns_that_are_absent(frame, folder, whole, tmp_path):
     assert "say --absent default" in refused.stderr
     predicted = run("predict", model, less / "*.parquet", "--absent", "default")
     assert len(predicted.stdout.splitlines()) == 3001
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--discretise", "auto"],
+        ["--discretise", "3"],
+        ["--discretise", "width"],
+        ["--discretise", "mdl", "--target", "c"],
+        ["--discretise", "a=frequency", "--discretise", "b=1,4"],
+    ],
+)
+def test_numbers_are_cut_as_those_of_one_file(tmp_path, options):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=90)
+    frame = pl.DataFrame({"a": a, "b": rng.integers(0, 9, 90), "c": np.where(a > 0.3, "x", "y")})
+    frame.write_csv(tmp_path / "whole.csv")
+    for k in range(3):
+        frame.slice(30 * k, 30).write_csv(tmp_path / f"part{k}.csv")
+    one = run("count", tmp_path / "whole.csv", "a", "b", "--json", *options)
+    many = run("count", tmp_path / "part*.csv", "a", "b", "--json", *options)
+    assert many.exit_code == 0, many.stderr
+    assert json.loads(many.stdout) == json.loads(one.stdout)
 
 
 def test_models_of_numbers_take_partitions(tmp_path):

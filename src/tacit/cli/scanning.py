@@ -56,6 +56,11 @@ class Scans:
             if name not in (*_KNOWN, "n_jobs", "target"):
                 raise InputError(f"--{name.replace('_', '-')} is not for files in partitions")
         known = {name: options[name] for name in _KNOWN if name in options}
+        cuts = known.get("discretise")
+        specs = cuts.values() if isinstance(cuts, dict) else [cuts]
+        by_counts = any(isinstance(x, int) or x in ("auto", "frequency", "mdl") for x in specs)
+        if by_counts:  # of all numbers, which the table holds then
+            del known["discretise"]
         table = tacit.scan(
             str(path),
             **known,
@@ -64,7 +69,7 @@ class Scans:
             verbose=sys.stderr.isatty(),
         )
         self._opened.append(table)
-        return table
+        return table.cut(cuts, target=options.get("target")) if by_counts else table
 
     @contextmanager
     def running(self) -> Iterator[None]:
