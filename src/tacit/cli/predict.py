@@ -189,6 +189,11 @@ def _predict_columns(tree: Any, records: Any, column: str | None, proba: bool) -
 
 def _read(source: Source, model: Any) -> Any:
     """Read a table; numbers of ARFF files as numbers, unless the model knows them as labels."""
+    if tacit.io.file_kind(source.address, source.options.get("format")) == "svmlight":
+        width = getattr(model, "n_features_in_", None)  # the last columns may be nowhere stored
+        named = hasattr(model, "feature_names_in_")
+        options = source.options if named else {**source.options, "n_features": width}
+        return replace(source, options=options).read()
     numbers = None if _knows_number_texts(model) else source.read_arff()
     if isinstance(numbers, Numbers):
         frame, names = numbers.frame, getattr(model, "feature_names_in_", None)

@@ -27,6 +27,7 @@ from tacit.select.search import Search
 from tacit.table import Table
 from tacit.table.containers import collect, is_frame
 from tacit.table.inputs import Inputs
+from tacit.table.new_data import known_columns
 from tacit.table.targets import require_target
 
 if TYPE_CHECKING:
@@ -250,6 +251,8 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
             asks for.
         """
         check_is_fitted(self)
+        if isinstance(X, Table):
+            X = known_columns(X, self._input, "BestSubset", fill=False)
         if isinstance(X, Table | PartitionedTable):
             return self._cut(X.select(list(self.subset_)))
         if self._input.origin == "table":

@@ -9,7 +9,7 @@ import numpy as np
 from tacit.schema import Schema
 from tacit.table import Table
 from tacit.table.gateway import value_type
-from tacit.table.targets import read_class_target, read_classes
+from tacit.table.targets import read_class_target, read_classes, refuse_real_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,7 @@ class Problem(NamedTuple):
 def make_problem(inputs: Inputs, discretise: Any, n_jobs: int | None) -> Problem:
     """Cut the numbers of X, maybe to tell classes apart, and put the target behind its columns."""
     if inputs.target is not None:
+        refuse_real_classes(inputs.data, inputs.target)
         table = inputs.table(discretise, n_jobs=n_jobs)
         return Problem(table, inputs.target, inputs.remembered.without(inputs.target))
     classes = read_classes(inputs.y, inputs.n_records).codes

@@ -147,6 +147,12 @@ def as_frame(data: Any, argument: str = "data") -> tuple[pl.DataFrame, Native | 
     >>> frame.columns
     ['0', 'sky']
     """
+    frame, native = _as_frame(data, argument)
+    decimal = [name for name, dtype in frame.schema.items() if dtype == pl.Decimal]
+    return (frame.with_columns(pl.col(decimal).cast(pl.Float64)) if decimal else frame), native
+
+
+def _as_frame(data: Any, argument: str) -> tuple[pl.DataFrame, Native | None]:
     data = nw.to_native(collect(data, argument), pass_through=True)
     if isinstance(data, pl.DataFrame):
         return data, None

@@ -238,6 +238,8 @@ def _specs(schema: Schema, discretise: Any, target: int | None) -> dict[int, Any
     for name, spec in discretise.items():
         column = schema.position(name, "discretise")
         labels = schema.labels[column]
+        if column == target:
+            raise InputError(f"discretise: column {schema.names[column]!r} is the target")
         if not labels.is_numeric:
             what = "bins already" if labels.edges is not None else f"{labels.dtype}, not numbers"
             raise InputError(f"discretise: column {schema.names[column]!r} holds {what}")

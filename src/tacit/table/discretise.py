@@ -22,7 +22,7 @@ from tacit.schema import Labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FEW", "Auto", "EqualWidth", "EqualFrequency", "Edges", "MDL", "Spec", "as_spec"]
+__all__ = ["FEW", "MANY", "Auto", "EqualWidth", "EqualFrequency", "Edges", "MDL", "Spec", "as_spec"]
 __all__ += [
     "cut_points",
     "count_points",
@@ -34,7 +34,7 @@ __all__ += [
 ]
 
 FEW = 10  # distinct numbers that are labels of their own however few records have each
-_MANY = 32  # distinct numbers from which on they are cut however many records have each
+MANY = 32  # distinct numbers from which on they are cut however many records have each
 _EACH = 5  # records to a distinct number in between
 
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -111,7 +111,7 @@ class Auto:
         if not (distinct == np.floor(distinct)).all():
             return True
         n = distinct.size
-        return n > _MANY or (n > FEW and n_records < _EACH * n)
+        return n > MANY or (n > FEW and n_records < _EACH * n)
 
 
 Spec: TypeAlias = EqualWidth | EqualFrequency | Edges | MDL | Auto

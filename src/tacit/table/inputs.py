@@ -38,7 +38,7 @@ from tacit.table.gateway import check_absent, check_weights
 from tacit.table.input_spec import InputSpec, Numbers, Origin, array_names, note_names
 from tacit.table.kinds import as_kinds, check_kinds
 from tacit.table.matrices import sparse_numbers
-from tacit.table.new_data import baskets_table, frame_by_name, known_columns
+from tacit.table.new_data import baskets_table, frame_by_name, known_columns, text_to_numbers
 from tacit.table.number_columns import (
     NumberColumns,
     check_booleans,
@@ -150,9 +150,7 @@ class Inputs:
         """
         refuse_partitions(X, type(estimator).__name__)
         check_absent(absent)
-        tolerant = (
-            spec.presence if absent is None else absent == "default"
-        ) and not spec.numeric.any()
+        tolerant = spec.presence if absent is None else absent == "default"
         if spec.presence and is_baskets(X, known=True):
             X = baskets_table(X, spec)
         X = _without(X, target_name)
@@ -164,6 +162,7 @@ class Inputs:
         origin, given = _take(estimator, X, reset=False, spec=spec)
         if isinstance(given, pl.DataFrame):
             given = given.rename(dict(zip(given.columns, spec.names, strict=True)))
+            given = text_to_numbers(given, spec)
         return cls(origin, given, spec.names, spec)
 
     @property
@@ -535,8 +534,8 @@ def _warn_identifiers(schema: Schema, kinds: Any) -> None:
     if named:
         shown = ", ".join(map(repr, named[:_NAMED])) + (", …" if len(named) > _NAMED else "")
         warnings.warn(
-            f"X: column{'s' * (len(named) > 1)} {shown} identif{'y' if len(named) > 1 else 'ies'} "
-            "records and say nothing about others; leave them out, or name their kinds",
+            f"X: nearly every record has a label of its own in {shown}, which says nothing about "
+            "other records; leave it out, or name its kind",
             InputWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

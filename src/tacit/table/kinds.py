@@ -54,19 +54,16 @@ def schema_of_kinds(schema: Schema, kinds: Any) -> Schema:
 
 
 def mark_identifier(labels: Labels, n_records: int) -> Labels:
-    """Return labels as those of an identifier, if nearly every record has one of its own.
+    """Return text labels as those of an identifier, if nearly every record has one of its own.
 
-    Text is, from nine labels to ten records on; whole numbers are if they number the records.
+    That is from nine labels to ten records on. Numbers are cut where they are many, and say no more
+    of a record than its bin.
     """
     n = len(labels) - (labels.missing is not None)
-    if n < _IDENTIFIERS or n < 0.9 * n_records or labels.chosen_kind is not None:
+    few = n < _IDENTIFIERS or n < 0.9 * n_records
+    if few or labels.chosen_kind is not None or labels.kind != "categorical":
         return labels
-    if labels.kind == "categorical":
-        return labels.with_kind("identifier")
-    numbers = labels.array
-    if numbers is not None and n == n_records and int(numbers[-1]) - int(numbers[0]) == n - 1:
-        return labels.with_kind("identifier")
-    return labels
+    return labels.with_kind("identifier")
 
 
 def kind_reason(labels: Labels, n_records: int) -> str:

@@ -50,7 +50,8 @@ def fit_mixed(
     rest = data.select([name for name, flag in zip(data.columns, flags, strict=True) if not flag])
     if inputs.origin == "array" and not missing:
         _refuse_nan(rest)
-    wanted = {name: kind for name, kind in kinds.items() if name in rest.columns}
+    held = set(rest.columns)
+    wanted = {name: kind for name, kind in kinds.items() if name in held}
     table = Table(rest, discretise=cuts or None, kinds=wanted, n_jobs=n_jobs)
     inputs.spec = _spec(inputs, flags, table)
     return numbers, table if inputs.weights is None else table.with_weights(inputs.weights)

@@ -9,16 +9,18 @@ import numpy as np
 import polars as pl
 
 from tacit.errors import InputError, InputWarning, absent_column
-from tacit.schema import Labels, Schema
+from tacit.schema import Schema
 from tacit.table.build import Parts
 from tacit.table.containers import as_frame
 from tacit.table.recode import fill_absent
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tacit.table.input_spec import InputSpec
 
-__all__ = ["baskets_table", "frame_by_name", "known_columns"]
+__all__ = ["baskets_table", "frame_by_name", "known_columns", "text_to_numbers"]
 
 _NAMED = 5  # names that a warning shows
 
@@ -53,15 +55,38 @@ def frame_by_name(X: Any, spec: InputSpec, *, fill: bool) -> pl.DataFrame:
     """Return a frame with the columns of a model, in order; absent ones may have their defaults."""
     frame, _ = as_frame(X, "X")
     held, columns = set(frame.columns), []
-    for k, name in enumerate(spec.names):
+    _check_held(held, spec, frame.columns, fill=fill)
+    defaults = dict(zip(spec.schema.names, spec.schema, strict=True))
+    for name in spec.names:
         if name in held:
             columns.append(frame.get_column(name))
-        elif fill:
-            default = spec.schema.column(k).default_label
-            columns.append(pl.repeat(default, frame.height, eager=True).alias(name))
         else:
-            raise absent_column("X", name, frame.columns)
+            default = defaults[name].default_label
+            columns.append(pl.repeat(default, frame.height, eager=True).alias(name))
     return pl.DataFrame(columns)
+
+
+def _check_held(held: set[str], spec: InputSpec, names: Sequence[str], *, fill: bool) -> None:
+    """Refuse data that lack a column which has no default, or all columns of a model."""
+    numeric = dict(zip(spec.names, spec.numeric.tolist(), strict=True))
+    lacking = [name for name in spec.names if name not in held]
+    if len(lacking) == len(spec.names):
+        raise absent_column("X", lacking[0], names)
+    for name in lacking:
+        if not fill or numeric[name]:
+            raise absent_column("X", name, names)
+
+
+def text_to_numbers(frame: pl.DataFrame, spec: InputSpec) -> pl.DataFrame:
+    """Return a frame with text as numbers, where the model was told that text is numeric."""
+    changed = []
+    for series, domain in zip(frame.iter_columns(), spec.domains, strict=True):
+        if series.dtype != pl.String or domain.kind != "numeric":
+            continue
+        numbers = series.cast(pl.Float64, strict=False)
+        if numbers.null_count() == series.null_count():
+            changed.append(numbers)
+    return frame.with_columns(changed)
 
 
 def known_columns(table: Table, spec: InputSpec, model: str, *, fill: bool) -> Table:
@@ -75,23 +100,19 @@ def known_columns(table: Table, spec: InputSpec, model: str, *, fill: bool) -> T
         return table
     if spec.origin == "array":
         return _by_position(table, spec, model)
-    if fill:
-        return Table._of(fill_absent(table, spec.schema))
-    name = next(name for name in spec.names if name not in held)
-    raise absent_column("X", name, table.schema.names)
+    _check_held(held, spec, table.schema.names, fill=fill)
+    return Table._of(fill_absent(table, spec.schema))
 
 
 def _by_position(table: Table, spec: InputSpec, model: str) -> Table:
-    n, held = len(spec.names), set(table.schema.names)
-    names = [str(k) for k in range(n)]
-    if "0" in held:  # of a sparse file, whose last columns may hold nothing but zeros
-        zero = Labels([0], "Int64")
-        wanted = Schema(names, [zero] * n, [0] * n)
-        table = Table._of(fill_absent(table, wanted)).select(names)
-    elif table.n_columns != n:
+    n = len(spec.names)
+    positions = [name for name in table.schema.names if name.isdecimal()] or table.schema.names
+    if len(positions) != n:
         raise InputError(
-            f"X has {table.n_columns} features, but {model} is expecting {n} features as input"
+            f"X has {len(positions)} features, but {model} is expecting {n} features as input"
         )
+    if len(positions) < table.n_columns:  # a column beside those of an array, such as a target
+        table = table.select(positions)
     schema = Schema(spec.names, table.schema.labels, table.schema.defaults)
     parts = Parts(schema, table.indptr, table.values, table.weights)
     return Table._of(parts).with_index(table.index)

@@ -88,7 +88,9 @@ class OneHot:
         if estimator is None:
             estimator = BaseEstimator()
             self.spec.note(estimator)
-        return Inputs.read(estimator, X, self.spec).one_hot(self, unseen=unseen)
+        target_name = getattr(estimator, "_target_name", None)
+        inputs = Inputs.read(estimator, X, self.spec, target_name=target_name)
+        return inputs.one_hot(self, unseen=unseen)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -257,7 +259,8 @@ def fit_one_hot(inputs: Inputs) -> tuple[OneHot, Any]:
         if (s.dtype.is_numeric() or s.dtype == pl.Boolean)
         and kinds.get(s.name, "numeric") in ("numeric", "boolean")
     ]  # fmt: skip
-    others = [name for name in names if name not in set(plain)]
+    numeric = set(plain)
+    others = [name for name in names if name not in numeric]
     table = Table(data.select(others)) if others else None  # type: ignore[assignment]
     found = {} if table is None else dict(zip(others, table.schema.labels, strict=True))
     domains = [found.get(name, Numbers()) for name in names]
@@ -294,7 +297,8 @@ def number_rows(inputs: Inputs) -> Any:
     data = inputs.data
     if isinstance(data, Table):
         for name in inputs.names:
-            if not data.schema[name].labels.is_numeric:
+            labels = data.schema[name].labels
+            if not (labels.is_numeric or labels.dtype == "Boolean"):
                 raise InputError(f"X: column {name!r} holds labels, but in fit numbers")
         return OneHot(inputs.remembered, True).of_table(data)
     if not isinstance(data, pl.DataFrame):

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["Classes", "TargetType", "Targets"]
 __all__ += ["class_labels", "column_classes", "column_numbers", "has_classes"]
 __all__ += ["pack_classes", "read_classes", "read_labels", "read_numbers", "read_outputs"]
-__all__ += ["read_target", "refuse_missing", "require_target", "unpack_classes"]
+__all__ += [
+    "read_target",
+    "refuse_missing",
+    "refuse_real_classes",
+    "require_target",
+    "unpack_classes",
+]
 
 TargetType: TypeAlias = Literal["binary", "multiclass", "multilabel", "number", "numbers"]
 _CLASS_KINDS = "biufM"  # of arrays; others are strings or objects
@@ -95,6 +101,19 @@ def read_classes(y: Any, n_records: int, kept: NDArray[np.bool_] | None = None) 
     values = series.to_numpy() if plain else class_labels(series.to_list())
     labels, codes = np.unique(values, return_inverse=True)
     return Classes(labels, codes.astype(np.int32))
+
+
+def refuse_real_classes(table: Table, position: int) -> None:
+    """Refuse a column of real numbers where classes are asked for."""
+    labels = table.schema.labels[position]
+    if labels.is_numeric and labels.kind == "numeric":
+        known = labels.numbers[: labels.missing]
+        if not (known == np.floor(known)).all():
+            name = table.schema.names[position]
+            raise InputError(
+                f"Unknown label type: y holds real numbers (column {name!r}); cut it into classes "
+                "first"
+            )
 
 
 def has_classes(table: Table, position: int) -> bool:

@@ -21,6 +21,7 @@ from tacit.table.targets import (
     column_classes,
     has_classes,
     read_classes,
+    refuse_real_classes,
     require_target,
 )
 from tacit.tree.growth.bins import in_bins
@@ -319,6 +320,8 @@ class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type:
         require_target(self, y)
         inputs = Inputs.fit(self, X, y, sample_weight, kinds=self.kinds, drop=True)
         codes: NDArray[np.int32] | None = None
+        if inputs.target is not None:
+            refuse_real_classes(inputs.data, inputs.target)
         if inputs.target is None:
             labels, codes = read_classes(inputs.y, inputs.n_given, inputs.kept)
         elif self.class_weight is None and has_classes(inputs.data, inputs.target):

@@ -160,16 +160,23 @@ def column_products(X: Any) -> NDArray[np.float64]:
 
 
 def centred_products(
-    products: NDArray[np.float64], n: int, scale: NDArray[np.float64]
+    products: NDArray[np.float64],
+    n: int,
+    scale: NDArray[np.float64],
+    moments: Moments | None = None,
 ) -> NDArray[np.float64]:
-    """Return products of columns of 0 and 1 once these are centred and scaled.
+    """Return products of columns once these are centred and scaled.
 
-    The products are whole numbers, and exact: so is this but for one rounding, in
-    whatever order they were added up.
+    Without `moments` the columns are 0 and 1. The products are whole numbers then, and exact: so is
+    this but for one rounding, in whatever order they were added up.
     """
     sums = np.diag(products)
-    centred = products - np.outer(sums, sums) / n
     varies = (sums > 0) & (sums < n)
+    if moments is not None:
+        binary = (moments.lower >= 0) & (moments.upper <= 1) & (sums == np.rint(moments.mean * n))
+        sums = np.where(binary, sums, moments.mean * n)
+        varies = moments.lower < moments.upper
+    centred = products - np.outer(sums, sums) / n
     centred *= np.outer(scale * varies, scale * varies)
     return centred
 

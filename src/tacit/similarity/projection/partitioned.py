@@ -140,7 +140,7 @@ class PartitionedMatrix:
         products = self.columns.products
         if products is None:
             products = self._reduce(ValueCounts(self.columns.encoder))[1]
-        return centred_products(products, self.shape[0], self.scale)
+        return centred_products(products, self.shape[0], self.scale, self.columns.moments())
 
     def image(self, directions: Floats, *, back: bool = True) -> Image:
         """Return the image of directions: one pass."""

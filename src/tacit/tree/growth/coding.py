@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tacit.table.discretise import MANY
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -75,6 +77,7 @@ def table_coding(table: Table, *, numbers: bool) -> Coding:
     """Take a Table as it is; its columns of `numbers` may be split at thresholds alone."""
     schema, (start, rows) = table.schema, table.postings
     flags = ordered_columns(schema)
+    flags[number_columns(schema, MANY + 1)] = NUMBERS  # too many for a child each
     if numbers:
         flags[number_columns(schema)] = NUMBERS
     return Coding(table.indptr, table.values, start, rows, schema.offsets, schema.defaults, flags)
