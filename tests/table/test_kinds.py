@@ -136,8 +136,8 @@ class TestIdentifiers:
         assert Table({"x": names[:49]}).schema["x"].kind == "categorical"  # too few to tell
         assert Table({"x": names}, kinds={"x": "categorical"}).schema["x"].kind == "categorical"
 
-    def test_whole_numbers_that_number_the_records(self):
-        assert Table({"x": range(100, 200)}).schema["x"].kind == "identifier"
+    def test_numbers_are_none(self):
+        assert Table({"x": range(100, 200)}).schema["x"].kind == "numeric"
         assert Table({"x": [2 * k for k in range(100)]}).schema["x"].kind == "numeric"
         assert Table({"x": [*range(99), 0]}).schema["x"].kind == "numeric"
         assert Table({"x": [k / 2 for k in range(100)]}).schema["x"].kind == "numeric"

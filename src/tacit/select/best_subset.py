@@ -251,7 +251,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
             asks for.
         """
         check_is_fitted(self)
-        if isinstance(X, Table):
+        if isinstance(X, Table) and self._input.origin == "array":  # which knows no names
             X = known_columns(X, self._input, "BestSubset", fill=False)
         if isinstance(X, Table | PartitionedTable):
             return self._cut(X.select(list(self.subset_)))
