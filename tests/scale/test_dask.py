@@ -263,14 +263,14 @@ def test_large_statistics_of_trees_come_in_batches(tmp_path):
     table = tacit.Table(rng.random((400, 60)) < 0.2, defaults=False)
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="400MB"
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit="500MB"
         ) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         parts = tacit.scale.partition(table, 2)
         assert parts.statistic_bytes is None
         with on_dask(client):
-            assert parts.statistic_bytes == 400_000_000 // 36
+            assert parts.statistic_bytes == 500_000_000 // 36
             network = tacit.DependencyNetwork().fit(parts)
     assert network.score(table) == tacit.DependencyNetwork().fit(table).score(table)
 
