@@ -45,7 +45,6 @@ BANNED = {
 }  # fmt: skip
 ONE_MEANING = {"delta": {"DependencyTree"}}
 NOT_SAVED = {
-    "BestSubset": "a list of sets of columns: to_frame writes it",
     "RuleFinder": "a list of rules: to_frame writes it",
 }
 NO_HTML = {

@@ -60,7 +60,7 @@ using Owned = std::unique_ptr<T, Release<T>>;
 struct Source {
   std::vector<Owned<ArrowArray>> chunks;
   std::vector<StringViews> views;
-  Keys keys{nullptr, nullptr, 0};
+  std::vector<Keys> keys;
   std::int64_t length = 0;
   bool is_text = false;
 };
@@ -87,6 +87,19 @@ void read_stream(const nb::capsule& capsule, Source& source) {
   }
 }
 
+void read_keys(nb::handle column, Source& source) {
+  if (nb::isinstance<nb::list>(column)) {
+    for (nb::handle chunk : nb::borrow<nb::list>(column)) read_keys(chunk, source);
+    return;
+  }
+  // Without conversion: a converted copy would be gone before the kernel reads it.
+  const auto [keys, valid] =
+      nb::cast<std::pair<In<std::int64_t>, std::optional<In<std::uint8_t>>>>(column, false);
+  const auto length = static_cast<std::int64_t>(keys.size());
+  source.keys.push_back({keys.data(), valid ? valid->data() : nullptr, length});
+  source.length += length;
+}
+
 nb::list bind_encode_columns(const nb::list& columns, int n_jobs) {
   std::vector<Source> sources(columns.size());
   std::vector<nb::object> keep;  // what the keys point into
@@ -97,11 +110,7 @@ nb::list bind_encode_columns(const nb::list& columns, int n_jobs) {
       read_stream(nb::cast<nb::capsule>(columns[c]), source);
       continue;
     }
-    // Without conversion: a converted copy would be gone before the kernel reads it.
-    const auto [keys, valid] =
-        nb::cast<std::pair<In<std::int64_t>, std::optional<In<std::uint8_t>>>>(columns[c], false);
-    source.length = static_cast<std::int64_t>(keys.size());
-    source.keys = {keys.data(), valid ? valid->data() : nullptr, source.length};
+    read_keys(columns[c], source);
     keep.emplace_back(columns[c]);
   }
   std::vector<Buffer<std::uint32_t>> codes;
@@ -140,8 +149,10 @@ void register_encode(nb::module_& m) {
         nb::sig("def encode_columns(columns: list[object], n_jobs: int) "
                 "-> list[tuple[Codes, Ints, Ints, int]]"),
         "Number the distinct values of each column in order of appearance. A column is an Arrow\n"
-        "stream of string views, or int64 keys with validity bytes or None. Returns for each its\n"
-        "codes, where each code appears first, how often, and the code of missing values or -1.");
+        "stream of string views, or int64 keys with validity bytes or None, or a list of such "
+        "chunks.\n"
+        "Returns for each its codes, where each code appears first, how often, and the code of "
+        "missing values or -1.");
 }
 
 }  // namespace tacit::bindings

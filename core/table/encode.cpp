@@ -117,27 +117,31 @@ std::uint64_t hash_text(const Text& text) {
   return mix(h, rest);
 }
 
-// Values seen a moment ago, by a hash that costs next to nothing: most columns have few values, and
-// a view of at most 12 bytes is the value. Longer ones never get in here.
+// Values seen a moment ago, by a hash that costs next to nothing. A view of at most 12 bytes is the
+// value. A longer one is known by where its characters lie: readers that decode a dictionary let
+// equal views point to the same ones.
 struct Recent {
-  std::uint64_t head, tail;
+  std::uint64_t head, tail;  // the tail is the address of the characters of a longer one
   std::uint32_t code;
 };
-constexpr std::size_t kRecent = 512;
-constexpr int kShift = 64 - 9;
+constexpr std::int64_t kLeastRecent = 64, kMostRecent = 8192;  // entries: one for 16 values
 
 }  // namespace
 
 void encode_strings(const std::vector<StringViews>& chunks, Encoding& encoding, StopToken& token) {
   CodeTable table;
   std::vector<Text> texts;  // of each code
-  std::vector<Recent> recent(kRecent, Recent{~std::uint64_t{0}, ~std::uint64_t{0}, 0});
+  std::int64_t length = 0;
+  for (const StringViews& chunk : chunks) length += chunk.length;
+  const auto n_recent =
+      std::bit_ceil(static_cast<std::uint64_t>(std::clamp(length / 16, kLeastRecent, kMostRecent)));
+  const int shift = 64 - std::countr_zero(n_recent);
+  std::vector<Recent> recent(n_recent, Recent{~std::uint64_t{0}, ~std::uint64_t{0}, 0});
   std::vector<std::int64_t>
       odd;  // counts of every other value, so that equal neighbours do not wait
   std::int64_t position = 0;
 
-  const auto look_up = [&](const StringViews& chunk, std::int64_t k) {
-    const Text text = read_view(chunk, k);
+  const auto look_up = [&](const Text& text, std::int64_t k) {
     const std::uint64_t hash = hash_text(text);
     std::size_t slot;
     std::uint32_t code = table.find(hash, [&](std::uint32_t c) { return texts[c] == text; }, slot);
@@ -151,15 +155,12 @@ void encode_strings(const std::vector<StringViews>& chunks, Encoding& encoding, 
     return code;
   };
   const auto code_of = [&](const StringViews& chunk, std::int64_t k) {
-    const std::uint8_t* view = chunk.views + 16 * (chunk.offset + k);
-    std::uint64_t head, tail;
-    std::memcpy(&head, view, 8);
-    std::memcpy(&tail, view + 8, 8);
-    Recent& entry = recent[((head ^ std::rotl(tail, 29)) * 0x9e3779b97f4a7c15u) >> kShift];
-    if (entry.head == head && entry.tail == tail) return entry.code;
-    const std::uint32_t code = look_up(chunk, k);
-    if (static_cast<std::uint32_t>(head) <= 12) entry = {head, tail, code};
-    return code;
+    const Text text = read_view(chunk, k);
+    const std::uint64_t tail = text.data ? reinterpret_cast<std::uintptr_t>(text.data) : text.tail;
+    Recent& entry = recent[((text.head ^ std::rotl(tail, 29)) * 0x9e3779b97f4a7c15u) >> shift];
+    if (entry.head == text.head && entry.tail == tail) return entry.code;
+    entry = {text.head, tail, look_up(text, k)};
+    return entry.code;
   };
 
   for (const StringViews& chunk : chunks) {
@@ -197,42 +198,47 @@ void encode_strings(const std::vector<StringViews>& chunks, Encoding& encoding, 
   for (std::size_t c = 0; c < odd.size(); ++c) encoding.counts[c] += odd[c];
 }
 
-void encode_keys(const Keys& keys, Encoding& encoding, StopToken& token) {
+void encode_keys(const std::vector<Keys>& chunks, Encoding& encoding, StopToken& token) {
   CodeTable table;
   std::vector<std::int64_t> known;  // key of each code
   // A short range of keys, the usual case, needs no hashing.
   std::int64_t low = std::numeric_limits<std::int64_t>::max(), high = -low - 1;
-  for (std::int64_t k = 0; k < keys.length; ++k)
-    if (!keys.valid || keys.valid[k]) {
-      low = std::min(low, keys.keys[k]);
-      high = std::max(high, keys.keys[k]);
-    }
+  for (const Keys& keys : chunks)
+    for (std::int64_t k = 0; k < keys.length; ++k)
+      if (!keys.valid || keys.valid[k]) {
+        low = std::min(low, keys.keys[k]);
+        high = std::max(high, keys.keys[k]);
+      }
   const auto range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low);
   std::vector<std::uint32_t> direct;
   if (low <= high && range < (1u << 16)) direct.assign(range + 1, kEmpty);
-  for (std::int64_t k = 0; k < keys.length; ++k) {
-    if (k % kBetweenChecks == 0) token.check();
-    std::uint32_t code;
-    if (keys.valid && !keys.valid[k]) {
-      code = missing_code(encoding, k);
-    } else if (!direct.empty()) {
-      std::uint32_t& entry = direct[static_cast<std::size_t>(keys.keys[k] - low)];
-      if (entry == kEmpty) entry = new_code(encoding, k);
-      code = entry;
-    } else {
-      const std::int64_t key = keys.keys[k];
-      const std::uint64_t hash = mix(static_cast<std::uint64_t>(key), 0);
-      std::size_t slot;
-      code = table.find(hash, [&](std::uint32_t c) { return known[c] == key; }, slot);
-      if (code == kEmpty) {
-        code = new_code(encoding, k);
-        known.resize(code + std::size_t{1});
-        known[code] = key;
-        table.insert(slot, hash, code);
+  std::int64_t position = 0;
+  for (const Keys& keys : chunks) {
+    for (std::int64_t k = 0; k < keys.length; ++k) {
+      if (k % kBetweenChecks == 0) token.check();
+      std::uint32_t code;
+      if (keys.valid && !keys.valid[k]) {
+        code = missing_code(encoding, position + k);
+      } else if (!direct.empty()) {
+        std::uint32_t& entry = direct[static_cast<std::size_t>(keys.keys[k] - low)];
+        if (entry == kEmpty) entry = new_code(encoding, position + k);
+        code = entry;
+      } else {
+        const std::int64_t key = keys.keys[k];
+        const std::uint64_t hash = mix(static_cast<std::uint64_t>(key), 0);
+        std::size_t slot;
+        code = table.find(hash, [&](std::uint32_t c) { return known[c] == key; }, slot);
+        if (code == kEmpty) {
+          code = new_code(encoding, position + k);
+          known.resize(code + std::size_t{1});
+          known[code] = key;
+          table.insert(slot, hash, code);
+        }
       }
+      encoding.codes[position + k] = code;
+      ++encoding.counts[code];
     }
-    encoding.codes[k] = code;
-    ++encoding.counts[code];
+    position += keys.length;
   }
 }
 

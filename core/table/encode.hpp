@@ -19,7 +19,7 @@ struct StringViews {
   std::int64_t length;
 };
 
-// 64-bit keys (integers, or the bits of anything that has no more); valid is a byte for each.
+// A chunk of 64-bit keys (integers, or the bits of anything that has no more); valid is a byte for each.
 struct Keys {
   const std::int64_t* keys;
   const std::uint8_t* valid;
@@ -37,6 +37,6 @@ struct Encoding {
 // std::out_of_range if a view points outside its buffers' number, std::length_error beyond 2^31
 // codes.
 void encode_strings(const std::vector<StringViews>& chunks, Encoding& encoding, StopToken& token);
-void encode_keys(const Keys& keys, Encoding& encoding, StopToken& token);
+void encode_keys(const std::vector<Keys>& chunks, Encoding& encoding, StopToken& token);
 
 }  // namespace tacit

@@ -50,8 +50,23 @@ def postings(records: Records, start: Ints) -> Indices:
 def encode_columns(columns: list[object], n_jobs: int) -> list[tuple[Codes, Ints, Ints, int]]:
     """
     Number the distinct values of each column in order of appearance. A column is an Arrow
-    stream of string views, or int64 keys with validity bytes or None. Returns for each its
-    codes, where each code appears first, how often, and the code of missing values or -1.
+    stream of string views, or int64 keys with validity bytes or None, or a list of such chunks.
+    Returns for each its codes, where each code appears first, how often, and the code of missing values or -1.
+    """
+
+def integer_bounds(chunks: Sequence[Ints | Indices], n_jobs: int) -> tuple[int, int]:
+    """Return the least and the greatest of whole numbers."""
+
+def code_integers(chunks: Sequence[Ints | Indices], low: int, high: int, n_jobs: int) -> tuple[Indices, Ints]:
+    """
+    Return the rank of each number, from low to high, among the distinct ones, and those.
+    """
+
+def sort_log(records: Indices, items: Indices, values: Indices | None, n_records: int, n_items: int, repeats: str, n_jobs: int) -> tuple[Ints, Values, Indices | None, int]:
+    """
+    Sort rows by record and item. Of rows that repeat a pair, all stay, the first or the last;
+    without values, one. Returns where each record begins, its items, the values of rows, and
+    how many rows repeat an earlier one.
     """
 
 def one_way(records: Records, n_jobs: int) -> Counts:

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from tacit import store
 from tacit.errors import InputError, refuse_partitions
 from tacit.plot.html import html_frame, text_html
+from tacit.progress import show_notes
 from tacit.scale import PartitionedTable, as_partitioned, predict_parts
 
 if TYPE_CHECKING:
@@ -186,12 +187,13 @@ def _fits_partitions(fit: Callable[..., Any]) -> Callable[..., Any]:
             if type(self)._fit_partitions is Estimator._fit_partitions:
                 refuse_partitions(X, type(self).__name__)  # before a frame of Dask is read
             partitions = as_partitioned(X)
-            if partitions is None:
-                return fit(self, X, *args, **kwargs)
-            options = _options(fit, self, X, *args, **kwargs)
-            self._check_partitions(**options)
-            options.pop("sample_weight", None)
-            return self._fit_partitions(partitions, **options)
+            with show_notes(bool(getattr(self, "verbose", 0))):
+                if partitions is None:
+                    return fit(self, X, *args, **kwargs)
+                options = _options(fit, self, X, *args, **kwargs)
+                self._check_partitions(**options)
+                options.pop("sample_weight", None)
+                return self._fit_partitions(partitions, **options)
         except BaseException:  # an interruption, too
             vars(self).clear()
             vars(self).update(before)

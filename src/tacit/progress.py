@@ -2,13 +2,62 @@
 
 from __future__ import annotations
 
+import logging
+import sys
+import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["show_progress"]
+__all__ = ["Notes", "show_notes", "show_progress"]
+
+_CUTS = "tacit.table.cuts"
+
+
+class Notes(logging.Handler):
+    """Prints on stderr what is found about data on this thread, each thing once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._said: set[str] = set()
+        self._thread = threading.get_ident()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a note."""
+        message = record.getMessage()
+        if record.thread == self._thread and message not in self._said:
+            self._said.add(message)
+            self.say(message)
+
+    def say(self, message: str) -> None:
+        """Print it as it is."""
+        print(message, file=sys.stderr)
+
+
+@contextmanager
+def show_notes(
+    shown: bool, notes: Notes | None = None, names: Sequence[str] = ()
+) -> Iterator[None]:
+    """Show what the log says of numbers that are cut into bins, and what `names` log.
+
+    Nothing, if not `shown` or if somebody shows it already.
+    """
+    loggers = [logging.getLogger(name) for name in (_CUTS, *names)]
+    if not shown or any(isinstance(handler, Notes) for handler in loggers[0].handlers):
+        yield
+        return
+    handler, levels = notes or Notes(), [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
 
 
 @contextmanager

@@ -48,6 +48,7 @@ State: TypeAlias = Mapping[str, "NDArray[Any]"]
 KINDS = {
     "adtree": "tacit.counts:ADTree",
     "bayes_net": "tacit.network:BayesNet",
+    "best_subset": "tacit.select:BestSubset",
     "boosted_rules_classifier": "tacit.rules:BoostedRulesClassifier",
     "boosted_rules_regressor": "tacit.rules:BoostedRulesRegressor",
     "branching": "tacit.network:Branching",

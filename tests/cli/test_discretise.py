@@ -54,3 +54,16 @@ def test_one_way_for_all_or_one_for_each(run, people, given):
     result = run("summary", people, *options)
     assert result.exit_code == 2
     assert "COLUMN=HOW" in result.stderr
+
+
+def test_commands_say_which_numbers_they_cut(run, tmp_path):
+    lines = [f"{k / 7},{k % 3},{'up' if k > 20 else 'down'}" for k in range(60)]
+    source = tmp_path / "numbers.csv"
+    source.write_text("\n".join(["height,step,way", *lines]))
+    note = "note: numbers cut into bins: height (10); set --discretise or --kinds\n"
+    assert run("cluster", source, "-k", "2").stderr == note
+    assert run("select", source, "--target", "way", "-n", "1").stderr == note
+    told = run("select", source, "--target", "way", "-n", "1", "--discretise", "height=4")
+    assert told.stderr == note.replace("10", "4")
+    edges = run("select", source, "--target", "way", "-n", "1", "--discretise", "height=2,4")
+    assert edges.stderr == ""

@@ -61,3 +61,28 @@ def test_refuses(run, visits_file):
     assert run("select", visits_file).exit_code == 2
     assert run("select", visits_file, "--target", "scores", "-n", "0").exit_code == 2
     assert run("select", visits_file, "--target", "scores", "--criterion", "best").exit_code == 2
+
+
+def test_a_selection_is_saved_shown_and_applied(run, tmp_path):
+    lines = [f"{k / 4},{k % 3},{'up' if k > 20 else 'down'}" for k in range(40)]
+    source, model = tmp_path / "numbers.csv", tmp_path / "way.tacit"
+    source.write_text("\n".join(["height,noise,way", *lines]))
+    best = tmp_path / "best.csv"
+    result = run("select", source, "--target", "way", "-n", "1", "-o", model, "-o", best)
+    assert result.exit_code == 0, result.stderr
+    assert tacit.load(model).subset_ == ("height",)
+    assert best.read_text().startswith("columns,score_nats,gain_nats,combinations\nheight,")
+    shown = run("show", model).stdout
+    assert "way by information_gain, in nats" in shown
+    assert "height: 0.63" in shown
+    fields = json.loads(run("show", model, "--json").stdout)
+    assert fields["kind"] == "BestSubset"
+    applied = run("predict", model, source)
+    assert applied.exit_code == 0, applied.stderr
+    head, *rows = applied.stdout.splitlines()
+    assert (head, len(rows)) == ("height", 40)
+    assert len(set(rows)) == len(tacit.load(model)._input.schema["height"].labels)
+    for option, said in (("--proba", "gives no probabilities"), ("--unseen", "no such setting")):
+        refused = run("predict", model, source, option, *(["default"] * (option == "--unseen")))
+        assert refused.exit_code != 0
+        assert said in " ".join(refused.stderr.split())

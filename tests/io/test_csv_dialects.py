@@ -28,7 +28,7 @@ def text_of(separator=",", quote=None, end="\n", header=True):
 
 def check(path, caplog, expected, *notes, scans=True, **options):
     """See that a file holds what is expected, read in both ways, and that notes are logged."""
-    with caplog.at_level(logging.INFO, logger="tacit"):
+    with caplog.at_level(logging.INFO, logger="tacit.io"):
         caplog.clear()
         frame = tacit.read(path, **options).to_frame("polars")
         assert frame.equals(expected), frame
@@ -248,7 +248,7 @@ def test_what_polars_writes_is_read_as_it_was(tmp_path_factory, rows):
 def test_lines_that_are_longer_than_what_is_looked_at(path, caplog):
     n = 50_000
     path.write_text("".join(";".join([value] * n) + "\n" for value in "0110"))
-    with caplog.at_level(logging.INFO, logger="tacit"):
+    with caplog.at_level(logging.INFO, logger="tacit.io"):
         table = tacit.read(path)
     assert table.shape == (4, n)
     assert "separated by ';'; there is no header" in caplog.text

@@ -89,7 +89,7 @@ def test_adult(shared_data):
     ],
 )
 def test_layouts_are_found(shared_data, caplog, name, shape, first, notes):
-    with caplog.at_level(logging.INFO, logger="tacit"):
+    with caplog.at_level(logging.INFO, logger="tacit.io"):
         table = read(shared_data / name, format="csv", discretise=3)
     assert table.shape == shape
     assert table.schema.names[0] == first

@@ -479,3 +479,15 @@ def test_ctrl_c_ends_a_fit_early(jobs):
     outcome, seconds = run_interrupted(LONG_FIT.format(jobs=jobs), "model.fit(X)", check, 1.0)
     assert outcome == "interrupted"
     assert seconds < 10  # the whole fit takes minutes
+
+
+def test_rounded_weights_leave_no_fractions_below_zero():
+    for seed in range(20):  # of which several had some
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(5, 40))
+        table = tacit.Table({c: rng.choice(list("abc"), n) for c in "xyz"})
+        weights = rng.random(n) * 10 ** rng.uniform(-3, 3)
+        model = KMeans(3, random_state=seed).fit(table.with_weights(weights))
+        assert model.cluster_centers_.min() >= 0
+        assert model.cluster_centers_.max() <= 1
+        assert model.to_frame().height

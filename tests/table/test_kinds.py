@@ -149,3 +149,20 @@ class TestIdentifiers:
     def test_labels_that_are_kept(self):
         labels = Labels(["a", "b"], "String")
         assert mark_identifier(labels, 2) is labels
+
+
+def test_the_kind_of_a_whole_does_not_depend_on_the_order_of_its_parts():
+    plain, said = Table({"x": [1, 2]}), Table({"x": [1, 2]}, kinds={"x": "categorical"})
+    assert plain.schema != said.schema
+    for parts in ([plain, said], [said, plain], [plain, said, plain]):
+        assert Table.concat(parts).schema["x"].kind == "categorical"
+    text = [f"person {k}" for k in range(60)]
+    each, twice = Table({"x": text}), Table({"x": text * 2})
+    assert (each.schema["x"].kind, twice.schema["x"].kind) == ("identifier", "categorical")
+    for parts in ([each, twice], [twice, each]):
+        assert Table.concat(parts).schema["x"].kind == "categorical"
+    assert Table.concat([each, each]).schema["x"].kind == "identifier"
+    ordered = Table({"x": [1, 2]}, kinds={"x": "ordered"})
+    for parts in ([ordered, said], [said, ordered]):
+        with pytest.raises(InputError, match="column 'x' is categorical in one and ordered in an"):
+            Table.concat(parts)

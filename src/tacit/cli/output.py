@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import logging
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from datetime import date, time
 from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
+from tacit.progress import Notes, show_notes
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from rich.console import RenderableType
@@ -70,32 +71,18 @@ def json_label(label: Label) -> str | int | float | bool | None:
     return label.isoformat() if isinstance(label, date | time) else str(label)
 
 
-class _Notes(logging.Handler):
-    """Prints what is found about files, each thing once."""
+class _Notes(Notes):
+    """Names options as they are on the command line."""
 
-    def __init__(self) -> None:
-        super().__init__(logging.INFO)
-        self._said: set[str] = set()
-
-    def emit(self, record: logging.LogRecord) -> None:
-        message = record.getMessage()
-        if message not in self._said:
-            self._said.add(message)
-            typer.echo(f"note: {message}", err=True)
+    def say(self, message: str) -> None:
+        """Print it as a note."""
+        message = message.replace("set discretise= or kinds=", "set --discretise or --kinds")
+        typer.echo(f"note: {message}", err=True)
 
 
-@contextmanager
-def notes_shown() -> Iterator[None]:
-    """Show on stderr what the library logs about files."""
-    logger, notes = logging.getLogger("tacit.io"), _Notes()
-    level = logger.level
-    logger.addHandler(notes)
-    logger.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        logger.removeHandler(notes)
-        logger.setLevel(level)
+def notes_shown() -> AbstractContextManager[None]:
+    """Show on stderr what the library logs about files, and about numbers that it cuts."""
+    return show_notes(True, _Notes(), ("tacit.io",))
 
 
 def working(message: str) -> AbstractContextManager[Any]:

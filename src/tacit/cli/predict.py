@@ -73,7 +73,8 @@ def predict(
     the ids of records, where they have some, as in a log (--long). With --proba
     there is a column for each class or cluster, too. A dependency network lists what goes with each
     record: record, rank, item and probability. A dependency tree predicts each column from the
-    others, missing values or not, or the one that --column names. Without -o, CSV is printed.
+    others, missing values or not, or the one that --column names. A selection (`tacit select`)
+    gives the columns it chose. Without -o, CSV is printed.
 
     Numbers are cut where the model has bins.
 
@@ -86,7 +87,7 @@ def predict(
             if not hasattr(fitted, name):
                 raise InputError(f"--{name}: a {type(fitted).__name__} has no such setting")
             setattr(fitted, name, value)
-    recommends = not hasattr(fitted, "predict")
+    recommends = hasattr(fitted, "recommend") and not hasattr(fitted, "predict")
     if column is not None and not hasattr(fitted, "edges_"):
         raise InputError(f"--column: what a {type(fitted).__name__} predicts is settled")
     if proba and (recommends or not hasattr(fitted, "predict_proba")):
@@ -134,6 +135,10 @@ class Prediction:
         if self.recommends:
             items: pl.DataFrame = model.recommend(records, self.top)
             return items
+        if hasattr(model, "subset_"):
+            chosen = model.transform(records)
+            chosen = chosen.with_index(None) if chosen.index is not None else chosen
+            return cast("pl.DataFrame", chosen.to_frame("polars"))
         if hasattr(model, "edges_"):
             return _predict_columns(model, records, self.column, self.proba)
         probabilities = model.predict_proba(records) if self.proba else None
@@ -159,7 +164,7 @@ class Prediction:
 def _load(path: Path) -> Any:
     with working(f"reading {path}"):
         saved = tacit.load(path)
-    if not (hasattr(saved, "predict") or hasattr(saved, "recommend")):
+    if not any(hasattr(saved, name) for name in ("predict", "recommend", "subset_")):
         raise FileError(path, f"holds a saved {type(saved).__name__}, not a model that predicts")
     return saved
 

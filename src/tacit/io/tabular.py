@@ -13,7 +13,7 @@ from tacit.io.chunks import Chunks
 from tacit.io.opening import POLARS_ERRORS
 from tacit.machine import count_jobs
 from tacit.table import Table
-from tacit.table.cuts import class_codes, column_cuts, numbers_to_cut, specs_of
+from tacit.table.cuts import class_codes, column_cuts, numbers_to_cut, say_cuts, specs_of
 from tacit.table.discretise import MDL, Edges
 from tacit.table.gateway import check_missing
 from tacit.table.kinds import check_kinds
@@ -185,4 +185,5 @@ def _find_edges(
             cuts = column_cuts(numbers, specs[name], name, classes, named=named)
             if cuts is not None:
                 edges[name] = cuts
+    say_cuts({name: len(edges[name].edges) + 1 for name in rest if name in edges})
     return edges

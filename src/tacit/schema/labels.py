@@ -252,6 +252,8 @@ class Labels(Sequence[Label]):
             return NotImplemented
         if self.dtype != other.dtype or len(self) != len(other) or self.edges != other.edges:
             return False
+        if self.kind != other.kind:
+            return False
         if self._array is not None and other._array is not None:
             return self._missing == other._missing and np.array_equal(self._array, other._array)
         return self.items == other.items

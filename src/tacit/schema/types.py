@@ -14,6 +14,8 @@ from tacit.schema.labels import Labels
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from tacit.schema.labels import Kind
+
 __all__ = [
     "is_temporal",
     "label_items",
@@ -114,7 +116,8 @@ def merge_labels(several: list[Labels], name: str, argument: str = "tables") -> 
     """Return the union of labels, missing last; the same object if all are the same.
 
     They are sorted, but for sets that differ in nothing but missing values: those keep the order
-    they were declared in, as bins and enumerations have one.
+    they were declared in, as bins and enumerations have one. A kind that was said of some holds for
+    all; identifiers are those that are so everywhere.
     """
     head = several[0]
     if all(labels is head or labels == head for labels in several[1:]):
@@ -128,14 +131,28 @@ def merge_labels(several: list[Labels], name: str, argument: str = "tables") -> 
     known = [labels for labels in several if len(labels) > 1 or labels.missing is None]
     arrays = [labels.array for labels in known]
     head = known[0] if known else head
+    kind = _merge_kinds(known or several, name, argument)
     if known and all(array is not None for array in arrays):
         numbers: Any = np.unique(np.concatenate([labels.array for labels in known]))
-        return Labels.of_numbers(numbers, kinds[0], missing=missing, kind=head.chosen_kind)
+        return Labels.of_numbers(numbers, kinds[0], missing=missing, kind=kind)
     present = {labels.items[: labels.missing] for labels in known}
     merged = [*present.pop()] if len(present) == 1 else sort_labels(set().union(*present), kinds[0])
     return Labels(
         [*merged, *([None] if missing else [])],
         kinds[0] if kinds else "Null",
         edges=head.edges if all(labels.edges == head.edges for labels in known) else None,
-        kind=head.chosen_kind,
+        kind=kind,
     )
+
+
+def _merge_kinds(several: list[Labels], name: str, argument: str) -> Kind | None:
+    """Return the kind that was said of a column, whichever comes first; two must not differ."""
+    said = {labels.chosen_kind for labels in several}
+    if len(said) == 1:
+        return several[0].chosen_kind
+    kinds = sorted(kind for kind in said if kind not in (None, "identifier"))
+    if len(kinds) > 1:
+        raise InputError(
+            f"{argument}: column {name!r} is {kinds[0]} in one and {kinds[1]} in another"
+        )
+    return kinds[0] if kinds else None

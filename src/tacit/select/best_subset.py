@@ -24,6 +24,7 @@ from tacit.select.measure import Measurer
 from tacit.select.problem import make_problem
 from tacit.select.ranking import Ranking
 from tacit.select.search import Search
+from tacit.select.state import best_subset_of_state, state_of_best_subset
 from tacit.table import Table
 from tacit.table.containers import collect, is_frame
 from tacit.table.inputs import Inputs
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tacit import store
     from tacit.counts import Counter
     from tacit.select.problem import Problem
 
@@ -129,6 +131,7 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
     Table of 2,000 records × 4 columns, 1,6... stored values (m·n/l = ...)
     """
 
+    _kind = "best_subset"
     _input_tags = ("categorical", "sparse", "string")
     _target_tags = ("required",)
     _per_record: ClassVar[tuple[str, ...]] = ()  # transform selects columns, wherever records are
@@ -279,6 +282,24 @@ class BestSubset(Listed, SelectorMixin, Estimator):  # type: ignore[misc]
         chosen = frame[:, self.get_support(indices=True).tolist()]
         plain = _get_output_config("transform", estimator=self)["dense"] == "default"
         return chosen.to_numpy() if plain else chosen.to_native()
+
+    def to_state(self) -> store.State:
+        """Return the named arrays that a file holds.
+
+        A `counter` is not kept, nor is `discretise` if it is a rule: columns are cut where those of
+        `fit` were.
+        """
+        return state_of_best_subset(self)
+
+    @classmethod
+    def from_state(cls, state: store.State) -> BestSubset:
+        """Make the selector that :meth:`to_state` described.
+
+        Parameters
+        ----------
+        state : mapping of str to ndarray
+        """
+        return best_subset_of_state(cls, state)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,9 +29,13 @@ __all__ = [
     "find_cuts",
     "numbers_to_cut",
     "refuse_infinite",
+    "say_cuts",
     "specs_of",
 ]
 
+
+_logger = logging.getLogger("tacit.table.cuts")
+_NAMED = 5  # columns that a note lists
 
 R = TypeVar("R", bound="Records")
 
@@ -49,7 +54,7 @@ def specs_of(
         for name in discretise:
             if name not in columns:
                 raise no_column("discretise", name, columns)
-        specs = {name: as_spec(spec) for name, spec in discretise.items()}
+        specs = {name: _column_spec(name, spec) for name, spec in discretise.items()}
     else:
         spec = as_spec(discretise)
         specs = {
@@ -63,6 +68,22 @@ def specs_of(
         if not columns[name].is_numeric():
             raise InputError(f"discretise: column {name!r} holds {columns[name]}, not numbers")
     return specs
+
+
+def _column_spec(name: str, given: Any) -> Any:
+    """Read the spec of a column; what is wrong with it is said of the column."""
+    try:
+        return as_spec(given)
+    except InputError as error:
+        raise InputError(f"discretise: column {name!r}: {error}") from None
+
+
+def say_cuts(bins: Mapping[str, int]) -> None:
+    """Say in the log which columns were cut into how many bins."""
+    if bins and _logger.isEnabledFor(logging.INFO):
+        listed = ", ".join(f"{name} ({n})" for name, n in list(bins.items())[:_NAMED])
+        more = f", … ({len(bins)} columns)" if len(bins) > _NAMED else ""
+        _logger.info("numbers cut into bins: %s%s; set discretise= or kinds=", listed, more)
 
 
 def find_cuts(
@@ -89,6 +110,8 @@ def find_cuts(
         )  # fmt: skip
         if edges is not None:
             cuts[name] = edges
+    found = [name for name in cuts if not isinstance(specs[name], Edges)]
+    say_cuts({name: len(cuts[name].edges) + 1 for name in found})
     return cuts
 
 
@@ -171,6 +194,7 @@ def cut_schema(
         counted = classes is None
         by_class = table.reduce(_LabelCounts(position)) if counted else _counts(table, classes)
     labels, defaults = list(schema.labels), schema.defaults.copy()
+    bins = {}
     for column, spec in specs.items():
         old = schema.labels[column]
         cells = slice(schema.cells[column], schema.cells[column + 1])
@@ -185,8 +209,11 @@ def cut_schema(
         if points is None:
             continue
         labels[column] = bins_of(points, missing=old.missing is not None)
+        if not isinstance(spec, Edges):
+            bins[schema.names[column]] = len(points) + 1
         merged = np.bincount(labels[column].find_all(old), counts, len(labels[column]))
         defaults[column] = int(np.argmax(merged))
+    say_cuts(bins)
     if all(new is old for new, old in zip(labels, schema.labels, strict=True)):
         return schema
     return Schema(schema.names, labels, defaults)
@@ -243,7 +270,7 @@ def _specs(schema: Schema, discretise: Any, target: int | None) -> dict[int, Any
         if not labels.is_numeric:
             what = "bins already" if labels.edges is not None else f"{labels.dtype}, not numbers"
             raise InputError(f"discretise: column {schema.names[column]!r} holds {what}")
-        specs[column] = as_spec(spec)
+        specs[column] = _column_spec(schema.names[column], spec)
     return specs
 
 
@@ -292,6 +319,10 @@ def with_edges(schema: Schema, edges: Mapping[str, Any]) -> Schema:
         old = labels[column]
         if old.kind != "numeric":
             raise InputError(f"edges: column {schema.names[column]!r} is {old.kind}, not numeric")
-        labels[column] = bins_of(Edges(tuple(points)).edges, missing=old.missing is not None)
+        try:
+            wanted = Edges(points).edges
+        except InputError as error:
+            raise InputError(f"edges: column {schema.names[column]!r}: {error}") from None
+        labels[column] = bins_of(wanted, missing=old.missing is not None)
         defaults[column] = 0
     return Schema(schema.names, labels, defaults)

@@ -1,7 +1,7 @@
 """Logs in: rows of (record, item) become records with a column for each item.
 
-A log is coded, sorted by item and then by record, which takes time proportional to its rows, and
-what it says twice is put together. Partitions of a log that is too large for memory are gathered in
+A log is coded and sorted by record and item, in time proportional to its rows, and what it says
+twice is put together. Partitions of a log that is too large for memory are gathered in
 the same way; what all of them hold then says which columns and labels there are.
 """
 
@@ -16,13 +16,14 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from tacit import _core
 from tacit.errors import InputError, no_column, refuse_partitions
 from tacit.schema import Labels, Schema
 from tacit.schema.types import label_items
 from tacit.table.build import Native, Parts, value_type
 from tacit.table.containers import as_frame
 from tacit.table.gateway import check_size
-from tacit.table.long_pairs import SPREAD, LongOptions, Pairs, code_values, gather_pairs, sort_pairs
+from tacit.table.long_pairs import SPREAD, LongOptions, Pairs, gather_pairs
 from tacit.table.matrices import PRESENCE
 
 if TYPE_CHECKING:
@@ -40,6 +41,10 @@ __all__ = [
     "gather_pairs",
     "store_pairs",
 ]
+
+
+# No column has another default afterwards (see core/table/arrange.hpp).
+_NO_FILLS = (np.empty(0, np.int64),) * 3
 
 
 @dataclass
@@ -63,8 +68,8 @@ def encode_long(data: Any, options: LongOptions, n_jobs: int) -> Parts:
     """Turn a log into the parts of a Table; see :meth:`tacit.Table.from_long`."""
     frame, native = take_columns(data, options)
     pairs = gather_pairs(frame, options, n_jobs)
-    columns = choose_items(count_items(pairs), options)
-    parts = store_pairs(pairs, columns, options)
+    columns = choose_items(count_items(pairs, n_jobs), options)
+    parts = store_pairs(pairs, columns, options, n_jobs)
     if len(parts.indptr) == 1:
         raise InputError(f"min_items: no record has {options.min_items:,} items")
     check_size(len(parts.indptr) - 1, len(parts.schema))
@@ -100,35 +105,14 @@ def _check_columns(known: Sequence[Any], options: LongOptions) -> None:
             raise no_column(field.name, name, known)
 
 
-def count_items(pairs: Pairs) -> ItemLabels:
+def count_items(pairs: Pairs, n_jobs: int) -> ItemLabels:
     """Count in how many records each item is, and with which values."""
-    cols, values = pairs.cols, pairs.values
-    counts = np.bincount(cols, minlength=len(pairs.items))
-    items = pairs.items.alias("item")
-    if values is None:
-        return ItemLabels(pl.DataFrame([items, pl.Series("n", counts)]))
-    codes, labels = _value_codes(values, pairs.labels)
-    keys, counts = _distinct(cols.astype(np.int64) * len(labels) + codes, len(items) * len(labels))
-    item, code = np.divmod(keys, len(labels))
-    return ItemLabels(
-        pl.DataFrame(
-            [items.gather(item), labels.gather(code).alias("value"), pl.Series("n", counts)]
-        )
-    )
-
-
-def _value_codes(values: NDArray[Any], labels: pl.Series | None) -> tuple[NDArray[Any], pl.Series]:
-    """Return the values of pairs as codes, and what they stand for."""
-    return code_values(pl.Series("value", values), 1) if labels is None else (values, labels)
-
-
-def _distinct(keys: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct among numbers below n, ascending, and how often each occurs."""
-    if n <= SPREAD * len(keys) + 1000:
-        counts = np.bincount(keys, minlength=n)
-        seen = np.flatnonzero(counts)
-        return seen, counts[seen]
-    return np.unique(keys, return_counts=True)
+    counts = _core.one_way(pairs.kernel_records(), n_jobs)
+    seen = np.flatnonzero(counts)
+    columns = [pairs.items.gather(pairs.entry_items[seen]).alias("item")]
+    if pairs.labels is not None and pairs.entry_labels is not None:
+        columns.append(pairs.labels.gather(pairs.entry_labels[seen]).alias("value"))
+    return ItemLabels(pl.DataFrame([*columns, pl.Series("n", counts[seen])]))
 
 
 @dataclass
@@ -145,21 +129,16 @@ class ValueIds:
     """The value id of each item and value, or -1 for the default."""
 
     values: pl.Series  # of all items, ascending; the default is among them if it is a number
-    n_keys: int
     keys: NDArray[np.int64]  # column * width + code, ascending
     ids: NDArray[np.int64]
     width: int
 
-    def find(self, cols: NDArray[np.int32], codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the ids of values of items; each must be known."""
-        asked = cols * np.int64(self.width) + codes
-        if self.n_keys > SPREAD * len(asked) + 1000:
-            found: NDArray[np.int64] = self.ids[np.searchsorted(self.keys, asked)]
-        else:
-            table = np.empty(self.n_keys, np.int64)
-            table[self.keys] = self.ids
-            found = table[asked]
-        return found
+    def find(self, cols: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the ids of values of items; -1 also where an item has no such value."""
+        asked = cols * self.width + codes
+        found = np.searchsorted(self.keys, asked)
+        found[found == len(self.keys)] = 0
+        return np.where(self.keys[found] == asked, self.ids[found], -1)
 
 
 def choose_items(counted: ItemLabels, options: LongOptions) -> Columns:
@@ -205,7 +184,7 @@ def _value_columns(items: pl.Series, names: list[str], seen: pl.DataFrame) -> Co
     rank = np.arange(len(keys)) - bounds[of_key]
     ids = schema.offsets[of_key] + rank - (rank > schema.defaults[of_key])
     ids[codes == default] = -1
-    return Columns(items, schema, ValueIds(values, n_keys, keys, ids, width))
+    return Columns(items, schema, ValueIds(values, keys, ids, width))
 
 
 def _known_names(items: list[str], known: pl.DataFrame) -> list[str]:
@@ -225,32 +204,29 @@ def _known_names(items: list[str], known: pl.DataFrame) -> list[str]:
     return chosen
 
 
-def store_pairs(pairs: Pairs, columns: Columns, options: LongOptions) -> Parts:
+def store_pairs(pairs: Pairs, columns: Columns, options: LongOptions, n_jobs: int) -> Parts:
     """Lay pairs out as stored values under columns that may be more or fewer than they have."""
-    indptr, cols, values = pairs.indptr, pairs.cols, pairs.values
-    records, weights = pairs.records, pairs.weights
-    positions = _positions(pairs.items, columns.items)
-    if not np.array_equal(positions, np.arange(len(columns.items))):
-        indptr, cols, values = _move(indptr, cols, values, positions, len(columns.items))
-    lengths = np.diff(indptr)
-    enough = lengths >= options.min_items
-    if not enough.all():
-        kept = np.repeat(enough, lengths)
-        cols = cols[kept]
-        values = None if values is None else values[kept]
-        indptr = np.concatenate(([0], np.cumsum(lengths[enough])))
-        records = records.filter(enough)
-        weights = None if weights is None else weights[enough]
-    ids: NDArray[Any] = cols
-    if columns.values is not None and len(cols):
-        assert values is not None
-        held, labels = _value_codes(values, pairs.labels)
-        codes = _positions(labels, columns.values.values)[held]
-        ids = columns.values.find(cols, codes)
-        kept = ids >= 0
-        if not kept.all():
-            indptr, ids = np.concatenate(([0], np.cumsum(kept)))[indptr], ids[kept]
-    stored = ids.astype(value_type(columns.schema.n_values))
+    ids = _positions(pairs.items, columns.items)[pairs.entry_items]
+    dtype = value_type(columns.schema.n_values)
+    records, weights, chosen = pairs.records, pairs.weights, None
+    if options.min_items:
+        given = pairs.kernel_records()
+        enough = _core.recoded_lengths(given, ids, *_NO_FILLS, n_jobs) >= options.min_items
+        if not enough.all():
+            chosen, records = np.flatnonzero(enough), records.filter(enough)
+            weights = None if weights is None else weights[enough]
+    if columns.values is not None:
+        assert pairs.labels is not None
+        assert pairs.entry_labels is not None
+        codes = _positions(pairs.labels, columns.values.values)[pairs.entry_labels]
+        ids = np.where(ids >= 0, columns.values.find(ids, codes), -1)
+    if chosen is None and dtype == pairs.entries.dtype and np.array_equal(ids, np.arange(len(ids))):
+        return Parts(columns.schema, pairs.indptr, pairs.entries, weights, None, records)
+    given = pairs.kernel_records(chosen)
+    lengths = _core.recoded_lengths(given, ids, *_NO_FILLS, n_jobs)
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    stored = np.empty(indptr[-1], dtype)
+    _core.recoded_values(given, ids, *_NO_FILLS, indptr, stored, n_jobs)
     return Parts(columns.schema, indptr, stored, weights, None, records)
 
 
@@ -262,27 +238,6 @@ def _positions(items: pl.Series, wanted: pl.Series) -> NDArray[np.int64]:
     right = wanted.alias("item").to_frame().with_row_index("position")
     joined = left.join(right, on="item", how="left", maintain_order="left")
     return joined.get_column("position").cast(pl.Int64).fill_null(-1).to_numpy()
-
-
-def _move(
-    indptr: NDArray[np.int64],
-    cols: NDArray[np.int32],
-    values: NDArray[Any] | None,
-    positions: NDArray[np.int64],
-    n_items: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any] | None]:
-    """Give items other positions; those that have none are left out."""
-    moved = positions[cols].astype(np.int32)
-    kept = moved >= 0
-    if not kept.all():
-        indptr = np.concatenate(([0], np.cumsum(kept)))[indptr]
-        moved = moved[kept]
-        values = None if values is None else values[kept]
-    if (np.diff(positions[positions >= 0]) > 0).all():
-        return indptr, moved, values
-    n_records = len(indptr) - 1
-    rows = np.repeat(np.arange(n_records, dtype=np.int32), np.diff(indptr))
-    return sort_pairs(rows, moved, n_records, n_items, values)
 
 
 def _union(some: NDArray[np.int64], others: NDArray[np.int64], n: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ import polars as pl
 from tacit import _core
 from tacit.errors import InputError
 from tacit.machine import check_int
-from tacit.table.gateway import MOST_RECORDS
+from tacit.table.gateway import MOST_RECORDS, value_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,6 @@ __all__ = [
     "code_values",
     "gather_pairs",
     "id_series",
-    "sort_pairs",
     "without_missing",
 ]
 
@@ -76,15 +75,24 @@ class LongOptions:
 
 @dataclass
 class Pairs:
-    """What records and items have to do with each other: sorted by record, then item, each once."""
+    """What records and items have to do with each other: sorted by record, then item, each once.
+
+    An entry is an item, or an item and a value. A record holds entries as a record of a table holds
+    value ids.
+    """
 
     records: pl.Series  # ids, ascending
     items: pl.Series  # ascending
-    indptr: NDArray[np.int64]  # where the pairs of each record begin
-    cols: NDArray[np.int32]  # the item of each pair
-    values: NDArray[Any] | None  # numbers, or codes of `labels`
-    labels: pl.Series | None  # of values that are not numbers, ascending
+    labels: pl.Series | None  # values of all items, ascending
+    indptr: NDArray[np.int64]  # where the entries of each record begin
+    entries: NDArray[Any]  # of one record after the other, ascending
+    entry_items: NDArray[np.int64]  # the item of each entry
+    entry_labels: NDArray[np.int64] | None  # its value
     weights: NDArray[np.float64] | None  # of records
+
+    def kernel_records(self, chosen: NDArray[np.int64] | None = None) -> _core.Records:
+        """Return records as kernels take them."""
+        return _core.Records(self.indptr, self.entries, len(self.entry_items), chosen)
 
 
 def gather_pairs(frame: pl.DataFrame, options: LongOptions, n_jobs: int) -> Pairs:
@@ -99,12 +107,53 @@ def gather_pairs(frame: pl.DataFrame, options: LongOptions, n_jobs: int) -> Pair
     weights = None
     if options.weight is not None:
         weights = _record_weights(frame.get_column(options.weight), rows, records)
-    given, labels = None, None
+    codes, labels = None, None
     if options.value is not None:
-        given, labels = _values(frame.get_column(options.value), n_jobs)
-    indptr, cols, values = sort_pairs(rows, cols, len(records), len(items), given)
-    pairs = Pairs(records, items, indptr, cols, values, labels, weights)
-    return _put_together(pairs, options)
+        codes, labels = _values(frame.get_column(options.value), n_jobs)
+    repeats = options.duplicates if options.duplicates in ("first", "last") else "all"
+    sizes = len(records), len(items)
+    indptr, sorted_items, values, n_repeated = _core.sort_log(
+        rows, cols, codes, *sizes, repeats, n_jobs
+    )
+    if n_repeated and options.duplicates == "error":
+        if codes is None:  # then each pair was kept once
+            indptr, sorted_items, _, _ = _core.sort_log(rows, cols, cols, *sizes, "all", n_jobs)
+        log = _SortedRows(records, items, indptr, sorted_items)
+        record, item = log.locate(int(np.argmin(log.begins())))
+        raise InputError(
+            f"duplicates: record {record!r} has item {item!r} more than once; "
+            "duplicates='sum' adds up"
+        )
+    if values is None or labels is None:
+        every = np.arange(len(items))
+        return Pairs(records, items, None, indptr, sorted_items, every, None, weights)
+    if n_repeated and repeats == "all":
+        log = _SortedRows(records, items, indptr, sorted_items)
+        values, labels = _add_up(log, values, labels, n_jobs)
+        indptr, sorted_items = log.indptr, log.items_of_rows
+    entries, entry_items, entry_labels = _number_entries(sorted_items, values, items, labels)
+    return Pairs(records, items, labels, indptr, entries, entry_items, entry_labels, weights)
+
+
+def _number_entries(
+    cols: NDArray[Any], codes: NDArray[np.int32], items: pl.Series, labels: pl.Series
+) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+    """Number pairs of item and value in their order; returns the item and the value of each, too.
+
+    Where they are not too many, pairs that do not occur have a number as well.
+    """
+    n, width = len(items) * len(labels), len(labels)
+    if n < min(SPREAD * len(cols) + 1000, MOST_RECORDS):
+        dtype = value_type(n)
+        entries: NDArray[Any] = cols.astype(dtype)
+        entries *= dtype(width)
+        entries += codes.view(np.uint32).astype(dtype, copy=False)
+        held = np.arange(n)
+    else:
+        keys = cols.astype(np.int64) * width + codes
+        held, entries = np.unique(keys, return_inverse=True)
+        entries = entries.astype(value_type(len(held)))
+    return entries, *np.divmod(held, width)
 
 
 def without_missing(frame: pl.DataFrame, options: LongOptions) -> pl.DataFrame:
@@ -114,11 +163,12 @@ def without_missing(frame: pl.DataFrame, options: LongOptions) -> pl.DataFrame:
         if name is None:
             continue
         series = frame.get_column(name)
-        missing = series.is_null()
-        if series.dtype.is_float():
-            missing |= series.is_nan().fill_null(True)
-        if not missing.any():
+        floating = series.dtype.is_float()
+        if not series.null_count() and not (floating and series.is_nan().any()):
             continue
+        missing = series.is_null()
+        if floating:
+            missing |= series.is_nan().fill_null(True)
         if options.missing == "error":
             row = int(missing.arg_max() or 0)
             raise InputError(
@@ -145,40 +195,41 @@ def code_values(series: pl.Series, n_jobs: int) -> tuple[NDArray[np.int32], pl.S
     if dtype == pl.String:
         [(codes, first, _, _)] = _core.encode_columns([series.__arrow_c_stream__()], n_jobs)
     else:
-        keys = _keys(series)
-        low, high = int(keys.min()), int(keys.max())
-        ordered = not dtype.is_float() and dtype not in (pl.UInt64, pl.Enum)  # as their keys are
-        if ordered and high - low < SPREAD * len(keys) + 1000:
-            return _code_range(series, keys, low, high)
-        [(codes, first, _, _)] = _core.encode_columns([(keys, None)], n_jobs)
+        if not dtype.is_float() and dtype not in (pl.UInt64, pl.Enum):  # ordered as their keys are
+            chunks = _integer_chunks(series)
+            low, high = _core.integer_bounds(chunks, n_jobs)
+            if high - low < SPREAD * len(series) + 1000:  # close together: no hashing
+                ranks, numbers = _core.code_integers(chunks, low, high, n_jobs)
+                physical = series.head(0).to_physical().dtype
+                return ranks, pl.Series(series.name, numbers).cast(physical).cast(dtype)
+        keys = [(chunk, None) for chunk in _key_chunks(series)]
+        [(codes, first, _, _)] = _core.encode_columns([keys], n_jobs)
     values = series[first]
+    if dtype.is_float():
+        values = values + 0.0  # turns -0.0 into 0.0
     order = values.arg_sort()
+    values = values.gather(order)
+    new = (values != values.shift()).fill_null(True).to_numpy()  # 0.0 may be there twice
     ranks = np.empty(len(order), np.int32)
-    ranks[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
-    return ranks[codes], values.gather(order)
+    ranks[order.to_numpy()] = np.cumsum(new) - 1
+    return ranks[codes], values.filter(new)
 
 
-def _keys(series: pl.Series) -> NDArray[np.int64]:
-    """Return values that are not text as 64-bit keys."""
+def _integer_chunks(series: pl.Series) -> list[NDArray[Any]]:
+    """Return the chunks of a column, as it stores them where that is as whole numbers."""
+    numbers = series.to_physical()
+    if numbers.dtype not in (pl.Int32, pl.Int64):
+        numbers = numbers.cast(pl.Int64)
+    return [np.ascontiguousarray(chunk.to_numpy()) for chunk in numbers.get_chunks()]
+
+
+def _key_chunks(series: pl.Series) -> list[NDArray[np.int64]]:
+    """Return the chunks of values that are not text as 64-bit keys."""
     if series.dtype.is_float():
-        numbers = series.cast(pl.Float64).to_numpy() + 0.0  # the sum turns -0.0 into 0.0
-        return numbers.view(np.int64)
-    if series.dtype == pl.UInt64:
-        return np.ascontiguousarray(series.reinterpret(signed=True).to_numpy())
-    return np.ascontiguousarray(series.to_physical().cast(pl.Int64).to_numpy())
-
-
-def _code_range(
-    series: pl.Series, keys: NDArray[np.int64], low: int, high: int
-) -> tuple[NDArray[np.int32], pl.Series]:
-    """Code whole numbers that lie close together, which takes no hashing."""
-    present = np.zeros(high - low + 1, np.bool_)
-    offsets = keys - low if low else keys
-    present[offsets] = True
-    ranks = np.cumsum(present, dtype=np.int32) - np.int32(1)
-    numbers = pl.Series(series.name, np.flatnonzero(present) + low)
-    physical = series.head(0).to_physical().dtype
-    return ranks[offsets], numbers.cast(physical).cast(series.dtype)
+        series = series.cast(pl.Float64)
+    elif series.dtype != pl.UInt64:
+        series = series.to_physical().cast(pl.Int64)
+    return [np.ascontiguousarray(chunk.to_numpy()).view(np.int64) for chunk in series.get_chunks()]
 
 
 def _record_weights(
@@ -199,105 +250,92 @@ def _record_weights(
     return weights
 
 
-def _values(series: pl.Series, n_jobs: int) -> tuple[NDArray[Any], pl.Series | None]:
-    """Return values as numbers, or as codes and what they stand for."""
+def _values(series: pl.Series, n_jobs: int) -> tuple[NDArray[np.int32], pl.Series]:
+    """Return values as codes, and what they stand for: numbers of 64 bits, or labels."""
     dtype = series.dtype
     if dtype.is_float() or dtype == pl.Decimal:
-        numbers = series.cast(pl.Float64).to_numpy() + 0.0
-        wrong = ~np.isfinite(numbers)
-        if wrong.any():
-            k = int(np.argmax(wrong))
-            raise InputError(f"value: column {series.name!r} holds {numbers[k]} at row {k}")
-        return numbers, None
-    if dtype.is_integer():
+        series = series.cast(pl.Float64)
+        finite = series.is_finite()
+        if not finite.all():
+            k = int(finite.arg_min() or 0)
+            raise InputError(f"value: column {series.name!r} holds {series[k]} at row {k}")
+    elif dtype.is_integer():
         try:
-            return series.cast(pl.Int64).to_numpy(), None
+            series = series.cast(pl.Int64)
         except pl.exceptions.PolarsError:
             raise InputError(f"value: column {series.name!r} holds numbers beyond 2^63") from None
-    if dtype == pl.Categorical:
+    elif dtype == pl.Categorical:
         series = series.cast(pl.String)
-    if dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Null):
+    elif dtype.is_nested() or dtype in (pl.Binary, pl.Object, pl.Null):
         raise InputError(f"value: column {series.name!r} holds {dtype}, which cannot be labels")
     return code_values(series, n_jobs)
 
 
-def sort_pairs(
-    rows: NDArray[np.int32],
-    cols: NDArray[np.int32],
-    n_records: int,
-    n_items: int,
-    values: NDArray[Any] | None,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any] | None]:
-    """Sort (row, column, value) by row and column; equal ones stay in their order.
+@dataclass
+class _SortedRows:
+    """The rows of a log, sorted by record and item."""
 
-    Two transpositions of a sparse array are two passes of a radix sort.
-    """
-    from scipy import sparse
+    records: pl.Series
+    items: pl.Series
+    indptr: NDArray[np.int64]
+    items_of_rows: NDArray[Any]
 
-    data = np.zeros(len(rows), np.int8) if values is None else values
-    entries = sparse.coo_array((data, (rows, cols)), shape=(n_records, n_items))
-    entries.has_canonical_format = True  # that is: do not add up what is there twice
-    by_row = entries.tocsc().tocsr()
-    return by_row.indptr.astype(np.int64), by_row.indices, None if values is None else by_row.data
+    def begins(self) -> NDArray[np.bool_]:
+        """Say of each row whether it is the first of its record and item."""
+        new = np.ones(len(self.items_of_rows), np.bool_)
+        np.not_equal(self.items_of_rows[1:], self.items_of_rows[:-1], out=new[1:])
+        new[self.indptr[:-1]] = True  # as every record has a row
+        return new
+
+    def locate(self, k: int) -> tuple[Any, Any]:
+        """Return the record and the item of a row."""
+        row = int(np.searchsorted(self.indptr, k, side="right")) - 1
+        return self.records[row], self.items[int(self.items_of_rows[k])]
 
 
-def _put_together(pairs: Pairs, options: LongOptions) -> Pairs:
-    """Make one pair of several rows of the same record and item."""
-    indptr, cols, values = pairs.indptr, pairs.cols, pairs.values
-    new = np.ones(len(cols), np.bool_)
-    np.not_equal(cols[1:], cols[:-1], out=new[1:])
-    new[indptr[:-1]] = True  # as every record has a row
-    if new.all():
-        return pairs
-    if options.duplicates == "error":
-        record, item = _locate(pairs, int(np.argmin(new)))
-        raise InputError(
-            f"duplicates: record {record!r} has item {item!r} more than once; "
-            "duplicates='sum' adds up"
-        )
+def _add_up(
+    log: _SortedRows, values: NDArray[np.int32], labels: pl.Series, n_jobs: int
+) -> tuple[NDArray[np.int32], pl.Series]:
+    """Make one row of several of the same record and item; returns their values."""
+    new = log.begins()
     starts = np.flatnonzero(new)
-    if values is not None:
-        if options.duplicates == "last":
-            values = values[np.append(starts[1:], len(cols)) - 1]
-        elif options.duplicates == "sum":
-            values = _sum(pairs, starts, new)
-        else:
-            values = values[starts]
-    pairs.indptr = np.concatenate(([0], np.cumsum(new)))[indptr]
-    pairs.cols, pairs.values = cols[starts], values
-    return pairs
+    if labels.dtype.is_numeric():
+        sums = _sum(log, labels.to_numpy()[values], starts)
+        values, labels = code_values(pl.Series(labels.name, sums), n_jobs)
+    else:
+        _refuse_different(log, values, labels, new)
+        values = values[starts]
+    log.items_of_rows = log.items_of_rows[starts]
+    log.indptr = np.concatenate(([0], np.cumsum(new)))[log.indptr]
+    return values, labels
 
 
-def _sum(pairs: Pairs, starts: NDArray[np.int64], new: NDArray[np.bool_]) -> NDArray[Any]:
-    """Add up the numbers of equal pairs; other values must be the same."""
-    values = pairs.values
-    assert values is not None
-    if pairs.labels is not None:
-        differs = ~new
-        differs[1:] &= values[1:] != values[:-1]
-        if differs.any():
-            k = int(np.argmax(differs))
-            record, item = _locate(pairs, k)
-            one, other = pairs.labels[int(values[k - 1])], pairs.labels[int(values[k])]
-            raise InputError(
-                f"duplicates: record {record!r} has item {item!r} with {one!r} and {other!r}, "
-                "which do not add up; say duplicates='first' or 'last'"
-            )
-        return values[starts]
+def _sum(log: _SortedRows, numbers: NDArray[Any], starts: NDArray[np.int64]) -> NDArray[Any]:
+    """Add up the numbers of rows that are put together."""
     with np.errstate(over="ignore"):
-        sums: NDArray[Any] = np.add.reduceat(values, starts)
+        sums: NDArray[Any] = np.add.reduceat(numbers, starts)
     if sums.dtype.kind == "i":
-        about = np.add.reduceat(values.astype(np.float64), starts)
-        if np.abs(about).max() >= 2**62:
-            record, item = _locate(pairs, int(starts[np.argmax(np.abs(about))]))
-            raise InputError(f"value: the sum of record {record!r} and item {item!r} is too large")
-    elif not np.isfinite(sums).all():
-        record, item = _locate(pairs, int(starts[np.argmin(np.isfinite(sums))]))
+        about = np.add.reduceat(numbers.astype(np.float64), starts)
+        wrong = np.abs(about) >= 2**62
+    else:
+        wrong = ~np.isfinite(sums)
+    if wrong.any():
+        record, item = log.locate(int(starts[np.argmax(wrong)]))
         raise InputError(f"value: the sum of record {record!r} and item {item!r} is too large")
     return sums
 
 
-def _locate(pairs: Pairs, k: int) -> tuple[Any, Any]:
-    """Return the record and the item of a pair."""
-    row = int(np.searchsorted(pairs.indptr, k, side="right")) - 1
-    return pairs.records[row], pairs.items[int(pairs.cols[k])]
+def _refuse_different(
+    log: _SortedRows, values: NDArray[np.int32], labels: pl.Series, new: NDArray[np.bool_]
+) -> None:
+    """Refuse labels that differ in rows that are put together."""
+    differs = ~new
+    differs[1:] &= values[1:] != values[:-1]
+    if differs.any():
+        k = int(np.argmax(differs))
+        record, item = log.locate(k)
+        one, other = labels[int(values[k - 1])], labels[int(values[k])]
+        raise InputError(
+            f"duplicates: record {record!r} has item {item!r} with {one!r} and {other!r}, "
+            "which do not add up; say duplicates='first' or 'last'"
+        )

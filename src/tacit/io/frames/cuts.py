@@ -10,7 +10,7 @@ import numpy as np
 from tacit.errors import InputError
 from tacit.io.frames.raw import naming_location, raw_partition
 from tacit.statistic import Statistic
-from tacit.table.cuts import column_cuts, numbers_to_cut
+from tacit.table.cuts import column_cuts, numbers_to_cut, say_cuts
 from tacit.table.discretise import Edges, EqualWidth
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ def find_edges(
             cuts = column_cuts(extremes[:, c], specs[name], name, None, named=named)
             if cuts is not None:
                 edges[name] = cuts
+    say_cuts({name: len(edges[name].edges) + 1 for name in rest if name in edges})
     return edges
 
 

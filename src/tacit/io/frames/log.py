@@ -146,7 +146,7 @@ class _LogTables(Reader):
 
     def load(self, source: _LogPartition, n_jobs: int) -> Table | None:
         pairs = gather_pairs(source.rows(), self.options, n_jobs)
-        parts = store_pairs(pairs, self.columns, self.options)
+        parts = store_pairs(pairs, self.columns, self.options, n_jobs)
         return Table._of(parts) if len(parts.indptr) > 1 else None
 
 
@@ -158,7 +158,7 @@ class _CountItems(Statistic["ItemLabels"]):
 
     def partial(self, partition: Partition) -> ItemLabels:
         pairs = gather_pairs(partition.records, self.options, partition.n_jobs)
-        return count_items(pairs)
+        return count_items(pairs, partition.n_jobs)
 
     def merge(self, one: ItemLabels, other: ItemLabels) -> ItemLabels:
         return one.merge(other)

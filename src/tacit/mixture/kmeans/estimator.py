@@ -436,7 +436,8 @@ class KMeans(
         if schema is not None:
             self.n_features_in_ = len(schema)
             self.feature_names_in_ = np.array(schema.names, dtype=object)
-        self.cluster_centers_ = best.centres
+        # Weights that come and go leave rounding errors: fractions a little below 0 or above 1.
+        self.cluster_centers_ = best.centres if schema is None else np.clip(best.centres, 0.0, 1.0)
         self.__dict__.pop("labels_", None)  # those of an earlier fit
         if best.labels is not None:
             self.labels_ = best.labels
