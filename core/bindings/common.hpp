@@ -155,6 +155,7 @@ void register_rule_coding(nb::module_& m);
 void register_rule_scores(nb::module_& m);
 void register_information(nb::module_& m);
 void register_mixture(nb::module_& m);
+void register_tree_mixture(nb::module_& m);
 void register_kmeans(nb::module_& m);
 void register_tree_walk(nb::module_& m);
 void register_tree(nb::module_& m);

@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
   tacit::bindings::register_rule_scores(m);
   tacit::bindings::register_information(m);
   tacit::bindings::register_mixture(m);
+  tacit::bindings::register_tree_mixture(m);
   tacit::bindings::register_kmeans(m);
   tacit::bindings::register_tree_walk(m);
   tacit::bindings::register_tree(m);

@@ -3,6 +3,7 @@
 from . import (
     counts,
     datasets,
+    density,
     io,
     metrics,
     mixture,
@@ -16,6 +17,7 @@ from . import (
     tree,
 )
 from .counts import ADTree, counter
+from .density import TreeMixture
 from .errors import FileError, InputError, InputWarning
 from .io import (
     read,
@@ -101,9 +103,11 @@ __all__ = [
     "SparseKNeighborsClassifier",
     "SparseSVC",
     "Table",
+    "TreeMixture",
     "tune",
     "counts",
     "datasets",
+    "density",
     "io",
     "metrics",
     "mixture",

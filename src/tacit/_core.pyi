@@ -213,6 +213,14 @@ def em_posterior(records: Records, offsets: Ints, mixing_weights: Floats, stored
 def em_maximise(offsets: Ints, totals: Floats, counts: Floats, alpha_clusters: float, alpha_stored: Floats, alpha_defaults: Floats) -> tuple[Floats, Floats, Floats, float]:
     """Probabilities from expected counts, and the logarithm of the prior."""
 
+def tree_lengths(records: Records, offsets: Ints, parents: Ints, extras: Ints, first_extra: Ints, first_pair: Ints, n_jobs: int) -> Ints:
+    """
+    Count the ids of each chosen record: values, and pairs of values joined by an edge.
+    """
+
+def tree_values(records: Records, offsets: Ints, parents: Ints, extras: Ints, first_extra: Ints, first_pair: Ints, indptr: Ints, out: Values, n_jobs: int) -> None:
+    """Write the ids of each chosen record into out."""
+
 class Points:
     """Sparse points: value ids, and numbers unless all are 1."""
 

@@ -66,6 +66,7 @@ KINDS = {
     "sparse_k_neighbors_classifier": "tacit.similarity:SparseKNeighborsClassifier",
     "sparse_svc": "tacit.similarity:SparseSVC",
     "table": "tacit.table:Table",
+    "tree_mixture": "tacit.density:TreeMixture",
 }
 _DTYPES = {
     "F64": np.float64, "F32": np.float32, "I64": np.int64, "I32": np.int32, "I16": np.int16,
