@@ -44,6 +44,12 @@ inline TreeRules as_rules(const nb::dict& settings) {
   rules.bdeu = prior == "bdeu";
   rules.prior_weight = setting<double>(settings, "prior_weight");
   rules.log_kappa = setting<double>(settings, "log_kappa");
+  const auto prices = setting<std::vector<double>>(settings, "split_prices");
+  if (!prices.empty()) rules.split_price = *std::min_element(prices.begin(), prices.end());
+  for (const double price : prices) rules.extra_price.push_back(price - rules.split_price);
+  if (std::all_of(rules.extra_price.begin(), rules.extra_price.end(),
+                  [](double price) { return price == 0.0; }))
+    rules.extra_price.clear();
   rules.min_leaf = setting<std::int64_t>(settings, "min_leaf");
   rules.max_depth = setting<std::int64_t>(settings, "max_depth");
   rules.max_leaves = setting<std::int64_t>(settings, "max_leaves");

@@ -45,7 +45,7 @@ class TreeGrower {
         score_(rules, n_stats, whole),
         members_(table, pairs != nullptr, scratch, meter),
         counts_(table, target, n_stats, pairs, rules.timed, scratch, meter),
-        search_(columns, score_, rules.binary, rules.complete, excluded),
+        search_(columns, score_, rules, excluded),
         meter_(meter) {}
 
   void grow() {

@@ -59,7 +59,7 @@ std::int64_t weight_inside(const LeafToSplit& leaf, const TreeSplit& split) {
 LeafSplit best_split(const TreeColumns& columns, const LeafToSplit& leaf, const TreeRules& rules) {
   const TreeScore score(rules, leaf.n_classes, leaf.root_weight);
   const std::vector<std::int64_t> excluded{leaf.target};
-  SplitSearch<std::int64_t> search(columns, score, rules.binary, rules.complete, excluded);
+  SplitSearch<std::int64_t> search(columns, score, rules, excluded);
   const LeafView counted(leaf);
   LeafSplit result;
   result.split = search.best(counted.view());

@@ -25,6 +25,9 @@ class TreeScore {
   // What each further leaf adds to the score: nothing, or something negative.
   double per_leaf() const { return per_leaf_; }
 
+  // What a split adds beside its further leaves: nothing, or something negative.
+  double per_split() const { return per_split_; }
+
   // Whether a split of a leaf with this weight is worth making.
   bool accepts(double gain, std::int64_t weight) const;
 
@@ -48,7 +51,7 @@ class TreeScore {
   TreeCriterion criterion_;
   NormalPrior normal_;
   std::int64_t n_stats_, min_leaf_;
-  double scale_, pseudo_, per_leaf_, min_gain_;
+  double scale_, pseudo_, per_leaf_, per_split_, min_gain_;
   bool bdeu_, greedy_, regression_;
   // term(count) and what close() takes off, by count: for whole counts up to the tables' end, where
   // they do not depend on the leaf.

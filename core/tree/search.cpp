@@ -140,7 +140,7 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
     const double other = static_cast<double>(leaf.whole[0] - weight) * scale;
     return score_.close(sum_in, scaled, leaf.prior_fraction * part) +
            score_.close(sum_out, other, leaf.prior_fraction * (1.0 - part)) - before +
-           score_.per_leaf();
+           score_.per_leaf() + score_.per_split();
   };
 
   gains_.assign(static_cast<std::size_t>(leaf.n) + rests_.size(), kNoGain);
@@ -172,6 +172,20 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
       gains_[static_cast<std::size_t>(leaf.n) + e++] = gain();
     }
   }
+}
+
+// Splits of columns that have many of them are less probable beforehand.
+template <class T>
+void SplitSearch<T>::pay(const CountedLeaf<T>& leaf) {
+  const std::vector<double>& extra = rules_.extra_price;
+  if (extra.empty()) return;
+  for (std::int64_t i = 0; i < leaf.n; ++i) {
+    const std::int32_t column = columns_.column_of[static_cast<std::size_t>(leaf.id(i))];
+    gains_[static_cast<std::size_t>(i)] -= extra[static_cast<std::size_t>(column)];
+  }
+  for (std::size_t e = 0; e < rests_.size(); ++e)
+    gains_[static_cast<std::size_t>(leaf.n) + e] -=
+        extra[static_cast<std::size_t>(runs_[static_cast<std::size_t>(rests_[e])].column)];
 }
 
 template <class T>
@@ -209,8 +223,10 @@ double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run)
   const double prior_fraction = leaf.prior_fraction / static_cast<double>(arity);
   const auto n_stats = static_cast<std::size_t>(score_.n_stats());
   std::vector<std::int64_t> rest(leaf.whole, leaf.whole + n_stats), child(n_stats);
-  double gain = static_cast<double>(arity - 1) * score_.per_leaf() -
+  double gain = static_cast<double>(arity - 1) * score_.per_leaf() + score_.per_split() -
                 score_.leaf(leaf.whole, leaf.prior_fraction);
+  if (!rules_.extra_price.empty())
+    gain -= rules_.extra_price[static_cast<std::size_t>(run.column)];
   std::int64_t n_filled = 0;
   const auto add = [&](const std::vector<std::int64_t>& histograms) {
     if (histograms[0] == 0) return true;
@@ -236,7 +252,7 @@ double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run)
 template <class T>
 void SplitSearch<T>::find_complete(const CountedLeaf<T>& leaf) {
   complete_choices_.clear();
-  if (!complete_) return;
+  if (!rules_.complete) return;
   for (std::size_t k = 0; k < runs_.size(); ++k) {
     const Run& run = runs_[k];
     if (columns_.arity(run.column) <= 2 || is_excluded(run.column)) continue;
@@ -266,10 +282,11 @@ TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
     gains_.resize(static_cast<std::size_t>(whole_vectors(job.n)));
     job.evaluate(gains_.data());
   }
+  pay(leaf);
   exclude(leaf);
   complete_choices_.clear();
   if (!plain) find_complete(leaf);
-  if (!plain && !binary_) drop_binary(leaf);
+  if (!plain && !rules_.binary) drop_binary(leaf);
 
   const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
   double most = kNoGain;

@@ -32,13 +32,9 @@ struct CountedLeaf {
 template <class T>
 class SplitSearch {
  public:
-  SplitSearch(const TreeColumns& columns, const TreeScore& score, bool binary, bool complete,
+  SplitSearch(const TreeColumns& columns, const TreeScore& score, const TreeRules& rules,
               const std::vector<std::int64_t>& excluded)
-      : columns_(columns),
-        score_(score),
-        binary_(binary),
-        complete_(complete),
-        excluded_(excluded) {}
+      : columns_(columns), score_(score), rules_(rules), excluded_(excluded) {}
 
   // The best split; its column is -1 if there is none at all. O(n · histograms).
   TreeSplit best(const CountedLeaf<T>& leaf);
@@ -92,6 +88,7 @@ class SplitSearch {
   void find_runs(const CountedLeaf<T>& leaf);
   void find_entry_gains(const CountedLeaf<T>& leaf);
   void gather_sides(const CountedLeaf<T>& leaf);
+  void pay(const CountedLeaf<T>& leaf);
   void exclude(const CountedLeaf<T>& leaf);
   bool is_excluded(std::int32_t column) const;
   void drop_binary(const CountedLeaf<T>& leaf);
@@ -108,7 +105,7 @@ class SplitSearch {
 
   const TreeColumns& columns_;
   const TreeScore& score_;
-  bool binary_, complete_;
+  const TreeRules& rules_;
   const std::vector<std::int64_t>& excluded_;
   std::vector<Run> runs_;
   std::vector<std::int64_t> rests_;  // runs whose default is set against the rest

@@ -33,6 +33,7 @@ from tacit.tree.growth.settings import (
     fixed_weights,
     float_total,
     grow_settings,
+    price_splits,
 )
 from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights
 from tacit.tree.model import TreeModel, class_score
@@ -88,6 +89,8 @@ class TreeEstimator(Estimator):
         records = inputs.ranked(self.discretise, classes=classes, n_jobs=self.n_jobs)
         coding = table_coding(records, numbers=inputs.origin != "table")
         settings["min_leaf"] = fixed_leaf(settings["min_leaf"], settings["unit"])
+        n_targets = 0 if inputs.target is None else 1
+        price_splits(settings, records.schema.arities, coding.ordered, n_targets)
         table = _core.TreeTable(*coding, weights)
         unit = settings["unit"]
         settings, factor = even_settings(settings, weights)
@@ -128,7 +131,7 @@ class TreeEstimator(Estimator):
             criterion=self.criterion,
             prior=settings["prior"],
             prior_weight=settings["prior_weight"],
-            kappa=float(self.kappa),
+            kappa=self.kappa,
         )
 
     # What it holds
@@ -288,7 +291,7 @@ class TreeClassifier(ClassifierMixin, LogProbabilities, TreeEstimator):  # type:
         splits: Literal["binary", "complete", "both"] = "binary",
         prior: Literal["k2", "bdeu"] = "k2",
         prior_weight: float = 1.0,
-        kappa: float = 0.1,
+        kappa: float | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         max_leaf_nodes: int | None = None,

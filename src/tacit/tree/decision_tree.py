@@ -200,7 +200,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         *,
         splits: Literal["binary", "complete", "both"] = "binary",
         prior_weight: float = 1.0,
-        kappa: float = 0.1,
+        kappa: float | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         max_leaf_nodes: int | None = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tacit.table.discretise import MANY
+from tacit.tree.growth.settings import NUMBERS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from tacit.table import Table
 
 __all__ = ["NUMBERS", "Coding", "number_columns", "ordered_columns", "table_coding"]
-
-NUMBERS = 2  # what `ordered` holds for columns of numbers
 
 
 class Coding(NamedTuple):

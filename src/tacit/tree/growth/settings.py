@@ -23,11 +23,15 @@ __all__ = [
     "float_total",
     "grow_settings",
     "in_units",
+    "price_splits",
+    "split_prices",
     "weight_unit",
 ]
 
 SPLITS = ("binary", "complete", "both")
 PRIORS = ("k2", "bdeu")
+PAYING = ("bayes_factor", "bic")  # for the search among splits
+NUMBERS = 2  # what `ordered` holds for columns of numbers
 MOST = 2**62  # leaves and questions: more than any table has records
 MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
 
@@ -44,7 +48,7 @@ def grow_settings(model: Any) -> dict[str, Any]:
     """Check the parameters of an estimator; return the kernel's settings but for weights."""
     criterion = check_choice(model.criterion, "criterion", model._criteria)
     splits = check_choice(model.splits, "splits", SPLITS)
-    kappa = check_number(model.kappa, "kappa", 0, 1, above=True)
+    kappa = check_kappa(model.kappa)
     check_choice(model.unseen, "unseen", ("error", "default"))
     depth, leaves = model.max_depth, model.max_leaf_nodes
     bayes = criterion == "bayes_factor"
@@ -53,7 +57,8 @@ def grow_settings(model: Any) -> dict[str, Any]:
         "unit": 1.0,
         "prior": check_choice(getattr(model, "prior", "k2"), "prior", PRIORS),
         "prior_weight": _prior_weight(model.prior_weight, bayes),
-        "log_kappa": math.log(kappa),
+        "log_kappa": 0.0 if kappa is None else math.log(kappa),
+        "split_prices": None if kappa is None and criterion in PAYING else (),
         "min_leaf": check_int(model.min_samples_leaf, "min_samples_leaf", 1),
         "max_depth": -1 if depth is None else min(check_int(depth, "max_depth", 1), MOST),
         "max_leaves": -1 if leaves is None else min(check_int(leaves, "max_leaf_nodes", 1), MOST),
@@ -63,6 +68,57 @@ def grow_settings(model: Any) -> dict[str, Any]:
         "merge": model._merge,
         "normal": (0.0, 1.0, 1.0, 1.0),
     }
+
+
+def check_kappa(value: Any) -> float | None:
+    """Return the prior probability of a parameter, or None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    try:
+        return check_number(value, "kappa", 0, 1, above=True)
+    except InputError as error:
+        raise InputError(f'{error}; or "auto"') from None
+
+
+def split_prices(
+    arities: NDArray[np.int64],
+    ordered: NDArray[np.uint8],
+    settings: dict[str, Any],
+    n_targets: int,  # columns that are not asked about: one or none
+) -> NDArray[np.float64]:
+    """Return what a split of each column costs: -log P(split), in nats.
+
+    All columns that could be split are equally probable, and so are all splits of a column. A
+    column of k labels has a split for each of them, or k - 1 thresholds; with complete splits one
+    more.
+
+    >>> prices = split_prices(np.array([2, 2, 3]), np.zeros(3, np.uint8),
+    ...                       {"binary": True, "complete": False}, 1)
+    >>> np.exp(prices).round(6).tolist()
+    [2.0, 2.0, 6.0]
+    """
+    several = arities > 2
+    numbers = ordered == NUMBERS
+    splits = np.where(several & ((ordered > 0) | numbers), arities - 1, arities)
+    if not settings["binary"]:
+        splits = np.where(numbers, splits, 0)
+    if settings["complete"]:
+        splits = splits + (several & ~numbers)
+    splits = np.where(several, splits, 1)
+    n_columns = max(int(np.count_nonzero(arities > 1)) - n_targets, 1)
+    prices: NDArray[np.float64] = math.log(n_columns) + np.log(np.maximum(splits, 1))
+    return prices
+
+
+def price_splits(
+    settings: dict[str, Any],
+    arities: NDArray[np.int64],
+    ordered: NDArray[np.uint8],
+    n_targets: int = 1,
+) -> None:
+    """Note in the settings what splits of a table's columns cost, if they are to cost anything."""
+    if settings["split_prices"] is None:
+        settings["split_prices"] = split_prices(arities, ordered, settings, n_targets).tolist()
 
 
 def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:

@@ -132,7 +132,7 @@ class DependencyNetwork(Estimator):
         splits: Literal["binary", "complete", "both"] = "binary",
         prior: Literal["k2", "bdeu"] = "k2",
         prior_weight: float = 1.0,
-        kappa: float = 0.1,
+        kappa: float | Literal["auto"] = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         max_leaf_nodes: int | None = None,
@@ -195,7 +195,7 @@ class DependencyNetwork(Estimator):
             "criterion": self.criterion,
             "prior": self.prior,
             "prior_weight": float(self.prior_weight),
-            "kappa": float(self.kappa),
+            "kappa": self.kappa,
         }
         weight = self._learnt_by["prior_weight"]
         self._derived = DerivedFromForest(
