@@ -209,8 +209,7 @@ struct ClassStarts {
   }
 };
 
-TreeRules class_rules(const nb::dict& settings) {
-  const TreeRules rules = as_rules(settings);
+TreeRules class_rules(TreeRules rules) {
   require(
       rules.criterion != TreeCriterion::kSquaredError && rules.criterion != TreeCriterion::kNormal,
       "leaves must be of classes");
@@ -219,7 +218,7 @@ TreeRules class_rules(const nb::dict& settings) {
 
 nb::object bind_worth_splitting(const Ints& n_classes, const Ints& wholes, const Ints& depths,
                                 const nb::dict& settings) {
-  const TreeRules rules = class_rules(settings);
+  const TreeRules rules = class_rules(as_rules(settings));
   const ClassStarts at(n_classes);
   const std::size_t n = n_classes.size();
   require(static_cast<std::int64_t>(wholes.size()) == at.start.back() && depths.size() == n,
@@ -237,9 +236,9 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
                            const In<double>& prior_fractions, const Ints& root_weights,
                            const Indices& targets, const Ints& n_next, const nb::dict& settings,
                            int n_jobs) {
-  const TreeRules rules = class_rules(settings);
   require_columns(offsets, defaults, ordered);
   const auto n_columns = static_cast<std::int64_t>(offsets.size()) - 1;
+  const TreeRules rules = class_rules(as_rules(settings, n_columns));
   const TreeColumns columns(offsets.data(), defaults.data(), ordered.data(), n_columns);
   const ClassStarts at(n_classes);
   const std::size_t n = n_classes.size();

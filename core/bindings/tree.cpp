@@ -11,7 +11,7 @@ nb::tuple bind_grow_tree(const TreeTableArrays& given, const std::vector<std::in
                          const std::optional<Indices>& classes, std::int64_t n_classes,
                          const std::optional<std::pair<Ints, Ints>>& moments,
                          const nb::dict& settings) {
-  const TreeRules rules = as_rules(settings);
+  const TreeRules rules = as_rules(settings, given.n_columns());
   const std::size_t n_records = given.n_records();
   const bool regression =
       rules.criterion == TreeCriterion::kSquaredError || rules.criterion == TreeCriterion::kNormal;
@@ -81,7 +81,7 @@ struct GrownForest {
 
 nb::tuple bind_grow_forest(const TreeTableArrays& given, const Ints& targets,
                            const std::optional<Ints>& pairs, const nb::dict& settings, int n_jobs) {
-  const TreeRules rules = as_rules(settings);
+  const TreeRules rules = as_rules(settings, given.n_columns());
   require(
       rules.criterion != TreeCriterion::kSquaredError && rules.criterion != TreeCriterion::kNormal,
       "a forest predicts classes");

@@ -73,6 +73,15 @@ inline TreeRules as_rules(const nb::dict& settings) {
   return rules;
 }
 
+// Rules for the columns of a table.
+inline TreeRules as_rules(const nb::dict& settings, std::int64_t n_columns) {
+  TreeRules rules = as_rules(settings);
+  require(
+      rules.extra_price.empty() || static_cast<std::int64_t>(rules.extra_price.size()) == n_columns,
+      "split_prices must be as many as columns");
+  return rules;
+}
+
 // Offsets are read before anything else that they tell the size of.
 template <class F>  // flags: an array or a vector
 void require_columns(const Ints& offsets, const Ints& defaults, const F& ordered) {

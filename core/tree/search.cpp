@@ -225,8 +225,7 @@ double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run)
   std::vector<std::int64_t> rest(leaf.whole, leaf.whole + n_stats), child(n_stats);
   double gain = static_cast<double>(arity - 1) * score_.per_leaf() + score_.per_split() -
                 score_.leaf(leaf.whole, leaf.prior_fraction);
-  if (!rules_.extra_price.empty())
-    gain -= rules_.extra_price[static_cast<std::size_t>(run.column)];
+  if (!rules_.extra_price.empty()) gain -= rules_.extra_price[static_cast<std::size_t>(run.column)];
   std::int64_t n_filled = 0;
   const auto add = [&](const std::vector<std::int64_t>& histograms) {
     if (histograms[0] == 0) return true;

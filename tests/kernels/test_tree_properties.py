@@ -103,6 +103,8 @@ def test_columns_that_are_excluded_might_not_be_there(case):
         ordered=[case.ordered[c] for c in left],
         excluded=(),
     )
+    prices = case.settings["split_prices"]
+    without = without.ruled(split_prices=tuple(prices[c] for c in left if prices))
     some, none = case.nodes(grow_tree), without.nodes(grow_tree)
     np.testing.assert_array_equal(some.counts, none.counts)
     np.testing.assert_allclose(some.gain, none.gain, rtol=1e-9, atol=1e-9)

@@ -192,9 +192,15 @@ class Growth:
 
     @property
     def total(self):
-        """The score of the whole: its leaves', and the penalty of all but one."""
+        """The score of the whole: its leaves', the penalty of all but one, and its splits'."""
         leaves = [self.score(self.nodes[i]) for i in sorted(self.live)]
-        return math.fsum(leaves) + (len(leaves) - 1) * self.penalty
+        paid = math.fsum(self.price(node.split) for node in self.nodes if node.split is not None)
+        return math.fsum(leaves) + (len(leaves) - 1) * self.penalty - paid
+
+    def price(self, split):
+        """Return what a split costs by the prior of the structure."""
+        prices = self.settings["split_prices"]
+        return prices[split.column] if len(prices) else 0.0
 
     # Splits
 
@@ -221,6 +227,7 @@ class Growth:
         ]
         n_more = len(split.parts) - 1
         split.gain = math.fsum(scores) - self.score(node) + n_more * self.penalty
+        split.gain -= self.price(split)
         if split.threshold >= 0:
             occurs = [c for c in range(len(table)) if self.weight(table[c]) > 0]
             split.left = max(c for c in occurs if c <= split.threshold)

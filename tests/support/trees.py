@@ -22,6 +22,7 @@ PLAIN = {
     "prior": "k2",
     "prior_weight": 1.0,
     "log_kappa": math.log(0.1),
+    "split_prices": (),
     "min_leaf": 1,
     "max_depth": -1,
     "max_leaves": -1,
@@ -118,6 +119,7 @@ def rules(draw, criteria=CLASSIFYING, unit=1.0):
         "prior": draw(st.sampled_from(["k2", "bdeu"])),
         "prior_weight": draw(st.sampled_from([1.0, 0.3, 2.5])),
         "log_kappa": draw(st.sampled_from([math.log(0.1), math.log(0.7), 0.0])),
+        "split_prices": (),
         "min_leaf": int(draw(st.sampled_from([1, 1, 0, 2, 3])) * unit),
         "max_depth": draw(st.sampled_from([-1] * 6 + [4, 2, 1, 0])),
         "max_leaves": draw(st.sampled_from([-1] * 6 + [8, 5, 3, 1])),
@@ -138,6 +140,13 @@ def cases(draw, criteria=CLASSIFYING + REGRESSING, min_rows=1, max_rows=80):
     arities = draw(st.lists(st.integers(2, 6) | st.integers(1, 3), min_size=2, max_size=8))
     unit = draw(st.sampled_from([1.0, 1.0, 4.0]))
     drawn = draw(rules(criteria, unit))
+    if drawn["criterion"] in ("bayes_factor", "bic", "normal"):
+        prices = st.sampled_from([0.0, 0.5, math.log(3), 2.0])
+        drawn["split_prices"] = draw(
+            st.just(())
+            | prices.map(lambda price: (price,) * len(arities))
+            | st.tuples(*[prices] * len(arities))
+        )
     n_classes = (
         draw(st.sampled_from([2, 2, 3, 4, 6, 1])) if drawn["criterion"] in CLASSIFYING else 0
     )
@@ -227,7 +236,9 @@ def total_score(nodes, case):
     ]
     weight = nodes.counts[0].sum() if case.n_classes else nodes.counts[0][0]
     penalty = tree_oracle.leaf_penalty(case.n_classes, weight, case.settings)
-    return math.fsum(scores) + (len(scores) - 1) * penalty
+    prices = case.settings["split_prices"]
+    paid = math.fsum(prices[column] for column in nodes.column[~nodes.leaves]) if prices else 0.0
+    return math.fsum(scores) + (len(scores) - 1) * penalty - paid
 
 
 def records_of(nodes, case):

@@ -72,7 +72,10 @@ class TestByHand:
         model = DecisionTreeClassifier("bic").fit(Table(frame), y)
         assert model.n_leaves_ == 2
         assert model.feature_importances_.tolist() == [1.0, 0.0]
-        assert model.score_ == pytest.approx(model.log_likelihood_ - math.log(200))
+        chosen = math.log(10)  # of two splits, but at least of ten
+        assert model.score_ == pytest.approx(model.log_likelihood_ - math.log(200) - chosen)
+        plain = DecisionTreeClassifier("bic", kappa=1.0).fit(Table(frame), y)
+        assert plain.score_ == pytest.approx(plain.log_likelihood_ - math.log(200))
 
     @pytest.mark.parametrize("criterion", ["entropy", "gini"])
     def test_parity_takes_a_split_without_gain(self, criterion):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,10 +13,16 @@ __all__ = ["GrowthOptions", "growth_option"]
 growth_option = partial(typer.Option, rich_help_panel="How trees grow")
 
 
-def _check_kappa(value: float) -> float:
-    if not 0 < value <= 1:
-        raise typer.BadParameter("must be above 0 and at most 1")
-    return value
+def _read_kappa(value: str) -> Any:
+    if value == "auto":
+        return value
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 0 < number <= 1:
+        raise typer.BadParameter("must be auto, or a number above 0 and at most 1")
+    return number
 
 
 @dataclass(frozen=True)
@@ -37,13 +43,14 @@ class GrowthOptions:
     ] = "k2"
     prior_weight: Annotated[float, growth_option(min=0, help="The weight of the prior.")] = 1.0
     kappa: Annotated[
-        float,
+        Any,
         growth_option(
-            callback=_check_kappa,
-            help="The price of a parameter for bayes_factor, above 0 and at most 1: smaller makes "
-            "smaller trees.",
+            parser=_read_kappa,
+            metavar="auto|NUMBER",
+            help="What bayes_factor and bic pay for a tree: for choosing each split among all, or "
+            "this factor, above 0 and at most 1, for each parameter.",
         ),
-    ] = 0.1
+    ] = "auto"
     max_leaf_nodes: Annotated[
         int | None, growth_option(min=1, help="The most leaves of a tree.")
     ] = None

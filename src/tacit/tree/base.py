@@ -33,6 +33,8 @@ from tacit.tree.growth.settings import (
     fixed_weights,
     float_total,
     grow_settings,
+    learnt_kappa,
+    log_structure,
     price_splits,
 )
 from tacit.tree.growth.target import NO_CLASS_WEIGHTS, class_weights
@@ -131,7 +133,8 @@ class TreeEstimator(Estimator):
             criterion=self.criterion,
             prior=settings["prior"],
             prior_weight=settings["prior_weight"],
-            kappa=self.kappa,
+            kappa=learnt_kappa(self.kappa),
+            log_structure=log_structure(grown.nodes.column, settings["split_prices"]),
         )
 
     # What it holds

@@ -41,9 +41,10 @@ class DecisionTreeClassifier(TreeClassifier):
         What a split has to raise. For a leaf with class counts c_t, N of them in K classes:
 
         - "bayes_factor": the marginal likelihood of the classes under a Dirichlet prior, times
-          kappa for each parameter. Splits that do not raise it are not made;
+          the prior probability of the tree. Splits that do not raise it are not made;
         - "bic": Σ c_t log(c_t / N), less half the logarithm of the number of records for each
-          parameter. Splits that do not raise it are not made;
+          parameter, plus the logarithm of the prior probability of the tree. Splits that do not
+          raise it are not made;
         - "entropy": Σ c_t log(c_t / N), the log-likelihood; "gini": Σ c_t² / N. Leaves are split
           until they are pure, so that the tree should be limited.
 
@@ -56,8 +57,13 @@ class DecisionTreeClassifier(TreeClassifier):
         whole tree, divided among leaves and classes. Leaf probabilities are smoothed by it.
     prior_weight : float, default 1.0
         Zero means class frequencies as probabilities, and is not for "bayes_factor".
-    kappa : float, default 0.1
-        The prior probability of a tree is in proportion to kappa to the number of its parameters.
+    kappa : "auto" or float, default "auto"
+        The prior probability of a tree, for "bayes_factor" and "bic". With "auto" every split
+        pays for having been chosen: all columns are equally probable, and so are all splits of a
+        column, so that a split of one of n columns with s splits has the probability 1 / (n s),
+        and 1 / 10 at most.
+        A number makes it proportional to kappa to the number of parameters, whatever there is to
+        choose from; 0.1 is usual. For "bic" a number means that nothing is paid for the choice.
     max_depth : int, optional
         The most questions on the way to a leaf.
     min_samples_leaf : int, default 1
@@ -155,7 +161,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         - "squared_error": the sum of squared deviations from the leaves' means. Leaves are split
           until all their records have the same number, so that the tree should be limited;
         - "bayes_factor": the marginal likelihood of the numbers, normal in each leaf, with a
-          normal-inverse-gamma prior, times kappa for each parameter (two a leaf). Splits that do
+          normal-inverse-gamma prior, times the prior probability of the tree. Splits that do
           not raise it are not made. The prior is worth `prior_weight` records that have the mean
           and the variance of all.
 
@@ -163,8 +169,9 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):  # type: ignore[misc
         As for :class:`DecisionTreeClassifier`.
     prior_weight : float, default 1.0
         For "bayes_factor".
-    kappa : float, default 0.1
-        The prior probability of a tree is in proportion to kappa to the number of its parameters.
+    kappa : "auto" or float, default "auto"
+        The prior probability of a tree, for "bayes_factor", as for
+        :class:`DecisionTreeClassifier`; a leaf has two parameters.
     min_gain : float, default 0.0
         What a split has to add to the score, at least; for "squared_error" in squares of y.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import special
@@ -39,7 +39,8 @@ class TreeModel:
     criterion: str
     prior: str
     prior_weight: float
-    kappa: float
+    kappa: float | Literal["auto"]
+    log_structure: float = 0.0  # the logarithm of the prior probability of its splits
     # The mean of a numeric target in each node, and its prior: mean (a deviation from the base),
     # kappa, alpha and beta.
     means: NDArray[np.float64] = field(init=False)
@@ -128,18 +129,25 @@ def class_score(model: TreeModel) -> float:
     totals = counts.sum(axis=1)
     n_leaves, n_classes = counts.shape
     parameters = int(n_leaves * (n_classes - 1))
+    structure = model.log_structure
     if model.criterion == "bayes_factor":
         prior = _pseudocounts(nodes, model.prior, model.prior_weight)[nodes.leaves]
         each = special.gammaln(prior[:, None] + counts).sum(axis=1)
         each -= n_classes * special.gammaln(prior)
         each += special.gammaln(n_classes * prior) - special.gammaln(n_classes * prior + totals)
-        return float(each.sum()) + parameters * math.log(model.kappa)
+        return float(each.sum()) + parameters * _log_kappa(model) + structure
     if model.criterion == "gini":
         return float(((counts**2).sum(axis=1) / np.maximum(totals, 1e-300)).sum())
     likelihood = _log_likelihood(counts)
     if model.criterion == "bic":
-        return likelihood - 0.5 * parameters * math.log(max(float(nodes.counts[0].sum()), 1.0))
+        price = 0.5 * math.log(max(float(nodes.counts[0].sum()), 1.0))
+        return likelihood - price * parameters + structure
     return likelihood
+
+
+def _log_kappa(model: TreeModel) -> float:
+    """Return what a parameter adds to the score."""
+    return 0.0 if model.kappa == "auto" else math.log(model.kappa)
 
 
 def leaf_means(
@@ -188,4 +196,4 @@ def number_score(model: TreeModel) -> float:
         - alphas * np.log(betas)
     )
     each += 0.5 * np.log(kappa0 / kappas) - weight / 2 * math.log(2 * math.pi)
-    return float(each.sum()) + 2 * n_leaves * math.log(model.kappa)
+    return float(each.sum()) + 2 * n_leaves * _log_kappa(model) + model.log_structure

@@ -17,7 +17,7 @@ from tacit.parameters import (
 from tacit.table.input_spec import InputSpec
 from tacit.table.schema_json import write_json
 from tacit.table.targets import pack_classes, unpack_classes
-from tacit.tree.growth.settings import PRIORS, check_kappa, grow_settings
+from tacit.tree.growth.settings import PRIORS, grow_settings, learnt_kappa
 from tacit.tree.model import TreeModel
 from tacit.tree.nodes import Nodes
 
@@ -53,6 +53,7 @@ def tree_to_state(tree: TreeEstimator) -> store.State:
         "prior": model.prior,
         "prior_weight": model.prior_weight,
         "kappa": model.kappa,
+        "log_structure": model.log_structure,
     }
     if hasattr(tree, "classes_"):
         facts |= pack_classes(tree.classes_)
@@ -84,7 +85,8 @@ def tree_from_state(kind: type[T], state: store.State) -> T:
         criterion=check_choice(facts["criterion"], "criterion", tree._criteria),
         prior=check_choice(facts["prior"], "prior", PRIORS),
         prior_weight=check_number(facts["prior_weight"], "prior_weight", 0.0),
-        kappa=check_kappa(facts["kappa"]) or "auto",
+        kappa=learnt_kappa(facts["kappa"]),
+        log_structure=-check_number(-facts.get("log_structure", 0.0), "log_structure", 0.0),
     )
     if hasattr(kind, "predict_proba"):
         tree.classes_ = unpack_classes(facts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from tacit.machine import check_int
 from tacit.parameters import check_choice, check_number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 __all__ = [
@@ -23,6 +25,8 @@ __all__ = [
     "float_total",
     "grow_settings",
     "in_units",
+    "learnt_kappa",
+    "log_structure",
     "price_splits",
     "split_prices",
     "weight_unit",
@@ -31,6 +35,7 @@ __all__ = [
 SPLITS = ("binary", "complete", "both")
 PRIORS = ("k2", "bdeu")
 PAYING = ("bayes_factor", "bic")  # for the search among splits
+FEWEST = 10.0  # splits that one was chosen from, at least
 NUMBERS = 2  # what `ordered` holds for columns of numbers
 MOST = 2**62  # leaves and questions: more than any table has records
 MOST_WEIGHT = 2.0**52  # sums of whole numbers are exact in a float up to twice this
@@ -80,6 +85,12 @@ def check_kappa(value: Any) -> float | None:
         raise InputError(f'{error}; or "auto"') from None
 
 
+def learnt_kappa(value: Any) -> float | Literal["auto"]:
+    """Return the parameter as files hold it."""
+    kappa = check_kappa(value)
+    return "auto" if kappa is None else kappa
+
+
 def split_prices(
     arities: NDArray[np.int64],
     ordered: NDArray[np.uint8],
@@ -90,12 +101,12 @@ def split_prices(
 
     All columns that could be split are equally probable, and so are all splits of a column. A
     column of k labels has a split for each of them, or k - 1 thresholds; with complete splits one
-    more.
+    more. Where there are few, a split is still less probable than none: one in ten.
 
-    >>> prices = split_prices(np.array([2, 2, 3]), np.zeros(3, np.uint8),
+    >>> prices = split_prices(np.array([2] * 20 + [3]), np.zeros(21, np.uint8),
     ...                       {"binary": True, "complete": False}, 1)
-    >>> np.exp(prices).round(6).tolist()
-    [2.0, 2.0, 6.0]
+    >>> np.exp(prices).round(6)[[0, 20]].tolist()
+    [20.0, 60.0]
     """
     several = arities > 2
     numbers = ordered == NUMBERS
@@ -106,7 +117,7 @@ def split_prices(
         splits = splits + (several & ~numbers)
     splits = np.where(several, splits, 1)
     n_columns = max(int(np.count_nonzero(arities > 1)) - n_targets, 1)
-    prices: NDArray[np.float64] = math.log(n_columns) + np.log(np.maximum(splits, 1))
+    prices: NDArray[np.float64] = np.log(np.maximum(n_columns * splits, FEWEST))
     return prices
 
 
@@ -119,6 +130,11 @@ def price_splits(
     """Note in the settings what splits of a table's columns cost, if they are to cost anything."""
     if settings["split_prices"] is None:
         settings["split_prices"] = split_prices(arities, ordered, settings, n_targets).tolist()
+
+
+def log_structure(columns: NDArray[np.int32], prices: Sequence[float]) -> float:
+    """Return the logarithm of the prior probability of splits, given the column of each node."""
+    return -math.fsum(prices[column] for column in columns[columns >= 0].tolist() if len(prices))
 
 
 def fixed_weights(weights: Any, *, fine: bool = False) -> tuple[Any, float]:

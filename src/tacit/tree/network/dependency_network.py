@@ -23,7 +23,14 @@ from tacit.table.targets import class_labels
 from tacit.tree.decision_tree import DecisionTreeClassifier
 from tacit.tree.growth.bins import nodes_without
 from tacit.tree.growth.coding import ordered_columns
-from tacit.tree.growth.settings import fixed_leaf, fixed_weights, grow_settings
+from tacit.tree.growth.settings import (
+    fixed_leaf,
+    fixed_weights,
+    grow_settings,
+    learnt_kappa,
+    log_structure,
+    price_splits,
+)
 from tacit.tree.model import TreeModel
 from tacit.tree.network.forest import Arcs, DerivedFromForest, Forest
 from tacit.tree.network.growth import grow_network
@@ -67,8 +74,9 @@ class DependencyNetwork(Estimator):
     prior_weight : float, default 1.0
         How many records it is worth: for each value of the target in each leaf, or with "bdeu" in
         all of a tree.
-    kappa : float, default 0.1
-        The structure prior: every further parameter makes a tree less probable by this factor.
+    kappa : "auto" or float, default "auto"
+        The prior probability of trees: every split pays for having been chosen among all, or every
+        parameter makes a tree less probable by this factor; see :class:`DecisionTreeClassifier`.
     max_depth : int, optional
     min_samples_leaf : int, default 1
     max_leaf_nodes : int, optional
@@ -195,7 +203,8 @@ class DependencyNetwork(Estimator):
             "criterion": self.criterion,
             "prior": self.prior,
             "prior_weight": float(self.prior_weight),
-            "kappa": self.kappa,
+            "kappa": learnt_kappa(self.kappa),
+            "splits": self.splits,
         }
         weight = self._learnt_by["prior_weight"]
         self._derived = DerivedFromForest(
@@ -265,7 +274,19 @@ class DependencyNetwork(Estimator):
         spec = self._input.without(position)
         nodes = nodes_without(position, self.forest_.tree(position), schema)
         name = schema.names[position]
-        tree._model = TreeModel(nodes, spec.schema, None, spec, target_name=name, **self._learnt_by)
+        growth = grow_settings(tree)
+        price_splits(growth, schema.arities, ordered_columns(schema))
+        columns = self.forest_.tree(position).column
+        learnt = {key: self._learnt_by[key] for key in self._learnt_by.keys() - {"splits"}}
+        tree._model = TreeModel(
+            nodes,
+            spec.schema,
+            None,
+            spec,
+            target_name=name,
+            log_structure=log_structure(columns, growth["split_prices"]),
+            **learnt,
+        )
         tree.classes_ = class_labels(schema.labels[position].items)
         tree.n_classes_ = len(tree.classes_)
         spec.note(tree)
