@@ -25,7 +25,7 @@ lint: $(VENV)/.developed
 types: $(VENV)/.developed
 	$(BIN)/mypy
 
-bench: $(VENV)/.developed .venv-boomer/.installed
+bench: $(VENV)/.developed .venv-boomer/.installed .venv-deeprob/.installed
 	$(call install,.[bench])
 	$(BIN)/pip install -q --no-deps sparsecomputation six  # it asks for a package that was renamed
 	$(BIN)/python -m benchmarks
@@ -34,6 +34,12 @@ bench: $(VENV)/.developed .venv-boomer/.installed
 .venv-boomer/.installed:
 	$(PYTHON) -m venv .venv-boomer
 	.venv-boomer/bin/pip install -q mlrl-boomer==0.12.3
+	touch $@
+
+# deeprob-kit asks for PyTorch, and for a NumPy below 2.
+.venv-deeprob/.installed:
+	$(PYTHON) -m venv .venv-deeprob
+	.venv-deeprob/bin/pip install -q deeprob-kit==1.1.0 "numpy<2"
 	touch $@
 
 docs: $(VENV)/.developed

@@ -27,7 +27,17 @@ ESTIMATORS = sorted(
     for name in tacit.__all__
     if inspect.isclass(getattr(tacit, name)) and issubclass(getattr(tacit, name), Estimator)
 )
-PACKAGES = ("counts", "mixture", "network", "rules", "select", "similarity", "tree", "table")
+PACKAGES = (
+    "counts",
+    "density",
+    "mixture",
+    "network",
+    "rules",
+    "select",
+    "similarity",
+    "tree",
+    "table",
+)
 RESULTS = sorted(
     {
         getattr(getattr(tacit, package), name)
@@ -59,7 +69,7 @@ NO_HTML = {
     "StoredRecords": "a protocol",
     "Trait": "a tuple; Profile shows it",
 }  # fmt: skip
-DENSITIES = ("BayesNet", "Branching", "DependencyTree")
+DENSITIES = ("BayesNet", "Branching", "DependencyTree", "TreeMixture")
 # Parameters about columns: their name, their defaults, and what is said of each.
 COLUMNS = (
     (

@@ -19,6 +19,7 @@ from tacit import (
     NaiveBayesMixture,
     SparseKNeighborsClassifier,
     SparseSVC,
+    TreeMixture,
 )
 from tacit.estimator import Estimator, favour
 
@@ -45,7 +46,12 @@ CLASSIFIERS = [
     SparseKNeighborsClassifier(6, weights="distance", group_width=0.5),
     SparseSVC(probability=True, indefinite="ignore", random_state=0),
 ]
-DENSITIES = [BayesNet(n_restarts=1, random_state=0), Branching(), DependencyTree()]
+DENSITIES = [
+    BayesNet(n_restarts=1, random_state=0),
+    Branching(),
+    DependencyTree(),
+    TreeMixture(2, random_state=0),
+]
 
 
 def tied(seed, n_classes):

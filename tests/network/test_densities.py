@@ -10,10 +10,24 @@ from sklearn.exceptions import NotFittedError
 
 import tacit
 from support.nets import joint_of, nets, sprinkler, table_of
-from tacit import BayesNet, Branching, DependencyTree, FileError, InputError, Table, store
+from tacit import (
+    BayesNet,
+    Branching,
+    DependencyTree,
+    FileError,
+    InputError,
+    Table,
+    TreeMixture,
+    store,
+)
 from tacit.scale import partition
 
-MODELS = [BayesNet(n_restarts=1, random_state=0), Branching(), DependencyTree()]
+MODELS = [
+    BayesNet(n_restarts=1, random_state=0),
+    Branching(),
+    DependencyTree(),
+    TreeMixture(2, random_state=0),
+]
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +165,8 @@ class TestEstimators:
         assert "<svg" in model.to_html()
         assert model.to_html("Rain & shine").count("<h1>Rain &amp; shine</h1>") == 1
         assert model.to_svg() in model._repr_html_()
-        assert len(model.to_text(top=1).splitlines()) < len(model.to_text().splitlines())
+        assert len(model.to_text(top=1).splitlines()) <= len(model.to_text().splitlines())
+        assert model.to_text(top=1) != model.to_text()
         assert model.to_frame().columns[:2] == ["from", "to"]
 
 

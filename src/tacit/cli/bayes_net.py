@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 import tacit
+from tacit.cli.answers import Query, answer_json, print_answers
 from tacit.cli.bayes_net_texts import parse_arcs, parse_query
 from tacit.cli.options import Json, Outputs, RandomState, Test, written_option
-from tacit.cli.output import json_label, make_console, print_json, print_written, put, working
+from tacit.cli.output import make_console, print_json, print_written, put, working
 from tacit.cli.reading import Source, reads_file
-from tacit.cli.render import distribution_grid, facts_grid, families_grid, likelihood_rows
+from tacit.cli.render import facts_grid, families_grid, likelihood_rows
 from tacit.cli.writing import FRAMES, PICTURES, check_target, write_frame, write_model
 from tacit.errors import FileError, InputError
 
@@ -31,15 +32,6 @@ _search_option = partial(typer.Option, rich_help_panel="How the net is found")
 _ENDINGS = (".bif", ".xml", ".xmlbif", ".bifxml", ".tacit", ".html", ".dot", *PICTURES)
 
 
-Query = Annotated[
-    list[str] | None,
-    written_option(
-        "--query",
-        "-q",
-        metavar="'A, B | C=LABEL'",
-        help="Print the distribution of columns, given labels of others; can be repeated.",
-    ),
-]
 Draw = Annotated[
     int | None,
     written_option(
@@ -181,15 +173,7 @@ def _print(
 ) -> None:
     console = make_console()
     put(console, facts_grid(facts))
-    for answer in answers:
-        console.print()
-        if answer.given:
-            shown = ", ".join(
-                f"{name} = {'(missing)' if label is None else label}"
-                for name, label in answer.given.items()
-            )
-            console.print(f"given {shown} (probability {answer.evidence:.4g}):", soft_wrap=True)
-        put(console, distribution_grid(answer))
+    print_answers(console, answers)
     if not answers:
         console.print()
         put(console, families_grid(net))
@@ -273,21 +257,7 @@ def _as_json(
         "arcs": [{"from": a, "to": b} for a, b in net.arcs_],
         "score": None if learning is None else {learning.criterion: learning.score},
         "log_likelihood": scores,
-        "answers": [_answer_json(answer) for answer in answers],
-    }
-
-
-def _answer_json(answer: Distribution) -> dict[str, Any]:
-    *labels, numbers = answer.to_frame().iter_columns()
-    rows = zip(*(column.to_list() for column in labels), strict=True)
-    return {
-        "columns": list(answer.names),
-        "given": {name: json_label(label) for name, label in answer.given.items()},
-        "log_evidence": answer.log_evidence,
-        "probabilities": [
-            {"labels": [json_label(x) for x in row], "probability": p}
-            for row, p in zip(rows, numbers.to_list(), strict=True)
-        ],
+        "answers": [answer_json(answer) for answer in answers],
     }
 
 

@@ -64,7 +64,9 @@ def predict(
     ] = 10,
     column: Annotated[
         str | None,
-        typer.Option(help="The column that a dependency tree predicts; without it, all columns."),
+        typer.Option(
+            help="The column that a dependency tree or a mixture of them predicts; by default all."
+        ),
     ] = None,
 ) -> None:
     """Apply a saved model: print or write a row for each record, in order.
@@ -72,9 +74,9 @@ def predict(
     A model of clusters gives the column cluster, another one the column prediction; before it come
     the ids of records, where they have some, as in a log (--long). With --proba
     there is a column for each class or cluster, too. A dependency network lists what goes with each
-    record: record, rank, item and probability. A dependency tree predicts each column from the
-    others, missing values or not, or the one that --column names. A selection (`tacit select`)
-    gives the columns it chose. Without -o, CSV is printed.
+    record: record, rank, item and probability. A dependency tree, or a mixture of them, predicts
+    each column from the others, missing values or not, or the one that --column names. A selection
+    (`tacit select`) gives the columns it chose. Without -o, CSV is printed.
 
     Numbers are cut where the model has bins.
 

@@ -261,7 +261,12 @@ def arcs_grid(arcs: pl.DataFrame) -> Grid:
 
 
 def edges_grid(edges: pl.DataFrame) -> Grid:
-    """Lay out the edges of a dependency tree, the heaviest first."""
+    """Lay out the edges of a dependency tree, or of several, the heaviest first."""
+    if "clusters" in edges.columns:
+        grid = _grid(["from", "to"], ["nats", "clusters"])
+        for a, b, weight, held in edges.iter_rows():
+            grid.add_row(a, b, f"{weight:.4f}", f"{held:.0%}")
+        return grid
     sure = bool((edges["low"] == edges["high"]).all())
     grid = _grid(["from", "to"], ["nats"] if sure else ["nats", "at least", "at most"])
     for a, b, *numbers in edges.iter_rows():

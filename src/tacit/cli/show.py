@@ -26,8 +26,8 @@ def show(
     """Say what a saved file holds: a table's summary, a tree's size, a model in words.
 
     JSON: an object with kind, the name of a class. For a table also what `tacit summary` prints,
-    for a tree its numbers, for a mixture clusters as `tacit cluster` prints them, for another model
-    text.
+    for a tree its numbers, for a model of clusters these as `tacit cluster` prints them, for
+    another model text.
 
     Example: `tacit show model.tacit`
     """

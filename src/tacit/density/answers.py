@@ -89,8 +89,8 @@ def column_probabilities(
     With P(cluster | record) of complete records, only what is next to the column in the trees has
     to be looked at: how much each label changes the probability of its table and its children's.
     """
-    complete = np.zeros((records.complete.n_records, 0))
-    if records.complete.n_records:
+    complete = np.zeros((0, 0))
+    if records.complete is not None:
         complete = _of_complete(groups, records.complete, column, n_jobs)
     if records.codes is None:
         return complete

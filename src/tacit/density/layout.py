@@ -298,7 +298,7 @@ def orient(n_columns: int, edges: NDArray[np.int64]) -> NDArray[np.int64]:
     The middle is that of a longest path: no column is further from the root than it must be.
 
     >>> orient(5, np.array([[0, 1], [1, 2], [3, 4]])).tolist()
-    [1, -1, 1, -1, 3]
+    [1, -1, 1, 4, -1]
     """
     neighbours: list[list[int]] = [[] for _ in range(n_columns)]
     for a, b in edges.tolist():

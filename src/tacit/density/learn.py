@@ -25,13 +25,21 @@ if TYPE_CHECKING:
     from tacit.density.layout import TreeRecords
     from tacit.table import Table
 
-__all__ = ["Fit", "Options", "choose_clusters", "find_tree", "learn_clusters", "separate_trees"]
+__all__ = [
+    "Fit",
+    "Options",
+    "choose_clusters",
+    "find_shared_tree",
+    "find_tree",
+    "learn_clusters",
+    "separate_trees",
+]
 
 # A tree is found given a few clusters of records, each large enough to say something.
 _TRIAL_CLUSTERS, _TRIAL_RECORDS, _TRIAL_PASSES = 10, 100, 15
 _STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # that "auto" chooses from
 _WORSE = 2  # times that doubling clusters may not help before no more are tried
-_ROUNDS = 3  # of trees for each cluster
+_ROUNDS, _ROUND_PASSES = 20, 2  # of trees for each cluster, and of EM between them
 _LEAST_PART = 1e-3  # of a record that says something of a cluster's tree
 
 
@@ -58,6 +66,7 @@ class Fit:
     trace: list[float] = field(default_factory=list)  # log-likelihood and log prior of each pass
     converged: bool = False
     held_out: float | None = None  # mean log-likelihood of records that were held out
+    records: NDArray[np.float64] | None = None  # and that of each, times its weight over the mean
 
     @cached_property
     def score(self) -> float:
@@ -140,7 +149,10 @@ def run_em(
     expected, trace = start, list[float]()
     best: Fit | None = None
     waited = 0
-    given = None if held_out is None else _records_of(trees, held_out.complete, options.n_jobs)
+    jobs = options.n_jobs
+    given = None
+    if held_out is not None:
+        given = [held_out.tree_records(tree.layout, jobs) for tree in trees]
     while len(trace) < options.max_iter:
         groups = maximise(trees, expected)
         expected = source.expect(groups)
@@ -148,8 +160,9 @@ def run_em(
         trace.append(expected[0].log_likelihood + log_prior)
         gain = np.inf if len(trace) < 2 else trace[-1] - trace[-2]
         done = gain <= options.tol * abs(trace[-1])
-        score = None if held_out is None else _mean_score(held_out, groups, given, options.n_jobs)
-        fit = Fit(trees, groups, expected, trace, done, score)
+        scores = None if held_out is None else _scores(held_out, groups, given, options.n_jobs)
+        score = None if scores is None else float(scores.mean())
+        fit = Fit(trees, groups, expected, trace, done, score, scores)
         if best is None or score is None or score > (best.held_out or -np.inf) + 1e-6:
             best, waited = fit, 0
         else:
@@ -160,16 +173,12 @@ def run_em(
     return best
 
 
-def _records_of(trees: list[Tree], table: Table, n_jobs: int) -> list[TreeRecords]:
-    return [tree.layout.records(table, n_jobs) for tree in trees]
-
-
-def _mean_score(
+def _scores(
     held_out: Observed, groups: list[TreeClusters], records: list[TreeRecords] | None, n_jobs: int
-) -> float:
-    """Return the mean log-likelihood of records, by their weights if they have any."""
+) -> NDArray[np.float64]:
+    """Return the log-likelihood of records, times their weight over the mean of weights."""
     scores, weights = held_out.log_scores(groups, records, n_jobs), held_out.weights
-    return float(scores.mean() if weights is None else scores @ weights / weights.sum())
+    return scores if weights is None else scores * (weights / weights.mean())
 
 
 # Trees
@@ -182,15 +191,22 @@ def make_tree(table: Table, edges: NDArray[np.int64], strength: float, n_jobs: i
     return Tree(layout, prior_of(layout, counts, strength))
 
 
-def find_tree(sample: Sample, rng: np.random.Generator, options: Options) -> Tree:
-    """Return one tree for all clusters: that of most information given the cluster.
-
-    Which clusters there will be is not known yet. A few, of the tree without clusters, will do.
-    """
+def find_tree(sample: Sample, options: Options) -> Tree:
+    """Return the tree of one cluster, which is all records."""
     strength = 1.0 if options.smoothing is None else options.smoothing
-    table, n_jobs = sample.filled, options.n_jobs
+    n_jobs = options.n_jobs
     edges = learn_forest(sample.given, prune=options.prune, missing=options.missing, n_jobs=n_jobs)
-    tree = make_tree(table, edges, strength, n_jobs)
+    return make_tree(sample.filled, edges, strength, n_jobs)
+
+
+def find_shared_tree(
+    sample: Sample, tree: Tree, rng: np.random.Generator, options: Options
+) -> Tree:
+    """Return one tree for several clusters: that of most information given the cluster.
+
+    Which clusters there will be is not known yet. A few, of the tree of one cluster, will do.
+    """
+    table, n_jobs = sample.filled, options.n_jobs
     n_clusters = min(_TRIAL_CLUSTERS, table.n_records // _TRIAL_RECORDS)
     if n_clusters < 2:
         return tree
@@ -202,7 +218,7 @@ def find_tree(sample: Sample, rng: np.random.Generator, options: Options) -> Tre
     edges = learn_forest(
         sample.given, clusters, prune=options.prune, missing=options.missing, n_jobs=n_jobs
     )
-    return make_tree(table, edges, strength, n_jobs)
+    return make_tree(table, edges, tree.prior.strength, n_jobs)
 
 
 def separate_trees(
@@ -210,32 +226,41 @@ def separate_trees(
 ) -> Fit:
     """Give each cluster a tree of its own: from expected pair counts, in turns with EM.
 
-    A round ends the search if it raises the score no more.
+    A round is a few passes, and ends the search if it raises the score no more.
     """
     best: Fit | None = None
-    table, given, n_jobs = sample.filled, sample.given, options.n_jobs
+    brief = options._replace(max_iter=_ROUND_PASSES, tol=0.0)
     for _ in range(_ROUNDS):
-        trees, start = [], []
-        for weights in _memberships(fit, table, n_jobs).T:
-            rows = np.flatnonzero(weights > _LEAST_PART)
-            rows = rows if len(rows) > 1 else np.argsort(-weights, kind="stable")[:2]
-            weigh = np.maximum(weights[rows], _LEAST_PART)
-            members = given.with_weights(None).take(rows).with_weights(weigh)
-            edges = learn_forest(
-                members, prune=options.prune, missing=options.missing, n_jobs=n_jobs
-            )
-            tree = make_tree(table, edges, fit.trees[0].prior.strength, n_jobs)
-            trees.append(tree)
-            filled = table.with_weights(None).take(rows).with_weights(weigh)
-            start.append(count_ids(tree.layout, tree.layout.records(filled, n_jobs), n_jobs))
+        trees, start = _trees_of_clusters(fit, sample, options)
         source.forget()
-        fit = run_em(source, trees, start, options, held_out)
-        if best is not None and fit.score <= best.score:
+        fit = run_em(source, trees, start, brief, held_out)
+        if best is not None and fit.score <= best.score + options.tol * abs(best.score):
             break
         best = fit
-    source.forget()
     assert best is not None
-    return best
+    source.forget()
+    fit = run_em(source, best.trees, best.expected, options, held_out)
+    source.forget()
+    return fit
+
+
+def _trees_of_clusters(
+    fit: Fit, sample: Sample, options: Options
+) -> tuple[list[Tree], list[ExpectedCounts]]:
+    """Return the tree of the records of each cluster, by their memberships, and their counts."""
+    trees, start = [], []
+    table, given, n_jobs = sample.filled, sample.given, options.n_jobs
+    for weights in _memberships(fit, table, n_jobs).T:
+        rows = np.flatnonzero(weights > _LEAST_PART)
+        rows = rows if len(rows) > 1 else np.argsort(-weights, kind="stable")[:2]
+        weigh = np.maximum(weights[rows], _LEAST_PART)
+        members = given.with_weights(None).take(rows).with_weights(weigh)
+        edges = learn_forest(members, prune=options.prune, missing=options.missing, n_jobs=n_jobs)
+        tree = make_tree(table, edges, fit.trees[0].prior.strength, n_jobs)
+        trees.append(tree)
+        filled = table.with_weights(None).take(rows).with_weights(weigh)
+        start.append(count_ids(tree.layout, tree.layout.records(filled, n_jobs), n_jobs))
+    return trees, start
 
 
 def _memberships(fit: Fit, table: Table, n_jobs: int) -> NDArray[np.float64]:
@@ -273,7 +298,8 @@ def choose_clusters(
 ) -> list[tuple[int, float, Fit]]:
     """Return what was tried, the best first: numbers of clusters, and how much smoothing.
 
-    Clusters are doubled while that helps; strengths are walked through uphill from the middle.
+    Clusters are doubled while that helps; strengths are walked through uphill from the middle. One
+    cluster is best unless another number is better by more than records held out differ by chance.
     """
     tried: dict[tuple[int, float], Fit] = {}
 
@@ -305,4 +331,17 @@ def choose_clusters(
             for more in [k for k in n_clusters if k > n][:_WORSE]:
                 score(more, strength)
     order = sorted(tried, key=lambda key: (-tried[key].score, key[0]))
+    first = order[0]
+    for key in [key for key in order if key[0] == 1]:
+        if first[0] > 1 and not _is_better(tried[first], tried[key]):
+            first = key
+    order.sort(key=lambda key: key != first)
     return [(n, strength, tried[n, strength]) for n, strength in order]
+
+
+def _is_better(one: Fit, other: Fit) -> bool:
+    """Say whether records held out differ by more than two standard errors of their mean."""
+    if one.records is None or other.records is None:
+        return True
+    gains = one.records - other.records
+    return bool(gains.mean() > 2 * gains.std() / np.sqrt(len(gains)))

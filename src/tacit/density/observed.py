@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tacit.density.clusters import expect
+from tacit.density.layout import TreeRecords
 from tacit.density.messages import expect_codes, log_joint
 from tacit.mixture.em.expected import ExpectedCounts
 from tacit.network.inference.records import make_table, read_records, row_blocks
+from tacit.table.gateway import value_type
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.density.clusters import TreeClusters
-    from tacit.density.layout import TreeRecords
+    from tacit.density.layout import TreeLayout
     from tacit.schema import Schema
     from tacit.table import Table
 
@@ -31,7 +33,7 @@ class Observed:
     values do, so that only the records that need it are held as codes.
     """
 
-    complete: Table
+    complete: Table | None  # None where something is not known of each
     weights: NDArray[np.float64] | None  # of all records
     rows: NDArray[np.int64] | None = None  # which records are complete; None for all
     codes: NDArray[np.int32] | None = None  # of the others, -1 where the label is not known
@@ -39,7 +41,12 @@ class Observed:
     @property
     def n_records(self) -> int:
         """Number of records."""
-        return self.complete.n_records + (0 if self.codes is None else len(self.codes))
+        return self.n_complete + (0 if self.codes is None else len(self.codes))
+
+    @property
+    def n_complete(self) -> int:
+        """Number of complete records."""
+        return 0 if self.complete is None else self.complete.n_records
 
     @property
     def others(self) -> NDArray[np.int64]:
@@ -48,11 +55,17 @@ class Observed:
             return np.zeros(0, np.int64)
         return np.delete(np.arange(self.n_records), self.rows)
 
+    def tree_records(self, layout: TreeLayout, n_jobs: int) -> TreeRecords:
+        """Return complete records with the ids of a tree."""
+        if self.complete is None:
+            return TreeRecords(np.zeros(1, np.int64), np.zeros(0, value_type(layout.n_ids)), None)
+        return layout.records(self.complete, n_jobs)
+
     def log_scores(
         self, groups: list[TreeClusters], records: list[TreeRecords] | None, n_jobs: int
     ) -> NDArray[np.float64]:
         """Return the log-probability of each record under a mixture of several trees' clusters."""
-        records = records or [group.layout.records(self.complete, n_jobs) for group in groups]
+        records = records or [self.tree_records(group.layout, n_jobs) for group in groups]
         scores = groups[0].posterior(records[0], n_jobs, responsibilities=False)[1]
         for group, given in zip(groups[1:], records[1:], strict=True):
             scores = np.logaddexp(scores, group.posterior(given, n_jobs, responsibilities=False)[1])
@@ -72,7 +85,7 @@ class Observed:
 
     def posterior(self, groups: list[TreeClusters], n_jobs: int) -> NDArray[np.float64]:
         """Return P(cluster | record) of all trees' clusters, records × clusters."""
-        records = [group.layout.records(self.complete, n_jobs) for group in groups]
+        records = [self.tree_records(group.layout, n_jobs) for group in groups]
         within = [g.posterior(r, n_jobs) for g, r in zip(groups, records, strict=True)]
         total = np.logaddexp.reduce([log for _, log in within], axis=0)
         parts = np.hstack([part * np.exp(log - total)[:, None] for part, log in within])
@@ -89,7 +102,7 @@ class Observed:
 
         The log-likelihood is that of the mixture, and is noted with the first.
         """
-        records = records or [group.layout.records(self.complete, n_jobs) for group in groups]
+        records = records or [self.tree_records(group.layout, n_jobs) for group in groups]
         counts = _expect_complete(groups, records, n_jobs)
         if self.codes is None:
             return counts
@@ -142,6 +155,8 @@ def observe(
         rows_codes = records.matrix(rows)
         complete = make_table(schema, row_blocks(rows_codes)).with_weights(table.weights)
         return Observed(complete, table.weights)
+    if len(rows) == 0:
+        return Observed(None, table.weights, rows, records.matrix(others))
     complete = make_table(schema, row_blocks(records.matrix(rows)))
     if table.weights is not None:
         complete = complete.with_weights(table.weights[rows])

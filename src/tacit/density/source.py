@@ -132,7 +132,7 @@ class Source:
     def _tree_records(self, layout: TreeLayout, observed: Observed) -> TreeRecords:
         """Return the ids of records in memory, which are found once for each layout."""
         if id(layout) not in self._prepared:
-            records = layout.records(observed.complete, count_jobs(self.n_jobs))
+            records = observed.tree_records(layout, count_jobs(self.n_jobs))
             self._prepared[id(layout)] = layout, records
         prepared: TreeRecords = self._prepared[id(layout)][1]
         return prepared

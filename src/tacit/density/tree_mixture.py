@@ -20,6 +20,7 @@ from tacit.density.learn import (
     Fit,
     Options,
     choose_clusters,
+    find_shared_tree,
     find_tree,
     learn_clusters,
     separate_trees,
@@ -220,6 +221,8 @@ class TreeMixture(DensityEstimator):
         self._check()
         inputs = Inputs.fit(self, X, None, sample_weight, kinds=self.kinds, drop=True)
         table = inputs.table(self.discretise, n_jobs=self.n_jobs)
+        if table.weights is not None and not table.weights.all():
+            table = table.take(np.flatnonzero(table.weights))
         if table.n_records < 2:
             raise InputError(f"X: {table.n_records} sample is too few, 2 records are needed")
         return self._learn(table, inputs.remembered)
@@ -246,6 +249,8 @@ class TreeMixture(DensityEstimator):
         check_number(self.tol, "tol", 0)
         if isinstance(self.validation, float | int):
             check_number(self.validation, "validation", 0, 1, above=True, below=True)
+        if isinstance(self.validation, str):
+            raise InputError("validation must be a fraction, data or None, not a text")
 
     def _learn(self, records: Table | PartitionedTable, spec: InputSpec) -> Self:
         rng = make_generator(self.random_state)
@@ -282,10 +287,13 @@ class TreeMixture(DensityEstimator):
     ) -> tuple[list[Fit], pl.DataFrame]:
         """Return the mixtures that are averaged, and what was tried for the first."""
         sample = source.sample(rng)
-        tree = find_tree(sample, rng, options)
+        alone = find_tree(sample, options)
+        shared = alone
+        if self.n_clusters != 1:
+            shared = find_shared_tree(sample, alone, rng, options)
 
         def learn(n_clusters: int, strength: float) -> Fit:
-            made = _with_strength(tree, strength)
+            made = _with_strength(alone if n_clusters == 1 else shared, strength)
             return learn_clusters(source, sample, made, n_clusters, rng, options, held_out)
 
         n_records = sample.filled.n_records
@@ -313,7 +321,10 @@ class TreeMixture(DensityEstimator):
         for k in range(1, int(self.n_estimators)):
             self._report(f"member {k + 1} of {self.n_estimators}")
             source.forget()
-            tree = _with_strength(find_tree(source.sample(rng, _PART), rng, chosen), strength)
+            part = source.sample(rng, _PART)
+            tree = find_tree(part, chosen)
+            if n_clusters > 1:
+                tree = find_shared_tree(part, tree, rng, chosen)
             fit = learn_clusters(source, sample, tree, n_clusters, rng, chosen, held_out)
             members.append(self._finish(source, fit, sample, chosen, held_out))
         return members, selection

@@ -1,0 +1,1 @@
+"""Density of binary records: mixtures of trees beside circuits."""

@@ -1,0 +1,60 @@
+"""Circuits of deeprob-kit, in an environment of its own, within a limit of time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.density.data import DataSet, dense
+from benchmarks.density.deeprob_kit import LEARNERS
+
+PYTHON = Path(__file__).parents[2] / ".venv-deeprob" / "bin" / "python"
+LIMIT = 60  # seconds for all settings of a learner on one set
+
+
+class Result(NamedTuple):
+    """The best on validation records, or why there is none."""
+
+    test: float | None
+    seconds: float | None
+    complete: bool  # all settings were tried in time
+
+
+def at_hand() -> bool:
+    """Whether the environment is there."""
+    return PYTHON.exists()
+
+
+def learn(data: DataSet, learner: str, seed: int = 0) -> Result:
+    """Let a learner try its settings until it is done, or the time is up."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "parts.npz"
+        np.savez(file, train=dense(data.train), valid=dense(data.valid), test=dense(data.test))
+        asked = json.dumps({"learner": learner, "seed": seed, "file": str(file)})
+        script = Path(__file__).with_name("deeprob_kit.py")
+        complete = True
+        try:
+            done = subprocess.run(
+                [str(PYTHON), str(script)], input=asked, capture_output=True, text=True,
+                timeout=LIMIT, env=os.environ | {"OMP_NUM_THREADS": "1"}, check=True,
+            )  # fmt: skip
+            printed = done.stdout
+        except subprocess.TimeoutExpired as late:
+            complete = False
+            printed = late.stdout.decode() if isinstance(late.stdout, bytes) else late.stdout or ""
+    lines = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+    if not lines:
+        return Result(None, None, complete)
+    best = max(lines, key=lambda line: line["valid"])
+    return Result(best["test"], lines[-1]["seconds"], complete)
+
+
+def learn_all(data: DataSet) -> dict[str, Result]:
+    """Return the result of each learner."""
+    return {name: learn(data, name) for name in LEARNERS}

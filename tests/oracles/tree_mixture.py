@@ -1,0 +1,72 @@
+"""Mixtures of dependency trees, slow and dense: every record there can be, cluster by cluster.
+
+Written from the definition, a product of P(label | label of the parent, cluster) over columns.
+"""
+
+from itertools import product
+
+import numpy as np
+
+
+def joint_of_groups(groups):
+    """Return P(cluster, record) of every combination of codes: clusters × labels of each column."""
+    arities = groups[0].layout.schema.arities.tolist()
+    joints = []
+    for group in groups:
+        tables = [group.layout.table(group.cells, c) for c in range(len(arities))]
+        parents = group.layout.parents.tolist()
+        for k, weight in enumerate(group.weights.tolist()):
+            joint = np.zeros(arities)
+            for record in product(*map(range, arities)):
+                chance = weight
+                for c, parent in enumerate(parents):
+                    row = 0 if parent < 0 else record[parent]
+                    chance *= tables[c][row, record[c], k]
+                joint[record] = chance
+            joints.append(joint)
+    return np.array(joints)
+
+
+def observed_sum(joint, record):
+    """Return the sum over the columns that a record does not know (-1), of each cluster."""
+    known = tuple(slice(None) if k < 0 else slice(k, k + 1) for k in record)
+    part = joint[(slice(None), *known)]
+    return part.reshape(len(part), -1).sum(axis=1)
+
+
+def expected_cells(groups, codes, weights):
+    """Return the expected counts of all cells of each tree's tables, and the log-likelihood.
+
+    Each completion of a record counts by its probability given what is known.
+    """
+    joint = joint_of_groups(groups)
+    arities = groups[0].layout.schema.arities.tolist()
+    cells = [np.zeros(group.cells.shape) for group in groups]
+    log_likelihood = 0.0
+    for record, weight in zip(codes.tolist(), weights.tolist(), strict=True):
+        total = observed_sum(joint, record).sum()
+        log_likelihood += weight * np.log(total)
+        spans = [range(r) if k < 0 else [k] for k, r in zip(record, arities, strict=True)]
+        for complete in product(*spans):
+            parts = joint[(slice(None), *complete)] / total * weight
+            first = 0
+            for group, found in zip(groups, cells, strict=True):
+                part = parts[first : first + group.n_clusters]
+                first += group.n_clusters
+                for c, parent in enumerate(group.layout.parents.tolist()):
+                    row = 0 if parent < 0 else complete[parent]
+                    cell = group.layout.first_cell[c] + row * arities[c] + complete[c]
+                    found[cell] += part
+    return cells, log_likelihood
+
+
+def tree_ids(values, offsets, parents, extras, first_extra, first_pair):
+    """Return the ids of one record: its values, further ids, and joined pairs, each ascending."""
+    columns = [int(np.searchsorted(offsets, v, side="right")) - 1 for v in values]
+    held = {c: v - offsets[c] for c, v in zip(columns, values, strict=True)}
+    width = np.diff(offsets)
+    more = [first_extra[c] + j * width[c] + held[c] for c in columns for j in range(int(extras[c]))]
+    pairs = [
+        first_pair[c] + held[parents[c]] * width[c] + held[c] for c in columns if parents[c] in held
+    ]
+    return [*values, *more, *pairs]
