@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST = 20_000  # records that are learnt from
 LABELS = 30  # of a multi-label set that are predicted, at most
 MULTILABEL = (
-    "birds", "emotions", "enron", "flags", "medical", "scene", "tmc2007-500", "yeast",
+    "birds", "emotions", "enron", "flags", "medical", "scene", "yeast",
 )  # fmt: skip
 
 

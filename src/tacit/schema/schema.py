@@ -13,6 +13,8 @@ import numpy as np
 from tacit.errors import InputError, did_you_mean, no_column
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from tacit.schema.labels import Kind, Label, Labels
@@ -132,13 +134,20 @@ class Schema(Sequence[Column]):
     @cached_property
     def arities(self) -> NDArray[np.int64]:
         """Number of labels of each column."""
-        # Columns mostly share their labels, so that few of them are asked how many they are.
-        if len(set(map(id, self.labels))) == 1:
-            return np.full(len(self.labels), len(self.labels[0]), np.int64)
+        return self.of_labels(len, np.int64)
+
+    def of_labels(self, ask: Callable[[Labels], Any], dtype: Any) -> NDArray[Any]:
+        """Return what a function says of the labels of each column.
+
+        Columns mostly share their labels, so that few of them are asked.
+        """
         distinct = dict(zip(map(id, self.labels), self.labels, strict=True))
-        arity_of = {key: len(labels) for key, labels in distinct.items()}
-        arities = map(arity_of.__getitem__, map(id, self.labels))
-        return np.fromiter(arities, np.int64, len(self.labels))
+        if len(distinct) == 1:
+            return np.full(len(self.labels), ask(self.labels[0]), dtype)
+        said = {key: ask(labels) for key, labels in distinct.items()}
+        return np.fromiter(
+            map(said.__getitem__, map(id, self.labels)), dtype, count=len(self.labels)
+        )
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
@@ -189,6 +189,9 @@ class _ArrayNames(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._positions)
+
+    def __iter__(self) -> Iterator[str]:
+        return map("x{}".format, self._positions)
 
     @overload
     def __getitem__(self, key: int) -> str: ...

@@ -63,17 +63,17 @@ def _labels(
     schema: Schema, is_number: NDArray[np.bool_], cuts: dict[int, NDArray[np.float64]]
 ) -> tuple[list[Labels], NDArray[np.int64]]:
     """Return the model's labels and defaults: where numbers are cut, the bin of the default."""
-    one_bin = {some: bins_of((), missing=some) for some in (False, True)}
-    labels, defaults = list(schema.labels), schema.defaults.copy()
-    for column in np.flatnonzero(is_number).tolist():
-        old, default, default_bin = labels[column], int(defaults[column]), 0
-        missing = old.missing is not None
-        if column in cuts:
-            labels[column] = bins_of(cuts[column], missing=missing)
-            default_bin = int(np.searchsorted(cuts[column], old.numbers[default], "right"))
-        else:
-            labels[column] = one_bin[missing]
-        defaults[column] = len(labels[column]) - 1 if default == old.missing else default_bin
+    one_bin = [bins_of((), missing=some) for some in (False, True)]
+    has_missing = schema.of_labels(lambda labels: labels.missing is not None, np.bool_)
+    columns = zip(schema.labels, is_number.tolist(), has_missing.tolist(), strict=True)
+    labels = [one_bin[missing] if number else old for old, number, missing in columns]
+    is_missing = has_missing & (schema.defaults == schema.arities - 1)
+    defaults = np.where(is_number, is_missing.astype(np.int64), schema.defaults)
+    for column, edges in cuts.items():
+        labels[column] = bins_of(edges, missing=bool(has_missing[column]))
+        number = schema.labels[column].numbers[schema.defaults[column]]
+        bin_below = np.searchsorted(edges, number, "right")
+        defaults[column] = len(edges) + 1 if is_missing[column] else bin_below
     return labels, defaults
 
 

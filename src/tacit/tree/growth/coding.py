@@ -38,13 +38,10 @@ def number_columns(schema: Schema, least: int = 1) -> NDArray[np.bool_]:
     """Return which columns hold numbers that mean numbers, at least so many different ones."""
     if least > 2 and schema.two_valued:
         return np.zeros(len(schema), np.bool_)
-    known: dict[int, bool] = {}  # most columns have labels in common
-    for labels in schema.labels:
-        if id(labels) not in known:
-            known[id(labels)] = (
-                labels.is_numeric and labels.kind == "numeric" and len(labels) >= least
-            )
-    return np.fromiter((known[id(labels)] for labels in schema.labels), np.bool_, len(schema))
+    return schema.of_labels(
+        lambda labels: labels.is_numeric and labels.kind == "numeric" and len(labels) >= least,
+        np.bool_,
+    )
 
 
 def ordered_columns(schema: Schema) -> NDArray[np.uint8]:
@@ -52,16 +49,15 @@ def ordered_columns(schema: Schema) -> NDArray[np.uint8]:
 
     Whole numbers may have a child for each, as labels have; real numbers never do.
     """
-    flags = np.zeros(len(schema), np.uint8)
     if schema.two_valued:
-        return flags
-    known: dict[int, int] = {}
-    for column in np.flatnonzero(schema.arities > 2).tolist():
-        labels = schema.labels[column]
-        if id(labels) not in known:
-            known[id(labels)] = NUMBERS if _real(labels) else labels.kind in ("numeric", "ordered")
-        flags[column] = known[id(labels)]
-    return flags
+        return np.zeros(len(schema), np.uint8)
+    return schema.of_labels(_order, np.uint8)
+
+
+def _order(labels: Labels) -> int:
+    if len(labels) <= 2:
+        return 0
+    return NUMBERS if _real(labels) else labels.kind in ("numeric", "ordered")
 
 
 def _real(labels: Labels) -> bool:
