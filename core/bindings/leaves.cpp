@@ -233,9 +233,10 @@ nb::object bind_worth_splitting(const Ints& n_classes, const Ints& wholes, const
 nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flags& ordered,
                            const Ints& n_classes, const std::vector<Indices>& ids,
                            const std::vector<Ints>& histograms, const Ints& wholes,
-                           const In<double>& prior_fractions, const Ints& root_weights,
-                           const Indices& targets, const Ints& n_next, const nb::dict& settings,
-                           int n_jobs) {
+                           const In<double>& prior_fractions, const Ints& path_start,
+                           const Indices& low, const Indices& high, const Flags& inside,
+                           const Ints& root_weights, const Indices& targets, const Ints& n_next,
+                           const nb::dict& settings, int n_jobs) {
   require_columns(offsets, defaults, ordered);
   const auto n_columns = static_cast<std::int64_t>(offsets.size()) - 1;
   const TreeRules rules = class_rules(as_rules(settings, n_columns));
@@ -248,8 +249,22 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
           "wholes, prior_fractions, root_weights, targets and n_next must be those of the leaves");
   require(ids.size() == n && histograms.size() == n,
           "ids and histograms must be those of the leaves");
+  require_starts(path_start, n,
+                 "path_start must be one more than leaves, begin with 0 and not fall");
+  const auto n_conditions = static_cast<std::size_t>(path_start.data()[n]);
+  require(
+      low.size() == n_conditions && high.size() == n_conditions && inside.size() == n_conditions,
+      "low, high and inside must be as many as conditions");
+  for (std::size_t i = 0; i < n_conditions; ++i) {
+    const std::int32_t first = low.data()[i], last = high.data()[i];
+    require(0 <= first && first < last && last <= columns.n_values &&
+                columns.column_of[static_cast<std::size_t>(first)] ==
+                    columns.column_of[static_cast<std::size_t>(last - 1)],
+            "low and high must be ranges of a column's value ids");
+  }
   std::vector<LeafToSplit> leaves;
   for (std::size_t k = 0; k < n; ++k) {
+    const std::int64_t path = path_start.data()[k];
     require(targets.data()[k] >= 0 && targets.data()[k] < n_columns, "targets must be columns");
     const auto n_ids = static_cast<std::int64_t>(ids[k].size());
     const std::int32_t* leaf_ids = ids[k].data();
@@ -261,7 +276,9 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
             "histograms must have a count for each histogram and value id");
     leaves.push_back({n_classes.data()[k], wide, n_ids > 0 ? leaf_ids : nullptr,
                       histograms[k].data(), wholes.data() + at.start[k], prior_fractions.data()[k],
-                      root_weights.data()[k], targets.data()[k], n_next.data()[k]});
+                      path_start.data()[k + 1] - path, low.data() + path, high.data() + path,
+                      inside.data() + path, root_weights.data()[k], targets.data()[k],
+                      n_next.data()[k]});
   }
   std::vector<LeafSplit> splits;
   run([&] { splits = leaf_splits(columns, leaves, rules, n_jobs, signal_pending); });
@@ -270,7 +287,8 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
     for (const LeafSplit& leaf : splits) out.push_back(part(leaf));
     return copy_out(out);
   };
-  std::vector<std::int64_t> next_start{0}, next_weight;
+  std::vector<std::int64_t> next_start{0}, next_weight, fraction_start{0};
+  std::vector<double> fractions;
   std::vector<std::int32_t> next_low, next_high;
   for (const LeafSplit& leaf : splits) {
     for (const TreeSplit& split : leaf.next) {
@@ -279,6 +297,8 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
     }
     next_weight.insert(next_weight.end(), leaf.next_weight.begin(), leaf.next_weight.end());
     next_start.push_back(static_cast<std::int64_t>(next_low.size()));
+    fractions.insert(fractions.end(), leaf.fractions.begin(), leaf.fractions.end());
+    fraction_start.push_back(static_cast<std::int64_t>(fractions.size()));
   }
   return nb::make_tuple(
       array([](const LeafSplit& leaf) { return leaf.split.column; }),
@@ -288,10 +308,9 @@ nb::tuple bind_leaf_splits(const Ints& offsets, const Ints& defaults, const Flag
       array([](const LeafSplit& leaf) { return leaf.split.left; }),
       array([](const LeafSplit& leaf) { return leaf.split.right; }),
       array([](const LeafSplit& leaf) { return leaf.split.gain; }),
-      array([](const LeafSplit& leaf) { return leaf.rank; }),
-      array([](const LeafSplit& leaf) { return leaf.inside_fraction; }),
-      array([](const LeafSplit& leaf) { return leaf.outside_fraction; }), copy_out(next_start),
-      copy_out(next_low), copy_out(next_high), copy_out(next_weight));
+      array([](const LeafSplit& leaf) { return leaf.rank; }), copy_out(fraction_start),
+      copy_out(fractions), copy_out(next_start), copy_out(next_low), copy_out(next_high),
+      copy_out(next_weight));
 }
 
 }  // namespace
@@ -343,16 +362,18 @@ void register_leaves(nb::module_& m) {
   m.def(
       "leaf_splits", &bind_leaf_splits, nb::arg("offsets"), nb::arg("defaults"), nb::arg("ordered"),
       nb::arg("n_classes"), nb::arg("ids"), nb::arg("histograms"), nb::arg("wholes"),
-      nb::arg("prior_fractions"), nb::arg("root_weights"), nb::arg("targets"), nb::arg("n_next"),
+      nb::arg("prior_fractions"), nb::arg("path_start"), nb::arg("low"), nb::arg("high"),
+      nb::arg("inside"), nb::arg("root_weights"), nb::arg("targets"), nb::arg("n_next"),
       nb::arg("settings"), nb::arg("n_jobs"),
       nb::sig("def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_classes: Ints, "
               "ids: list[Indices], histograms: list[Ints], wholes: Ints, prior_fractions: Floats, "
-              "root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], "
+              "path_start: Ints, low: Indices, high: Indices, inside: Flags, root_weights: Ints, "
+              "targets: Indices, n_next: Ints, settings: dict[str, Any], "
               "n_jobs: int) -> tuple[Any, ...]"),
       "Return the split that grow_tree makes of leaves with counts of these ids, or of all if none "
-      "are given: column (-1 where there is none), low, high, complete, left, right, gain, rank "
-      "and "
-      "the children's prior_fractions; then next_start, next_low, next_high and the weight of all "
+      "are given: column (-1 where there is none), low, high, complete, left, right, gain and "
+      "rank; then where the prior_fractions of its children begin, and those, which there are of "
+      "BDeu only; then next_start, next_low, next_high and the weight of all "
       "histograms "
       "inside of the splits that come next, no more than n_next of each leaf.");
 }

@@ -57,14 +57,6 @@ struct TreeColumns {
   std::int64_t id_from(std::int64_t column, std::int64_t code) const {
     return offsets[column] + code - (code > defaults[column] ? 1 : 0);
   }
-  // What a child has of the fraction of the prior's weight that the split leaf has.
-  double child_fraction(const TreeSplit& split, bool goes_inside) const {
-    const double codes = static_cast<double>(arity(split.column));
-    if (split.complete) return 1.0 / codes;
-    if (is_ordered(split.column)) return 0.5;
-    const double inside = (split.high - split.low) / codes;
-    return goes_inside ? inside : 1.0 - inside;
-  }
 };
 
 }  // namespace tacit

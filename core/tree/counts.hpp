@@ -115,13 +115,14 @@ class TreeCounts {
   }
 
   CountedLeaf<T> view(const Histograms& histograms, const std::int64_t* whole,
-                      double prior_fraction) const {
-    return {histograms.data.get(), stride_, n_values_, nullptr, whole, prior_fraction};
+                      double prior_fraction, const LeafRegion* region) const {
+    return {histograms.data.get(), stride_, n_values_, nullptr, whole, prior_fraction, region};
   }
 
   // Counts a small leaf; the view lasts until the next one is counted.
   CountedLeaf<T> count_small(const LeafMembers& leaf, const RecordList& default_class,
-                             const std::int64_t* whole, double prior_fraction) {
+                             const std::int64_t* whole, double prior_fraction,
+                             const LeafRegion* region) {
     const Timer timer(*this);
     find_ids(leaf, default_class);
     CountedLeaf<T> view{nullptr,
@@ -129,7 +130,8 @@ class TreeCounts {
                         static_cast<std::int64_t>(ids_.size()),
                         ids_.data(),
                         whole,
-                        prior_fraction};
+                        prior_fraction,
+                        region};
     if (entries())
       count_entries(leaf, view);
     else

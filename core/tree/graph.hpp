@@ -74,13 +74,18 @@ void TreeGrower<V, T>::merge() {
 // A new leaf takes the position of two.
 template <class V, class T>
 void TreeGrower<V, T>::join(std::int32_t a, std::int32_t b) {
-  const std::int32_t node = add_node(prior_fraction(a) + prior_fraction(b));
+  LeafRegion region = std::move(leaves_[static_cast<std::size_t>(a)].region);
+  const LeafRegion& other = leaves_[static_cast<std::size_t>(b)].region;
+  region.insert(region.end(), other.begin(), other.end());
+  const std::int32_t node = add_node(rules_.bdeu ? WayConditions::fraction(region) : 1.0);
   for (std::int64_t p = 0; p < n_stats_; ++p) stats(node)[p] = stats(a)[p] + stats(b)[p];
   Leaf& first = leaves_[static_cast<std::size_t>(a)];
   Leaf& second = leaves_[static_cast<std::size_t>(b)];
   Leaf& both = leaves_[static_cast<std::size_t>(node)];
   both.members = members_.join(first.members, second.members);
   both.depth = std::max(first.depth, second.depth);
+  both.region = std::move(region);
+  second.region = {};
   first.alive = second.alive = false;
   counts_.release(first.histograms);
   counts_.release(second.histograms);

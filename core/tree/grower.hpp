@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <queue>
+#include <utility>
 #include <vector>
 
 #include "base/fast_log.hpp"
@@ -37,7 +38,6 @@ class TreeGrower {
              const std::int64_t* pairs, std::int64_t target_column, const TreeRules& rules,
              TreeScratch& scratch, Meter& meter)
       : table_(table),
-        columns_(columns),
         target_(target),
         rules_(rules),
         n_stats_(n_stats),
@@ -45,7 +45,8 @@ class TreeGrower {
         score_(rules, n_stats, whole),
         members_(table, pairs != nullptr, scratch, meter),
         counts_(table, target, n_stats, pairs, rules.timed, scratch, meter),
-        search_(columns, score_, rules, excluded),
+        conditions_(columns),
+        search_(columns, score_, rules, excluded, conditions_),
         meter_(meter) {}
 
   void grow() {
@@ -81,6 +82,7 @@ class TreeGrower {
     std::int64_t depth = 0;
     typename TreeCounts<V, T>::Histograms histograms;
     TreeSplit split;
+    LeafRegion region;  // under BDeu
     bool alive = true;  // not split and not merged
   };
 
@@ -134,6 +136,7 @@ class TreeGrower {
     const std::int32_t node = add_node(1.0);
     Leaf& leaf = leaves_[0];
     leaf.members = members_.root();
+    leaf.region = {LeafWay{}};
     std::int64_t* root_stats = stats(node);
     if (table_.weights)
       for (std::int64_t r = 0; r < table_.records.n_records; ++r)
@@ -182,11 +185,14 @@ class TreeGrower {
   // pays.
   void evaluate(std::int32_t node) {
     Leaf& leaf = leaves_[static_cast<std::size_t>(node)];
+    const LeafRegion* region = score_.bdeu() ? &leaf.region : nullptr;
     if (leaf.histograms) {
-      leaf.split = search_.best(counts_.view(leaf.histograms, stats(node), prior_fraction(node)));
+      leaf.split =
+          search_.best(counts_.view(leaf.histograms, stats(node), prior_fraction(node), region));
     } else {
-      leaf.split = search_.best(counts_.count_small(
-          leaf.members, members_.default_class(leaf.members), stats(node), prior_fraction(node)));
+      leaf.split =
+          search_.best(counts_.count_small(leaf.members, members_.default_class(leaf.members),
+                                           stats(node), prior_fraction(node), region));
     }
     if (leaf.split.column >= 0 && score_.accepts(leaf.split.gain, stats(node)[0])) {
       steps_.push({TreeStep::rank_of(leaf.split.gain), node, -1});
@@ -230,11 +236,13 @@ class TreeGrower {
     leaves_[at].alive = false;
     const std::int64_t depth = leaves_[at].depth + 1;
     std::vector<std::int64_t> rest(stats(node), stats(node) + n_stats_);
+    std::vector<LeafRegion> regions;
+    if (rules_.bdeu) regions = conditions_.split(std::exchange(leaves_[at].region, {}), split);
     for (std::size_t k = 0; k < parts.size(); ++k) {
-      const std::int32_t child =
-          add_node(columns_.child_fraction(split, k == 0) * prior_fraction(node));
+      const std::int32_t child = add_node(rules_.bdeu ? WayConditions::fraction(regions[k]) : 1.0);
       tree_.children.push_back(child);
       Leaf& leaf = leaves_.back();
+      if (rules_.bdeu) leaf.region = std::move(regions[k]);
       leaf.members = std::move(parts[k]);
       leaf.depth = depth;
       std::int64_t* child_stats = stats(child);
@@ -282,13 +290,13 @@ class TreeGrower {
   }
 
   const TreeTable<V>& table_;
-  const TreeColumns& columns_;
   const TreeTarget& target_;
   const TreeRules& rules_;
   std::int64_t n_stats_, target_column_;
   TreeScore score_;
   TreeMembers<V> members_;
   TreeCounts<V, T> counts_;
+  WayConditions conditions_;
   SplitSearch<T> search_;
   Meter& meter_;
   GrownTree tree_;

@@ -10,8 +10,9 @@ namespace {
 // Lays counts out as the search reads them.
 class LeafView {
  public:
-  explicit LeafView(const LeafToSplit& leaf) {
-    view_ = {nullptr, (leaf.n + 3) / 4 * 4, leaf.n, leaf.ids, leaf.whole, leaf.prior_fraction};
+  LeafView(const LeafToSplit& leaf, const LeafRegion* region) {
+    view_ = {nullptr,    (leaf.n + 3) / 4 * 4, leaf.n, leaf.ids,
+             leaf.whole, leaf.prior_fraction,  region};
     const bool entries = leaf.n_classes > kMostHistograms;
     const std::int64_t n_classes = entries ? 1 : leaf.n_classes;
     padded_.assign(static_cast<std::size_t>(view_.stride * n_classes), 0);
@@ -59,8 +60,14 @@ std::int64_t weight_inside(const LeafToSplit& leaf, const TreeSplit& split) {
 LeafSplit best_split(const TreeColumns& columns, const LeafToSplit& leaf, const TreeRules& rules) {
   const TreeScore score(rules, leaf.n_classes, leaf.root_weight);
   const std::vector<std::int64_t> excluded{leaf.target};
-  SplitSearch<std::int64_t> search(columns, score, rules, excluded);
-  const LeafView counted(leaf);
+  WayConditions conditions(columns);
+  LeafWay way{leaf.prior_fraction};
+  for (std::int64_t i = 0; i < leaf.n_conditions; ++i)
+    way.last = conditions.add({way.last, columns.column_of[static_cast<std::size_t>(leaf.low[i])],
+                               leaf.low[i], leaf.high[i], leaf.inside[i] != 0});
+  const LeafRegion region{way};
+  SplitSearch<std::int64_t> search(columns, score, rules, excluded, conditions);
+  const LeafView counted(leaf, score.bdeu() ? &region : nullptr);
   LeafSplit result;
   result.split = search.best(counted.view());
   if (result.split.column < 0 || !score.accepts(result.split.gain, leaf.whole[0])) return {};
@@ -70,8 +77,9 @@ LeafSplit best_split(const TreeColumns& columns, const LeafToSplit& leaf, const 
   for (const TreeSplit& split : result.next)
     result.next_weight.push_back(weight_inside(leaf, split));
   result.rank = TreeStep::rank_of(result.split.gain);
-  result.inside_fraction = columns.child_fraction(result.split, true) * leaf.prior_fraction;
-  result.outside_fraction = columns.child_fraction(result.split, false) * leaf.prior_fraction;
+  if (rules.bdeu)
+    for (const LeafRegion& child : conditions.split(region, result.split))
+      result.fractions.push_back(WayConditions::fraction(child));
   return result;
 }
 

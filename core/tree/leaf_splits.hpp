@@ -19,16 +19,19 @@ struct LeafToSplit {
   const std::int64_t* histograms;
   const std::int64_t* whole;  // of the leaf, n_classes of them
   double prior_fraction;      // of the prior's weight
-  std::int64_t root_weight;   // of all records of its tree
-  std::int64_t target;        // a column that is not asked about
-  std::int64_t n_next;        // how many other splits to list
+  // Under BDeu the conditions on the way to it, in any order: see LeafPaths.
+  std::int64_t n_conditions;
+  const std::int32_t *low, *high;
+  const std::uint8_t* inside;
+  std::int64_t root_weight;  // of all records of its tree
+  std::int64_t target;       // a column that is not asked about
+  std::int64_t n_next;       // how many other splits to list
 };
 
 struct LeafSplit {
-  TreeSplit split;         // its column is -1 where no split is worth making
-  std::uint64_t rank = 0;  // of its gain: larger ones are made first
-  double inside_fraction = 0,
-         outside_fraction = 0;            // of the children; of each one for complete splits
+  TreeSplit split;                        // its column is -1 where no split is worth making
+  std::uint64_t rank = 0;                 // of its gain: larger ones are made first
+  std::vector<double> fractions;          // of the prior's weight, for each child
   std::vector<TreeSplit> next;            // other splits that are worth making: SplitSearch::others
   std::vector<std::int64_t> next_weight;  // the sum of all histograms inside each of them
 };

@@ -40,11 +40,38 @@ std::int64_t SplitSearch<T>::first_above_default(const CountedLeaf<T>& leaf, con
   return i;
 }
 
+// The fraction of the leaf's region that goes inside, for each candidate: first one for each id, then
+// the rests. That of a threshold is as describe_threshold will have it. Candidates without records
+// on a side are none, and keep a half.
 template <class T>
-double SplitSearch<T>::fraction(std::int64_t column, bool rest) const {
-  if (columns_.is_ordered(column)) return 0.5;
-  const double arity = static_cast<double>(columns_.arity(column));
-  return rest ? (arity - 1.0) / arity : 1.0 / arity;
+void SplitSearch<T>::find_fractions(const CountedLeaf<T>& leaf) {
+  region_.read(conditions_, *leaf.region);
+  const std::int64_t n = leaf.n + static_cast<std::int64_t>(rests_.size());
+  fractions_.assign(static_cast<std::size_t>(whole_vectors(n)), 0.5);
+  auto next_rest = fractions_.begin() + leaf.n;
+  for (const Run& run : runs_) {
+    const CodeFractions& codes = region_.of(run.column);
+    const std::int64_t usual = columns_.defaults[run.column];
+    const auto code = [&](std::int64_t i) { return columns_.code(run.column, leaf.id(i)); };
+    if (has_thresholds(run.column)) {
+      const std::int64_t middle = first_above_default(leaf, run);
+      std::int64_t below = -1, rest = leaf.whole[0];  // the last code on the lower side
+      for (std::int64_t i = run.begin; i < run.end; ++i) rest -= leaf.histograms[i];
+      for (std::int64_t i = run.begin; i < run.end; ++i) {
+        if (i == middle && rest > 0) below = usual;
+        if (i < middle && leaf.histograms[i] > 0) below = code(i);
+        if (below >= 0) {
+          const double lower = codes.up_to(below);
+          fractions_[static_cast<std::size_t>(i)] = i < middle ? lower : 1.0 - lower;
+        }
+        if (i >= middle && leaf.histograms[i] > 0) below = code(i);
+      }
+      continue;
+    }
+    for (std::int64_t i = run.begin; i < run.end; ++i)
+      if (leaf.histograms[i] > 0) fractions_[static_cast<std::size_t>(i)] = codes.of(code(i));
+    if (columns_.arity(run.column) > 2) *next_rest++ = 1.0 - codes.of(usual);
+  }
 }
 
 // Lays out what goes inside for each candidate: first one for each id, then the rests. Below the
@@ -72,14 +99,6 @@ void SplitSearch<T>::gather_sides(const CountedLeaf<T>& leaf) {
       to[leaf.n + static_cast<std::int64_t>(e)] = sum;
     }
   }
-  if (!score_.bdeu()) return;
-  fractions_.assign(static_cast<std::size_t>(stride), 0.5);
-  for (const Run& run : runs_)
-    std::fill(fractions_.begin() + run.begin, fractions_.begin() + run.end,
-              fraction(run.column, false));
-  for (std::size_t e = 0; e < rests_.size(); ++e)
-    fractions_[static_cast<std::size_t>(leaf.n) + e] =
-        fraction(runs_[static_cast<std::size_t>(rests_[e])].column, true);
 }
 
 // With very many classes a candidate costs as much as the classes that occur inside: sums over all
@@ -104,13 +123,22 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
     return score_.term(static_cast<double>(c) * scale, leaf.prior_fraction * (1.0 - part));
   };
   double known_part = -1.0, whole_out = 0.0;
-  const auto restart = [&](double fraction_inside) {
-    part = fraction_inside;
-    if (part != known_part) {
-      known_part = part;
-      whole_out = 0.0;
-      for (std::size_t p = 0; p < n_stats; ++p) whole_out += term_out(of_leaf(p));
+  // Under BDeu all terms change with the fraction of the prior that goes inside.
+  const auto set_part = [&](std::int64_t candidate) {
+    part = score_.bdeu() ? fractions_[static_cast<std::size_t>(candidate)] : 0.5;
+    if (part == known_part) return;
+    known_part = part;
+    whole_out = 0.0;
+    for (std::size_t p = 0; p < n_stats; ++p) whole_out += term_out(of_leaf(p));
+    sum_in = 0.0;
+    sum_out = whole_out;
+    for (const std::int32_t p : touched) {
+      const auto at = static_cast<std::size_t>(p);
+      sum_in += term_in(inside[at]);
+      sum_out += term_out(of_leaf(at) - inside[at]) - term_out(of_leaf(at));
     }
+  };
+  const auto restart = [&] {
     for (const std::int32_t p : touched) inside[static_cast<std::size_t>(p)] = 0;
     touched.clear();
     sum_in = 0.0;
@@ -149,25 +177,29 @@ void SplitSearch<T>::find_entry_gains(const CountedLeaf<T>& leaf) {
     const Run& run = runs_[k];
     if (has_thresholds(run.column)) {
       const std::int64_t middle = first_above_default(leaf, run);
-      restart(0.5);
+      restart();
       for (std::int64_t i = run.begin; i < middle; ++i) {
+        set_part(i);
         add_id(i);
         gains_[static_cast<std::size_t>(i)] = gain();
       }
-      restart(0.5);
+      restart();
       for (std::int64_t i = run.end - 1; i >= middle; --i) {
+        set_part(i);
         add_id(i);
         gains_[static_cast<std::size_t>(i)] = gain();
       }
       continue;
     }
     for (std::int64_t i = run.begin; i < run.end; ++i) {
-      restart(fraction(run.column, false));
+      restart();
+      set_part(i);
       add_id(i);
       gains_[static_cast<std::size_t>(i)] = gain();
     }
     if (e < rests_.size() && rests_[e] == static_cast<std::int64_t>(k)) {
-      restart(fraction(run.column, true));
+      restart();
+      set_part(leaf.n + static_cast<std::int64_t>(e));
       for (std::int64_t i = run.begin; i < run.end; ++i) add_id(i);
       gains_[static_cast<std::size_t>(leaf.n) + e++] = gain();
     }
@@ -220,17 +252,17 @@ void SplitSearch<T>::drop_binary(const CountedLeaf<T>& leaf) {
 template <class T>
 double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run) {
   const std::int64_t arity = columns_.arity(run.column);
-  const double prior_fraction = leaf.prior_fraction / static_cast<double>(arity);
+  const CodeFractions* codes = leaf.region ? &region_.of(run.column) : nullptr;
   const auto n_stats = static_cast<std::size_t>(score_.n_stats());
   std::vector<std::int64_t> rest(leaf.whole, leaf.whole + n_stats), child(n_stats);
   double gain = static_cast<double>(arity - 1) * score_.per_leaf() + score_.per_split() -
                 score_.leaf(leaf.whole, leaf.prior_fraction);
   if (!rules_.extra_price.empty()) gain -= rules_.extra_price[static_cast<std::size_t>(run.column)];
   std::int64_t n_filled = 0;
-  const auto add = [&](const std::vector<std::int64_t>& histograms) {
+  const auto add = [&](const std::vector<std::int64_t>& histograms, std::int64_t code) {
     if (histograms[0] == 0) return true;
     ++n_filled;
-    gain += score_.leaf(histograms.data(), prior_fraction);
+    gain += score_.leaf(histograms.data(), codes ? leaf.prior_fraction * codes->of(code) : 1.0);
     return histograms[0] >= score_.min_leaf();
   };
   for (std::int64_t i = run.begin; i < run.end; ++i) {
@@ -243,9 +275,9 @@ double SplitSearch<T>::complete_gain(const CountedLeaf<T>& leaf, const Run& run)
       for (std::size_t p = 1; p < n_stats; ++p)
         child[p] = leaf.histograms[static_cast<std::int64_t>(p) * leaf.stride + i];
     for (std::size_t p = 0; p < n_stats; ++p) rest[p] -= child[p];
-    if (!add(child)) return kNoGain;
+    if (!add(child, columns_.code(run.column, leaf.id(i)))) return kNoGain;
   }
-  return add(rest) && n_filled > 1 ? gain : kNoGain;
+  return add(rest, columns_.defaults[run.column]) && n_filled > 1 ? gain : kNoGain;
 }
 
 template <class T>
@@ -263,9 +295,12 @@ void SplitSearch<T>::find_complete(const CountedLeaf<T>& leaf) {
 
 template <class T>
 TreeSplit SplitSearch<T>::best(const CountedLeaf<T>& leaf) {
-  const bool plain = columns_.all_binary && !leaf.entry_start;
+  // Of two codes each has half of a single way, or none of its records.
+  const bool halves = !leaf.region || leaf.region->size() == 1;
+  const bool plain = columns_.all_binary && !leaf.entry_start && halves;
   rests_.clear();
   if (!plain) find_runs(leaf);
+  if (!plain && leaf.region) find_fractions(leaf);
   if (leaf.entry_start) {
     find_entry_gains(leaf);
   } else {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tree/columns.hpp"
+#include "tree/region.hpp"
 #include "tree/scores.hpp"
 
 namespace tacit {
@@ -22,6 +22,7 @@ struct CountedLeaf {
   const std::int32_t* ids;  // ascending, or null for 0, 1, …
   const std::int64_t* whole;
   double prior_fraction;
+  const LeafRegion* region = nullptr;         // under BDeu
   const std::int64_t* entry_start = nullptr;  // n + 1, or null where all histograms are there
   const std::int32_t* entry_class = nullptr;
   const T* entry_count = nullptr;
@@ -33,8 +34,13 @@ template <class T>
 class SplitSearch {
  public:
   SplitSearch(const TreeColumns& columns, const TreeScore& score, const TreeRules& rules,
-              const std::vector<std::int64_t>& excluded)
-      : columns_(columns), score_(score), rules_(rules), excluded_(excluded) {}
+              const std::vector<std::int64_t>& excluded, const WayConditions& conditions)
+      : columns_(columns),
+        score_(score),
+        rules_(rules),
+        excluded_(excluded),
+        conditions_(conditions),
+        region_(columns) {}
 
   // The best split; its column is -1 if there is none at all. O(n · histograms).
   TreeSplit best(const CountedLeaf<T>& leaf);
@@ -86,6 +92,7 @@ class SplitSearch {
   };
 
   void find_runs(const CountedLeaf<T>& leaf);
+  void find_fractions(const CountedLeaf<T>& leaf);
   void find_entry_gains(const CountedLeaf<T>& leaf);
   void gather_sides(const CountedLeaf<T>& leaf);
   void pay(const CountedLeaf<T>& leaf);
@@ -94,7 +101,6 @@ class SplitSearch {
   void drop_binary(const CountedLeaf<T>& leaf);
   void find_complete(const CountedLeaf<T>& leaf);
   double complete_gain(const CountedLeaf<T>& leaf, const Run& run);
-  double fraction(std::int64_t column, bool rest) const;
   TreeSplit describe(const CountedLeaf<T>& leaf, const Choice& choice) const;
   void describe_threshold(const CountedLeaf<T>& leaf, std::int64_t position,
                           TreeSplit& split) const;
@@ -107,6 +113,8 @@ class SplitSearch {
   const TreeScore& score_;
   const TreeRules& rules_;
   const std::vector<std::int64_t>& excluded_;
+  const WayConditions& conditions_;
+  RegionColumns region_;
   std::vector<Run> runs_;
   std::vector<std::int64_t> rests_;  // runs whose default is set against the rest
   std::vector<T> sides_;

@@ -303,9 +303,9 @@ def worth_splitting(n_classes: Ints, wholes: Ints, depths: Ints, settings: dict[
     Say whether leaves could be split at all: deep, small and pure ones cannot.
     """
 
-def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_classes: Ints, ids: list[Indices], histograms: list[Ints], wholes: Ints, prior_fractions: Floats, root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
+def leaf_splits(offsets: Ints, defaults: Ints, ordered: Flags, n_classes: Ints, ids: list[Indices], histograms: list[Ints], wholes: Ints, prior_fractions: Floats, path_start: Ints, low: Indices, high: Indices, inside: Flags, root_weights: Ints, targets: Indices, n_next: Ints, settings: dict[str, Any], n_jobs: int) -> tuple[Any, ...]:
     """
-    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain, rank and the children's prior_fractions; then next_start, next_low, next_high and the weight of all histograms inside of the splits that come next, no more than n_next of each leaf.
+    Return the split that grow_tree makes of leaves with counts of these ids, or of all if none are given: column (-1 where there is none), low, high, complete, left, right, gain and rank; then where the prior_fractions of its children begin, and those, which there are of BDeu only; then next_start, next_low, next_high and the weight of all histograms inside of the splits that come next, no more than n_next of each leaf.
     """
 
 class NetRequests:

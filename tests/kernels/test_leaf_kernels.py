@@ -13,6 +13,7 @@ from tacit import _core
 from tacit.tree.partitioned.leaf_counting import DisjointCells
 
 NO_IDS = np.zeros(0, np.int32)
+NO_PATHS = (np.zeros(2, np.int64), NO_IDS, NO_IDS, np.zeros(0, np.uint8))  # to one leaf
 
 
 @dataclass(frozen=True)
@@ -334,7 +335,8 @@ def split_root(case, target, n_jobs, ids=NO_IDS, counts=None, n_next=5):
     counts = every if counts is None else counts
     return _core.leaf_splits(
         *case.table()[4:], np.array([arity]), [ids], [counts.reshape(-1)], whole, np.ones(1),
-        whole[:1], np.array([target], np.int32), np.array([n_next]), case.settings, n_jobs,
+        *NO_PATHS, whole[:1], np.array([target], np.int32), np.array([n_next]), case.settings,
+        n_jobs,
     )  # fmt: skip
 
 
@@ -356,7 +358,7 @@ def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
         few = split_root(case, target, 1, some, np.ascontiguousarray(held[:, some]))
         for one, other in zip(found, few, strict=True):
             assert_identical(one, other)
-    column, low, high, complete, left, right, gain, _, inside, outside = (x[0] for x in found[:10])
+    column, low, high, complete, left, right, gain, _ = (x[0] for x in found[:8])
     *_, grown = _forest(case, target)
     if not worth[0] or column < 0:
         assert grown["column"][0] == -1
@@ -365,8 +367,10 @@ def test_leaf_splits_are_those_of_growth(seed, how, target, weighted, wide):
     assert first == [column, low, high, complete, left, right]
     assert grown["gain"][0] == gain
     children = grown["children"][: high - low + 1 if complete else 2]
-    assert grown["share"][children[0]] == inside
-    assert grown["share"][children[-1]] == outside
+    shares = grown["share"][children].tolist()
+    assert found[9].tolist() == (shares if how["prior"] == "bdeu" else [])
+    assert shares == found[9].tolist() or shares == [1.0] * len(shares)
+    assert found[8].tolist() == [0, len(found[9])]
 
 
 def _forest(case, target):
@@ -405,7 +409,7 @@ def test_the_splits_that_come_next_are_good_ones():
     left[:, first] = 0
     last = split_root(case, target, 1, counts=left)
     few = split_root(case, target, 1, n_next=2)
-    assert few[11].tolist() == low[:2].tolist()
+    assert few[-3].tolist() == low[:2].tolist()
     assert last[0][0] < 0 or 2 * histograms[0, last[1][0]] > len(case.codes)
 
 
@@ -413,6 +417,8 @@ BAD_SPLITS = {
     "histograms": [np.zeros(5, np.int64)],
     "wholes": np.zeros(1, np.int64),
     "prior_fractions": np.ones(2),
+    "path_start": np.array([0, 1], np.int64),
+    "inside": np.zeros(1, np.uint8),
     "root_weights": np.zeros(0, np.int64),
     "n_classes": np.zeros(1, np.int64),
     "targets": np.array([9], np.int32),
@@ -428,6 +434,7 @@ def test_splits_that_make_no_sense(name):
     arguments = {
         "n_classes": np.array([arity]), "histograms": [counts], "wholes": whole,
         "prior_fractions": np.ones(1),
+        **dict(zip(["path_start", "low", "high", "inside"], NO_PATHS, strict=True)),
         "ids": [NO_IDS], "root_weights": whole[:1], "targets": np.array([1], np.int32),
         "n_next": np.zeros(1, np.int64),
     }  # fmt: skip
@@ -441,6 +448,24 @@ def test_splits_that_make_no_sense(name):
             *case.table()[4:], **arguments, settings=PLAIN | {"criterion": "squared_error"},
             n_jobs=1,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1, 1), (1, 1), (0, 9), (0, 2), (2, 1)])
+def test_conditions_that_make_no_sense(low, high):
+    case = random_case(1, 30, [2, 3, 4], 3, 0.5).ruled(prior="bdeu")
+    arity, counts, whole = root_of(case, 1)
+    for first, last, message in ((3, 4, None), (low, high, "must be ranges")):
+        path = [np.array([0, 1]), np.array([first], np.int32), np.array([last], np.int32)]
+        arguments = (
+            *case.table()[4:], np.array([arity]), [NO_IDS], [counts], whole, np.ones(1), *path,
+            np.ones(1, np.uint8), whole[:1], np.array([1], np.int32), np.zeros(1, np.int64),
+            case.settings, 1,
+        )  # fmt: skip
+        if message is None:
+            _core.leaf_splits(*arguments)
+        else:
+            with pytest.raises(ValueError, match=message):
+                _core.leaf_splits(*arguments)
 
 
 def test_leaves_that_cannot_be_split():

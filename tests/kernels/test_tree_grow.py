@@ -85,20 +85,23 @@ def test_deep_trees(criterion, density):
 
 @pytest.mark.parametrize("dtype", VALUE_TYPES)
 @pytest.mark.parametrize("criterion", ["entropy", "bayes_factor", "normal"])
-def test_few_records_and_many_ids(criterion, dtype):
+@pytest.mark.parametrize("prior", ["k2", "bdeu"])
+def test_few_records_and_many_ids(criterion, dtype, prior):
     n_classes = 0 if criterion == "normal" else 2
-    settings = {"criterion": criterion, "log_kappa": -0.5}
+    settings = {"criterion": criterion, "log_kappa": -0.5, "prior": prior}
     case = random_case(3, 110, WIDE, n_classes, 0.02, **settings)
     assert_as_expected(grow_tree, case, dtype)
 
 
 @pytest.mark.parametrize("criterion", CLASSIFYING)
 @pytest.mark.parametrize("n_classes", [65, 130])
-def test_many_classes(criterion, n_classes):
+@pytest.mark.parametrize("prior", ["k2", "bdeu"])
+def test_many_classes(criterion, n_classes, prior):
     case = random_case(5, 400, [2, 30, 8, 2], n_classes, 0.8, criterion=criterion)
     draw = np.random.default_rng(n_classes)
     target = (case.codes[:, 1] * 4 + case.codes[:, 2] // 2 + draw.integers(0, 3, 400)) % n_classes
-    case = case.with_(target=target).ruled(log_kappa=-0.01, prior_weight=0.05)
+    weight = 0.05 if prior == "k2" else 8.0
+    case = case.with_(target=target).ruled(log_kappa=-0.01, prior=prior, prior_weight=weight)
     assert_as_expected(grow_tree, case)
     if criterion != "bic":  # which asks too much of a leaf with so many classes
         assert case.nodes(grow_tree).n_nodes > 1

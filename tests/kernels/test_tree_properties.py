@@ -66,6 +66,25 @@ def test_any_choice_of_defaults_gives_the_same_shares(complete):
         assert parting(case.with_(defaults=draw.integers(0, ARITIES).tolist())) == expected
 
 
+@settings(max_examples=150, deadline=None)
+@given(cases(CLASSIFYING, min_rows=20), st.booleans())
+def test_fractions_are_those_of_the_joint_space(case, merge):
+    """Whatever the splits are, a leaf's fraction is that of all combinations of codes."""
+    merge = merge and case.settings["criterion"] in ("bayes_factor", "bic")
+    case = case.ruled(prior="bdeu", merge=merge)
+    nodes = case.nodes(grow_tree)
+    leaves = np.flatnonzero(nodes.leaves)
+    assert nodes.prior_fraction[leaves].sum() == pytest.approx(1)
+    asked = np.unique(nodes.column[~nodes.leaves])
+    sizes = [arity if c in asked else 1 for c, arity in enumerate(case.arities)]
+    if np.prod(sizes) > 20_000:
+        return
+    every = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1)
+    come = records_of(nodes, case.with_(codes=every.reshape(-1, len(sizes))))
+    expected = [len(come[leaf]) / np.prod(sizes) for leaf in leaves]
+    np.testing.assert_allclose(nodes.prior_fraction[leaves], expected, rtol=1e-9, atol=1e-100)
+
+
 def identical(case, other):
     assert_same(case.nodes(grow_tree), other.nodes(grow_tree))
 

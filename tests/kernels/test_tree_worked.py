@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from oracles import tree as tree_oracle
-from support.trees import grow_tree, table_of
+from support.trees import grow_tree, table_of, total_score
 
 LOG_KAPPA = math.log(0.1)
 
@@ -43,13 +43,16 @@ def test_figure_1_by_gini(grow):
 
 def test_figure_1_by_complete_splits(grow):
     # Leaves by A: (1, 0, 0), (1, 0, 0), (2, 1, 2); by B: (1, 0, 0), (1, 1, 0), (2, 0, 2).
-    nodes = figure_1(criterion="gini", binary=False, complete=True, max_depth=1).nodes(grow)
+    case = figure_1(criterion="gini", binary=False, complete=True, max_depth=1)
+    nodes = case.nodes(grow)
     assert splits_of(nodes)[0] == (1, 2, 4)
     assert nodes.complete.tolist() == [1, 0, 0, 0]
     assert nodes.gain[0] == pytest.approx(1 + 1 + 2 - 3)
     np.testing.assert_array_equal(nodes.counts[1:], [[1, 0, 0], [1, 1, 0], [2, 0, 2]])
     assert nodes.children_of(0).tolist() == [1, 2, 3]
-    np.testing.assert_allclose(nodes.prior_fraction, [1, 1 / 3, 1 / 3, 1 / 3])
+    assert nodes.prior_fraction.tolist() == [1] * 4
+    shared = case.ruled(prior="bdeu").nodes(grow)
+    np.testing.assert_allclose(shared.prior_fraction, [1, 1 / 3, 1 / 3, 1 / 3])
 
 
 def test_exclusive_or(grow):
@@ -90,6 +93,36 @@ def test_shares_of_nominal_splits(grow):
     rest = one.with_(defaults=[1]).nodes(grow)  # now the default against the others
     assert splits_of(rest)[0] == (0, 0, 2)
     np.testing.assert_allclose(rest.prior_fraction[:3], [1, 2 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("default", [0, 1, 2])
+@pytest.mark.parametrize("ordered", [0, 1])
+@pytest.mark.parametrize("complete", [False, True])
+def test_bdeu_is_a_function_of_the_leaves(grow, default, ordered, complete):
+    # 95:5, 50:50 and 5:95, each with a third of the prior's weight, whichever splits part them.
+    rows = [(code,) for code in range(3) for _ in range(100)]
+    target = [int(i >= n) for n in (95, 50, 5) for i in range(100)]
+    case = table_of(rows, target, prior="bdeu", prior_weight=10.0, log_kappa=0.0)
+    case = case.with_(defaults=[default], ordered=[ordered])
+    case = case.ruled(binary=not complete, complete=complete)
+    nodes = case.nodes(grow)
+    assert nodes.n_leaves == 3
+    np.testing.assert_allclose(nodes.prior_fraction[nodes.leaves], [1 / 3] * 3)
+    assert total_score(nodes, case) == pytest.approx(-118.06, abs=0.005)
+
+
+def test_codes_that_are_no_longer_possible(grow):
+    # First x = 0 against the rest, by far the best; then a child for each of four codes of x, the
+    # first of which nobody can come to.
+    rows = [(0, 0)] * 60 + [(1, 0)] * 8 + [(2, 0)] * 8 + [(3, 0)] * 8
+    target = [0] * 60 + [1] * 8 + [2] * 8 + [3] * 8
+    case = table_of(rows, target, prior="bdeu", complete=True, log_kappa=-2.5)
+    nodes = case.with_(defaults=[3, 0]).nodes(grow)
+    assert nodes.complete[~nodes.leaves].tolist() == [1]
+    graph = case.ruled(merge=True, log_kappa=-0.1).with_(defaults=[3, 0]).nodes(grow)
+    for found in (nodes, graph):
+        assert found.prior_fraction[found.leaves].sum() == pytest.approx(1)
+        assert (found.prior_fraction > 0).all()
 
 
 def test_bic(grow):
@@ -201,7 +234,10 @@ def test_equal_leaves_of_a_graph_merge(grow):
     np.testing.assert_array_equal(graph.counts, [[12, 8], [4, 8], [0, 8], [12, 0]])
     assert graph.children_of(0).tolist() == [1, 3]
     assert graph.children_of(1).tolist() == [2, 3]
-    np.testing.assert_allclose(graph.prior_fraction, [1, 0.5, 0.25, 0.75])
+    assert graph.prior_fraction.tolist() == [1] * 4
+    shared = case.ruled(merge=True, prior="bdeu").nodes(grow)
+    np.testing.assert_array_equal(shared.counts, graph.counts)
+    np.testing.assert_allclose(shared.prior_fraction, [1, 0.5, 0.25, 0.75])
 
 
 def test_unlike_leaves_stay_apart(grow):

@@ -13,7 +13,8 @@ What the definitions leave open is settled here as follows.
 - A column of two values has only its binary split, which is then its complete split too: it may be
   asked about whichever kind of split is allowed.
 - A leaf whose best split finds no room below `max_leaves` is left as it is, others go on.
-- A code occurs in a node if records of a positive weight have it.
+- A code occurs in a node if records of a positive weight have it. A threshold lies right above the
+  last code that occurs below it.
 - A pure leaf is not split, whatever the criterion.
 - In a graph, a merged leaf is a new node, as deep as the deeper of the two. Of steps that gain the
   same, the one with the earlier leaf comes first: its split, then its merges with later leaves.
@@ -99,15 +100,37 @@ def leaf_penalty(n_classes, root_weight, settings):
     return 0.0
 
 
+# The prior of BDeu is shared in proportion to the joint space of all columns' codes. The ways that
+# lead to a node are pairs of a fraction of that space and {column: codes that are possible}.
+ROOT = [(1.0, {})]
+LEAST_SHARE = 1e-150  # also of a node that no way leads to
+
+
+def enter(ways, column, arity, part):
+    """Return the ways on which the code of a column is one of `part`."""
+    entered = []
+    for fraction, known in ways:
+        possible = known.get(column, set(range(arity)))
+        if kept := possible & set(part):
+            entered.append((fraction * len(kept) / len(possible), {**known, column: kept}))
+    return entered
+
+
+def share_of(ways, settings):
+    """Return the fraction of the prior's weight that a node with these ways has."""
+    if settings["prior"] != "bdeu":
+        return 1.0
+    return max(math.fsum(fraction for fraction, _ in ways), LEAST_SHARE)
+
+
 @dataclass
 class Split:
-    """One way to split a leaf: each child's codes and its part of the share."""
+    """One way to split a leaf: each child's codes."""
 
     column: int
     low: int
     high: int
     parts: list[list[int]]
-    shares: list[float]
     complete: bool = False
     threshold: int = -1  # the last code of the lower side
     gain: float = 0.0
@@ -119,7 +142,7 @@ class Split:
 class Node:
     records: np.ndarray
     stats: np.ndarray
-    share: float
+    ways: list
     depth: int
     split: Split | None = None
     children: list[int] = field(default_factory=list)
@@ -138,19 +161,17 @@ def column_splits(column, arity, offset, default, ordered, settings):
             below, above = codes[: last + 1], codes[last + 1 :]
             inside, outside = (below, above) if code < default else (above, below)
             low, high = (offset, v + 1) if code < default else (v, end)
-            yield Split(column, low, high, [inside, outside], [0.5, 0.5], threshold=last)
+            yield Split(column, low, high, [inside, outside], threshold=last)
     elif binary:
         for v, code in ids:
             rest = [c for c in codes if c != code]
-            shares = [1 / arity, (arity - 1) / arity]
-            yield Split(column, v, v + 1, [[code], rest], shares)
+            yield Split(column, v, v + 1, [[code], rest])
         if arity > 2:
             rest = [c for c in codes if c != default]
-            shares = [(arity - 1) / arity, 1 / arity]
-            yield Split(column, offset, end, [rest, [default]], shares)
+            yield Split(column, offset, end, [rest, [default]])
     if settings["complete"] and arity > 2:
         parts = [[code] for _, code in ids] + [[default]]
-        yield Split(column, offset, end, parts, [1 / arity] * arity, complete=True)
+        yield Split(column, offset, end, parts, complete=True)
 
 
 class Growth:
@@ -174,7 +195,7 @@ class Growth:
         self.doubtful = False
         self.order_doubtful = False
         everyone = np.arange(len(codes))
-        self.nodes = [Node(everyone, row_stats.sum(axis=0), 1.0, 0)]
+        self.nodes = [Node(everyone, row_stats.sum(axis=0), ROOT, 0)]
         self.penalty = leaf_penalty(row_stats.shape[1], self.weight(self.nodes[0].stats), settings)
         self.live = {0}  # numbers of the leaves
         self.nodes[0].best = self.best_split(self.nodes[0])
@@ -188,7 +209,7 @@ class Growth:
         return int(stats[0]) if self.regression else int(stats.sum())
 
     def score(self, node):
-        return leaf_score(node.stats, node.share, self.settings)
+        return leaf_score(node.stats, share_of(node.ways, self.settings), self.settings)
 
     @property
     def total(self):
@@ -221,18 +242,26 @@ class Growth:
             weights = [w for w in weights if w > 0]
         if len(weights) < 2 or min(weights) < max(self.settings["min_leaf"], 1):
             return False
+        if split.threshold >= 0:  # it lies right above the last code that occurs below it
+            occurs = [c for c in range(len(table)) if self.weight(table[c]) > 0]
+            split.left = max(c for c in occurs if c <= split.threshold)
+            split.right = min(c for c in occurs if c > split.threshold)
+            below, above = range(split.left + 1), range(split.left + 1, len(table))
+            is_below = min(split.parts[0]) == 0
+            split.parts = [list(below), list(above)] if is_below else [list(above), list(below)]
         scores = [
-            leaf_score(s, node.share * part, self.settings)
-            for s, part in zip(stats, split.shares, strict=True)
+            leaf_score(s, share_of(ways, self.settings), self.settings)
+            for s, ways in zip(stats, self.ways(node, split), strict=True)
         ]
         n_more = len(split.parts) - 1
         split.gain = math.fsum(scores) - self.score(node) + n_more * self.penalty
         split.gain -= self.price(split)
-        if split.threshold >= 0:
-            occurs = [c for c in range(len(table)) if self.weight(table[c]) > 0]
-            split.left = max(c for c in occurs if c <= split.threshold)
-            split.right = min(c for c in occurs if c > split.threshold)
         return True
+
+    def ways(self, node, split):
+        """List the ways to each child."""
+        arity = int(self.offsets[split.column + 1] - self.offsets[split.column]) + 1
+        return [enter(node.ways, split.column, arity, part) for part in split.parts]
 
     def candidates(self, node):
         """List the splits that a leaf may have, in order, whatever they gain."""
@@ -279,10 +308,10 @@ class Growth:
         split = node.best
         self.live.remove(number)
         node.split = split
-        for part, share in zip(split.parts, split.shares, strict=True):
+        for part, ways in zip(split.parts, self.ways(node, split), strict=True):
             records = node.records[np.isin(self.codes[node.records, split.column], part)]
             stats = self.row_stats[records].sum(axis=0)
-            child = Node(records, stats, node.share * share, node.depth + 1)
+            child = Node(records, stats, ways, node.depth + 1)
             child.best = self.best_split(child)
             node.children.append(len(self.nodes))
             self.live.add(len(self.nodes))
@@ -316,7 +345,7 @@ class Growth:
     def merged(self, i, j):
         a, b = self.nodes[i], self.nodes[j]
         records = np.concatenate((a.records, b.records))
-        return Node(records, a.stats + b.stats, a.share + b.share, max(a.depth, b.depth))
+        return Node(records, a.stats + b.stats, a.ways + b.ways, max(a.depth, b.depth))
 
     def merge(self, i, j):
         union = self.merged(i, j)
@@ -371,7 +400,7 @@ class Growth:
         order = self.numbering()
         number = {node: place for place, node in enumerate(order)}
         nodes = [self.nodes[i] for i in order]
-        leaf = Split(-1, 0, 0, [], [])
+        leaf = Split(-1, 0, 0, [])
         splits = [node.split or leaf for node in nodes]
         children = [number[child] for node in nodes for child in node.children]
         widths = [len(node.children) for node in nodes]
@@ -387,7 +416,7 @@ class Growth:
             first.astype(np.int32),
             np.array(children, np.int32),
             np.array([s.gain for s in splits], np.float64),
-            np.array([node.share for node in nodes], np.float64),
+            np.array([share_of(node.ways, self.settings) for node in nodes], np.float64),
             np.array([node.stats for node in nodes], np.int64),
         )
 

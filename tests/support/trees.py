@@ -266,14 +266,15 @@ def assert_valid(nodes, case):
     growth = case.ruled(max_depth=0, merge=False).growth()
     growth.settings = case.settings
     grown, tops = [], []
+    ways = ways_to(nodes, case)
     for node, records in enumerate(records_of(nodes, case)):
         stats = growth.row_stats[records].sum(axis=0)
         np.testing.assert_array_equal(nodes.counts[node], stats)
-        fraction, depth = nodes.prior_fraction[node], int(nodes.depths[node])
-        grown.append(tree_oracle.Node(records, stats, fraction, depth))
+        grown.append(tree_oracle.Node(records, stats, ways[node], int(nodes.depths[node])))
         splits = growth.candidates(grown[-1])
         tops.append(max(splits, key=lambda split: split.gain) if splits else None)
-    np.testing.assert_allclose(nodes.prior_fraction, prior_fractions(nodes, case), rtol=1e-12)
+    fractions = [tree_oracle.share_of(way, case.settings) for way in ways]
+    np.testing.assert_allclose(nodes.prior_fraction, fractions, rtol=1e-12)
     for node in np.flatnonzero(~nodes.leaves).tolist():
         best = tops[node].gain
         assert nodes.gain[node] == pytest.approx(best, rel=1e-7, abs=1e-7)
@@ -289,20 +290,16 @@ def assert_valid(nodes, case):
         assert_best_first(nodes, tops)
 
 
-def prior_fractions(nodes, case):
-    """Return the fraction of the prior's weight that comes to each node, along all ways."""
-    fractions = np.zeros(nodes.n_nodes)
-    fractions[0] = 1.0
+def ways_to(nodes, case):
+    """Return all ways to each node, as the oracle has them."""
+    ways = [[] for _ in range(nodes.n_nodes)]
+    ways[0] = tree_oracle.ROOT
     for node in np.flatnonzero(~nodes.leaves).tolist():
-        column = nodes.column[node]
-        binary = not nodes.complete[node]
-        half = binary and bool(case.ordered and case.ordered[column])
+        column = int(nodes.column[node])
         children = nodes.children_of(node).tolist()
         for part, child in zip(parts_of(nodes, node, case), children, strict=True):
-            fractions[child] += fractions[node] * (
-                0.5 if half else len(part) / case.arities[column]
-            )
-    return fractions
+            ways[child] += tree_oracle.enter(ways[node], column, case.arities[column], part)
+    return ways
 
 
 def assert_best_first(nodes, tops):

@@ -65,6 +65,17 @@ class TestByHand:
         # Each leaf has half of the prior's weight, and each class half of that.
         np.testing.assert_allclose(model.predict_proba(table)[0], [2.5 / 3, 0.5 / 3])
 
+    @pytest.mark.parametrize("splits", ["binary", "complete", "both"])
+    @pytest.mark.parametrize("kind", ["categorical", "ordered"])
+    def test_bdeu_does_not_depend_on_the_splits(self, splits, kind):
+        x = np.repeat([1, 2, 3], 100)
+        y = np.concatenate([np.arange(100) >= n for n in (95, 50, 5)]).astype(int)
+        table = Table({"x": x, "y": y}, kinds={"x": kind})
+        prior = {"prior": "bdeu", "prior_weight": 10.0, "kappa": 1.0}
+        model = DecisionTreeClassifier(**prior, splits=splits).fit(table, "y")
+        assert model.n_leaves_ == 3
+        assert model.score_ == pytest.approx(-118.06, abs=0.005)
+
     def test_bic(self):
         rng = np.random.default_rng(0)
         frame = {"a": rng.integers(0, 2, 200), "b": rng.integers(0, 2, 200)}

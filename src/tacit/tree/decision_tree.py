@@ -54,7 +54,8 @@ class DecisionTreeClassifier(TreeClassifier):
         at thresholds.
     prior : {"k2", "bdeu"}
         The Dirichlet prior of a leaf: `prior_weight` for each class, or `prior_weight` for the
-        whole tree, divided among leaves and classes. Leaf probabilities are smoothed by it.
+        whole tree, divided among classes and leaves: a leaf has the fraction of it that it has of
+        all combinations of the columns' values. Leaf probabilities are smoothed by it.
     prior_weight : float, default 1.0
         Zero means class frequencies as probabilities, and is not for "bayes_factor".
     kappa : "auto" or float, default "auto"

@@ -57,7 +57,8 @@ class Nodes(SplitArrays):
     gain : ndarray of float64
         What the split adds to the score.
     prior_fraction : ndarray of float64
-        The fraction of the prior's weight that a node has under BDeu.
+        The fraction of the prior's weight that a node has under BDeu: that of all combinations of
+        the columns' values which lead to it. 1 for other priors.
     counts : ndarray of float64, shape (n_nodes, n_statistics)
         Weights of the classes; or of a regression the sums of w, w·d and w·d², d being the
         deviation from a base.

@@ -71,8 +71,6 @@ class Split(NamedTuple):
     right: int
     gain: float
     rank: int
-    inside_fraction: float
-    outside_fraction: float
 
 
 class Candidates(NamedTuple):
@@ -91,7 +89,7 @@ class Leaf:
     parent: Leaf | None
     condition: tuple[int, int, int]  # the range of ids, and whether its records hold one of them
     depth: int
-    prior_fraction: float  # of the prior's weight
+    prior_fraction: float  # of the prior's weight, under BDeu
     totals: NDArray[np.int64]  # the weights of all records, then of the classes but the base
     searched: bool = False  # whether its best split is known, or that there is none
     split: Split | None = None  # the best one, if it is worth making
@@ -108,8 +106,10 @@ class Leaf:
             yield leaf.condition
             leaf = leaf.parent
 
-    def set_split(self, split: Split, histograms: ClassHistograms) -> None:
-        """Note the best split and what it makes."""
+    def set_split(
+        self, split: Split, histograms: ClassHistograms, fractions: NDArray[np.float64]
+    ) -> None:
+        """Note the best split and what it makes; without fractions all children have 1."""
         self.split = split
         low, high = split.low, split.high
         if split.complete:
@@ -119,8 +119,8 @@ class Leaf:
             conditions, totals = [(low, high, 1)], [histograms.sum(low, high)]
         conditions.append((low, high, 0))
         totals.append(self.totals - np.sum(totals, axis=0))
-        for k, (condition, total) in enumerate(zip(conditions, totals, strict=True)):
-            fraction = split.outside_fraction if k else split.inside_fraction
+        each = fractions.tolist() or [1.0] * len(conditions)
+        for condition, total, fraction in zip(conditions, totals, each, strict=True):
             self.children.append(Leaf(self, condition, self.depth + 1, fraction, total))
 
 
@@ -172,7 +172,7 @@ class GrowingTree:
         nodes, inner_nodes, _ = self.grow()
         inner = set(map(id, inner_nodes))
         number = {id(leaf): k for k, leaf in enumerate(nodes)}
-        none = Split(-1, 0, 0, 0, -1, -1, 0.0, 0, 0.0, 0.0)
+        none = Split(-1, 0, 0, 0, -1, -1, 0.0, 0)
         splits = [(leaf.split if id(leaf) in inner else None) or none for leaf in nodes]
         first: list[int] = []
         children: list[int] = []

@@ -12,14 +12,21 @@ from tacit.tree.partitioned.leaf_counting import Paths
 from tacit.tree.partitioned.leaf_histograms import ClassHistograms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from tacit.tree.partitioned.growing_tree import Target
     from tacit.tree.partitioned.leaf_counting import DisjointCells
 
-__all__ = ["CountRequest", "Siblings", "SplitChain", "make_request", "select_cells"]
+__all__ = [
+    "CountRequest",
+    "Siblings",
+    "SplitChain",
+    "flat_conditions",
+    "make_request",
+    "select_cells",
+]
 
 
 class Siblings(NamedTuple):
@@ -147,10 +154,23 @@ class CountRequest(NamedTuple):
         ]
 
 
+def flat_conditions(
+    paths: Sequence[Iterable[tuple[int, int, int]]],
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint8]]:
+    """Return the conditions on the ways to leaves: where each begins, low, high and inside."""
+    flat: list[tuple[int, int, int]] = []
+    start = [0]
+    for path in paths:
+        flat += path
+        start.append(len(flat))
+    low, high, inside = np.array(flat, np.int32).reshape(-1, 3).T.copy()
+    return np.array(start, np.int64), low, high, inside.astype(np.uint8)
+
+
 def make_request(groups: list[Siblings], is_dense: Callable[[Target, Leaf], bool]) -> CountRequest:
     """Return the conditions of leaves as arrays."""
-    flat: list[tuple[int, int, int]] = []
-    start, candidate_start = [0], [0]
+    ways: list[Iterator[tuple[int, int, int]]] = []
+    candidate_start = [0]
     lows: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
     highs: list[NDArray[np.int32]] = [np.zeros(0, np.int32)]
     targets: list[int] = []
@@ -160,25 +180,20 @@ def make_request(groups: list[Siblings], is_dense: Callable[[Target, Leaf], bool
         for leaf in counted:
             n_ranges = 0
             if n_candidates and parent is not None and parent.candidates is not None:
-                flat += parent.path()
+                ways.append(parent.path())
                 low, high, _ = leaf.condition
                 lows += [np.array([low], np.int32), parent.candidates.low[:n_candidates]]
                 highs += [np.array([high], np.int32), parent.candidates.high[:n_candidates]]
                 n_ranges = 1 + n_candidates
             else:
-                flat += leaf.path()
-            start.append(len(flat))
+                ways.append(leaf.path())
             candidate_start.append(candidate_start[-1] + n_ranges)
             targets.append(tree.target.column)
             dense.append(not n_ranges and is_dense(tree.target, leaf))
             in_order.append(ordered)
             n_classes.append(tree.target.arity)
-    conditions = np.array(flat, np.int32).reshape(-1, 3)
     paths = Paths(
-        np.array(start, np.int64),
-        np.ascontiguousarray(conditions[:, 0]),
-        np.ascontiguousarray(conditions[:, 1]),
-        conditions[:, 2].astype(np.uint8),
+        *flat_conditions(ways),
         np.array(targets, np.int32),
         np.array(dense, np.uint8),
         np.array(candidate_start, np.int64),

@@ -25,7 +25,13 @@ from tacit.tree.growth.settings import even_scale
 from tacit.tree.partitioned.growing_tree import Candidates, GrowingTree, Leaf, Split
 from tacit.tree.partitioned.leaf_counting import LeafCounts
 from tacit.tree.partitioned.leaf_histograms import ClassHistograms, subtract
-from tacit.tree.partitioned.leaf_requests import Siblings, SplitChain, make_request, select_cells
+from tacit.tree.partitioned.leaf_requests import (
+    Siblings,
+    SplitChain,
+    flat_conditions,
+    make_request,
+    select_cells,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -278,7 +284,9 @@ class LevelGrowth:
         counted = [one for one in counted if one.histograms.counts.size]  # else all are defaults
         if not counted:
             return
-        *arrays, start, low, high, weight = _core.leaf_splits(
+        is_bdeu = self._settings["prior"] == "bdeu"
+        paths = [list(one.leaf.path()) if is_bdeu else [] for one in counted]
+        *arrays, fraction_start, fractions, start, low, high, weight = _core.leaf_splits(
             self._schema.offsets,
             self._schema.defaults,
             self._ordered,
@@ -287,18 +295,20 @@ class LevelGrowth:
             [one.histograms.counts.reshape(-1) for one in counted],
             np.concatenate([one.leaf.totals for one in counted]),
             np.array([one.leaf.prior_fraction for one in counted]),
+            *flat_conditions(paths),
             np.array([one.tree.root.totals[0] for one in counted], np.int64),
             np.array([one.tree.target.column for one in counted], np.int32),
             np.array([_lookahead(one.tree, one.leaf) for one in counted], np.int64),
             self._settings,
             count_jobs(self._n_jobs),
         )
-        ends = start.tolist()
+        ends, fraction_ends = start.tolist(), fraction_start.tolist()
         splits = zip(*(array.tolist() for array in arrays), strict=True)
         children: list[Leaf] = []
         for k, ((tree, leaf, histograms), split) in enumerate(zip(counted, splits, strict=True)):
             if split[0] >= 0:
-                leaf.set_split(Split(*split), histograms)
+                of_children = fractions[fraction_ends[k] : fraction_ends[k + 1]]
+                leaf.set_split(Split(*split), histograms, of_children)
                 if ends[k] < ends[k + 1]:
                     at = slice(ends[k], ends[k + 1])
                     leaf.candidates = Candidates(low[at], high[at], weight[at])
