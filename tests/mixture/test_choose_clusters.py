@@ -202,9 +202,11 @@ def test_members_are_records_that_a_cluster_has_a_share_of():
     problem = make_problem(table)
     run = fit_groups(problem, clusters)
     shares = problem.posterior(run.parameters)[0]
-    for k, (records, own) in enumerate(find_members(problem, run.parameters)):
+    for k, (records, own, others) in enumerate(find_members(problem, run.parameters)):
         assert np.array_equal(records, np.flatnonzero(shares[:, k] > 0.01))
         assert own == pytest.approx(shares[records, k], rel=1e-6)
+        rest = np.delete(shares[records], k, axis=1).sum(axis=1)
+        assert others == pytest.approx(np.log(rest), rel=1e-5, abs=1e-5)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
