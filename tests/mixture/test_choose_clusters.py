@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import tacit
 from support.mixtures import draw_separable
 from tacit import NaiveBayesMixture, Table
-from tacit.mixture.em.choose_clusters import choose_clusters
+from tacit.mixture.em.choose_clusters import choose_clusters, limit_clusters
 from tacit.mixture.em.iterations import EMOptions, TableProblem, run_em
 from tacit.mixture.em.merges import find_merges
 from tacit.mixture.em.prior import make_prior
@@ -161,6 +161,16 @@ def test_never_more_than_asked_for(most):
     mix = auto(max_clusters=most).fit(table)
     assert mix.n_clusters_ == most
     assert mix.selection_["clusters"].max() == most
+
+
+def test_the_limit_grows_with_records_and_is_announced(caplog):
+    assert [limit_clusters(n) for n in (10, 900, 10_000, 90_000)] == [60, 60, 200, 600]
+    table, _ = draw_separable(6, seed=7)
+    auto(max_clusters=4).fit(table)
+    assert "there are max_clusters=4 clusters" in caplog.text
+    caplog.clear()
+    auto(max_clusters=8).fit(table)
+    assert caplog.text == ""
 
 
 def test_the_result_does_not_depend_on_threads():

@@ -39,8 +39,8 @@ MaxClusters = Annotated[
     int | None,
     _search_option(
         min=1,
-        help="The most that -k auto tries; 60 unless told, or the square root of the number of "
-        "records if that is more.",
+        help="The most that -k auto tries; 60 unless told, or twice the square root of the number "
+        "of records if that is more.",
     ),
 ]
 Criterion = Annotated[

@@ -114,7 +114,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     precision : {"double", "single"}
         Arithmetic of the passes. "single" is faster; scores and the last pass are always double.
     max_clusters : int, optional
-        For ``n_clusters="auto"``: 60, or the square root of the number of records if that is more.
+        For ``n_clusters="auto"``: 60, or twice the square root of the number of records if that
+        is more.
         The log (`tacit`, level warning) says when it is reached.
     criterion : {"cheeseman_stutz", "bic", "icl"}
         For ``n_clusters="auto"``: the approximate marginal likelihood, or an information criterion.

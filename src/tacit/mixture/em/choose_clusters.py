@@ -87,9 +87,9 @@ def choose_clusters(
 def limit_clusters(n_records: int) -> int:
     """Return how many clusters are tried unless it is said: more where there are many records.
 
-    On average a cluster then has as many records as there are clusters, or more.
+    On average a cluster then has a quarter as many records as there are clusters, or more.
     """
-    return max(_MIN_LIMIT, math.isqrt(n_records))
+    return max(_MIN_LIMIT, 2 * math.isqrt(n_records))
 
 
 @dataclass(frozen=True)
