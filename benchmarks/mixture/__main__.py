@@ -25,7 +25,7 @@ from benchmarks.report import (
     peak_bytes,
     race,
 )
-from tacit.datasets import make_msnbc, make_msweb, make_television
+from tacit.datasets import make_msnbc, make_msweb, make_ratings, make_television
 from tacit.mixture.em.iterations import TableProblem, run_em
 from tacit.mixture.em.prior import make_prior
 from tacit.mixture.em.starts import make_start
@@ -229,6 +229,12 @@ def first_at(trace: list[float], goal: float) -> int | None:
     return int(there[0]) + 1 if len(there) else None
 
 
+def wide_ratings() -> tacit.Table:
+    """Draw who rated which film: few people, and many more films."""
+    log = make_ratings(610, 9_724, 150_000, exponent=0.8)
+    return tacit.Table.from_long(log, record="userId", item="movieId")
+
+
 def real_msweb(which: str) -> tacit.Table:
     return tacit.read_msweb(SHARED / "msweb" / f"anonymous-msweb.{which}.gz")
 
@@ -238,7 +244,7 @@ def speed() -> None:
     section = Section("mixture", "Naive-Bayes mixtures by sparse EM, and k-means")
     section.made_with("numpy", "scipy", "scikit-learn", "stepmix")
     tables = {"television": make_television(), "msweb": make_msweb(), "msnbc": make_msnbc()}
-    passes(section, tables)
+    passes(section, tables | {"ratings": wide_ratings()})
     against_dense(section, tables)
     threads(section, tables["msnbc"])
     kmeans(section)

@@ -1,5 +1,6 @@
 #include "bindings/common.hpp"
 #include "em/step.hpp"
+#include "em/strength.hpp"
 
 namespace tacit::bindings {
 namespace {
@@ -73,6 +74,21 @@ nb::tuple bind_maximise(const In<std::int64_t>& offsets, const In<double>& total
                         to_numpy(std::move(defaults), {n, K}), log_prior);
 }
 
+nb::tuple bind_strength(const In<std::int64_t>& offsets, const In<double>& totals,
+                        const Rows& counts, const In<double>& mean_stored,
+                        const In<double>& mean_defaults, double strength) {
+  const auto K = totals.size(), n = mean_defaults.size(), n_values = mean_stored.size();
+  if (offsets.size() != n + 1 || counts.shape(0) != n_values || counts.shape(1) != K)
+    throw std::invalid_argument("totals, counts and means are at odds");
+  Slope slope{};
+  run([&] {
+    slope = strength_slope(static_cast<std::int64_t>(K), static_cast<std::int64_t>(n),
+                           offsets.data(), totals.data(), counts.data(), mean_stored.data(),
+                           mean_defaults.data(), strength);
+  });
+  return nb::make_tuple(slope.first, slope.second);
+}
+
 }  // namespace
 
 void register_mixture(nb::module_& m) {
@@ -96,6 +112,12 @@ void register_mixture(nb::module_& m) {
                 "alpha_stored: Floats, alpha_defaults: Floats) "
                 "-> tuple[Floats, Floats, Floats, float]"),
         "Probabilities from expected counts, and the logarithm of the prior.");
+  m.def("em_strength", bind_strength, nb::arg("offsets"), nb::arg("totals"), nb::arg("counts"),
+        nb::arg("mean_stored"), nb::arg("mean_defaults"), nb::arg("strength"),
+        nb::sig("def em_strength(offsets: Ints, totals: Floats, counts: Floats, "
+                "mean_stored: Floats, mean_defaults: Floats, strength: float) "
+                "-> tuple[float, float]"),
+        "Derivatives of the evidence of expected counts by the prior's strength.");
 }
 
 }  // namespace tacit::bindings

@@ -98,7 +98,7 @@ struct Corrections {
  private:
   void find_scale(const MixtureModel& model);
   void fill_rows(const MixtureModel& model);
-  void fill_start(const MixtureModel& model);
+  void fill_start();
 };
 
 }  // namespace tacit

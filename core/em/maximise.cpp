@@ -1,11 +1,42 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/simd.hpp"
 #include "em/corrections.hpp"
 #include "em/step.hpp"
 
 namespace tacit {
 namespace {
+
+// Binary columns in which nothing is ignored, and whose pseudo-counts have the same sum: counts are
+// divided by the same in all of them. One pass over the counts.
+TACIT_INLINE void maximise_binary(std::int64_t n_clusters, std::int64_t n, const double* totals,
+                                  const double* scale, const double* counts, const double* alphas,
+                                  const double* alpha_defaults, double* stored, double* defaults) {
+  using Vector = Double4;
+  const auto at = [](const double* p) -> const Vector& {
+    return *reinterpret_cast<const Vector*>(p);
+  };
+  for (std::int64_t c = 0; c < n; ++c) {
+    const double alpha = alphas[c], alpha_default = alpha_defaults[c];
+    const double* const row = counts + c * n_clusters;
+    double *const p = stored + c * n_clusters, *const q = defaults + c * n_clusters;
+    std::int64_t k = 0;
+    for (; k + 4 <= n_clusters; k += 4) {
+      const Vector left = at(totals + k) - at(row + k);
+      const Vector none = {};
+      // Rounding may leave a trace where nothing should be.
+      const Vector rest = left <= 1e-12 * at(totals + k) ? none : left;
+      *reinterpret_cast<Vector*>(p + k) = (at(row + k) + alpha) * at(scale + k);
+      *reinterpret_cast<Vector*>(q + k) = (rest + alpha_default) * at(scale + k);
+    }
+    for (; k < n_clusters; ++k) {
+      const double left = totals[k] - row[k], rest = left <= 1e-12 * totals[k] ? 0 : left;
+      p[k] = (row[k] + alpha) * scale[k];
+      q[k] = (rest + alpha_default) * scale[k];
+    }
+  }
+}
 
 // Works on one column at a time, a row of clusters at a time: loops that compilers make vectors of.
 class Maximiser {
@@ -86,6 +117,23 @@ class Maximiser {
   Buffer<double> whole_, scale_, even_, positive_;
 };
 
+// How many columns from c on can be maximised as binary ones.
+std::int64_t count_binary(std::int64_t n_clusters, std::int64_t most, const std::int64_t* offsets,
+                          const double* totals, const MixturePrior& prior, std::int64_t c) {
+  constexpr double kSame = 1e-14;  // sums that differ by rounding
+  if (offsets[1] != offsets[0] + 1) return 0;
+  const double sum = prior.stored[offsets[0]] + prior.defaults[c];
+  std::int64_t n = 0;
+  for (; n < most; ++n) {
+    if (offsets[n + 1] != offsets[n] + 1) break;
+    const double stored = prior.stored[offsets[n]], left = prior.defaults[c + n];
+    if (stored < 0 || left < 0 || std::abs(stored + left - sum) > kSame * sum) break;
+  }
+  for (std::int64_t k = 0; k < n_clusters; ++k)  // of a dead cluster nothing is known
+    if (!(totals[k] + sum > 0)) return 0;
+  return n;
+}
+
 }  // namespace
 
 double em_maximise(std::int64_t n_clusters, std::int64_t n_columns, const std::int64_t* offsets,
@@ -99,8 +147,23 @@ double em_maximise(std::int64_t n_clusters, std::int64_t n_columns, const std::i
         whole > 0 ? (totals[k] + prior.clusters) / whole : 1 / static_cast<double>(K);
   Maximiser maximiser(K, totals);
   maximiser.add_log(prior.clusters, mixing_weights);
+  const auto binary = avx2_or_plain<maximise_binary>();
+  Buffer<double> scale(static_cast<std::size_t>(K));
   for (std::int64_t c = 0; c < n_columns; ++c) {
     const std::int64_t first = offsets[c];
+    const std::int64_t n = count_binary(K, n_columns - c, offsets + c, totals, prior, c);
+    if (n > 0) {
+      const double alpha = prior.stored[first] + prior.defaults[c];
+      for (std::int64_t k = 0; k < K; ++k) scale.data()[k] = 1 / (totals[k] + alpha);
+      binary(K, n, totals, scale.data(), counts + first * K, prior.stored + first,
+             prior.defaults + c, stored + first * K, defaults + c * K);
+      for (std::int64_t i = 0; i < n; ++i) {
+        maximiser.add_log(prior.stored[first + i], stored + (first + i) * K);
+        maximiser.add_log(prior.defaults[c + i], defaults + (c + i) * K);
+      }
+      c += n - 1;
+      continue;
+    }
     maximiser.maximise(offsets[c + 1] - first, counts + first * K, prior.stored + first,
                        prior.defaults[c], stored + first * K, defaults + c * K);
   }

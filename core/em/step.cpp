@@ -117,8 +117,14 @@ double sum_records(const Records<V>& records, const MixtureModel& model, double*
   const std::int64_t n_blocks = count_sum_blocks(records, width);
   const std::int64_t cells = records.n_values * width;
   const int exponent = static_cast<int>(weight_exponent(records));
-  Buffer<double> parts(static_cast<std::size_t>(n_blocks * (cells + width)));
   std::vector<double> logs(static_cast<std::size_t>(n_blocks));
+  if (n_blocks == 1 && width == K && exponent == 0) {  // nothing to merge: the sums are the result
+    for_blocks(1, 1, poll, [&](std::int64_t, StopToken& token) {
+      logs[0] = sum_block<V, T>(records, c, exponent, {0, records.size()}, stored, totals, token);
+    });
+    return logs[0];
+  }
+  Buffer<double> parts(static_cast<std::size_t>(n_blocks * (cells + width)));
   for_blocks(n_blocks, n_jobs, poll, [&](std::int64_t b, StopToken& token) {
     double* const block_sums = parts.data() + b * (cells + width);
     logs[static_cast<std::size_t>(b)] =

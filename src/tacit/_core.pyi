@@ -213,6 +213,11 @@ def em_posterior(records: Records, offsets: Ints, mixing_weights: Floats, stored
 def em_maximise(offsets: Ints, totals: Floats, counts: Floats, alpha_clusters: float, alpha_stored: Floats, alpha_defaults: Floats) -> tuple[Floats, Floats, Floats, float]:
     """Probabilities from expected counts, and the logarithm of the prior."""
 
+def em_strength(offsets: Ints, totals: Floats, counts: Floats, mean_stored: Floats, mean_defaults: Floats, strength: float) -> tuple[float, float]:
+    """
+    Derivatives of the evidence of expected counts by the prior's strength.
+    """
+
 def tree_lengths(records: Records, offsets: Ints, parents: Ints, extras: Ints, first_extra: Ints, first_pair: Ints, n_jobs: int) -> Ints:
     """
     Count the ids of each chosen record: values, and pairs of values joined by an edge.

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import tacit
 from support.mixtures import draw_separable
 from tacit import NaiveBayesMixture, Table
-from tacit.mixture.em.choose_clusters import choose_clusters
+from tacit.mixture.em.choose_clusters import choose_clusters, limit_clusters
 from tacit.mixture.em.iterations import EMOptions, TableProblem, run_em
 from tacit.mixture.em.merges import find_merges
 from tacit.mixture.em.prior import make_prior
@@ -163,6 +163,16 @@ def test_never_more_than_asked_for(most):
     assert mix.selection_["clusters"].max() == most
 
 
+def test_the_limit_grows_with_records_and_is_announced(caplog):
+    assert [limit_clusters(n) for n in (10, 900, 10_000, 90_000)] == [60, 60, 200, 600]
+    table, _ = draw_separable(6, seed=7)
+    auto(max_clusters=4).fit(table)
+    assert "there are max_clusters=4 clusters" in caplog.text
+    caplog.clear()
+    auto(max_clusters=8).fit(table)
+    assert caplog.text == ""
+
+
 def test_the_result_does_not_depend_on_threads():
     table, _ = draw_separable(7, seed=8)
     one, more = (auto(n_jobs=n_jobs).fit(table) for n_jobs in (1, 3))
@@ -202,9 +212,11 @@ def test_members_are_records_that_a_cluster_has_a_share_of():
     problem = make_problem(table)
     run = fit_groups(problem, clusters)
     shares = problem.posterior(run.parameters)[0]
-    for k, (records, own) in enumerate(find_members(problem, run.parameters)):
+    for k, (records, own, others) in enumerate(find_members(problem, run.parameters)):
         assert np.array_equal(records, np.flatnonzero(shares[:, k] > 0.01))
         assert own == pytest.approx(shares[records, k], rel=1e-6)
+        rest = np.delete(shares[records], k, axis=1).sum(axis=1)
+        assert others == pytest.approx(np.log(rest), rel=1e-5, abs=1e-5)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)

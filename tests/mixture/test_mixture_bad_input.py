@@ -52,7 +52,7 @@ class TestSettings:
             ({"n_init": 0}, "n_init must be a whole number of at least 1, got 0"),
             ({"n_init": 1.5}, "n_init must be"),
             ({"init": "k-means"}, "init must be .*, got 'k-means'"),
-            ({"prior": -1}, "prior must be a finite number of at least 0, got -1"),
+            ({"prior": -1}, 'prior must be "auto" or a finite number of at least 0, got -1'),
             ({"prior": np.nan}, "prior must be"),
             ({"prior": np.inf}, "prior must be"),
             ({"prior": "weak"}, "prior must be"),
@@ -189,18 +189,17 @@ class TestWeights:
         table = Table(frame)
         some = NaiveBayesMixture(2, random_state=0).fit(table, sample_weight=weights)
         rest = NaiveBayesMixture(2, random_state=0).fit(table.take(np.arange(20, 60)))
-        assert some.trace_[-1] == pytest.approx(rest.trace_[-1], rel=1e-5)
+        assert some.trace_.tolist() == rest.trace_.tolist()
         assert some.expected_.weight == 40
         assert len(some.labels_) == 60
         with pytest.raises(InputError, match="X: all weights are zero"):
             some.score(table.with_weights(np.zeros(60)))
 
-    def test_fewer_that_count_than_clusters(self, frame, log):
+    def test_fewer_that_count_than_clusters(self, frame):
         weights = np.zeros(60)
         weights[frame["dice"].arg_unique()[:2].to_numpy()] = 1
-        mix = NaiveBayesMixture(4, random_state=0).fit(frame, sample_weight=weights)
-        assert mix.expected_.totals.sum() == pytest.approx(2)
-        assert any("only 2 records are distinct" in said for *_, said in log())
+        with pytest.raises(InputError, match="there are only n_samples=2 records"):
+            NaiveBayesMixture(4, random_state=0).fit(frame, sample_weight=weights)
 
     def test_huge_and_tiny(self, frame):
         ends = []

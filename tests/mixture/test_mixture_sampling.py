@@ -115,7 +115,7 @@ def test_few_records():
 
 def test_many_columns_stay_sparse():
     table = tacit.datasets.make_mixture(2000, 500, 8000, n_clusters=3, random_state=0)
-    drawn = NaiveBayesMixture(3, random_state=0).fit(table).sample(4000, random_state=0)
+    drawn = NaiveBayesMixture(3, prior=1, random_state=0).fit(table).sample(4000, random_state=0)
     assert drawn.n_stored == pytest.approx(2 * table.n_stored, rel=0.05)
 
 

@@ -19,7 +19,7 @@ def table():
 
 class TestWarmStart:
     def test_it_goes_on_where_it_was(self, table):
-        mix = NaiveBayesMixture(4, warm_start=True, max_iter=6, random_state=0).fit(table)
+        mix = NaiveBayesMixture(4, prior=1, warm_start=True, max_iter=6, random_state=0).fit(table)
         ends, schema = [mix.trace_[-1]], mix.schema_
         assert not mix.converged_
         for _ in range(60):

@@ -124,14 +124,16 @@ class TestFitting:
 
     @pytest.mark.parametrize("passes", [1, 2, 3, 7, 25])
     def test_max_iter(self, codes, passes):
-        brief = NaiveBayesMixture(8, max_iter=passes, tol=0, random_state=0).fit(codes)
+        brief = NaiveBayesMixture(8, prior=1, max_iter=passes, tol=0, random_state=0).fit(codes)
         assert brief.n_iter_ == len(brief.trace_) == passes
         assert not brief.converged_
         assert brief.log_likelihood_ == pytest.approx(brief.score(codes) * 600, rel=1e-12)
 
     def test_a_smaller_tolerance_goes_further(self, codes):
         rough, fine, finest = (
-            NaiveBayesMixture(8, n_init=1, tol=tol, max_iter=3000, random_state=0).fit(codes)
+            NaiveBayesMixture(8, prior=1, n_init=1, tol=tol, max_iter=3000, random_state=0).fit(
+                codes
+            )
             for tol in (1e-2, 1e-6, 1e-10)
         )
         assert rough.n_iter_ < fine.n_iter_ < finest.n_iter_
@@ -149,10 +151,15 @@ class TestFitting:
 
     def test_more_starts_are_no_worse(self, codes):
         ends = [
-            NaiveBayesMixture(6, n_init=n, tol=1e-4, random_state=3).fit(codes).trace_[-1]
+            NaiveBayesMixture(6, prior=1, n_init=n, tol=1e-4, random_state=3).fit(codes).trace_[-1]
             for n in (1, 3, 9)
         ]
         assert ends == sorted(ends)
+        free = [
+            NaiveBayesMixture(6, n_init=n, tol=1e-4, random_state=3).fit(codes) for n in (1, 3, 9)
+        ]
+        evidence = [mix.cheeseman_stutz(codes) for mix in free]
+        assert evidence == sorted(evidence)
 
     def test_random_state(self, codes, mix):
         again = NaiveBayesMixture(3, random_state=0).fit(codes)

@@ -243,6 +243,7 @@ def test_who_computes_makes_no_difference(weighted, options):
 @pytest.mark.parametrize("init", ["seeds", "random"])
 def test_starts_share_passes(small, init):
     settings = {"n_clusters": 3, "init": init, "random_state": 0, "max_iter": 6, "tol": 0.0}
+    settings["prior"] = 1.0
     parts = partition(small, 3)
     found = NaiveBayesMixture(**settings, n_init=5).fit(parts)
     assert found.n_iter_ == 6
@@ -263,8 +264,23 @@ def test_passes_of_questions(small):
 
 def test_one_more_pass_where_weights_are_zero(weighted):
     parts = partition(weighted, 3)
-    NaiveBayesMixture(2, n_init=2, random_state=0, max_iter=1).fit(parts)
+    NaiveBayesMixture(2, n_init=2, init="seeds", random_state=0, max_iter=1).fit(parts)
     assert parts.cost.passes == 3 + 1
+
+
+def test_each_kind_of_start_takes_a_pass(small):
+    parts = partition(small, 3)
+    NaiveBayesMixture(2, n_init=4, random_state=0, max_iter=1).fit(parts)
+    assert parts.cost.passes == 1 + 2 + 1
+
+
+@pytest.mark.parametrize("init", ["both", "seeds", "random"])
+def test_records_of_no_weight_are_as_if_they_were_not_there(weighted, init):
+    settings = {"n_clusters": 3, "n_init": 3, "init": init, "random_state": 0, "tol": 1e-5}
+    there = weighted.take(np.flatnonzero(weighted.weights))
+    without = NaiveBayesMixture(**settings).fit(there)
+    for records in (weighted, partition(weighted, 3)):
+        assert_same_mixture(NaiveBayesMixture(**settings).fit(records), without)
 
 
 def test_single_precision_takes_one_more_pass(small):
@@ -280,7 +296,7 @@ def statistics(table):
     return [
         ExpectAll([mix._parameters, mix._parameters]),
         ExpectAll([mix._parameters], single=True, adapter=SchemaAdapter(renamed.schema, "default")),
-        RandomClusters(np.array([1, 2**63], np.uint64), 3, n),
+        RandomClusters([np.uint64(1), np.uint64(2**63)], 3, n, {0: 0, 1: 0}),
         FirstPass(4, n),
         FirstPass(0, n),
         RecordsOfRanks(np.array([0, 5, 6, 40]), {0: 0}),

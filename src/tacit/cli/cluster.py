@@ -35,7 +35,14 @@ _ENDINGS = (".tacit", ".html", *PICTURES, *FRAMES)
 NClusters = Annotated[
     str, typer.Option("--n-clusters", "-k", metavar="N|auto", help="How many clusters.")
 ]
-MaxClusters = Annotated[int, _search_option(min=1, help="The most that -k auto tries.")]
+MaxClusters = Annotated[
+    int | None,
+    _search_option(
+        min=1,
+        help="The most that -k auto tries; 60 unless told, or twice the square root of the number "
+        "of records if that is more.",
+    ),
+]
 Criterion = Annotated[
     Literal["cheeseman_stutz", "bic", "icl"], _search_option(help="What -k auto decides by.")
 ]
@@ -45,8 +52,12 @@ Method = Annotated[
 Init = Annotated[str | None, typer.Option(help="How clusters begin; as the method names its ways.")]
 NInit = Annotated[int, typer.Option(min=1, help="Starts; the best is kept.")]
 Prior = Annotated[
-    float,
-    typer.Option(min=0, help="How many records of all the data a cluster begins with, in weight."),
+    str,
+    typer.Option(
+        metavar="X|auto",
+        help="How many records of all the data a cluster begins with, in weight; auto finds the "
+        "number under which the records are most probable.",
+    ),
 ]
 IgnoreMissing = Annotated[
     bool, typer.Option("--ignore-missing", help="Missing values say nothing; they are no label.")
@@ -56,12 +67,12 @@ IgnoreMissing = Annotated[
 def cluster(
     source: Source,
     n_clusters: NClusters = "auto",
-    max_clusters: MaxClusters = 60,
+    max_clusters: MaxClusters = None,
     criterion: Criterion = "cheeseman_stutz",
     method: Method = "mixture",
     init: Init = None,
     n_init: NInit = 5,
-    prior: Prior = 1.0,
+    prior: Prior = "auto",
     ignore_missing: IgnoreMissing = False,
     random_state: RandomState = 0,
     output: Outputs = None,
@@ -88,6 +99,7 @@ def cluster(
     wanted = _wanted(n_clusters, method)
     if ignore_missing and method != "mixture":
         raise typer.BadParameter("is for --method mixture", param_hint="--ignore-missing")
+    strength = _strength(prior)
     outputs = check_outputs(output, _ENDINGS, source.path)
     table = source.read_table()
     settings: dict[str, Any] = {
@@ -100,18 +112,18 @@ def cluster(
         settings |= {
             "max_clusters": max_clusters,
             "criterion": criterion,
-            "prior": prior,
+            "prior": strength,
             "missing": "ignore" if ignore_missing else "state",
         }
     start = perf_counter()
     model = _fit(table, method, wanted, settings)
     seconds = perf_counter() - start
-    profile = model.profile() if method == "mixture" else _kmeans_profile(model, table, prior)
+    profile = model.profile() if method == "mixture" else _kmeans_profile(model, table, strength)
     selection = model.selection_.to_dicts() if wanted == "auto" else []
     facts = _facts(model)
     rows = [
         *table.summary().rows()[:3],
-        ("clusters", _count(profile.n_clusters, wanted, criterion, max_clusters)),
+        ("clusters", _count(profile.n_clusters, wanted, criterion, max_clusters, table.n_records)),
         *_fact_rows(facts),
         ("time", f"{seconds:.2f} s"),
     ]
@@ -179,8 +191,26 @@ def _fit(
     return model
 
 
-def _kmeans_profile(model: KMeans, table: Table | PartitionedTable, prior: float) -> Profile:
+def _strength(text: str) -> float | Literal["auto"]:
+    """Read how strong the prior is."""
+    if text == "auto":
+        return "auto"
+    try:
+        strength = float(text)
+    except ValueError:
+        strength = -1.0
+    if 0 <= strength < float("inf"):
+        return strength
+    raise typer.BadParameter(
+        f"{text!r} is neither auto nor a finite number of at least 0", param_hint="--prior"
+    )
+
+
+def _kmeans_profile(
+    model: KMeans, table: Table | PartitionedTable, strength: float | Literal["auto"]
+) -> Profile:
     """Return who the clusters of k-means are."""
+    prior = 1.0 if strength == "auto" else strength
     if isinstance(table, tacit.Table):
         return tacit.mixture.Profile.from_labels(table, model.labels_, prior=prior)
     return model.profile(table, prior=prior)
@@ -199,11 +229,16 @@ def _wanted(text: str, method: str) -> int | Literal["auto"]:
     )
 
 
-def _count(chosen: int, wanted: int | Literal["auto"], criterion: str, most: int) -> str:
+def _count(
+    chosen: int, wanted: int | Literal["auto"], criterion: str, most: int | None, n_records: int
+) -> str:
     """Return how many clusters there are, and who says so."""
+    from tacit.mixture.em.choose_clusters import limit_clusters
+
     if wanted != "auto":
         return str(chosen)
-    limit = "; no more were tried, see --max-clusters" if chosen == most else ""
+    reached = chosen == (limit_clusters(n_records) if most is None else most)
+    limit = "; no more were tried, see --max-clusters" if reached else ""
     return f"{chosen}, chosen by {_CRITERIA[criterion]}{limit}"
 
 

@@ -29,7 +29,12 @@ from tacit.mixture.em.iterations import (
 from tacit.mixture.em.partitioned import PartitionedProblem
 from tacit.mixture.em.prior import check_choices, check_strength, make_prior
 from tacit.mixture.em.scores import Scores, score_run
-from tacit.mixture.em.starts import check_enough, distinct_records
+from tacit.mixture.em.starts import (
+    check_enough,
+    count_weighty,
+    distinct_records,
+    kinds_of_starts,
+)
 from tacit.mixture.partitions import SchemaAdapter, first_pass
 from tacit.mixture.profile.profile import Profile
 from tacit.mixture.sampling import draw_records
@@ -78,12 +83,15 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         How many starts to try. All are followed until a pass gains little (10⁻⁴ of the
         objective); the best of them goes on. For ``n_clusters="auto"``, how many to compare with
         the mixture that was chosen, once the number of clusters is known.
-    init : {"seeds", "random"}
-        How to start: from distinct records, as k-means++ draws them, or from random clusters.
-    prior : float, default 1.0
-        How many records the prior of each column is worth in each cluster (and that of each
-        cluster among clusters). 0 asks for maximum likelihood; probabilities are then kept above
-        10⁻⁶⁰.
+    init : {"both", "seeds", "random"}
+        How to start: from distinct records, as k-means++ draws them, from random clusters, or
+        from one and the other in turns.
+    prior : "auto" or float, default "auto"
+        How many records the prior of each column is worth in each cluster. "auto" finds the
+        number under which the records are most probable (by the approximation of Cheeseman and
+        Stutz), and takes all mixing weights to be equally likely. A number is that of each
+        cluster among clusters, too; 0 asks for maximum likelihood, and probabilities are then kept
+        above 10⁻⁶⁰.
     prior_mean : {"marginals", "uniform"}
         How the prior's records are spread over the values of a column: as in all records, or
         evenly.
@@ -105,8 +113,10 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         Use momentum; the objective never falls.
     precision : {"double", "single"}
         Arithmetic of the passes. "single" is faster; scores and the last pass are always double.
-    max_clusters : int, default 60
-        For ``n_clusters="auto"``.
+    max_clusters : int, optional
+        For ``n_clusters="auto"``: 60, or twice the square root of the number of records if that
+        is more.
+        The log (`tacit`, level warning) says when it is reached.
     criterion : {"cheeseman_stutz", "bic", "icl"}
         For ``n_clusters="auto"``: the approximate marginal likelihood, or an information criterion.
     discretise : spec or mapping, default "auto"
@@ -116,7 +126,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         ``{column: kind}`` for columns that are not what they look like, as for
         :class:`tacit.Table`.
     warm_start : bool, default False
-        Let `fit` go on from the last fit.
+        Let `fit` go on from the last fit, with a prior as strong as it was.
     random_state : int, RandomState or None
     n_jobs, verbose : int, optional
         Threads, on which the result does not depend; 1 shows progress on stderr.
@@ -135,7 +145,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
     log_likelihood_ : float
         Of the records that were fitted, in nats.
     trace_ : ndarray
-        The objective, in nats, after each pass of the best start; it never falls. In a stream, an
+        The objective, in nats, after each pass of the best start; it never falls. With
+        ``prior="auto"`` these are the passes under the strength that was found. In a stream, an
         entry for each batch follows, of all counts so far: it may.
     n_iter_ : int
         How many passes that were; for ``n_clusters="auto"`` those of the last steps.
@@ -149,6 +160,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         Columns, labels and defaults.
     n_parameters_ : int
         The number of free parameters.
+    prior_strength_ : float
+        How many records the prior of a column is worth: `prior`, or what was found.
 
     Examples
     --------
@@ -171,8 +184,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         n_clusters: int | Literal["auto"] = 8,
         *,
         n_init: int = 5,
-        init: Literal["seeds", "random"] = "seeds",
-        prior: float = 1.0,
+        init: Literal["both", "seeds", "random"] = "both",
+        prior: float | Literal["auto"] = "auto",
         prior_mean: Literal["marginals", "uniform"] = "marginals",
         missing: Literal["state", "ignore"] = "state",
         unseen: Literal["error", "default"] = "error",
@@ -181,7 +194,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         tol: float = 1e-6,
         accelerate: bool = True,
         precision: Literal["double", "single"] = "double",
-        max_clusters: int = 60,
+        max_clusters: int | None = None,
         criterion: Literal["cheeseman_stutz", "bic", "icl"] = "cheeseman_stutz",
         discretise: Any = "auto",
         kinds: Mapping[Any, str] | None = None,
@@ -202,7 +215,11 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
                 f"n_clusters={self.n_clusters!r}, but warm_start goes on with "
                 f"{self.n_clusters_} clusters"
             )
-        problem, spec = self._make_problem(X, sample_weight, continues=continues)
+        everything, spec = self._make_problem(X, sample_weight, continues=continues)
+        problem = everything.weighty()
+        if continues and problem.prior.adaptive:
+            known = problem.prior.with_strength(problem.schema, self.prior_strength_)
+            problem = problem.with_prior(known.fixed())
         rng = make_generator(self.random_state)
         selection: list[Scores] | None = None
         if continues:
@@ -212,7 +229,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
             with show_progress(self.criterion, bool(self.verbose)) as report:
                 run, selection = choose_clusters(
                     problem,
-                    max_clusters=check_int(self.max_clusters, "max_clusters", 1),
+                    max_clusters=self.max_clusters,
                     criterion=self.criterion,
                     rng=rng,
                     options=self._options(),
@@ -222,11 +239,11 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
                 )
         else:
             run = self._best_start(problem, rng)
-        self._keep(problem, spec, in_double(problem, run))
+        self._keep(problem.after(run), spec, in_double(problem, run))
         self.selection_ = None if selection is None else pl.DataFrame(selection)
         self.__dict__.pop("labels_", None)  # those of an earlier fit
-        if isinstance(problem, TableProblem):
-            self.labels_ = self._label(problem)
+        if isinstance(everything, TableProblem):
+            self.labels_ = self._label(everything)
 
     def _make_problem(
         self, X: Any, sample_weight: Any, *, continues: bool, prior: Prior | None = None
@@ -245,7 +262,8 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
             raise InputError("sample_weight: all weights are zero")
         if not continues and self.n_clusters != "auto":
             k = check_int(self.n_clusters, "n_clusters", 1)
-            check_enough(k, table.n_records, len(distinct_records(table, k)))
+            n_weighty = count_weighty(table.weights, table.n_records)
+            check_enough(k, n_weighty, len(distinct_records(table, k)))
         prior = prior or self._make_prior(table.one_way())
         jobs, single = count_jobs(self.n_jobs), self.precision == "single"
         return TableProblem(table, prior, jobs, single), spec
@@ -265,10 +283,10 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         spec = self._input if continues else InputSpec.of_schema(records.schema)
         adapter = SchemaAdapter.between(records, spec.schema, self.unseen)
         k = 0 if continues else check_int(self.n_clusters, "n_clusters", 1)
-        if k > records.n_records:
+        if k > records.n_records:  # refused before anything is read
             check_enough(k, records.n_records, k)
         summary, singles = first_pass(records, adapter, k, self.n_jobs, self.verbose)
-        check_enough(k, records.n_records, len(summary.distinct))
+        check_enough(k, summary.n_positive, len(summary.distinct))
         prior = prior or self._make_prior(singles)
         single = self.precision == "single"
         problem = PartitionedProblem(
@@ -293,12 +311,13 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
             raise InputError(
                 f"criterion must be one of {', '.join(_CRITERIA)}, got {self.criterion!r}"
             )
+        if self.max_clusters is not None:
+            check_int(self.max_clusters, "max_clusters", 1)
         if self.n_clusters == "auto" and self.criterion == "cheeseman_stutz" and self.prior == 0:
             raise InputError('criterion "cheeseman_stutz" needs a prior above 0')
         if self.unseen not in ("error", "default"):
             raise InputError(f'unseen must be "error" or "default", got {self.unseen!r}')
-        if self.init not in ("seeds", "random"):
-            raise InputError(f'init must be "seeds" or "random", got {self.init!r}')
+        kinds_of_starts(self.init, 1)
 
     def _options(self) -> EMOptions:
         return EMOptions(int(self.max_iter), float(self.tol), bool(self.accelerate))
@@ -313,7 +332,7 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         if by_size:
             order = np.argsort(-run.expected.totals, kind="stable")
         self._input = spec
-        self._prior = problem.prior
+        self._prior = problem.prior.fixed()
         self._parameters = Parameters(
             run.parameters.weights[order],
             np.ascontiguousarray(run.parameters.stored[:, order]),
@@ -357,8 +376,9 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         if first:
             check_int(self.n_clusters, "n_clusters", 1)
             problem, spec = self._make_problem(X, sample_weight, continues=False)
+            problem = problem.weighty()
             run = self._best_start(problem, make_generator(self.random_state))
-            self._keep(problem, spec, in_double(problem, run))
+            self._keep(problem.after(run), spec, in_double(problem, run))
             self.selection_ = None
             return self
         problem, _ = self._make_problem(X, sample_weight, continues=True, prior=self._prior)
@@ -457,6 +477,11 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         """The number of free parameters."""
         return self._prior.n_parameters(self.schema_, self.n_clusters_)
 
+    @property
+    def prior_strength_(self) -> float:
+        """How many records the prior of a column is worth."""
+        return self._prior.strength(self.schema_)
+
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion of records; lower is better."""
         counts = self.expected_counts(X)
@@ -512,6 +537,9 @@ class NaiveBayesMixture(DensityMixin, ClusterModel):  # type: ignore[misc]
         """
         check_is_fitted(self, "expected_")
         cells = self._prior.cells
+        if self.n_clusters_ == 1:  # all there is, and what the prior was made of: count it once
+            strength = min(self.prior_strength_, 1.0)
+            cells = self._prior.with_strength(self.schema_, strength).cells
         return Profile(
             self.schema_,
             self.expected_.totals,

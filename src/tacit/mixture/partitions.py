@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.counts import OneWay
 from tacit.errors import InputError
-from tacit.mixture.em.starts import distinct_records
+from tacit.mixture.em.starts import distinct_records, hash_numbers
 from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -56,15 +56,10 @@ SAME_SCHEMA = SchemaAdapter()
 def hash_records(partition: Partition, seed: np.uint64) -> NDArray[np.uint64]:
     """Return a pseudorandom number for each record, of its number among all records and a seed.
 
-    The finaliser of SplitMix64: the numbers do not depend on the partitioning.
+    The numbers do not depend on the partitioning.
     """
     last = partition.first + partition.records.n_records
-    numbers = np.arange(partition.first, last, dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        x: NDArray[np.uint64] = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + seed
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return hash_numbers(np.arange(partition.first, last, dtype=np.uint64), seed)
 
 
 @dataclass(frozen=True)
@@ -80,6 +75,13 @@ class Summary:
     def n_positive(self) -> int:
         """How many records have a weight above 0."""
         return sum(self.positive.values())
+
+    @property
+    def first_ranks(self) -> dict[int, int]:
+        """How many records with a weight above 0 there are before each partition."""
+        partitions = sorted(self.positive)
+        sizes = [self.positive[k] for k in partitions]
+        return dict(zip(partitions, (np.cumsum(sizes) - sizes).tolist(), strict=True))
 
 
 @dataclass(frozen=True)
@@ -169,8 +171,5 @@ def take_by_rank(
     """Return the records with ascending ranks among those that have a weight above 0."""
     numbers = ranks
     if summary.n_positive < records.n_records:
-        partitions = sorted(summary.positive)
-        sizes = [summary.positive[k] for k in partitions]
-        first = dict(zip(partitions, (np.cumsum(sizes) - sizes).tolist(), strict=True))
-        numbers = records.reduce(RecordsOfRanks(ranks, first), n_jobs=n_jobs)
+        numbers = records.reduce(RecordsOfRanks(ranks, summary.first_ranks), n_jobs=n_jobs)
     return records.take(numbers, n_jobs=n_jobs)

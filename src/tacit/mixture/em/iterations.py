@@ -10,13 +10,15 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeAlias, cast
 
 import numpy as np
 
 from tacit import _core
 from tacit.mixture.em.expected import ExpectedCounts
-from tacit.mixture.em.starts import make_start
+from tacit.mixture.em.scores import score_run
+from tacit.mixture.em.starts import draw_starts
+from tacit.mixture.em.strength import find_strength
 from tacit.mixture.lockstep import MIN_GAIN, run_in_lockstep
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from tacit.counts import StoredRecords
     from tacit.mixture.em.prior import Prior
     from tacit.schema import Schema
+    from tacit.table import Table
 
 __all__ = [
     "EMOptions",
@@ -32,6 +35,7 @@ __all__ = [
     "Problem",
     "Run",
     "TableProblem",
+    "adaptive_steps",
     "em_steps",
     "follow_best",
     "in_double",
@@ -43,6 +47,11 @@ __all__ = [
 _SMALL_STEP = 3e-4
 _MAX_MOMENTUM = 0.95
 _ROUGH_TOL = 1e-4  # to which each start is followed before the best goes on
+# The strength of a prior is found anew when a pass gains less than these fractions, one after the
+# other, until it changes by less than a tenth (of a logarithm).
+_TOLS = (3e-3, 1e-3, *[_ROUGH_TOL] * 6)
+_SAME_STRENGTH = 0.1
+_MAX_CHANGE = 8.0  # of the strength, at once
 _MIN_KEPT = 0.05  # fraction of an expected count that momentum leaves, at least
 
 
@@ -90,6 +99,18 @@ class Problem(ABC):
     def exact(self) -> Problem:
         """Return the same in double precision."""
 
+    @abstractmethod
+    def with_prior(self, prior: Prior) -> Self:
+        """Return the same records with another prior."""
+
+    def weighty(self) -> Self:
+        """Return the problem without records whose weight is 0: as if they were not there."""
+        return self
+
+    def after(self, run: Run) -> Self:
+        """Return the same records with the prior that a run ended with."""
+        return self if run.prior is None else self.with_prior(run.prior)
+
     def maximise(self, expected: ExpectedCounts) -> Parameters:
         """Return the most probable parameters for expected counts (the M-step)."""
         return Parameters(
@@ -102,6 +123,20 @@ class Problem(ABC):
                 self.prior.defaults,
             )
         )
+
+    def steps(self, start: ExpectedCounts, options: EMOptions) -> Steps:
+        """Return EM from a start, as steps; it finds the prior's strength if that is free."""
+        if self.prior.adaptive:
+            return adaptive_steps(self, start, options)
+        return em_steps(self.maximise, start, options)
+
+    def value(self, run: Run) -> float:
+        """Return what runs are compared by: the objective, or the evidence of a free prior."""
+        if run.prior is None:
+            return run.objective
+        evidence = score_run(self.after(run), run).cheeseman_stutz
+        assert evidence is not None
+        return evidence
 
 
 @dataclass(frozen=True)
@@ -160,8 +195,7 @@ class TableProblem(Problem):
         self, n_clusters: int, n_init: int, init: str, rng: np.random.Generator
     ) -> Iterator[ExpectedCounts]:
         """Yield the expected counts of several first guesses, when they are wanted."""
-        for _ in range(n_init):
-            yield make_start(self, n_clusters, init, rng)
+        yield from draw_starts(self, n_clusters, n_init, init, rng)
 
     def follow(self, starts: Iterable[ExpectedCounts], options: EMOptions) -> Iterator[Run]:
         """Run EM from several starts, one after another."""
@@ -171,6 +205,18 @@ class TableProblem(Problem):
     def exact(self) -> TableProblem:
         """Return the same in double precision."""
         return replace(self, single=False)
+
+    def weighty(self) -> TableProblem:
+        """Return the problem without records whose weight is 0: as if they were not there."""
+        weights = self.records.weights
+        if weights is None or weights.all():
+            return self
+        table = cast("Table", self.records)
+        return replace(self, records=table.take(np.flatnonzero(weights)))
+
+    def with_prior(self, prior: Prior) -> TableProblem:
+        """Return the same records with another prior."""
+        return replace(self, prior=prior)
 
     def posterior(
         self, parameters: Parameters, *, responsibilities: bool = True
@@ -202,6 +248,7 @@ class Run:
     # The objective (log-likelihood and log prior) after each pass: it never falls
     trace: list[float] = field(default_factory=list)
     converged: bool = False
+    prior: Prior | None = None  # that was found, if its strength was free; the trace is under it
 
     @property
     def objective(self) -> float:
@@ -227,7 +274,7 @@ def run_em(
     accelerate: bool = True,
 ) -> Run:
     """Take EM steps until a pass raises the objective by less than `tol` of it."""
-    steps = em_steps(problem.maximise, start, EMOptions(max_iter, tol, accelerate))
+    steps = problem.steps(start, EMOptions(max_iter, tol, accelerate))
     return run_in_lockstep([steps], lambda requests: [problem.expect(p) for p in requests])[0]
 
 
@@ -277,6 +324,39 @@ def em_steps(
     return replace(best, trace=trace, converged=False)
 
 
+def adaptive_steps(problem: Problem, start: ExpectedCounts, options: EMOptions) -> Steps:
+    """Yield parameters as :func:`em_steps` does, and find the strength of the prior on the way.
+
+    Each time that EM has come some way, the strength becomes the one under which the expected
+    counts are most probable, until it stays the same; then EM goes on to the end. The objective is
+    another one with every strength, and the trace that of the last.
+    """
+    counts, left, tols = start, options.max_iter, [*_TOLS]
+    while tols:
+        rough = options._replace(tol=max(tols.pop(0), options.tol), max_iter=left)
+        run = yield from em_steps(problem.maximise, counts, rough)
+        run = replace(run, prior=problem.prior)
+        counts, left = run.expected, left - len(run.trace)
+        if left <= 0:
+            return replace(run, converged=False)
+        before = problem.prior.strength(problem.schema)
+        strength = find_strength(problem.schema, problem.prior, counts)
+        if counts.n_clusters > 1:  # in one step clusters could become the same, and stay so
+            strength = float(np.clip(strength, before / _MAX_CHANGE, before * _MAX_CHANGE))
+        if abs(np.log(strength / before)) < _SAME_STRENGTH:
+            if rough.tol <= max(_TOLS[-1], options.tol):
+                break
+            tols = [_TOLS[-1]]
+            continue
+        problem = problem.with_prior(problem.prior.with_strength(problem.schema, strength))
+    if options.tol >= _ROUGH_TOL and run.prior is problem.prior:
+        return run
+    final = yield from em_steps(problem.maximise, counts, options._replace(max_iter=left))
+    if run.prior is problem.prior:
+        final = replace(final, trace=[*run.trace, *final.trace])
+    return replace(final, prior=problem.prior)
+
+
 def _extrapolate(now: ExpectedCounts, before: ExpectedCounts, momentum: float) -> ExpectedCounts:
     """Move on in the same direction; counts stay positive."""
 
@@ -298,19 +378,23 @@ def follow_best(
     """Follow all starts for a while, and the best of them to the end."""
     rough = options._replace(tol=max(_ROUGH_TOL, options.tol))
     best: Run | None = None
+    best_value = -np.inf
     for attempt, run in enumerate(problem.follow(starts, rough)):
         if verbose:
             _print_run(f"start {attempt + 1} of {n_starts}", run)
-        if best is None or run.objective > best.objective + MIN_GAIN * abs(best.objective):
-            best = run
+        value = problem.value(run)
+        if best is None or value > best_value + MIN_GAIN * abs(best_value):
+            best, best_value = run, value
     assert best is not None
     if options.tol >= _ROUGH_TOL or not best.converged:
         return best
     left = options.max_iter - len(best.trace)
     if left == 0:
         return replace(best, converged=False)
-    rest = run_em(problem, best.expected, **options._replace(max_iter=left)._asdict())
-    full = replace(rest, trace=[*best.trace, *rest.trace])
+    found = problem.after(best)
+    found = found.with_prior(found.prior.fixed())
+    rest = run_em(found, best.expected, **options._replace(max_iter=left)._asdict())
+    full = replace(rest, trace=[*best.trace, *rest.trace], prior=best.prior)
     if verbose:
         _print_run("the best of them", full)
     return full

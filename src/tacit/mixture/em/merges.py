@@ -25,12 +25,13 @@ class Merge(NamedTuple):
 
     gain: float  # by how much the criterion improves, about, before EM goes on from there
     counts: ExpectedCounts  # where EM would go on from
+    merged: tuple[int, ...]  # the clusters that are merged, or the one that is removed
 
 
 def find_merges(
-    problem: TableProblem, run: Run, members: list[Members], criterion: str
+    problem: TableProblem, run: Run, members: list[Members], criterion: str, most: int | None = None
 ) -> list[Merge]:
-    """Merge two clusters, or remove one; return what may be better, the best first.
+    """Merge two clusters, or remove one; return what may be better, the best first, so many.
 
     Where it is filled in which cluster records belong to, a score is a sum over clusters. Merging
     two gains the score of both as one less their separate scores, and loses the entropy of which of
@@ -47,13 +48,20 @@ def find_merges(
     both = expected.totals[a] + expected.totals[b]
     gains = _score_clusters(problem, cells[:, a] + cells[:, b], both, criterion)[1]
     gains -= scores[a] + scores[b]
+    if criterion == "cheeseman_stutz":  # fewer ways to name them: K! becomes (K - 1)!
+        scores = scores + np.log(expected.n_clusters)
+        gains -= np.log(expected.n_clusters)
     for p in np.flatnonzero(gains > 0).tolist():
         entropy = 0.0 if criterion == "icl" else _entropy(problem, members[a[p]], members[b[p]])
         candidates.append((float(gains[p]) - entropy, int(a[p]), int(b[p])))
     losses = [_removal_loss(problem, rows) for rows in members]
     candidates += [(float(fits[k] - scores[k]) - loss, k, -1) for k, loss in enumerate(losses)]
     candidates.sort(reverse=True)
-    return [Merge(gain, _without(expected, k, other)) for gain, k, other in candidates if gain > 0]
+    return [
+        Merge(gain, _without(expected, k, other), (k,) if other < 0 else (k, other))
+        for gain, k, other in candidates[:most]
+        if gain > 0
+    ]
 
 
 def _score_clusters(
@@ -107,12 +115,11 @@ def _entropy(problem: TableProblem, one: Members, other: Members) -> float:
 
 def _removal_loss(problem: TableProblem, members: Members) -> float:
     """Estimate the loss of log-likelihood without a cluster."""
-    rows, probabilities = members
-    rest = np.maximum(1.0 - probabilities.astype(np.float64), 1e-7)
+    rows, probabilities, log_others = members
     weights = _weights(problem, rows)
     fraction = float(np.dot(probabilities, weights)) / max(problem.weight, 1e-300)
     regained = -problem.weight * np.log(max(1.0 - fraction, 1e-7))  # by the others' larger weights
-    return float(np.dot(-np.log(rest), weights) - regained)
+    return float(np.dot(-log_others.astype(np.float64), weights) - regained)
 
 
 def _weights(problem: TableProblem, rows: NDArray[np.int32]) -> NDArray[np.float64]:

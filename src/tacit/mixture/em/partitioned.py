@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from tacit.mixture.em.iterations import EMOptions, Parameters, Problem, Run, TableProblem, em_steps
-from tacit.mixture.em.starts import nearest_seeds, sample_size
+from tacit.mixture.em.iterations import EMOptions, Parameters, Problem, Run, TableProblem
+from tacit.mixture.em.starts import (
+    draw_seed,
+    hash_numbers,
+    kinds_of_starts,
+    nearest_seeds,
+    sample_size,
+    soften,
+)
 from tacit.mixture.lockstep import run_in_lockstep
-from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, hash_records, take_by_rank
+from tacit.mixture.partitions import SAME_SCHEMA, SchemaAdapter, take_by_rank
 from tacit.statistic import Statistic
 
 if TYPE_CHECKING:
@@ -65,12 +72,14 @@ class ExpectAll(_Sums):
 class RandomClusters(_Sums):
     """Counts of clusters that records are drawn into, for several starts.
 
-    Which one depends on the seed and on the number of the record, not on its partition.
+    Which one depends on the seed and on the rank of the record among those with a weight above 0,
+    not on its partition.
     """
 
-    seeds: NDArray[np.uint64]
+    seeds: list[np.uint64]
     n_clusters: int
     n_values: int
+    first_ranks: dict[int, int]  # of each partition
     adapter: SchemaAdapter = SAME_SCHEMA
 
     @property
@@ -82,8 +91,17 @@ class RandomClusters(_Sums):
         """Count the records of a partition."""
         table = self.adapter.read(partition.records)
         problem = TableProblem(table, _NO_PRIOR, partition.n_jobs)
-        draws = (hash_records(partition, seed) % np.uint64(self.n_clusters) for seed in self.seeds)
-        return [problem.count_clusters(k.astype(np.int64), self.n_clusters) for k in draws]
+        possible = (
+            np.ones(table.n_records, np.bool_) if table.weights is None else table.weights > 0
+        )
+        ranks = self.first_ranks[partition.index] + np.arange(np.count_nonzero(possible))
+        clusters = np.full(table.n_records, -1, np.int64)
+        counts = []
+        for seed in self.seeds:
+            draws = hash_numbers(ranks.astype(np.uint64), seed) % np.uint64(self.n_clusters)
+            clusters[possible] = draws.astype(np.int64)
+            counts.append(problem.count_clusters(clusters, self.n_clusters))
+        return counts
 
 
 @dataclass(frozen=True)
@@ -113,6 +131,10 @@ class PartitionedProblem(Problem):
         """Return the same in double precision."""
         return replace(self, single=False)
 
+    def with_prior(self, prior: Prior) -> PartitionedProblem:
+        """Return the same records with another prior."""
+        return replace(self, prior=prior)
+
     def expect(self, parameters: Parameters) -> ExpectedCounts:
         """Return the expected counts of all records (the E-step): one pass over partitions."""
         return self.expect_all([parameters])[0]
@@ -123,7 +145,7 @@ class PartitionedProblem(Problem):
 
     def follow(self, starts: Iterable[ExpectedCounts], options: EMOptions) -> Iterator[Run]:
         """Run EM from several starts, all of them in the same passes."""
-        runs = [em_steps(self.maximise, start, options) for start in starts]
+        runs = [self.steps(start, options) for start in starts]
         return iter(run_in_lockstep(runs, self.expect_all))
 
     def starts(
@@ -131,28 +153,49 @@ class PartitionedProblem(Problem):
     ) -> list[ExpectedCounts]:
         """Return the expected counts of several first guesses.
 
-        They take one pass, and one more where some weights are 0. Seeds are those
-        that the same generator draws in a Table of all records; a random cluster is another one
-        than there.
+        They are those that the same generator draws in a Table of all records. Those of each kind
+        take one pass, and seeds one more where some weights are 0.
         """
-        if init == "random":
-            seeds = rng.integers(0, 2**64, n_init, np.uint64)
-            statistic = RandomClusters(seeds, n_clusters, self.schema.n_values, self.adapter)
-            return self._reduce(statistic, "starts: partitions")
         assert self.summary is not None
         n = self.summary.n_positive
         size = sample_size(n, n_clusters)
-        samples, generators = [], []
-        for _ in range(n_init):
+        samples, generators, seeds = [], [], []
+        kinds = kinds_of_starts(init, n_init)
+        for kind in kinds:
+            if kind == "random":
+                seeds.append(draw_seed(rng))
+                continue
             samples.append(np.sort(rng.choice(n, size, replace=False)))
             generators.append(deepcopy(rng))
             rng.random(n_clusters)  # as many as seeds take
+        starts = {
+            "random": iter(self._random_starts(seeds, n_clusters)),
+            "seeds": iter(self._seed_starts(samples, generators, n_clusters)),
+        }
+        return [next(starts[kind]) for kind in kinds]
+
+    def _random_starts(self, seeds: list[np.uint64], n_clusters: int) -> list[ExpectedCounts]:
+        if not seeds:
+            return []
+        assert self.summary is not None
+        first = self.summary.first_ranks
+        statistic = RandomClusters(seeds, n_clusters, self.schema.n_values, first, self.adapter)
+        return self._reduce(statistic, "starts: partitions")
+
+    def _seed_starts(
+        self,
+        samples: list[NDArray[np.int64]],
+        generators: list[np.random.Generator],
+        n_clusters: int,
+    ) -> list[ExpectedCounts]:
+        if not samples:
+            return []
         table, rows_of = self._take(samples)
         starts = []
         for rows, generator in zip(rows_of, generators, strict=True):
             problem = TableProblem(table.take(rows), self.prior)
-            clusters = nearest_seeds(problem, np.arange(size), n_clusters, generator)
-            starts.append(problem.count_clusters(clusters, n_clusters))
+            clusters = nearest_seeds(problem, np.arange(len(rows)), n_clusters, generator)
+            starts.append(soften(problem.count_clusters(clusters, n_clusters)))
         return starts
 
     def _take(self, samples: list[NDArray[np.int64]]) -> tuple[Table, list[NDArray[np.int64]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from tacit.counts import OneWay
     from tacit.schema import Schema
 
-__all__ = ["Prior", "check_choices", "check_strength", "make_prior"]
+__all__ = ["FIRST_STRENGTH", "Prior", "check_choices", "check_strength", "make_prior"]
+
+# Where the search for a strength begins, in records. A weaker prior lets EM fit noise in wide
+# tables before the strength is known; the evidence moves it from here to wherever it belongs.
+FIRST_STRENGTH = 10.0
 
 
 @dataclass(frozen=True)
@@ -30,11 +34,15 @@ class Prior:
     # stored and defaults: the same, of stored values by value id and of each column's default
     stored: NDArray[np.float64]
     defaults: NDArray[np.float64]
+    adaptive: bool = False  # whether the evidence is to say how strong it is
 
     @classmethod
-    def of(cls, schema: Schema, clusters: float, cells: NDArray[np.float64]) -> Prior:
+    def of(
+        cls, schema: Schema, clusters: float, cells: NDArray[np.float64], *, adaptive: bool = False
+    ) -> Prior:
         """Make the prior of one pseudo-count for each value."""
-        return cls(clusters, cells, cells[schema.value_cells], cells[schema.default_cells])
+        stored, defaults = cells[schema.value_cells], cells[schema.default_cells]
+        return cls(clusters, cells, stored, defaults, adaptive)
 
     @property
     def counted(self) -> NDArray[np.bool_]:
@@ -46,16 +54,32 @@ class Prior:
         sums: NDArray[np.float64] = np.add.reduceat(np.maximum(self.cells, 0), schema.cells[:-1])
         return sums
 
+    def strength(self, schema: Schema) -> float:
+        """Return how many records the prior of a column is worth."""
+        return float(self.column_sums(schema).max())
+
+    def with_strength(self, schema: Schema, strength: float) -> Prior:
+        """Return the prior with the same means, worth so many records; that of clusters stays."""
+        factor = strength / max(self.strength(schema), 1e-300)
+        cells = np.where(self.counted, self.cells * factor, -1.0)
+        return Prior.of(schema, self.clusters, cells, adaptive=self.adaptive)
+
+    def fixed(self) -> Prior:
+        """Return the prior as strong as it is."""
+        return replace(self, adaptive=False) if self.adaptive else self
+
     def n_parameters(self, schema: Schema, n_clusters: int) -> int:
         """Return the number of free parameters of a mixture of so many clusters."""
         values = np.add.reduceat(self.counted.astype(np.int64), schema.cells[:-1])
         return n_clusters - 1 + n_clusters * int(np.maximum(values - 1, 0).sum())
 
 
-def check_strength(prior: Any) -> float:
-    """Check the strength of a prior, in records."""
+def check_strength(prior: Any) -> float | None:
+    """Check the strength of a prior, in records; return None for "auto"."""
+    if isinstance(prior, str) and prior == "auto":
+        return None
     if isinstance(prior, bool) or not isinstance(prior, Real) or not 0 <= float(prior) < np.inf:
-        raise InputError(f"prior must be a finite number of at least 0, got {prior!r}")
+        raise InputError(f'prior must be "auto" or a finite number of at least 0, got {prior!r}')
     return float(prior)
 
 
@@ -71,14 +95,16 @@ def check_choices(mean: Any, missing: Any) -> None:
 
 def make_prior(
     singles: OneWay,
-    strength: float,
+    strength: float | None,
     mean: Literal["marginals", "uniform"],
     missing: Literal["state", "ignore"],
 ) -> Prior:
     """Spread a number of records, `strength`, over the values of each column and over clusters.
 
     They are spread as the values of all records are, or evenly. A missing value is a value like
-    others, or is ignored.
+    others, or is ignored. A strength of None is still to be found: then each cluster has one
+    pseudo-count (all mixing weights are equally likely), however strong the prior of columns
+    becomes.
     """
     schema = singles.schema
     check_choices(mean, missing)
@@ -96,4 +122,7 @@ def make_prior(
         sums = np.add.reduceat(counts, begin)
         sums[sums == 0] = 1  # nothing but missing values, which are ignored
         spread = counts / np.repeat(sums, schema.arities)
-    return Prior.of(schema, strength, np.where(counted, strength * spread, -1.0))
+    adaptive = strength is None
+    clusters, records = (1.0, FIRST_STRENGTH) if strength is None else (strength, strength)
+    cells = np.where(counted, records * spread, -1.0)
+    return Prior.of(schema, clusters, cells, adaptive=adaptive)

@@ -38,8 +38,8 @@ def score_run(problem: Problem, run: Run) -> Scores:
 
     Let D' be the records with clusters filled in, fractionally, as the mixture expects them. Then
     after Cheeseman and Stutz log p(D) ≈ log p(D') − log p(D' | θ) + log p(D | θ), where p(D') has
-    a closed form for Dirichlet priors: exact for one cluster, never too much for several, and too
-    little by log K! (there are K! ways to name clusters) where they differ. ICL is BIC with
+    a closed form for Dirichlet priors: exact for one cluster. For several it is too little by
+    log K! where they differ (there are K! ways to name clusters), which is added. ICL is BIC with
     log p(D' | θ), which falls short of the log-likelihood by the entropy of what cluster each
     record belongs to.
     """
@@ -67,6 +67,7 @@ def score_run(problem: Problem, run: Run) -> Scores:
             + _log_sums(sums, prior.column_sums(schema))
             - completed
             + expected.log_likelihood
+            + float(gammaln(expected.n_clusters + 1))
         )
     return Scores(
         expected.n_clusters,

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Members", "Split", "find_members", "split_cluster"]
 
-# Records, and the probability that each belongs to the cluster.
-Members: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32]]
+# Records, the probability that each belongs to the cluster, and the logarithm of the probability
+# that it belongs to any other.
+Members: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]
 
 _MIN_PROBABILITY = 1e-2  # records that belong to a cluster with less are not split with it
 _CHUNK = 2**20  # responsibilities that are held at once
@@ -54,14 +55,23 @@ def find_members(problem: TableProblem, parameters: Parameters) -> list[Members]
     for first in range(0, n, step):
         chosen = np.arange(first, min(first + step, n))
         posterior = replace(problem, chosen=chosen).posterior(parameters)[0]
+        others = _log_others(posterior)
         for k in range(n_clusters):
             rows = np.flatnonzero(posterior[:, k] > _MIN_PROBABILITY)
             probabilities = posterior[rows, k].astype(np.float32)
-            chunks[k].append(((rows + first).astype(np.int32), probabilities))
+            chunks[k].append(((rows + first).astype(np.int32), probabilities, others[rows, k]))
     return [
-        (np.concatenate([rows for rows, _ in parts]), np.concatenate([p for _, p in parts]))
-        for parts in chunks
+        (np.concatenate(rows), np.concatenate(probabilities), np.concatenate(others))
+        for rows, probabilities, others in (zip(*parts, strict=True) for parts in chunks)
     ]
+
+
+def _log_others(posterior: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Return log Σ of the other clusters' probabilities, however small: 1 - p would round to 0."""
+    others = np.zeros_like(posterior)
+    others[:, 1:] = np.cumsum(posterior[:, :-1], axis=1)
+    others[:, :-1] += np.cumsum(posterior[:, :0:-1], axis=1)[:, ::-1]
+    return np.log(np.maximum(others, 1e-300)).astype(np.float32)
 
 
 def split_cluster(
@@ -77,7 +87,7 @@ def split_cluster(
     The log-likelihood of all records then rises by as much, at least, as that of the members, but
     for those of negligible probability. Return None where all members are the same.
     """
-    rows, probabilities = members
+    rows, probabilities, _ = members
     weights = np.zeros(problem.records.n_records)
     given = problem.record_weights
     weights[rows] = probabilities if given is None else probabilities * given[rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,8 @@ from tacit.counts.records import gather_values
 from tacit.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from tacit.counts import StoredRecords
@@ -19,17 +22,41 @@ if TYPE_CHECKING:
     from tacit.mixture.em.iterations import TableProblem
 
 __all__ = [
+    "INITS",
     "check_enough",
+    "count_weighty",
     "distances",
     "distinct_records",
+    "draw_seed",
+    "draw_starts",
+    "hash_numbers",
     "indicators",
+    "kinds_of_starts",
     "make_start",
     "nearest_seeds",
     "sample_size",
+    "soften",
 ]
 
 _LOG = logging.getLogger("tacit")
+INITS = ("both", "seeds", "random")
 _SAMPLE = 20_000  # records that seeds are drawn from, at most
+_SOFTNESS = 0.5  # fraction of each cluster that starts as all records are
+
+
+def kinds_of_starts(init: str, n_init: int) -> list[str]:
+    """Return how each of several starts is made: "both" takes turns, seeds first."""
+    if init not in INITS:
+        raise InputError(f"init must be one of {', '.join(map(repr, INITS))}, got {init!r}")
+    return [("seeds", "random")[i % 2] if init == "both" else init for i in range(n_init)]
+
+
+def draw_starts(
+    problem: TableProblem, n_clusters: int, n_init: int, init: str, rng: np.random.Generator
+) -> Iterator[ExpectedCounts]:
+    """Yield several first guesses."""
+    for kind in kinds_of_starts(init, n_init):
+        yield make_start(problem, n_clusters, kind, rng)
 
 
 def make_start(
@@ -38,15 +65,39 @@ def make_start(
     """Return the expected counts of a first guess.
 
     "random" lets each record belong to a cluster drawn at random. "seeds" draws records that differ
-    from each other, as k-means++ does, and lets records belong to the nearest.
+    from each other, as k-means++ does, and lets records belong to the nearest; each cluster then
+    is half of what that says, and half of what all of these records say.
     """
     if init == "random":
-        clusters = rng.integers(0, n_clusters, problem.records.n_records)
-    elif init == "seeds":
-        clusters = _near_seeds(problem, n_clusters, rng)
-    else:
-        raise InputError(f'init must be "seeds" or "random", got {init!r}')
-    return problem.count_clusters(clusters, n_clusters)
+        numbers = np.arange(problem.records.n_records, dtype=np.uint64)
+        clusters = hash_numbers(numbers, draw_seed(rng)) % np.uint64(n_clusters)
+        return problem.count_clusters(clusters.astype(np.int64), n_clusters)
+    return soften(problem.count_clusters(_near_seeds(problem, n_clusters, rng), n_clusters))
+
+
+def soften(start: ExpectedCounts) -> ExpectedCounts:
+    """Mix each cluster with all of them: no value is impossible where some record has it.
+
+    Without a prior EM could never give back a probability that starts at 0; and records that are
+    nearest to a seed by chance are not held to it.
+    """
+    fractions = start.stored.sum(axis=1, keepdims=True) / max(float(start.totals.sum()), 1e-300)
+    stored = (1 - _SOFTNESS) * start.stored + _SOFTNESS * fractions * start.totals
+    return replace(start, stored=stored)
+
+
+def draw_seed(rng: np.random.Generator) -> np.uint64:
+    """Draw what random clusters follow from."""
+    return np.uint64(rng.integers(0, 2**64, dtype=np.uint64))
+
+
+def hash_numbers(numbers: NDArray[np.uint64], seed: np.uint64) -> NDArray[np.uint64]:
+    """Return a pseudorandom number for each number and a seed: the finaliser of SplitMix64."""
+    with np.errstate(over="ignore"):
+        x: NDArray[np.uint64] = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + seed
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
 
 
 def distinct_records(records: StoredRecords, enough: int) -> set[bytes]:
@@ -58,6 +109,11 @@ def distinct_records(records: StoredRecords, enough: int) -> set[bytes]:
         if len(seen) == enough:
             break
     return seen
+
+
+def count_weighty(weights: NDArray[np.float64] | None, n_records: int) -> int:
+    """Return how many records have a weight above 0."""
+    return n_records if weights is None else int(np.count_nonzero(weights))
 
 
 def check_enough(n_clusters: int, n_records: int, distinct: int) -> None:
