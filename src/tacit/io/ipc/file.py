@@ -7,8 +7,9 @@ its batches, so that it is read at once.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
@@ -20,15 +21,14 @@ from tacit.io.ipc.lengths import check_lengths
 from tacit.io.opening import naming, on_disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tacit.io.frames.readers import ReadOptions
     from tacit.io.ipc.lengths import Batch
     from tacit.io.opening import PathLike, Version
-    from tacit.table import Table
 
-__all__ = ["IpcFile", "IpcStream", "ipc_frame", "read_ipc"]
+__all__ = ["IpcFile", "IpcStream", "open_ipc"]
 
 
 class IpcFile(ColumnarFile):
@@ -111,15 +111,8 @@ class IpcStream(RowRange):
         return options.typed(frame)
 
 
-def read_ipc(path: PathLike, **options: Any) -> Table:
-    """Read an Arrow IPC file, also known as Feather; options as for :func:`read_parquet`."""
+@contextmanager
+def open_ipc(path: PathLike) -> Iterator[IpcFile]:
+    """Open an Arrow IPC file, also known as Feather, to be read whole."""
     with naming(path), on_disk(path) as plain:
-        return IpcFile(path, plain).table(**options)
-
-
-def ipc_frame(
-    path: PathLike, *, columns: Sequence[str] | None = None, argument: str = "columns"
-) -> pl.DataFrame:
-    """Read an Arrow IPC file or some columns of it, as a frame, its numbers as they are."""
-    with naming(path), on_disk(path) as plain:
-        return IpcFile(path, plain).frame(columns, argument)
+        yield IpcFile(path, plain)

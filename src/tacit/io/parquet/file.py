@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, ClassVar
 
 from tacit.errors import FileError
 from tacit.io.columnar import ColumnarFile, GroupSize
@@ -11,15 +12,12 @@ from tacit.io.opening import naming, on_disk
 from tacit.io.parquet.footer import Footer, read_footer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
-    import polars as pl
-
     from tacit.io.opening import PathLike
-    from tacit.table import Table
 
-__all__ = ["ParquetFile", "parquet_frame", "read_parquet"]
+__all__ = ["ParquetFile", "open_parquet"]
 
 
 class ParquetFile(ColumnarFile):
@@ -50,15 +48,8 @@ class ParquetFile(ColumnarFile):
         return sizes
 
 
-def read_parquet(path: PathLike, **options: Any) -> Table:
-    """Read a Parquet file; options as for :func:`read_csv`, from `columns` on."""
+@contextmanager
+def open_parquet(path: PathLike) -> Iterator[ParquetFile]:
+    """Open a Parquet file, to be read whole."""
     with naming(path), on_disk(path) as plain:
-        return ParquetFile(path, plain, footer=False).table(**options)
-
-
-def parquet_frame(
-    path: PathLike, *, columns: Sequence[str] | None = None, argument: str = "columns"
-) -> pl.DataFrame:
-    """Read a Parquet file or some columns of it, as a frame, its numbers as they are."""
-    with naming(path), on_disk(path) as plain:
-        return ParquetFile(path, plain, footer=False).frame(columns, argument)
+        yield ParquetFile(path, plain, footer=False)
