@@ -111,7 +111,7 @@ def test_questions():
         (lambda: tree.sample(0), "n must be a whole number of at least 1"),
         (lambda: tree.sample(1, random_state="x"), "random_state"),
         (lambda: tree.score(frame.with_columns(b=pl.lit("w"))), "'b' holds String, but was numb"),
-        (lambda: tree.score(frame.with_columns(b=np.inf)), "column 'b' holds inf"),
+        (lambda: tree.score(frame.with_columns(b=np.inf)), "infinity: inf at row 0, column 'b'"),
         (lambda: tree.score(Table(CODES)), "X: there is no column 'a'"),
         (
             lambda: tree.score(Table(frame.with_columns(b=pl.lit("w")))),

@@ -62,6 +62,17 @@ def test_a_loaded_model_says_the_same(model, normalize, form, tmp_path):
     assert_same_arrays(path, tmp_path / "again.tacit")
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_classes_that_are_dates_stay_dates(model, tmp_path):
+    X, y = objects()
+    days = np.array(["2026-05-01", "2026-05-02"], "datetime64[D]")
+    model.set_params(normalize=False, group_width=None).fit(X, days[y])
+    model.save(tmp_path / "model.tacit")
+    again = tacit.load(tmp_path / "model.tacit")
+    assert again.classes_.dtype == days.dtype
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
 def test_only_fitted_models_are_saved(tmp_path):
     with pytest.raises(NotFittedError):
         SparseSVC().save(tmp_path / "model.tacit")

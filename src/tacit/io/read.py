@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import fields
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -10,21 +11,13 @@ from tacit import store
 from tacit.errors import FileError, InputError, did_you_mean
 from tacit.io.arff import read_arff
 from tacit.io.baskets import read_baskets
-from tacit.io.csv import csv_frame, read_csv
-from tacit.io.ipc import ipc_frame, read_ipc
+from tacit.io.csv import CsvOptions, open_csv
+from tacit.io.ipc import open_ipc
 from tacit.io.long import LONG_OPTIONS, long_options, read_long
 from tacit.io.msweb import read_msweb
 from tacit.io.opening import uncompressed_name
-from tacit.io.parquet import parquet_frame, read_parquet
-from tacit.io.sources import (
-    excel_frame,
-    is_database,
-    ndjson_frame,
-    read_excel,
-    read_ndjson,
-    read_sql,
-    sql_frame,
-)
+from tacit.io.parquet import open_parquet
+from tacit.io.sources import is_database, open_excel, open_ndjson, open_sql
 from tacit.io.svmlight import read_svmlight
 from tacit.io.tabular import TabularFile
 from tacit.table import Table
@@ -36,24 +29,29 @@ if TYPE_CHECKING:
 
     from tacit.io.opening import PathLike
 
-__all__ = ["FORMAT_OPTIONS", "file_kind"]
+__all__ = ["FORMAT_OPTIONS", "TEXT_OPTIONS", "file_kind"]
 __all__ += ["read", "read_frame", "read_names", "read_what"]
 
-_READERS: dict[str, Callable[..., Any]] = {
-    "csv": read_csv,
-    "tsv": read_csv,
-    "data": read_csv,
-    "parquet": read_parquet,
-    "ipc": read_ipc,
-    "ndjson": read_ndjson,
-    "excel": read_excel,
-    "sql": read_sql,
+# How files of columns are opened, and the options of that; what is open makes a table or a frame.
+TEXT_OPTIONS = tuple(field.name for field in fields(CsvOptions))
+_COLUMNS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "csv": (open_csv, TEXT_OPTIONS),
+    "tsv": (open_csv, TEXT_OPTIONS),
+    "data": (open_csv, TEXT_OPTIONS),
+    "parquet": (open_parquet, ()),
+    "ipc": (open_ipc, ()),
+    "ndjson": (open_ndjson, ()),
+    "excel": (open_excel, ("sheet",)),
+    "sql": (open_sql, ("query",)),
+}
+_READERS: dict[str, Callable[..., Any]] = {  # of other files
     "svmlight": read_svmlight,
     "arff": read_arff,
     "baskets": read_baskets,
     "msweb": read_msweb,
     "tacit": store.load,
 }
+_KINDS = (*_COLUMNS, *_READERS)
 _SUFFIXES = {
     "pq": "parquet", "arrow": "ipc", "feather": "ipc", "svm": "svmlight", "libsvm": "svmlight",
     "dat": "baskets", "basket": "baskets", "jsonl": "ndjson", "xlsx": "excel", "test": "data",
@@ -123,22 +121,16 @@ def read(
     return loaded
 
 
-def _options_of(reader: Callable[..., Any]) -> set[str]:
-    """Return the names of the options that a reader takes."""
-    described = TabularFile.table if reader in (read_parquet, read_ipc) else reader
-    return set(inspect.signature(described).parameters) - {"path", "self", "verify"}
+def _options_of(function: Callable[..., Any]) -> set[str]:
+    """Return the names of the options that a function takes."""
+    return set(inspect.signature(function).parameters) - {"path", "self", "verify"}
 
 
-_FRAMES: dict[str, Callable[..., pl.DataFrame]] = {
-    "csv": csv_frame,
-    "tsv": csv_frame,
-    "data": csv_frame,
-    "parquet": parquet_frame,
-    "ipc": ipc_frame,
-    "ndjson": ndjson_frame,
-    "excel": excel_frame,
-    "sql": sql_frame,
-}
+def _open(path: PathLike, kind: str, options: dict[str, Any]) -> Any:
+    """Open a file of columns; the options that this takes are taken out of the others."""
+    opener, about = _COLUMNS[kind]
+    said = {name: options.pop(name) for name in about if name in options}
+    return opener(path, **{**FORMAT_OPTIONS.get(kind, {}), **said})
 
 
 def read_frame(
@@ -153,28 +145,30 @@ def read_frame(
     files, columns.
     """
     kind = file_kind(path, format)
-    if kind not in _FRAMES:
+    if kind not in _COLUMNS:
         return None
     return _read_columns(path, kind, options)
 
 
 def _read_columns(path: PathLike, kind: str, options: dict[str, Any]) -> pl.DataFrame:
     """Read a file of columns as a frame."""
-    reader = _FRAMES[kind]
+    allowed = {*_COLUMNS[kind][1], "columns", "argument"}
     for option in options:
-        if option not in _options_of(reader):
-            hint = did_you_mean(option, sorted(_options_of(reader)))
+        if option not in allowed:
+            hint = did_you_mean(option, sorted(allowed))
             raise InputError(f"{option} is no option of {kind} files{hint}")
-    return reader(path, **{**FORMAT_OPTIONS.get(kind, {}), **options})
+    with _open(path, kind, options) as file:
+        frame: pl.DataFrame = file.frame(**options)
+        return frame
 
 
 def _read_log(path: PathLike, kind: str, long: Any, options: dict[str, Any]) -> Table:
     """Read a log into a Table."""
-    if kind not in _FRAMES:
+    if kind not in _COLUMNS:
         raise InputError(f"long: {kind} files have no columns of records and items")
     n_jobs = options.pop("n_jobs", -1)
     about = {name: options.pop(name) for name in LONG_OPTIONS if name in options}
-    allowed = _options_of(_FRAMES[kind]) - {"columns", "argument"}
+    allowed = _COLUMNS[kind][1]
     for option in options:
         if option not in allowed:
             known = ", ".join(sorted({*allowed, *LONG_OPTIONS}))
@@ -189,9 +183,9 @@ def _read_log(path: PathLike, kind: str, long: Any, options: dict[str, Any]) -> 
 def read_names(path: PathLike, columns: list[str], argument: str) -> pl.DataFrame:
     """Read the columns of a file that has the names of items."""
     kind = file_kind(path, None)
-    if kind not in _FRAMES:
+    if kind not in _COLUMNS:
         raise InputError(f"{argument}: {path} is no file of columns")
-    return _FRAMES[kind](path, **FORMAT_OPTIONS.get(kind, {}), columns=columns, argument=argument)
+    return _read_columns(path, kind, {"columns": columns, "argument": argument})
 
 
 def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> Any:  # noqa: A002
@@ -200,17 +194,21 @@ def read_what(path: PathLike, *, format: str | None = None, **options: Any) -> A
     long = options.pop("long", None)
     if long is not None:
         return _read_log(path, kind, long, options)
-    reader = _READERS[kind]
-    given = {**FORMAT_OPTIONS.get(kind, {}), **options}
-    allowed = _options_of(reader)
+    if kind in _COLUMNS:
+        allowed = _options_of(TabularFile.table) | set(_COLUMNS[kind][1])
+    else:
+        allowed = _options_of(_READERS[kind])
     if "n_jobs" not in allowed:  # says nothing about the result, so it may be said of any file
-        given.pop("n_jobs", None)
-    for option in given:
+        options.pop("n_jobs", None)
+    for option in options:
         if option not in allowed:
             known = ", ".join(sorted(allowed)) or "none"
             hint = did_you_mean(option, sorted(allowed))
             raise InputError(f"{option} is no option of {kind} files; there are: {known}{hint}")
-    return reader(path, **given)
+    if kind not in _COLUMNS:
+        return _READERS[kind](path, **options)
+    with _open(path, kind, options) as file:
+        return file.table(**options)
 
 
 def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
@@ -219,14 +217,14 @@ def file_kind(path: PathLike, format: str | None) -> str:  # noqa: A002
         return "sql"
     if format is not None:
         kind = _SUFFIXES.get(format, format)
-        if kind not in _READERS:
-            hint = did_you_mean(format, (*_READERS, *_SUFFIXES))
-            raise InputError(f"format must be one of {', '.join(_READERS)}; got {format!r}{hint}")
+        if kind not in _KINDS:
+            hint = did_you_mean(format, (*_KINDS, *_SUFFIXES))
+            raise InputError(f"format must be one of {', '.join(_KINDS)}; got {format!r}{hint}")
         return kind
     suffix = PurePath(uncompressed_name(path)).suffix.lower().removeprefix(".")
     kind = _SUFFIXES.get(suffix, suffix)
-    if kind not in _READERS or suffix in _NO_SUFFIX:
-        endings = (name for name in (*_READERS, *_SUFFIXES) if name not in _NO_SUFFIX)
+    if kind not in _KINDS or suffix in _NO_SUFFIX:
+        endings = (name for name in (*_KINDS, *_SUFFIXES) if name not in _NO_SUFFIX)
         known = ", ".join(f".{name}" for name in endings)
         raise FileError(
             path,

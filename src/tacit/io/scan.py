@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -23,7 +22,7 @@ from tacit.io.listing import (
 )
 from tacit.io.long import LONG_OPTIONS, long_options
 from tacit.io.parquet import ParquetFile
-from tacit.io.read import FORMAT_OPTIONS, read_names
+from tacit.io.read import FORMAT_OPTIONS, TEXT_OPTIONS, read_names
 from tacit.io.tables import TableFile, TableFiles, is_folder, open_folder
 from tacit.io.tabular import choose_columns
 from tacit.machine import check_int, parse_bytes
@@ -41,7 +40,6 @@ __all__ = ["scan"]
 
 _TARGET = 1 << 27  # bytes that loading a partition takes, about
 _LIMIT_PARTITIONS = 8  # that are to fit into a memory limit at least
-_TEXT = tuple(field.name for field in fields(CsvOptions))
 
 
 def scan(
@@ -224,7 +222,7 @@ def _refuse(options: Mapping[str, Any], what: str) -> None:
 def _text_options(kind: str, options: Mapping[str, Any]) -> CsvOptions:
     """Return all options of text."""
     for name in options:
-        if name not in _TEXT:
-            known, hint = ", ".join(_TEXT), did_you_mean(name, _TEXT)
+        if name not in TEXT_OPTIONS:
+            known, hint = ", ".join(TEXT_OPTIONS), did_you_mean(name, TEXT_OPTIONS)
             raise InputError(f"{name} is no option of {kind} files; there are: {known}{hint}")
     return CsvOptions(**{**FORMAT_OPTIONS.get(kind, {}), **options})

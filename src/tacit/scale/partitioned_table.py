@@ -61,6 +61,13 @@ class Metadata:
     n_stored: int
     weighted: bool
 
+    def read_by(self, passes: PassRunner, schema: Schema, reader: Any, sources: Any) -> Metadata:
+        """Return those of the same records under another schema: stored values are counted."""
+        partitions = Partitions(sources, reader, self.partitions.firsts)
+        total = passes.reduce(partitions, StoredCount(), "partitions")
+        assert total is not None
+        return replace(self, schema=schema, partitions=partitions, n_stored=total[0])
+
 
 class PassRunner:
     """Runs passes for a table: chooses who computes, shows progress and adds up what it costs."""
@@ -427,12 +434,8 @@ class PartitionedTable(Records):
 
         def find(passes: PassRunner) -> Metadata:
             old = metadata.partitions
-            reader, sources = old.reader.select(old.sources, metadata.schema, chosen)
-            partitions = Partitions(sources, reader, old.firsts)
-            total = passes.reduce(partitions, StoredCount(), "partitions")
-            assert total is not None
-            schema = metadata.schema.select(chosen)
-            return replace(metadata, schema=schema, partitions=partitions, n_stored=total[0])
+            read = old.reader.select(old.sources, metadata.schema, chosen)
+            return metadata.read_by(passes, metadata.schema.select(chosen), *read)
 
         return PartitionedTable(find, self._passes, f"{len(chosen)} columns of {self._origin}")
 
@@ -444,11 +447,9 @@ class PartitionedTable(Records):
 
         def find(passes: PassRunner) -> Metadata:
             old = metadata.partitions
-            reader, sources = old.reader.conform(old.sources, schema, unseen)
-            partitions = Partitions(sources, reader, old.firsts)
-            total = passes.reduce(partitions, StoredCount(), "partitions")
-            assert total is not None
-            return replace(metadata, schema=schema, partitions=partitions, n_stored=total[0])
+            return metadata.read_by(
+                passes, schema, *old.reader.conform(old.sources, schema, unseen)
+            )
 
         return type(self)(find, self._passes, self._origin)
 

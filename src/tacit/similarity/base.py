@@ -32,7 +32,7 @@ from tacit.similarity.projection.centred import column_ranges, scale_columns
 from tacit.similarity.sparse_computation import SparseComputation
 from tacit.table.input_spec import note_names
 from tacit.table.inputs import Inputs
-from tacit.table.targets import read_classes, read_target
+from tacit.table.targets import pack_classes, read_classes, read_target, unpack_classes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -276,7 +276,7 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         """
         sc = self.computation_
         facts, arrays = self._learned_state()
-        facts = files.computation_facts(sc) | files.write_classes(self.classes_) | facts
+        facts = files.computation_facts(sc) | pack_classes(self.classes_) | facts
         if self._scales is not None:
             arrays["scales"] = self._scales
         return files.computation_arrays(sc) | arrays | files.settings(self, facts)
@@ -290,7 +290,7 @@ class SimilarityClassifier(ClassifierMixin, Estimator):  # type: ignore[misc]
         model.computation_ = sc = model._computation()
         files.read_computation(sc, facts, state)
         files.read_names(model, facts, sc.encoder_)
-        model.classes_ = files.read_classes(facts)
+        model.classes_ = unpack_classes(facts)
         width, n = len(sc.encoder_.names), len(state["coords"])
         model._scales = files.read_floats(state, "scales", (width,)) if "scales" in state else None
         coords = files.read_floats(state, "coords", (n, sc.grid_.n_dimensions))

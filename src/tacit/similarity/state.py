@@ -10,12 +10,11 @@ from scipy import sparse
 from tacit import store
 from tacit.errors import InputError
 from tacit.parameters import plain_parameters, rename_parameters
-from tacit.schema import Labels, Schema
 from tacit.similarity.csr import csr_arrays
 from tacit.similarity.grid.grid import Grid
 from tacit.table.input_spec import note_names
 from tacit.table.one_hot import OneHot
-from tacit.table.schema_json import pack_schema, unpack_schema, write_json
+from tacit.table.schema_json import write_json
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +25,6 @@ __all__ = [
     "computation_arrays",
     "computation_facts",
     "numbers_arrays",
-    "read_classes",
     "read_codes",
     "read_computation",
     "read_floats",
@@ -34,7 +32,6 @@ __all__ = [
     "read_numbers",
     "read_settings",
     "settings",
-    "write_classes",
 ]
 
 _FOR_FIT = ("random_state", "class_weight", "resolution")  # predictions do not depend on them
@@ -121,26 +118,6 @@ def read_computation(sc: Any, facts: dict[str, Any], state: store.State) -> None
 
 
 # Classes and objects
-
-
-def write_classes(classes: NDArray[Any]) -> dict[str, Any]:
-    """Return classes as JSON can hold them."""
-    return {
-        "classes": pack_schema(Schema(["y"], [Labels(classes.tolist(), "String")], [0])),
-        "class_type": classes.dtype.str if classes.dtype.kind in "biuf" else None,
-    }
-
-
-def read_classes(facts: dict[str, Any]) -> NDArray[Any]:
-    """Return the classes that :func:`write_classes` wrote."""
-    items, dtype = unpack_schema(facts["classes"]).labels[0].items, facts["class_type"]
-    if dtype is None:
-        texts = all(isinstance(item, str) for item in items)
-        return np.array(items, None if texts else object)
-    kind = np.dtype(str(dtype))
-    if kind.kind not in "biuf":
-        raise InputError(f"its classes are of the type {dtype!r}")
-    return np.array(items, kind)
 
 
 def read_codes(state: store.State, n: int, n_classes: int) -> NDArray[np.int32]:

@@ -11,6 +11,7 @@ import polars as pl
 from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.table.containers import array_columns, is_sparse
+from tacit.table.gateway import refuse_numbers
 from tacit.table.table import Table
 
 if TYPE_CHECKING:
@@ -54,11 +55,7 @@ def check_finite(X: NDArray[Any], *, missing: bool = False) -> NDArray[Any]:
     if X.dtype.kind != "f":
         return X
     X = X.astype(np.float64, copy=False)
-    wrong = np.isinf(X) if missing else ~np.isfinite(X)
-    if wrong.any():
-        row, column = np.unravel_index(int(np.argmax(wrong)), X.shape)
-        value = X[row, column]
-        raise InputError(f"X contains NaN or inf: {value} at row {row}, column {column}")
+    refuse_numbers(X, missing=missing)
     return X
 
 

@@ -10,6 +10,8 @@ from tacit import _core
 from tacit.errors import InputError, refuse_partitions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from tacit.counts import Subset
@@ -28,6 +30,7 @@ __all__ = [
     "check_stored",
     "check_target",
     "check_weights",
+    "refuse_numbers",
     "value_type",
 ]
 
@@ -212,6 +215,26 @@ def check_records(records: Any, n_records: int) -> Subset:
         wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
         raise InputError(f"records: {wrong} is not in [0, {n_records})")
     return np.ascontiguousarray(numbers)
+
+
+def refuse_numbers(
+    numbers: NDArray[np.floating[Any]],
+    names: Sequence[str] | None = None,
+    *,
+    missing: bool = False,
+) -> None:
+    """Refuse numbers of X that are infinite or, unless NaN stands for what is `missing`, NaN.
+
+    Columns of arrays have no names; numbers of one dimension are those of the only column.
+    """
+    wrong = np.isinf(numbers) if missing else ~np.isfinite(numbers)
+    if not wrong.any():
+        return
+    row, column = np.unravel_index(int(wrong.argmax()), (len(wrong), wrong[0].size))
+    named = int(column) if names is None else repr(names[int(column)])
+    what = "infinity" if missing else "NaN or inf"
+    value = numbers[row].flat[column]
+    raise InputError(f"X contains {what}: {value} at row {row}, column {named}")
 
 
 def check_missing(missing: Any) -> None:

@@ -13,6 +13,7 @@ from tacit.table.arrays import array_frame
 from tacit.table.containers import is_sparse
 from tacit.table.cuts import find_cuts
 from tacit.table.discretise import FEW
+from tacit.table.gateway import refuse_numbers
 from tacit.table.input_spec import InputSpec, Numbers
 from tacit.table.inputs import Inputs
 from tacit.table.table import Table
@@ -101,17 +102,17 @@ def read_mixed(
             if not data.schema.labels[position].is_numeric:
                 raise InputError(f"X is discrete, but column {name!r} was numbers in fit")
         numbers = _label_matrix(data, np.array(positions))
+    elif rest is None and not isinstance(data, pl.DataFrame) and data.dtype.kind == "f":
+        numbers = np.asarray(data)
     else:
         if not isinstance(data, pl.DataFrame):
-            if rest is None and data.dtype.kind == "f":
-                return _finite(np.asarray(data), held), None
             data = array_frame(data, spec.names, missing=True)
         for name in held:
             dtype = data.schema[name]
             if not (dtype.is_numeric() or dtype in (pl.Null, pl.Boolean)):
                 raise InputError(f"X: column {name!r} holds {dtype}, but was numbers in fit")
         numbers = _matrix(data, spec.numeric)
-    _finite(numbers, held)
+    refuse_numbers(numbers, held, missing=True)
     if rest is None:
         return numbers, None
     others = data if isinstance(data, Table) else data.select(rest.names)
@@ -161,12 +162,3 @@ def _refuse_nan(frame: pl.DataFrame) -> None:
         if series.dtype.is_float() and series.is_nan().any():
             record = int(series.is_nan().arg_max() or 0)
             raise InputError(f"X contains NaN: column {series.name!r} at record {record}")
-
-
-def _finite(numbers: NDArray[Any], names: list[str]) -> NDArray[Any]:
-    wrong = np.isinf(numbers)
-    if wrong.any():
-        row, column = np.unravel_index(int(np.argmax(wrong)), numbers.shape)
-        value = numbers[row, column]
-        raise InputError(f"X: column {names[int(column)]!r} holds {value} (inf) at record {row}")
-    return numbers

@@ -18,7 +18,7 @@ from tacit.errors import InputError
 from tacit.schema import Labels
 from tacit.schema.types import is_temporal, label_series, parse_type
 from tacit.table.containers import is_sparse
-from tacit.table.gateway import check_size
+from tacit.table.gateway import check_size, refuse_numbers
 from tacit.table.input_spec import Numbers
 from tacit.table.matrices import sorted_columns
 
@@ -91,12 +91,7 @@ def matrix_columns(given: Any) -> NumberColumns:
     if is_sparse(given):
         return _sparse_columns(given)
     values = np.ascontiguousarray(given.T, dtype=np.float64)
-    infinite = np.isinf(values)
-    if infinite.any():
-        column, row = np.unravel_index(int(infinite.argmax()), values.shape)
-        raise InputError(
-            f"X contains infinity: {values[column, row]} at row {row}, column {column}"
-        )
+    refuse_numbers(values.T, missing=True)
     return _all_listed(values)
 
 
@@ -168,10 +163,7 @@ def series_numbers(series: pl.Series, domain: Domain, name: str) -> NDArray[np.f
     if not (held.is_numeric() or held == pl.Boolean):
         raise InputError(f"X: column {name!r} holds {held}, but in fit numbers")
     numbers = series.cast(pl.Float64).to_numpy()
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        row = int(infinite.argmax())
-        raise InputError(f"X contains infinity: {numbers[row]} at row {row}, column {name!r}")
+    refuse_numbers(numbers, [name], missing=True)
     return numbers
 
 

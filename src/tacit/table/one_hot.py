@@ -20,6 +20,7 @@ from tacit.errors import InputError
 from tacit.machine import check_fits
 from tacit.schema import Labels
 from tacit.table.containers import is_sparse
+from tacit.table.gateway import refuse_numbers
 from tacit.table.input_spec import InputSpec, Numbers
 from tacit.table.inputs import Inputs
 from tacit.table.matrices import sparse_numbers
@@ -358,19 +359,14 @@ def _in_form(numbers: Any, encoding: OneHot) -> Any:
 def _array(given: Any) -> Any:
     """Return an array of finite numbers, or a sound CSR array."""
     kept = given.dtype if given.dtype in (np.float32, np.float64) else np.float64
+    if not is_sparse(given):
+        numbers = np.ascontiguousarray(given, dtype=kept)
+        refuse_numbers(numbers)
+        return numbers
     try:
-        if not is_sparse(given):
-            numbers = np.ascontiguousarray(given, dtype=kept)
-            wrong = ~np.isfinite(numbers)
-            if wrong.any():
-                row, column = np.unravel_index(int(wrong.argmax()), numbers.shape)
-                raise InputError(
-                    f"X contains NaN or inf: {numbers[row, column]} at row {row}, column {column}"
-                )
-            return numbers
         indptr, indices, stored = sparse_numbers(given)
     except InputError as error:
-        raise InputError(f"X{str(error).removeprefix('data').removeprefix('X')}") from None
+        raise InputError(f"X{str(error).removeprefix('data')}") from None
     return sparse.csr_array((stored.astype(kept, copy=False), indices, indptr), given.shape)
 
 
@@ -382,10 +378,5 @@ def _series_numbers(series: pl.Series) -> NDArray[np.float64]:
         row = int(series.is_null().arg_max() or 0)
         raise InputError(f"X: column {series.name!r} has a missing value at row {row}")
     numbers = series.cast(pl.Float64).to_numpy().astype(np.float64, copy=False)
-    wrong = ~np.isfinite(numbers)
-    if wrong.any():
-        row = int(np.argmax(wrong))
-        raise InputError(
-            f"X contains NaN or inf: {numbers[row]} at row {row}, column {series.name!r}"
-        )
+    refuse_numbers(numbers, [series.name])
     return numbers

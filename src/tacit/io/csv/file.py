@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tacit.io.opening import PathLike
     from tacit.table import Table
 
-__all__ = ["CsvFile", "csv_frame", "read_csv"]
+__all__ = ["CsvFile", "open_csv", "read_csv"]
 
 _INFERRED = 10_000  # records that types are inferred from
 
@@ -310,43 +310,22 @@ def read_csv(
     >>> table.one_way()["sky"]
     {'blue': 1, 'grey': 2}
     """
-    options = CsvOptions(
-        separator, header, names, null_values, quote, decimal, encoding, skip_lines
-    )
-    with opened_csv(path, options) as file:
+    with open_csv(
+        path, separator=separator, header=header, names=names, null_values=null_values, quote=quote,
+        decimal=decimal, encoding=encoding, skip_lines=skip_lines,
+    ) as file:  # fmt: skip
         return file.table(
             columns, defaults, weights, missing, discretise, target, kinds, chunk_records, n_jobs
         )
 
 
 @contextmanager
-def opened_csv(path: PathLike, options: CsvOptions) -> Iterator[CsvFile]:
-    """Open a CSV file, in whichever encoding."""
+def open_csv(path: PathLike, **text: Any) -> Iterator[CsvFile]:
+    """Open a CSV file, in whichever encoding; options as those of :class:`CsvOptions`."""
+    options = CsvOptions(**text)
     with (
         naming(path),
         on_disk(path) as raw,
         in_utf8(path, raw, options.encoding) as (plain, encoding),
     ):
         yield CsvFile(path, plain, options, encoding)
-
-
-def csv_frame(
-    path: PathLike,
-    *,
-    separator: str | None = None,
-    header: bool | None = None,
-    null_values: str | Sequence[str] | None = None,
-    quote: str | None = "auto",
-    decimal: str | None = None,
-    encoding: str | None = None,
-    skip_lines: int | None = None,
-    columns: Sequence[str] | None = None,
-    argument: str = "columns",
-) -> pl.DataFrame:
-    """Read a CSV file as a frame, its numbers as they are; options as for :func:`read_csv`.
-
-    What the caller calls the columns, `argument` says.
-    """
-    options = CsvOptions(separator, header, None, null_values, quote, decimal, encoding, skip_lines)
-    with opened_csv(path, options) as file:
-        return file.frame(columns, argument)

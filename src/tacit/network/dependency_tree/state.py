@@ -24,6 +24,9 @@ __all__ = ["read_structure", "tree_to_state"]
 
 _EDGES = {"edges": np.int64, "weights": np.float64, "lower": np.float64, "upper": np.float64}
 
+# Which fields are counts and variances, by position; arrays hold nothing but counts
+_NOT_NEGATIVE: dict[Any, Any] = {Moments: [0, 2], PairMoments: [0, 3, 4], ClassMoments: [0, 2]}
+
 
 def tree_to_state(tree: DependencyTree) -> dict[str, NDArray[Any]]:
     """Return all of a tree as arrays."""
@@ -48,25 +51,8 @@ def _flatten(statistics: Any) -> NDArray[np.float64]:
     """Write statistics one after another; columns say how long each one is."""
     arrays = [np.zeros(0)]
     for statistic in statistics:
-        if isinstance(statistic, Moments):
-            arrays.append(np.array([statistic.n, statistic.mean, statistic.variance]))
-        elif isinstance(statistic, PairMoments):
-            arrays.append(
-                np.array(
-                    [
-                        statistic.n,
-                        statistic.mean_a,
-                        statistic.mean_b,
-                        statistic.var_a,
-                        statistic.var_b,
-                        statistic.cov,
-                    ]
-                )
-            )
-        elif isinstance(statistic, ClassMoments):
-            arrays.append(np.concatenate([statistic.counts, statistic.means, statistic.variances]))
-        else:
-            arrays.append(np.asarray(statistic, np.float64).ravel())
+        told = statistic if isinstance(statistic, np.ndarray) else list(vars(statistic).values())
+        arrays.append(np.asarray(told, np.float64).ravel())
     return np.concatenate(arrays)
 
 
@@ -141,15 +127,7 @@ def _read(numbers: NDArray[Any], shapes: list[tuple[Any, tuple[int, ...]]]) -> l
     statistics = []
     for (kind, shape), flat in zip(shapes, np.split(numbers, ends[:-1]), strict=False):
         block = flat.reshape(shape)
-        if kind is Moments:
-            positive = block[[0, 2]]
-        elif kind is PairMoments:
-            positive = block[[0, 3, 4]]
-        elif kind is ClassMoments:
-            positive = block[[0, 2]]
-        else:
-            positive = block
-        if (positive < 0).any():
+        if (block[_NOT_NEGATIVE.get(kind, slice(None))] < 0).any():
             raise InputError("its statistics have a count or a variance below zero")
         if kind is np.ndarray:
             statistics.append(block)

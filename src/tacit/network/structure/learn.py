@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -18,7 +18,7 @@ from tacit.network.structure.random_order import ArrayNumbers, FileNumbers, RowD
 from tacit.network.structure.rounds import find_tree
 from tacit.network.structure.sampled_partitions import PartSource
 from tacit.network.structure.spanning import maximum_spanning_tree, settle
-from tacit.network.structure.statistics import ClassMoments, Moments, PairMoments
+from tacit.network.structure.statistics import ClassMoments, Moments, PairMoments, Structure
 from tacit.parameters import check_choice, check_number, make_generator
 from tacit.table import Table
 
@@ -80,24 +80,6 @@ class Settings:
         count_jobs(self.n_jobs)
         if self.algorithm == "mist" and self.missing == "ignore":
             raise InputError("missing='ignore' needs algorithm='exact'")
-
-
-@dataclass(frozen=True)
-class Structure:
-    """A tree over columns, and what the records say about its edges."""
-
-    edges: NDArray[np.int64]  # (n_columns - 1, 2): each with a < b, in lexicographic order
-    weights: NDArray[np.float64]  # mutual information in nats, as far as records were read
-    # Between these the information of all records lies, as sure as `delta` says
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    edge_usage: float  # fraction of all (record, pair) combinations that was read
-    n_read: int  # records read for the pair that needed most
-    # For each round how many records had been read, and how many pairs were still open
-    rounds: list[dict[str, int]] = field(default_factory=list)
-    nodes: list[NodeStatistic] = field(default_factory=list)  # Moments, or counts by code
-    # Of each edge PairMoments, ClassMoments or two-way counts
-    pairs: list[EdgeStatistic] = field(default_factory=list)
 
 
 def learn(columns: Columns, settings: Settings) -> Structure:
@@ -163,17 +145,9 @@ def _learn_mist(columns: Columns, settings: Settings) -> Structure:
         epsilon=settings.epsilon,
         exact_edges=settings.tree_edges == "exact",
     )
-    return Structure(
-        tree.edges,
-        tree.weights,
-        tree.lower,
-        tree.upper,
-        tree.edge_usage,
-        tree.n_read,
-        tree.rounds,
-        [reader.node(c) for c in range(columns.n_columns)],
-        [reader.pair(a, b) for a, b in tree.edges.tolist()],
-    )
+    nodes = [reader.node(c) for c in range(columns.n_columns)]
+    pairs = [reader.pair(a, b) for a, b in tree.edges.tolist()]
+    return replace(tree, nodes=nodes, pairs=pairs)
 
 
 def _make_reader(columns: Columns, settings: Settings) -> PairReader:

@@ -8,7 +8,6 @@ left, but not for an edge on no cycle of open pairs, which is in the tree for ce
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from tacit import _core
 from tacit.network.structure.intervals import Confidence
 from tacit.network.structure.spanning import maximum_spanning_tree, settle
+from tacit.network.structure.statistics import Structure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Ints: TypeAlias = NDArray[np.int64]
     Flags: TypeAlias = NDArray[np.bool_]
 
-__all__ = ["MistTree", "PairReader", "find_tree"]
+__all__ = ["PairReader", "find_tree"]
 
 
 class PairReader(Protocol):
@@ -54,19 +54,6 @@ class PairReader(Protocol):
         """Return the statistic of a pair."""
 
 
-@dataclass(frozen=True)
-class MistTree:
-    """The tree, and how it came about; as in :class:`Structure`."""
-
-    edges: Ints
-    weights: Floats
-    lower: Floats
-    upper: Floats
-    edge_usage: float
-    n_read: int
-    rounds: list[dict[str, int]]
-
-
 def find_tree(
     reader: PairReader,
     *,
@@ -75,12 +62,13 @@ def find_tree(
     for_tree: bool,
     epsilon: float,
     exact_edges: bool,
-) -> MistTree:
+) -> Structure:
     """Return the maximum spanning tree, right with probability 1 − delta.
 
     The first round reads `sample` records. With `for_tree`, delta is shared over all intervals of
     all rounds, instead of allowed for each. Epsilon is taken off upper ends. With `exact_edges`,
-    edges of the draft tree are read in full, as the paper does.
+    edges of the draft tree are read in full, as the paper does. Statistics of columns and edges are
+    not in the Structure yet.
     """
     n, n_records = reader.n_columns, reader.n_records
     n_pairs = n * (n - 1) // 2
@@ -105,7 +93,7 @@ def find_tree(
         keep = _heaviest(n, pairs, settle(reader.weights(pairs)))
     edges, exact = pairs[keep], state.exact[keep]
     weights = reader.weights(edges)
-    return MistTree(
+    return Structure(
         edges,
         weights,
         np.where(exact, weights, np.minimum(state.low[keep], weights)),

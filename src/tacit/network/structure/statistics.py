@@ -1,8 +1,8 @@
-"""What is kept of the records about a column, or about two columns that an edge joins."""
+"""What is kept of the records about columns, edges that join two, and the tree they make."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats: TypeAlias = NDArray[np.float64]
+    Ints: TypeAlias = NDArray[np.int64]
 
 __all__ = [
     "ClassMoments",
@@ -18,6 +19,7 @@ __all__ = [
     "Moments",
     "NodeStatistic",
     "PairMoments",
+    "Structure",
     "class_information",
     "correlation_information",
     "correlations",
@@ -60,6 +62,24 @@ class ClassMoments:
 
 NodeStatistic: TypeAlias = "Moments | NDArray[np.float64]"
 EdgeStatistic: TypeAlias = "PairMoments | ClassMoments | NDArray[np.float64]"
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A tree over columns, and what the records say about its edges."""
+
+    edges: Ints  # (n_columns - 1, 2): each with a < b, in lexicographic order
+    weights: Floats  # mutual information in nats, as far as records were read
+    # Between these the information of all records lies, as sure as `delta` says
+    lower: Floats
+    upper: Floats
+    edge_usage: float  # fraction of all (record, pair) combinations that was read
+    n_read: int  # records read for the pair that needed most
+    # For each round how many records had been read, and how many pairs were still open
+    rounds: list[dict[str, int]] = field(default_factory=list)
+    nodes: list[NodeStatistic] = field(default_factory=list)  # Moments, or counts by code
+    # Of each edge PairMoments, ClassMoments or two-way counts
+    pairs: list[EdgeStatistic] = field(default_factory=list)
 
 
 def correlations(covariance: Any, var_a: Any, var_b: Any) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
@@ -47,19 +47,8 @@ class CodedColumns:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """What ``_core.RuleColumns`` takes, in its order."""
-        return (
-            self.n_records,
-            self.kinds,
-            self.defaults,
-            self.column_runs,
-            self.run_codes,
-            self.run_start,
-            self.records,
-            self.code_start,
-            self.lower,
-            self.upper,
-        )
+        """What ``_core.RuleColumns`` takes: the fields have its order."""
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     def thresholds(
         self, columns: ArrayLike, ops: ArrayLike, low: ArrayLike, high: ArrayLike
