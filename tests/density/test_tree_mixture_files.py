@@ -162,7 +162,7 @@ class TestFiles:
 
 class TestPartitions:
     @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
-    @pytest.mark.parametrize("n", [1, 3, 40])
+    @pytest.mark.parametrize("n", [1, 4])
     def test_they_are_the_table(self, settings, n):
         table = tacit.Table(make_frame(), discretise="auto")
         options = {"n_clusters": 2, "max_iter": 6, "random_state": 0} | settings
