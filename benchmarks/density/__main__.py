@@ -59,7 +59,7 @@ def main() -> None:
     section.part(
         "Binary records of DEBD",
         "Mean log-likelihood of test records, in nats, and beside it the CPU time of training on "
-        f"one core. Ours are means over {SEEDS} seeds. Whatever is chosen is chosen by the "
+        f"one core. Ours are means over {SEEDS} seed(s). Whatever is chosen is chosen by the "
         "validation records, which are not learnt from; the naive-Bayes mixture chooses by its "
         f"approximate marginal likelihood. “{MEMBERS} tree mixtures” is `n_estimators={MEMBERS}`. "
         "The best is in bold.",

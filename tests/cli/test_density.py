@@ -12,10 +12,10 @@ from support.commands import one_error, usage_error
 
 @pytest.fixture(scope="module")
 def mix(visits):
-    return tacit.TreeMixture(4, max_iter=5, random_state=0).fit(visits)
+    return tacit.TreeMixture(4, max_iter=5, max_joint_labels=1, random_state=0).fit(visits)
 
 
-FOUR = ("-k", 4, "--max-iter", 5)
+FOUR = ("-k", 4, "--max-iter", 5, "--max-joint-labels", 1)
 
 
 def test_heaviest_edges(run, mix, visits, visits_file):

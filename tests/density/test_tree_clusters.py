@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from oracles.tree_mixture import expected_cells, joint_of_groups, observed_sum
 from support.tree_mixtures import mixtures, random_clusters, random_parents
 from tacit import InputError, Table
+from tacit.density.blocks import Blocks
 from tacit.density.clusters import Prior, Tree, TreeClusters, cell_counts, count_ids, maximise
 from tacit.density.layout import TreeLayout, orient
 from tacit.density.learn import Options, run_em, soft_start
@@ -99,7 +100,7 @@ class TestSteps:
         assert sum(group.weights.sum() for group in made) == pytest.approx(1)
         for tree, counts, group in zip(trees, cells, made, strict=True):
             layout = tree.layout
-            for c in range(len(table.schema)):
+            for c in range(len(layout.schema)):
                 wanted = (
                     layout.table(counts, c) + strength * layout.table(tree.prior.mean, c)[..., None]
                 )
@@ -132,7 +133,7 @@ class TestSteps:
         weights = rng.integers(1, 4, 60)
         twice = Table(np.repeat(codes, weights, axis=0))
         table = Table(codes).conform(twice.schema).with_weights(weights.astype(float))
-        layout = TreeLayout(twice.schema, random_parents(rng, 5))
+        layout = TreeLayout(Blocks.single(twice.schema), random_parents(rng, 5))
         tree = Tree(layout, Prior(0.5, random_clusters(rng, layout, 1).cells[:, 0]))
         groups = [random_clusters(rng, layout, 3)]
         options = Options(20, 0.0, 3, 0.5, True, "state", 1)
@@ -146,7 +147,7 @@ class TestSteps:
     def test_starts_are_soft(self):
         rng = np.random.default_rng(3)
         table = Table(rng.integers(0, 2, (50, 6)))
-        layout = TreeLayout(table.schema, random_parents(rng, 6))
+        layout = TreeLayout(Blocks.single(table.schema), random_parents(rng, 6))
         start = soft_start(layout, table, 4, rng)
         assert (start.totals > 0).all()
         assert start.totals.sum() == pytest.approx(50)
@@ -162,7 +163,7 @@ class TestLayout:
         table = Table(rng.integers(0, 2, (30, n)))
         parents = np.zeros(n, np.int64)
         parents[0] = -1
-        layout = TreeLayout(table.schema, parents)
+        layout = TreeLayout(Blocks.single(table.schema), parents)
         assert layout.extras[0] > 0
         group = random_clusters(rng, layout, 3)
         codes = np.column_stack([table.codes(c) for c in range(n)])
@@ -180,7 +181,7 @@ class TestLayout:
         table = Table(np.vstack([np.zeros((3, n), int), np.ones((2, n), int)]))
         parents = np.zeros(n, np.int64)
         parents[0] = -1
-        layout = TreeLayout(table.schema, parents)
+        layout = TreeLayout(Blocks.single(table.schema), parents)
         cells = np.where(rng.random((int(layout.first_cell[-1]), 2)) < 0.5, 1e-9, 1.0)
         cells = np.maximum(cells / layout.row_sums(cells), 1e-9)
         cells /= layout.row_sums(cells)
@@ -201,7 +202,7 @@ class TestLayout:
     def test_circles_are_refused(self):
         table = Table(np.array([[0, 1], [1, 0]]))
         with pytest.raises(InputError, match="circle"):
-            TreeLayout(table.schema, np.array([1, 0])).order  # noqa: B018
+            TreeLayout(Blocks.single(table.schema), np.array([1, 0])).order  # noqa: B018
 
     @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
     def test_roots_are_in_the_middle(self, seed, n):
@@ -218,7 +219,7 @@ class TestLayout:
         """Messages of few records at a time are those of all at once."""
         rng = np.random.default_rng(6)
         table = Table(rng.integers(0, 3, (25, 4)))
-        layout = TreeLayout(table.schema, random_parents(rng, 4))
+        layout = TreeLayout(Blocks.single(table.schema), random_parents(rng, 4))
         group = random_clusters(rng, layout, 2)
         codes = rng.integers(-1, 3, (25, 4)).astype(np.int32)
         whole = log_joint([group], codes)

@@ -29,7 +29,7 @@ EXPECTED = {
 
 
 @parametrize_with_checks(
-    [TreeMixture(2, max_iter=10)],
+    [TreeMixture(2, max_iter=10, max_joint_labels=4)],
     expected_failed_checks=lambda estimator: EXPECTED,
 )
 def test_scikit_learn_checks(estimator, check):
@@ -52,6 +52,7 @@ MODELS = {
     "shared": {"n_clusters": 3},
     "separate": {"n_clusters": 3, "trees": "separate"},
     "members": {"n_clusters": 2, "n_estimators": 2},
+    "blocks": {"n_clusters": 2, "max_joint_labels": 6, "n_estimators": 2},
     "unpruned": {"n_clusters": 2, "prune": False, "smoothing": 0.3},
 }
 models = pytest.mark.parametrize("settings", MODELS.values(), ids=MODELS)
@@ -263,8 +264,9 @@ class TestWhatDoesNotMatter:
 
     def test_one_draw_is_one_model(self):
         codes = draw()
-        one = TreeMixture(random_state=3).fit(codes)
-        assert_identical(TreeMixture(random_state=3).fit(codes).trace_, one.trace_)
+        one = TreeMixture(max_clusters=4, random_state=3).fit(codes)
+        again = TreeMixture(max_clusters=4, random_state=3).fit(codes)
+        assert_identical(again.trace_, one.trace_)
 
 
 class TestChoices:
@@ -302,7 +304,7 @@ class TestChoices:
         codes, test = records(1500), records(1000)
         one = TreeMixture(1, random_state=0).fit(codes)
         shared = TreeMixture(2, random_state=0).fit(codes)
-        separate = TreeMixture(2, trees="separate", random_state=0).fit(codes)
+        separate = TreeMixture(2, trees="separate", max_joint_labels=1, random_state=0).fit(codes)
         assert len(separate._groups) == 2
         found = [{tuple(e) for e in g.layout.edges.tolist()} for g in separate._groups]
         wanted = [{(min(a, b), max(a, b)) for a, b in pairwise(o.tolist())} for o in orders]
@@ -313,7 +315,7 @@ class TestChoices:
         codes = draw(600)
         mix = TreeMixture(validation=codes[:200], random_state=0).fit(codes[200:])
         tried = mix.selection_
-        assert tried.columns == ["n_clusters", "smoothing", "passes", "held_out"]
+        assert tried.columns == ["n_clusters", "smoothing", "joint_labels", "passes", "held_out"]
         assert mix.score(codes[:200]) == pytest.approx(tried["held_out"].max(), rel=1e-9)
         assert mix.n_clusters_ == tried["n_clusters"][0]
         none = TreeMixture(validation=None, random_state=0).fit(codes)
@@ -392,6 +394,22 @@ class TestWords:
         assert "<svg" in shown.to_svg()
         assert "nats" in shown.to_html()
 
+    def test_columns_that_are_taken_together(self):
+        """One hidden column of labels, each of which is a column, and another column."""
+        rng = np.random.default_rng(0)
+        hidden = rng.integers(0, 5, 1000)
+        codes = np.column_stack([np.eye(5, dtype=int)[hidden], rng.integers(0, 2, 1000)])
+        plain = TreeMixture(1, max_joint_labels=1, random_state=0).fit(codes)
+        blocks = TreeMixture(1, max_joint_labels=8, random_state=0).fit(codes)
+        assert blocks.blocks_ == [("x0", "x1", "x2", "x3", "x4"), ("x5",)]
+        assert blocks.score(codes) > plain.score(codes) + 0.05
+        assert "x0 & x1 & x2 & x3 & x4" in blocks.to_text()
+        assert TreeMixture(1, random_state=0).fit(codes).n_parameters_ == blocks.n_parameters_
+        assert plain.blocks_ == [(f"x{k}",) for k in range(6)]
+        marginals = blocks.marginals({"x2": 1})
+        assert marginals["x0"][1] < 0.01
+        assert blocks.profile().to_text()
+
     def test_profile(self, shown):
         profile = shown.profile()
         assert "cluster" in profile.to_text().lower()
@@ -399,7 +417,7 @@ class TestWords:
 
     def test_weights_of_edges_are_informations(self):
         codes = draw()
-        one = TreeMixture(1, validation=None, random_state=0).fit(codes)
+        one = TreeMixture(1, validation=None, max_joint_labels=1, random_state=0).fit(codes)
         tree = tacit.DependencyTree().fit(codes)
         told = {tuple(e): w for e, w in zip(tree.edges_.tolist(), tree.weights_, strict=True)}
         for edge, weight in zip(one.edges_.tolist(), one.edge_weights_.tolist(), strict=True):
@@ -418,6 +436,9 @@ class TestBadInput:
             ({"unseen": "never"}, "unseen"),
             ({"prune": 2}, "prune"),
             ({"n_estimators": 0}, "n_estimators"),
+            ({"max_joint_labels": 0}, "max_joint_labels"),
+            ({"max_joint_labels": 5000}, "max_joint_labels"),
+            ({"max_joint_labels": "few"}, "max_joint_labels"),
             ({"max_clusters": 0}, "max_clusters"),
             ({"max_iter": 0}, "max_iter"),
             ({"n_iter_no_change": 0}, "n_iter_no_change"),

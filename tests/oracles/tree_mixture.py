@@ -8,20 +8,33 @@ from itertools import product
 import numpy as np
 
 
+def held_labels(blocks, record):
+    """Return the label of each block that a record has."""
+    held = []
+    for b, columns in enumerate(blocks.members):
+        arities = [int(blocks.outer.arities[c]) for c in columns]
+        combination = np.ravel_multi_index([record[c] for c in columns], arities)
+        held.append(int(blocks.labels(b)[combination]))
+    return held
+
+
 def joint_of_groups(groups):
     """Return P(cluster, record) of every combination of codes: clusters × labels of each column."""
-    arities = groups[0].layout.schema.arities.tolist()
+    arities = groups[0].layout.blocks.outer.arities.tolist()
     joints = []
     for group in groups:
-        tables = [group.layout.table(group.cells, c) for c in range(len(arities))]
+        blocks = group.layout.blocks
+        n_blocks = len(blocks.members)
+        tables = [group.layout.table(group.cells, c) for c in range(n_blocks)]
         parents = group.layout.parents.tolist()
         for k, weight in enumerate(group.weights.tolist()):
             joint = np.zeros(arities)
             for record in product(*map(range, arities)):
-                chance = weight
-                for c, parent in enumerate(parents):
-                    row = 0 if parent < 0 else record[parent]
-                    chance *= tables[c][row, record[c], k]
+                chance, held = weight, held_labels(blocks, record)
+                for b in range(n_blocks):  # combinations of one label are equally probable
+                    chance /= (blocks.labels(b) == held[b]).sum()
+                for b, parent in enumerate(parents):
+                    chance *= tables[b][0 if parent < 0 else held[parent], held[b], k]
                 joint[record] = chance
             joints.append(joint)
     return np.array(joints)
@@ -40,7 +53,7 @@ def expected_cells(groups, codes, weights):
     Each completion of a record counts by its probability given what is known.
     """
     joint = joint_of_groups(groups)
-    arities = groups[0].layout.schema.arities.tolist()
+    arities = groups[0].layout.blocks.outer.arities.tolist()
     cells = [np.zeros(group.cells.shape) for group in groups]
     log_likelihood = 0.0
     for record, weight in zip(codes.tolist(), weights.tolist(), strict=True):
@@ -53,10 +66,11 @@ def expected_cells(groups, codes, weights):
             for group, found in zip(groups, cells, strict=True):
                 part = parts[first : first + group.n_clusters]
                 first += group.n_clusters
-                for c, parent in enumerate(group.layout.parents.tolist()):
-                    row = 0 if parent < 0 else complete[parent]
-                    cell = group.layout.first_cell[c] + row * arities[c] + complete[c]
-                    found[cell] += part
+                held = held_labels(group.layout.blocks, complete)
+                for b, parent in enumerate(group.layout.parents.tolist()):
+                    row = 0 if parent < 0 else held[parent]
+                    width = int(group.layout.schema.arities[b])
+                    found[group.layout.first_cell[b] + row * width + held[b]] += part
     return cells, log_likelihood
 
 

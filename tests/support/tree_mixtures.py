@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from support.strategies import Data
+from tacit.density.blocks import Blocks, join_columns
 from tacit.density.clusters import TreeClusters
 from tacit.density.layout import TreeLayout
 
@@ -25,6 +26,14 @@ def random_clusters(rng, layout, n_clusters, scale=1.0):
     return TreeClusters(layout, scale * rng.dirichlet(np.full(n_clusters, 3.0)), cells)
 
 
+def random_blocks(rng, table):
+    """Join columns at random; what records do not have shares a label."""
+    n = len(table.schema)
+    edges = np.array([sorted(rng.permutation(n)[:2]) for _ in range(n)] if n > 1 else [])
+    edges = edges.reshape(-1, 2).astype(np.int64)
+    return join_columns(table, edges, rng.random(len(edges)), int(rng.integers(3, 12)))
+
+
 @st.composite
 def mixtures(draw, max_columns=5, max_arity=4, max_rows=12):
     """Records, and a mixture of one or two trees over their columns."""
@@ -37,13 +46,9 @@ def mixtures(draw, max_columns=5, max_arity=4, max_rows=12):
     weights = rng.integers(1, 9, n_rows) / 4 if draw(st.booleans()) else None
     table = Data([tuple(row) for row in codes.tolist()], arities, defaults, weights).table()
     n_groups = draw(st.integers(1, 2))
-    groups = [
-        random_clusters(
-            rng,
-            TreeLayout(table.schema, random_parents(rng, n)),
-            int(rng.integers(1, 4)),
-            1 / n_groups,
-        )
-        for _ in range(n_groups)
-    ]
+    groups = []
+    for _ in range(n_groups):
+        blocks = random_blocks(rng, table) if draw(st.booleans()) else Blocks.single(table.schema)
+        layout = TreeLayout(blocks, random_parents(rng, len(blocks.members)))
+        groups.append(random_clusters(rng, layout, int(rng.integers(1, 4)), 1 / n_groups))
     return table, codes.astype(np.int32), groups

@@ -63,6 +63,15 @@ Smoothing = Annotated[
 NoPrune = Annotated[
     bool, _mixture_option("--no-prune", help="Keep edges that do not pay for their parameters.")
 ]
+JointLabels = Annotated[
+    int | None,
+    _mixture_option(
+        "--max-joint-labels",
+        min=1,
+        help="Labels of columns that are taken together, at most: 1 takes none together; without "
+        "it, several are tried.",
+    ),
+]
 MaxClusters = Annotated[int, _mixture_option(min=1, help="Clusters to try, at most.")]
 MaxIter = Annotated[int, _mixture_option(min=1, help="Passes of EM, at most.")]
 IgnoreMissing = Annotated[
@@ -91,6 +100,7 @@ def density(
     validation: Validation = "0.1",
     smoothing: Smoothing = None,
     no_prune: NoPrune = False,
+    max_joint_labels: JointLabels = None,
     max_clusters: MaxClusters = 1024,
     max_iter: MaxIter = 200,
     ignore_missing: IgnoreMissing = False,
@@ -119,8 +129,9 @@ def density(
     records = source.read_table()
     mix = tacit.TreeMixture(
         n_clusters or "auto", trees=trees, n_estimators=n_estimators,
-        validation=_validation(validation, source), smoothing="auto" if smoothing is None
-        else smoothing, prune=not no_prune, max_clusters=max_clusters, max_iter=max_iter,
+        validation=_validation(validation, source),
+        smoothing="auto" if smoothing is None else smoothing, prune=not no_prune,
+        max_joint_labels=max_joint_labels or "auto", max_clusters=max_clusters, max_iter=max_iter,
         missing="ignore" if ignore_missing else "state", random_state=random_state,
         n_jobs=source.n_jobs, verbose=int(sys.stderr.isatty()),
     )  # fmt: skip

@@ -40,7 +40,7 @@ def _record(schema: Schema, evidence: Mapping[int, int]) -> NDArray[np.int32]:
 
 def joint_of(groups: list[TreeClusters], columns: Any, given: Any) -> Distribution:
     """Return the joint distribution of some columns: each of their combinations as evidence."""
-    schema = groups[0].layout.schema
+    schema = groups[0].layout.blocks.outer
     positions = check_columns(schema, columns, "columns")
     if not positions:
         raise InputError("columns: name at least one column")
@@ -62,7 +62,7 @@ def joint_of(groups: list[TreeClusters], columns: Any, given: Any) -> Distributi
 
 def marginals_of(groups: list[TreeClusters], given: Any) -> dict[str, Distribution]:
     """Return the distribution of each column that is not given."""
-    schema = groups[0].layout.schema
+    schema = groups[0].layout.blocks.outer
     evidence = check_evidence(schema, given)
     codes = _record(schema, evidence)
     passed = [(group, tables(group)) for group in groups]
@@ -72,8 +72,10 @@ def marginals_of(groups: list[TreeClusters], given: Any) -> dict[str, Distributi
     marginals = [np.zeros(int(r)) for r in schema.arities]
     for (group, found), up, log in zip(passed, ups, logs, strict=True):
         parts = np.exp(log - log_evidence)
-        for column, (belief, _) in enumerate(beliefs(group, found, up)):
-            marginals[column] += parts @ belief[:, 0]
+        blocks = group.layout.blocks
+        chances = [parts @ belief[:, 0] for belief, _ in beliefs(group, found, up)]
+        for column in range(len(schema)):
+            marginals[column] += blocks.fold(column, chances[int(blocks.block_of[column])])
     return {
         name: make_distribution(schema, [c], marginals[c], log_evidence, evidence)
         for c, name in enumerate(schema.names)
@@ -94,7 +96,7 @@ def column_probabilities(
         complete = _of_complete(groups, records.complete, column, n_jobs)
     if records.codes is None:
         return complete
-    arity = int(groups[0].layout.schema.arities[column])
+    arity = int(groups[0].layout.blocks.outer.arities[column])
     logs = np.empty((len(records.codes), arity))
     for code in range(arity):
         codes = records.codes.copy()
@@ -106,22 +108,33 @@ def column_probabilities(
 
 def _of_complete(groups: list[TreeClusters], table: Table, column: int, n_jobs: int) -> Floats:
     parts = Observed(table, None).posterior(groups, n_jobs)
-    arity = int(groups[0].layout.schema.arities[column])
+    arity = int(groups[0].layout.blocks.outer.arities[column])
     likely = np.zeros((table.n_records, arity))
     first = 0
     for group in groups:
         part = parts[:, first : first + group.n_clusters]
         first += group.n_clusters
-        layout = group.layout
-        around = [column, int(layout.parents[column]), *layout.children[column]]
-        codes = {c: table.codes(c) for c in around if c >= 0}
-        step = max(_CELLS // (arity * group.n_clusters), 1)
+        layout, blocks = group.layout, group.layout.blocks
+        block = int(blocks.block_of[column])
+        inner, combinations = blocks.table(table)[0], blocks.labels(block)
+        around = [block, int(layout.parents[block]), *layout.children[block]]
+        codes = {c: inner.codes(c) for c in around if c >= 0}
+        # Combinations that differ from the record's in this column alone, and their labels.
+        members = blocks.members[block].tolist()
+        held = sum(table.codes(c) * blocks.strides[c] for c in members)
+        stride = int(blocks.strides[column])
+        cells = (held - table.codes(column) * stride)[:, None] + stride * np.arange(arity)
+        labels = combinations[cells]
+        within = 1 / blocks.sizes(block)[labels]
+        step = max(_CELLS // (int(layout.schema.arities[block]) * group.n_clusters), 1)
         for begin in range(0, table.n_records, step):
             rows = slice(begin, begin + step)
-            near = _neighbourhood(group, {c: held[rows] for c, held in codes.items()}, column)
+            near = _neighbourhood(group, {c: some[rows] for c, some in codes.items()}, block)
+            every = np.arange(len(near))
             # What it is now, whatever the cluster, is taken out of P(cluster | record).
-            now = near[np.arange(len(near)), codes[column][rows]]
-            likely[rows] += np.einsum("mk,mak->ma", part[rows] / now, near)
+            now = near[every, codes[block][rows]]
+            near = near[every[:, None], labels[rows]]
+            likely[rows] += within[rows] * np.einsum("mk,mak->ma", part[rows] / now, near)
     likely /= likely.sum(axis=1, keepdims=True)
     return likely
 
@@ -139,7 +152,7 @@ def _neighbourhood(group: TreeClusters, codes: dict[int, NDArray[np.int64]], col
 
 def likely_record(groups: list[TreeClusters], given: Any) -> tuple[dict[str, Any], float]:
     """Return a most probable record: the best of all clusters' best, improved by columns."""
-    schema = groups[0].layout.schema
+    schema = groups[0].layout.blocks.outer
     evidence = check_evidence(schema, given)
     codes = _record(schema, evidence)
     found = np.unique(np.vstack([most_probable(group, codes) for group in groups]), axis=0)
@@ -164,7 +177,7 @@ def likely_record(groups: list[TreeClusters], given: Any) -> tuple[dict[str, Any
 def _best_of(
     groups: list[TreeClusters], codes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], float]:
-    records = make_table(groups[0].layout.schema, row_blocks(codes))
+    records = make_table(groups[0].layout.blocks.outer, row_blocks(codes))
     scores = Observed(records, None).log_scores(groups, None, 1)
     best = int(scores.argmax())
     return codes[best], float(scores[best])
@@ -172,7 +185,7 @@ def _best_of(
 
 def draw_records(groups: list[TreeClusters], n: int, given: Any, rng: np.random.Generator) -> Table:
     """Draw records that agree with what is given."""
-    schema = groups[0].layout.schema
+    schema = groups[0].layout.blocks.outer
     evidence = check_evidence(schema, given)
     codes = _record(schema, evidence)
     joint = log_joint(groups, codes)[:, 0]

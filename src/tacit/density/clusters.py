@@ -23,6 +23,7 @@ __all__ = [
     "Tree",
     "TreeClusters",
     "cell_counts",
+    "column_counts",
     "count_ids",
     "evidence",
     "expect",
@@ -90,9 +91,10 @@ class TreeClusters:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return P(cluster | record), if asked for, and log P(record)."""
         given = _core.Records(records.indptr, records.values, self.layout.n_ids)
-        return _core.em_posterior(
+        parts, logs = _core.em_posterior(
             given, self.layout.offsets, self.weights, *self.factors, responsibilities, n_jobs
         )
+        return parts, logs if records.within is None else logs + records.within
 
 
 def expect(clusters: TreeClusters, records: TreeRecords, n_jobs: int = 1) -> ExpectedCounts:
@@ -103,6 +105,9 @@ def expect(clusters: TreeClusters, records: TreeRecords, n_jobs: int = 1) -> Exp
     totals, stored, log_likelihood = _core.em_step(
         given, clusters.layout.offsets, clusters.weights, *clusters.factors, False, n_jobs
     )
+    if records.within is not None:
+        each = records.within if records.weights is None else records.within * records.weights
+        log_likelihood += float(each.sum())
     return ExpectedCounts(totals, stored, log_likelihood, records.weight)
 
 
@@ -111,6 +116,21 @@ def cell_counts(layout: TreeLayout, expected: ExpectedCounts) -> NDArray[np.floa
     ids = np.vstack([expected.totals[None], expected.stored])
     counts: NDArray[np.float64] = np.maximum(layout.counting @ ids, 0.0)
     return counts
+
+
+def column_counts(layout: TreeLayout, expected: ExpectedCounts) -> NDArray[np.float64]:
+    """Return the expected counts of the stored values of columns, whatever blocks they are in."""
+    blocks, schema = layout.blocks, layout.schema
+    values = replace(expected, stored=expected.stored[: schema.n_values])
+    if blocks.are_single:
+        return values.stored
+    cells = values.cells(schema)
+    parts = []
+    for column in range(len(blocks.outer)):
+        block = int(blocks.block_of[column])
+        folded = blocks.fold(column, cells[schema.cells[block] : schema.cells[block + 1]])
+        parts.append(folded[blocks.outer.codes_of(column)])
+    return np.vstack(parts)
 
 
 def maximise(trees: list[Tree], expected: list[ExpectedCounts]) -> list[TreeClusters]:

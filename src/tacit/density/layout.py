@@ -16,8 +16,9 @@ from tacit.table.gateway import value_type
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from tacit.counts import StoredRecords
+    from tacit.density.blocks import Blocks
     from tacit.schema import Schema
+    from tacit.table import Table
 
 __all__ = ["LEAST_PROBABILITY", "TreeLayout", "TreeRecords", "orient"]
 
@@ -33,6 +34,7 @@ class TreeRecords(NamedTuple):
     indptr: NDArray[np.int64]
     values: NDArray[np.uint16 | np.uint32]
     weights: NDArray[np.float64] | None
+    within: NDArray[np.float64] | None = None  # log P(record | labels of its blocks)
 
     @property
     def weight(self) -> float:
@@ -42,7 +44,7 @@ class TreeRecords(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TreeLayout:
-    """The tables of a forest over the columns of a schema.
+    """The tables of a forest over columns, which are blocks of the columns of records.
 
     A column has a table of P(label | label of its parent); that of a root has one row. All cells,
     column after column, row after row, make one array. Ids are those of stored values, then
@@ -50,14 +52,19 @@ class TreeLayout:
     edge joins.
     """
 
-    schema: Schema
-    parents: NDArray[np.int64]  # the parent of each column, or -1
+    blocks: Blocks
+    parents: NDArray[np.int64]  # the parent of each block, or -1
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"schema": self.schema, "parents": self.parents}  # the rest follows
+        return {"blocks": self.blocks, "parents": self.parents}  # the rest follows
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    @property
+    def schema(self) -> Schema:
+        """The blocks as columns."""
+        return self.blocks.schema
 
     @cached_property
     def order(self) -> NDArray[np.int64]:
@@ -182,8 +189,9 @@ class TreeLayout:
             [self.schema.offsets, self.schema.n_values + np.cumsum(blocks[blocks > 0])]
         )
 
-    def records(self, table: StoredRecords, n_jobs: int = 1) -> TreeRecords:
+    def records(self, table: Table, n_jobs: int = 1) -> TreeRecords:
         """Return records with the ids of this layout."""
+        table, within = self.blocks.table(table)
         given = _core.Records(table.indptr, table.values, self.schema.n_values)
         arguments = (
             given, self.schema.offsets, self.parents, self.extras, self.first_extra,
@@ -193,7 +201,7 @@ class TreeLayout:
         indptr = np.concatenate(([0], np.cumsum(lengths)))
         values = np.empty(int(indptr[-1]), value_type(self.n_ids))
         _core.tree_values(*arguments, indptr, values, n_jobs)
-        return TreeRecords(indptr, values, table.weights)
+        return TreeRecords(indptr, values, table.weights, within)
 
     # Between ids and cells
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from tacit.density.blocks import Blocks, join_columns
 from tacit.density.clusters import Tree, count_ids, evidence, maximise, prior_of
 from tacit.density.layout import TreeLayout, orient
 from tacit.density.observed import Observed
 from tacit.density.source import Sample, Source
-from tacit.density.structure import learn_forest
+from tacit.density.structure import learn_forest, paying_edges
 from tacit.mixture.em.expected import ExpectedCounts
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "Fit",
     "Options",
     "choose_clusters",
+    "find_blocks",
     "find_shared_tree",
     "find_tree",
     "learn_clusters",
@@ -38,7 +40,8 @@ __all__ = [
 # A tree is found given a few clusters of records, each large enough to say something.
 _TRIAL_CLUSTERS, _TRIAL_RECORDS, _TRIAL_PASSES = 10, 100, 15
 _STRENGTHS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # that "auto" chooses from
-_WORSE = 2  # times that doubling clusters may not help before no more are tried
+_WORSE = 2  # times that doubling clusters may not help
+_WALKS = 3  # of strengths, in turns with doubling clusters
 _ROUNDS, _ROUND_PASSES = 20, 2  # of trees for each cluster, and of EM between them
 _LEAST_PART = 1e-3  # of a record that says something of a cluster's tree
 
@@ -184,19 +187,39 @@ def _scores(
 # Trees
 
 
-def make_tree(table: Table, edges: NDArray[np.int64], strength: float, n_jobs: int) -> Tree:
+def find_blocks(sample: Sample, most_labels: int, n_jobs: int) -> Blocks:
+    """Return columns that say most of each other as blocks of so many labels at most.
+
+    These are ends of edges of the tree of all records that pay for their parameters and the choice.
+    """
+    table = sample.filled
+    if most_labels < 4 or len(table.schema) < 2:
+        return Blocks.single(table.schema)
+    edges, gains = paying_edges(table, n_jobs)
+    return join_columns(table, edges, gains, most_labels)
+
+
+def _joined(sample: Sample, blocks: Blocks) -> Table:
+    """Return the sample as structures are found from it: as it came, or in blocks."""
+    return sample.given if blocks.are_single else blocks.table(sample.filled)[0]
+
+
+def make_tree(
+    blocks: Blocks, table: Table, edges: NDArray[np.int64], strength: float, n_jobs: int
+) -> Tree:
     """Return a tree of these edges, with the prior that a sample of records gives."""
-    layout = TreeLayout(table.schema, orient(len(table.schema), edges))
+    layout = TreeLayout(blocks, orient(len(blocks.schema), edges))
     counts = count_ids(layout, layout.records(table, n_jobs), n_jobs)
     return Tree(layout, prior_of(layout, counts, strength))
 
 
-def find_tree(sample: Sample, options: Options) -> Tree:
+def find_tree(sample: Sample, blocks: Blocks, options: Options) -> Tree:
     """Return the tree of one cluster, which is all records."""
     strength = 1.0 if options.smoothing is None else options.smoothing
     n_jobs = options.n_jobs
-    edges = learn_forest(sample.given, prune=options.prune, missing=options.missing, n_jobs=n_jobs)
-    return make_tree(sample.filled, edges, strength, n_jobs)
+    table = _joined(sample, blocks)
+    edges = learn_forest(table, prune=options.prune, missing=options.missing, n_jobs=n_jobs)
+    return make_tree(blocks, sample.filled, edges, strength, n_jobs)
 
 
 def find_shared_tree(
@@ -215,10 +238,12 @@ def find_shared_tree(
     groups = run_em(Source(table, table.schema, n_jobs), [tree], [start], trial).groups
     records = tree.layout.records(table, n_jobs)
     clusters = groups[0].posterior(records, n_jobs)[0].argmax(axis=1)
+    blocks = tree.layout.blocks
     edges = learn_forest(
-        sample.given, clusters, prune=options.prune, missing=options.missing, n_jobs=n_jobs
-    )
-    return make_tree(table, edges, tree.prior.strength, n_jobs)
+        _joined(sample, blocks), clusters, prune=options.prune, missing=options.missing,
+        n_jobs=n_jobs,
+    )  # fmt: skip
+    return make_tree(blocks, table, edges, tree.prior.strength, n_jobs)
 
 
 def separate_trees(
@@ -249,14 +274,15 @@ def _trees_of_clusters(
 ) -> tuple[list[Tree], list[ExpectedCounts]]:
     """Return the tree of the records of each cluster, by their memberships, and their counts."""
     trees, start = [], []
-    table, given, n_jobs = sample.filled, sample.given, options.n_jobs
+    table, n_jobs, blocks = sample.filled, options.n_jobs, fit.trees[0].layout.blocks
+    given = _joined(sample, blocks)
     for weights in _memberships(fit, table, n_jobs).T:
         rows = np.flatnonzero(weights > _LEAST_PART)
         rows = rows if len(rows) > 1 else np.argsort(-weights, kind="stable")[:2]
         weigh = np.maximum(weights[rows], _LEAST_PART)
         members = given.with_weights(None).take(rows).with_weights(weigh)
         edges = learn_forest(members, prune=options.prune, missing=options.missing, n_jobs=n_jobs)
-        tree = make_tree(table, edges, fit.trees[0].prior.strength, n_jobs)
+        tree = make_tree(blocks, table, edges, fit.trees[0].prior.strength, n_jobs)
         trees.append(tree)
         filled = table.with_weights(None).take(rows).with_weights(weigh)
         start.append(count_ids(tree.layout, tree.layout.records(filled, n_jobs), n_jobs))
@@ -311,25 +337,30 @@ def choose_clusters(
     def best() -> tuple[int, float]:
         return max(tried, key=lambda key: (tried[key].score, -key[0]))
 
-    def double(strength: float) -> None:
+    def double(first: int, strength: float) -> None:
         worse = 0
-        for n in n_clusters:
+        for n in [n for n in n_clusters if n >= first]:
             before = max((fit.score for fit in tried.values()), default=-np.inf)
             worse = 0 if score(n, strength) > before else worse + 1
-            if worse == _WORSE:
+            if worse > _WORSE:
                 break
 
-    double(1.0 if smoothing is None else smoothing)
-    if smoothing is None:
-        n, strength = best()
+    def walk(n: int, strength: float) -> None:
         for step in (1, -1):
-            at = _STRENGTHS.index(1.0) + step
+            at = _STRENGTHS.index(strength) + step
             while 0 <= at < len(_STRENGTHS) and score(n, _STRENGTHS[at]) >= score(*best()):
                 at += step
-        n, strength = best()
-        if strength != 1.0:
-            for more in [k for k in n_clusters if k > n][:_WORSE]:
-                score(more, strength)
+
+    if smoothing is not None:
+        double(1, smoothing)
+    else:
+        double(1, 1.0)
+        for _ in range(_WALKS):  # what is best for few clusters is mostly not for many
+            before = best()
+            walk(*before)
+            if best()[1] == before[1]:
+                break
+            double(*best())
     order = sorted(tried, key=lambda key: (-tried[key].score, key[0]))
     first = order[0]
     for key in [key for key in order if key[0] == 1]:

@@ -1,6 +1,7 @@
 """Exact answers of trees about records of which something is not known, by passing messages.
 
 Arrays are clusters × records × labels. All clusters of a tree, and some records, are done at once.
+Codes are those of the columns of records, messages those of blocks of them.
 """
 
 from __future__ import annotations
@@ -67,12 +68,9 @@ def pass_up(
         product = np.ones((*shape, int(schema.arities[column])))
         for child in layout.children[column]:
             product *= messages[child]
-        known = np.flatnonzero(codes[:, column] >= 0)
-        if len(known):
-            seen = np.ones((len(codes), product.shape[2]))
-            seen[known] = 0.0
-            seen[known, codes[known, column]] = 1.0
-            product *= seen
+        agree = layout.blocks.agree(column, codes, greatest=greatest)
+        if agree is not None:
+            product *= agree
         scale = product.max(axis=2)
         logs += np.log(scale)
         product /= scale[:, :, None]
@@ -166,7 +164,7 @@ def most_probable(group: TreeClusters, codes: Codes) -> Codes:
         rows = np.zeros(group.n_clusters, np.int64) if parent < 0 else best[:, parent]
         likely = given[column][every, rows] * up.inside[column][:, 0]
         best[:, column] = likely.argmax(axis=1)
-    return best
+    return layout.blocks.decode(best, codes)
 
 
 def draw(
@@ -183,4 +181,4 @@ def draw(
         steps = np.cumsum(likely, axis=1)
         cut = rng.random(len(clusters)) * steps[:, -1]
         drawn[:, column] = np.minimum((steps <= cut[:, None]).sum(axis=1), likely.shape[1] - 1)
-    return drawn
+    return layout.blocks.decode(drawn, codes, rng)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,23 +27,37 @@ if TYPE_CHECKING:
 __all__ = ["edge_frame", "mixture_scene", "mixture_text"]
 
 
-def edge_frame(mix: TreeMixture) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Return all edges, what they say in nats a record, and the weight of clusters that have them.
+class EdgeFrame(NamedTuple):
+    """What trees join. Edges have a < b and are in lexicographic order."""
 
-    Edges have a < b and are in lexicographic order.
-    """
+    blocks: list[tuple[int, ...]]  # columns that are taken together, in lexicographic order
+    edges: NDArray[np.int64]  # positions of blocks
+    weights: Floats  # in nats a record
+    held: Floats  # the weight of clusters that have the edge
+    names: list[str]  # of blocks
+
+
+def edge_frame(mix: TreeMixture) -> EdgeFrame:
+    """Return all blocks and edges, of all trees."""
+    columns = [
+        [tuple(some.tolist()) for some in group.layout.blocks.members] for group in mix._fitted()
+    ]
+    blocks = sorted({block for held in columns for block in held})
+    position = {block: k for k, block in enumerate(blocks)}
     said: dict[tuple[int, int], list[float]] = {}
-    for group, expected in zip(mix._fitted(), mix._expected, strict=True):
+    for group, expected, known in zip(mix._fitted(), mix._expected, columns, strict=True):
         total = float(sum(counts.totals.sum() for counts in mix._expected))
         weight = float(group.weights.sum())
         gains = _edge_gains(group, expected) / total
         for (a, b), gain in zip(group.layout.edges.tolist(), gains.tolist(), strict=True):
-            entry = said.setdefault((a, b), [0.0, 0.0])
+            ends = sorted((position[known[a]], position[known[b]]))
+            entry = said.setdefault((ends[0], ends[1]), [0.0, 0.0])
             entry[0] += gain
             entry[1] += weight
     edges = sort_edges(np.array(list(said), np.int64).reshape(-1, 2))
     values = np.array([said[a, b] for a, b in edges.tolist()]).reshape(-1, 2)
-    return edges, values[:, 0], values[:, 1]
+    names = [" & ".join(mix.column_names_[c] for c in block) for block in blocks]
+    return EdgeFrame(blocks, edges, values[:, 0], values[:, 1], names)
 
 
 def _edge_gains(group: TreeClusters, expected: ExpectedCounts) -> Floats:
@@ -82,13 +96,16 @@ def mixture_text(mix: TreeMixture, top: int | None) -> str:
     for one, other, weight, held in frame.iter_rows():
         part = "" if held > 1 - 1e-9 else f"  (in {held:.0%})"
         lines.append(f"{nats(weight)}  {' '.join(one.split())} – {' '.join(other.split())}{part}")
+    found = edge_frame(mix)
+    alone = set(range(len(found.blocks))) - set(found.edges.ravel().tolist())
+    lines += [f"alone  {found.names[k]}" for k in sorted(alone) if len(found.blocks[k]) > 1]
     return shorten(lines, top, "edge")
 
 
 def mixture_scene(mix: TreeMixture) -> Scene:
     """Lay out the heaviest edges that make a forest; columns that nothing joins are left out."""
-    edges, weights, held = edge_frame(mix)
-    kept, sets = [], list(range(len(mix.column_names_)))
+    _, edges, weights, held, every = edge_frame(mix)
+    kept, sets = [], list(range(len(every)))
 
     def find(column: int) -> int:
         while sets[column] != column:
@@ -101,7 +118,7 @@ def mixture_scene(mix: TreeMixture) -> Scene:
         if a != b:
             sets[a] = b
             kept.append(e)
-    joined = np.unique(edges[kept]) if kept else np.arange(len(mix.column_names_))
+    joined = np.unique(edges[kept]) if kept else np.arange(len(every))
     position = {int(c): k for k, c in enumerate(joined.tolist())}
     renamed = np.array([[position[int(c)] for c in edges[e]] for e in kept]).reshape(-1, 2)
     parents = orient(len(joined), renamed.astype(np.int64)).tolist()
@@ -110,9 +127,9 @@ def mixture_scene(mix: TreeMixture) -> Scene:
         -1 if parent < 0 else edge_of[min(parent, c), max(parent, c)]
         for c, parent in enumerate(parents)
     ]
-    names = [mix.column_names_[int(c)] for c in joined]
+    names = [every[int(c)] for c in joined]
     note = "mutual information of neighbours given the cluster, in nats"
-    alone = len(mix.column_names_) - len(names)
+    alone = len(every) - len(names)
     if alone:
         note += f"; {alone:,} column{' is' if alone == 1 else 's are'} joined to none"
     if len(kept) < len(edges):

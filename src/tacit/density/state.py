@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from tacit import store
+from tacit.density.blocks import flat_labels, read_blocks
 from tacit.density.clusters import Prior, Tree, TreeClusters
 from tacit.density.layout import TreeLayout
 from tacit.errors import InputError
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["mixture_of_state", "state_of_mixture"]
 
-_OF_TREE = ("parents", "weights", "cells", "means", "totals", "counts")
+_OF_TREE = ("blocks", "labels", "parents", "weights", "cells", "means", "totals", "counts")
 
 
 def state_of_mixture(mix: TreeMixture) -> store.State:
@@ -48,6 +49,7 @@ def state_of_mixture(mix: TreeMixture) -> store.State:
     parts = zip(mix._groups, mix._trees, mix._expected, strict=True)
     for k, (group, tree, expected) in enumerate(parts):
         arrays = (
+            group.layout.blocks.block_of, flat_labels(group.layout.blocks),
             group.layout.parents, group.weights, group.cells, tree.prior.mean, expected.totals,
             expected.stored,
         )  # fmt: skip
@@ -72,7 +74,7 @@ def mixture_of_state(kind: type[Mixture], state: store.State) -> Mixture:
         raise InputError(f"there are {n_trees!r} trees")
     for k in range(n_trees):
         arrays = {name: state[f"{k}.{name}"] for name in _OF_TREE}
-        layout = _read_layout(schema, arrays["parents"])
+        layout = _read_layout(schema, arrays["blocks"], arrays["labels"], arrays["parents"])
         _check_arrays(layout, arrays)
         mix._groups.append(TreeClusters(layout, arrays["weights"], arrays["cells"]))
         mix._trees.append(Tree(layout, Prior(strength, arrays["means"])))
@@ -99,13 +101,14 @@ def _of_type(array: Any, name: str, dtype: Any, ndim: int) -> Any:
     return array
 
 
-def _read_layout(schema: Any, parents: Any) -> TreeLayout:
+def _read_layout(schema: Any, block_of: Any, labels: Any, parents: Any) -> TreeLayout:
     """Return the layout of a forest, if that is what it is."""
+    blocks = read_blocks(schema, block_of, labels)
     parents = _of_type(parents, "parents", np.int64, 1)
-    n = len(schema)
+    n = len(blocks.members)
     if len(parents) != n or not ((parents >= -1) & (parents < n)).all():
         raise InputError("'parents' are not columns")
-    layout = TreeLayout(schema, parents)
+    layout = TreeLayout(blocks, parents)
     layout.order  # noqa: B018 - refuses circles
     return layout
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tacit.table import Table
 
-__all__ = ["learn_forest"]
+__all__ = ["learn_forest", "paying_edges"]
 
 _SQUARE = 2**28  # bytes of pairs of values up to which all pairs of columns are compared
 
@@ -38,10 +38,9 @@ def learn_forest(
         return np.zeros((0, 2), np.int64)
     choice = np.log(n - 1) if prune else 0.0
     if 8 * table.schema.n_values**2 > _SQUARE:
-        tree = chow_liu.learn(table, missing, n_jobs)
-        a, b = tree.edges.T
-        gains = _weight(table) * tree.weights - (_costs(table, a, b) if prune else 0.0)
-        return tree.edges[gains > choice] if prune else tree.edges
+        if prune:
+            return paying_edges(table, n_jobs, missing)[0]
+        return chow_liu.learn(table, missing, n_jobs).edges
     gains = np.zeros((n, n))
     columns = np.arange(n)
     for cluster in (None,) if clusters is None else np.unique(clusters).tolist():
@@ -52,6 +51,16 @@ def learn_forest(
     scale = max(float(np.abs(gains).max()), 1.0)
     edges = maximum_spanning_tree(settle(gains / scale))
     return edges[gains[edges[:, 0], edges[:, 1]] > choice] if prune else edges
+
+
+def paying_edges(
+    table: Table, n_jobs: int = 1, missing: chow_liu.Missing = "state"
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the edges of the tree of all records that pay for themselves, and what is left."""
+    tree = chow_liu.learn(table, missing, n_jobs)
+    gains = _weight(table) * tree.weights - _costs(table, *tree.edges.T)
+    pays = gains > np.log(len(table.schema) - 1)
+    return tree.edges[pays], gains[pays]
 
 
 def _weight(table: Table) -> float:

@@ -16,10 +16,12 @@ from tacit.density.answers import (
     likely_record,
     marginals_of,
 )
+from tacit.density.clusters import column_counts
 from tacit.density.learn import (
     Fit,
     Options,
     choose_clusters,
+    find_blocks,
     find_shared_tree,
     find_tree,
     learn_clusters,
@@ -27,7 +29,7 @@ from tacit.density.learn import (
 )
 from tacit.density.observed import Observed, observe
 from tacit.density.show import edge_frame, mixture_scene, mixture_text
-from tacit.density.source import Source
+from tacit.density.source import Sample, Source
 from tacit.density.state import mixture_of_state, state_of_mixture
 from tacit.errors import InputError
 from tacit.machine import check_fits, check_int, count_jobs
@@ -61,7 +63,8 @@ if TYPE_CHECKING:
 
 __all__ = ["TreeMixture"]
 
-_PART = 1 / 3  # of the records that the trees of further members are found from
+_PART = 0.8  # of the records that the trees of further members are found from
+_JOINT_LABELS, _MOST_JOINT_LABELS = (1, 4, 8, 12), 1024
 
 
 class TreeMixture(DensityEstimator):
@@ -83,7 +86,7 @@ class TreeMixture(DensityEstimator):
         for clusters of independent columns, and there can be hundreds of them.
     n_estimators : int, default 1
         How many mixtures to average, each with a tree and clusters of its own: the trees of all
-        but the first are found from a third of the records. The average is again a mixture of
+        but the first are found from a part of the records. The average is again a mixture of
         trees, and better on new records than any of its members, but has as many times the
         clusters.
     validation : float, data or None, default 0.1
@@ -96,6 +99,10 @@ class TreeMixture(DensityEstimator):
     prune : bool, default True
         Leave out edges that say less than what BIC asks for their parameters and for having
         chosen them: trees may be forests.
+    max_joint_labels : int or "auto", default "auto"
+        Columns that say much of each other are taken together as one column of a tree, a block,
+        while their labels have no more than so many combinations: several columns that are one
+        hidden column of labels, say. 1 leaves all columns alone; "auto" tries that and others.
     max_clusters : int, default 1024
         For ``n_clusters="auto"``.
     max_iter : int, default 200
@@ -131,8 +138,11 @@ class TreeMixture(DensityEstimator):
     weights_ : ndarray of shape (n_clusters_,)
         P(cluster).
     smoothing_ : float
+    blocks_ : list of tuples of str
+        Columns that are taken together, those of all trees; of one column mostly.
     edges_ : int64 array of shape (n_edges, 2)
-        Positions of columns that are joined in any tree, a < b.
+        Positions in `blocks_` of what is joined in any tree, a < b. Where no columns are taken
+        together, these are positions of columns.
     edge_weights_ : float64 array of shape (n_edges,)
         What joined columns say of each other within clusters, in nats a record: mutual information
         given the cluster, by the weights of the clusters whose tree has the edge.
@@ -142,8 +152,9 @@ class TreeMixture(DensityEstimator):
     n_iter_ : int
     converged_ : bool
     selection_ : polars.DataFrame
-        What was tried: numbers of clusters, smoothing, passes, and the mean log-likelihood of
-        records held out, or the approximate log marginal likelihood a record, in nats.
+        What was tried: numbers of clusters, smoothing, labels of blocks, passes, and the mean
+        log-likelihood of records held out, or the approximate log marginal likelihood a record, in
+        nats.
     schema_ : Schema
         Columns, labels and defaults.
     n_parameters_ : int
@@ -185,6 +196,7 @@ class TreeMixture(DensityEstimator):
         validation: Any = 0.1,
         smoothing: float | Literal["auto"] = "auto",
         prune: bool = True,
+        max_joint_labels: int | Literal["auto"] = "auto",
         max_clusters: int = 1024,
         max_iter: int = 200,
         tol: float = 1e-6,
@@ -238,6 +250,8 @@ class TreeMixture(DensityEstimator):
         """Refuse wrong parameters."""
         if self.n_clusters != "auto":
             check_int(self.n_clusters, "n_clusters", 1)
+        if self.max_joint_labels != "auto":
+            check_int(self.max_joint_labels, "max_joint_labels", 1, _MOST_JOINT_LABELS)
         if self.smoothing != "auto":
             check_number(self.smoothing, "smoothing", 0)
         check_choice(self.trees, "trees", ("shared", "separate"))
@@ -287,15 +301,6 @@ class TreeMixture(DensityEstimator):
     ) -> tuple[list[Fit], pl.DataFrame]:
         """Return the mixtures that are averaged, and what was tried for the first."""
         sample = source.sample(rng)
-        alone = find_tree(sample, options)
-        shared = alone
-        if self.n_clusters != 1:
-            shared = find_shared_tree(sample, alone, rng, options)
-
-        def learn(n_clusters: int, strength: float) -> Fit:
-            made = _with_strength(alone if n_clusters == 1 else shared, strength)
-            return learn_clusters(source, sample, made, n_clusters, rng, options, held_out)
-
         n_records = sample.filled.n_records
         numbers = [2**k for k in range(32) if 2**k <= min(self.max_clusters, n_records)]
         if self.n_clusters != "auto":
@@ -305,15 +310,31 @@ class TreeMixture(DensityEstimator):
                     f"n_clusters={numbers[0]}, but there are only n_samples={n_records} records "
                     "to learn from"
                 )
-        tried = choose_clusters(learn, numbers, options.smoothing)
-        n_clusters, strength, fit = tried[0]
+        tried = []
+        for most_labels in self._joint_labels():
+            trees = _TreesOfSample(sample, most_labels, rng, options)
+
+            def learn(n_clusters: int, strength: float, trees: Any = trees) -> Fit:
+                tree = trees.of(n_clusters, strength)
+                return learn_clusters(source, sample, tree, n_clusters, rng, options, held_out)
+
+            for n, strength, fit in choose_clusters(learn, numbers, options.smoothing):
+                tried.append((n, strength, most_labels, fit))
+            source.forget()
+        # The first of each size of blocks is its best, and comes first where it is the best of all.
+        best = max(
+            {entry[2]: entry for entry in reversed(tried)}.values(), key=lambda e: e[3].score
+        )
+        tried.sort(key=lambda entry: (entry is not best, -entry[3].score, entry[0]))
+        n_clusters, strength, most_labels, fit = best
         score = "held_out" if held_out is not None else "log_marginal"
         selection = pl.DataFrame(
             {
-                "n_clusters": [n for n, _, _ in tried],
-                "smoothing": [s for _, s, _ in tried],
-                "passes": [len(found.trace) for _, _, found in tried],
-                score: [found.score for _, _, found in tried],
+                "n_clusters": [n for n, *_ in tried],
+                "smoothing": [s for _, s, *_ in tried],
+                "joint_labels": [most for _, _, most, _ in tried],
+                "passes": [len(found.trace) for *_, found in tried],
+                score: [found.score for *_, found in tried],
             }
         )
         members = [self._finish(source, fit, sample, options, held_out)]
@@ -322,12 +343,16 @@ class TreeMixture(DensityEstimator):
             self._report(f"member {k + 1} of {self.n_estimators}")
             source.forget()
             part = source.sample(rng, _PART)
-            tree = find_tree(part, chosen)
-            if n_clusters > 1:
-                tree = find_shared_tree(part, tree, rng, chosen)
+            tree = _TreesOfSample(part, most_labels, rng, chosen).of(n_clusters, strength)
             fit = learn_clusters(source, sample, tree, n_clusters, rng, chosen, held_out)
             members.append(self._finish(source, fit, sample, chosen, held_out))
         return members, selection
+
+    def _joint_labels(self) -> tuple[int, ...]:
+        """Return the sizes of blocks that are tried."""
+        if self.max_joint_labels == "auto":
+            return _JOINT_LABELS
+        return (int(self.max_joint_labels),)
 
     def _finish(
         self, source: Source, fit: Fit, sample: Any, options: Options, held_out: Observed | None
@@ -398,13 +423,19 @@ class TreeMixture(DensityEstimator):
 
     @property
     def edges_(self) -> NDArray[np.int64]:
-        """Positions of columns that are joined in any tree."""
-        return edge_frame(self)[0]
+        """Positions in `blocks_` of what is joined in any tree."""
+        return edge_frame(self).edges
+
+    @property
+    def blocks_(self) -> list[tuple[str, ...]]:
+        """Columns that are taken together, those of all trees."""
+        names = self.column_names_
+        return [tuple(names[c] for c in block) for block in edge_frame(self).blocks]
 
     @property
     def edge_weights_(self) -> NDArray[np.float64]:
         """What joined columns say of each other within clusters, in nats a record."""
-        return edge_frame(self)[1]
+        return edge_frame(self).weights
 
     # Records
 
@@ -500,7 +531,8 @@ class TreeMixture(DensityEstimator):
             Of the credible intervals.
         """
         schema = self.schema_
-        values = [counts.stored[: schema.n_values] for counts in self._expected]
+        parts = zip(self._fitted(), self._expected, strict=True)
+        values = [column_counts(group.layout, counts) for group, counts in parts]
         totals = np.concatenate([counts.totals for counts in self._expected])
         singles = np.concatenate(values, axis=1)
         fractions = self.smoothing_ * _fractions(schema, totals, singles)
@@ -512,8 +544,8 @@ class TreeMixture(DensityEstimator):
         Weights are mutual information given the cluster, in nats a record, by the weights of the
         clusters whose tree has the edge; "clusters" is how much these weigh.
         """
-        edges, weights, held = edge_frame(self)
-        names, order = self.column_names_, np.argsort(-weights, kind="stable")
+        _, edges, weights, held, names = edge_frame(self)
+        order = np.argsort(-weights, kind="stable")
         return pl.DataFrame(
             {
                 "from": pl.Series([names[a] for a in edges[order, 0].tolist()], dtype=pl.String),
@@ -547,8 +579,22 @@ class TreeMixture(DensityEstimator):
         return mixture_of_state(cls, state)
 
 
-def _with_strength(tree: Tree, strength: float) -> Tree:
-    return tree._replace(prior=tree.prior._replace(strength=strength))
+class _TreesOfSample:
+    """The trees of one cluster and of several, each found when it is asked for."""
+
+    def __init__(
+        self, sample: Sample, most_labels: int, rng: np.random.Generator, options: Options
+    ) -> None:
+        self._sample, self._rng, self._options = sample, rng, options
+        self._alone = find_tree(sample, find_blocks(sample, most_labels, options.n_jobs), options)
+        self._shared: Tree | None = None
+
+    def of(self, n_clusters: int, strength: float) -> Tree:
+        """Return the tree for so many clusters, with a prior of this strength."""
+        if n_clusters > 1 and self._shared is None:
+            self._shared = find_shared_tree(self._sample, self._alone, self._rng, self._options)
+        tree = self._alone if n_clusters == 1 or self._shared is None else self._shared
+        return tree._replace(prior=tree.prior._replace(strength=strength))
 
 
 def _fractions(
