@@ -111,8 +111,8 @@ def _peer_table(section: Section, sets: Any, ours: Any, theirs: Any) -> None:
     section.say(
         "deeprob-kit 1.1 in an environment of its own, one seed, one core. Each learner tries "
         "512, 128 and 32 records as the least that are divided further, and validation records "
-        f"choose; for all three it has {peers.LIMIT} s on a set. An asterisk says that not all "
-        "were tried in time. LearnSPN divides columns by G-tests and records by k-means, XPC "
+        f"choose; for all three it has {peers.LIMIT} s of CPU on a set. An asterisk says that not "
+        "all were tried in time. LearnSPN divides columns by G-tests and records by k-means, XPC "
         "averages ten extremely randomised circuits with Chow–Liu trees in their leaves.",
         "",
     )
