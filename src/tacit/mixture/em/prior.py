@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FIRST_STRENGTH", "Prior", "check_choices", "check_strength", "make_prior"]
 
-# Where the search for a strength begins, in records. A weaker prior lets EM fit noise in wide
-# tables before the strength is known; the evidence moves it from here to wherever it belongs.
-FIRST_STRENGTH = 10.0
+# Where the search for a strength begins, in records. From here the evidence moves it to wherever it
+# belongs; a stronger prior would make clusters alike before that, where they differ much.
+FIRST_STRENGTH = 1.0
 
 
 @dataclass(frozen=True)
