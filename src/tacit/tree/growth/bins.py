@@ -98,7 +98,7 @@ def _renumber(
     at = split & is_number[column]
     was_lower, missing_below = _sides(nodes, old, column)
     default = schema.defaults[column]
-    default_is_missing = default == _missing_codes(schema)[column]
+    default_is_missing = default == _missing_codes(schema, column)
     is_lower = (default > codes) & ~(missing_below & default_is_missing)
     low[at] = np.where(is_lower, begin, begin + codes + (default > codes))[at]
     last = end - (missing_below & ~default_is_missing)
@@ -118,10 +118,11 @@ def _renumber(
     )
 
 
-def _missing_codes(schema: Schema) -> NDArray[np.int64]:
-    """Return the code of missing values in each column; -1 where there is none."""
-    missing = (-1 if labels.missing is None else labels.missing for labels in schema.labels)
-    return np.fromiter(missing, np.int64, len(schema))
+def _missing_codes(schema: Schema, columns: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the code of missing values in some columns; -1 where there is none."""
+    asked, position = np.unique(columns, return_inverse=True)
+    codes = [schema.labels[column].missing for column in asked.tolist()]
+    return np.array([-1 if code is None else code for code in codes], np.int64)[position]
 
 
 def _sides(
@@ -131,5 +132,5 @@ def _sides(
     default = schema.defaults[column]
     is_lower = (nodes.low == schema.offsets[column]) & (default > 0)
     to_the_end = nodes.high == schema.offsets[column + 1]
-    left_out = ~to_the_end | (default == _missing_codes(schema)[column])
+    left_out = ~to_the_end | (default == _missing_codes(schema, column))
     return is_lower, np.where(is_lower, nodes.also >= 0, left_out)
